@@ -1,14 +1,17 @@
 # pertoken: `make help` lists the targets.
 #
-# VARIANT=asan builds the same files under build/asan/ with the address and undefined-behaviour
-# sanitizers; V=1 shows the commands. Nothing is installed on the machine but by `setup`, which
-# demo, test and lint call, and `install`.
+# VARIANT=asan builds the same files under build/asan/ with the address and undefined-behavior
+# sanitizers; V=1 shows the commands. Only `setup` (which demo, test and lint call) and `install`
+# install anything on the machine.
 
 PREFIX  ?= /usr/local
 CC      := gcc
 VARIANT ?=
-# With sanitizers -O2 compiles for twice as long as -O1.
+# With sanitizers, -O2 takes twice as long to compile as -O1, and -Og inlines too little for the CPU
+# kernels.
 CFLAGS  ?= $(if $(VARIANT),-O1 -g1,-O2 -g)
+# The tests' own code is compiled once and runs for seconds.
+TEST_CFLAGS ?= $(if $(VARIANT),$(CFLAGS),-O1 -g1)
 WARNINGS ?= -Wall -Wextra -Wpedantic -Werror -Wconversion
 Q       := $(if $(V),,@)
 
@@ -19,20 +22,21 @@ MAKEFLAGS += --no-print-directory
 BUILD := build$(addprefix /,$(VARIANT))
 SETUP := tests/support/setup.sh
 
-# Libraries: libcsv and libunistring come without a pkg-config file. libcurl is pertoken-probe's alone.
+# Libraries: libcsv and libunistring come without a pkg-config file. Only pertoken-probe uses
+# libcurl.
 PACKAGES := gsl xlsxwriter inih jansson libgcrypt zlib libcurl yaml-0.1
 LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 
-# So does GLPK, which may be missing: then `pertoken audit` and `route` say so.
+# So does GLPK, which may be missing; `pertoken audit` and `route` then report that.
 HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 LIBS     += $(if $(HAS_GLPK),-lglpk)
-$(patsubst %,$(BUILD)/obj/model/optimise/%.o,allocation search solver): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+$(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation optimise/row optimise/search optimise/solver plan/formulation plan/neighbours plan/programme): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))
-# Against faults that nobody has found yet: a smashed stack and an overrun buffer end the program, and
-# no function's address can be written over. The sanitizers see more, and FORTIFY needs an optimizer.
+# Protection against unknown bugs: a smashed stack or an overrun buffer ends the program, and no
+# function's address can be overwritten. The sanitizers detect more, and FORTIFY needs an optimizer.
 HARDEN        := $(if $(VARIANT),,-fstack-protector-strong $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)), \
                    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDEN_LINK   := -Wl,-z,relro,-z,now
@@ -40,32 +44,32 @@ STANDARD      := -std=c11 -D_GNU_SOURCE
 COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(HARDEN) $(WARNINGS) $(SANITIZE) $(INCLUDES) $(CPPFLAGS) -MMD -MP -c
 LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(HARDEN_LINK) $(LDFLAGS)
 
-# Everything but the two main() goes into two archives, base and model into one, the rest into the
-# other; a program takes from them what it calls.
-# What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
-KERNELS := $(wildcard kernels/*.c kernels/reference/*.c kernels/cpu/*.c kernels/cpu/isa/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
+# Everything except the two main() goes into two archives, base and model into one, the rest into
+# the other; a program links from them what it calls. For the tests, these include the parts of the
+# GPU backends that run without a GPU; the rest of the backends are plugins.
+KERNELS := $(wildcard kernels/*.c kernels/reference/*.c kernels/cpu/*.c kernels/cpu/isa/*.c) $(wildcard kernels/gpu/plan/*.c kernels/gpu/launches/*.c) $(patsubst %,kernels/gpu/host/%.c,crew library_file vendor_products)
 SOURCES := $(wildcard base/*.c model/*/*.c model/scenario/*/*.c reports/*/*.c probe/*/*.c) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/commands/main.c probe/commands/main.c))
 DEFAULT := $(BUILD)/obj/model/cost/tco_ini
 OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
 PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pertoken-probe)
 
-# The kernels' own sources, hashed: a record says which kernels it was measured with.
+# The kernels' own sources, hashed, so that a record states which kernels it was measured with.
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
-# Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
+# Loops over blocks of draws: vectorized, but never so that a result depends on the processor.
 BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
-  simulate/simulate questions/solve_spread
+  $(addprefix simulate/,influence pilot run simulate tallying worker) questions/solve_spread
 $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
   -fno-trapping-math
-# Thousands of records, each by itself.
+# Processes thousands of independent records.
 $(BUILD)/obj/model/delivery/fleet.o: COMPILE += -fopenmp
 MODEL_OBJECTS = $(filter $(BUILD)/obj/base/% $(BUILD)/obj/model/%,$(OBJECTS))
 MODEL   := $(BUILD)/libmodel.a
 LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 SUPPORT := $(BUILD)/libsupport.a
-# A test's name says enough: $(BUILD)/tests/test_x is made of tests/ROOM/test_x.c.
+# A test's name is enough to find it: $(BUILD)/tests/test_x is built from tests/ROOM/test_x.c.
 TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
 TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SOURCES))))
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/obj/%.o)
@@ -78,7 +82,7 @@ EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT_OBJECTS) $(TEST_OBJECTS)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests deep-tests sanitized-tests sanitized with-sanitizers setup demo test test-deep \
-        bench gallery fuzz lint install clean help
+        bench gallery outputs reference fuzz lint install uninstall dist deb rpm clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
                    tests/*/*/build.mk)
@@ -87,7 +91,8 @@ all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) $(LADDER) ## build the programs, and G
 	@:
 	$(GPU_WORDS)
 
-# What `make test` builds, and what `make test-deep` adds: tests/README.md.
+# What `make test` builds, and what `make test-deep` adds: see tests/README.md.
+tests deep-tests: build/help/pertoken.bash
 tests: $(filter-out $(DEEP_TESTS),$(TESTS))
 deep-tests: $(TESTS)
 sanitized-tests: $(SANITIZED_TESTS)
@@ -107,7 +112,7 @@ $(PROGRAMS): $(LIBRARY) $(MODEL)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-# Of base and model, what is tested needs nothing else.
+# Tests of base and model link nothing else.
 needs = $(SUPPORT) $(if $(filter $(BUILD)/obj/tests/base/% $(BUILD)/obj/tests/model/%,$(1)),,$(LIBRARY)) $(MODEL)
 $(foreach o,$(TEST_OBJECTS),$(eval $(BUILD)/tests/$(basename $(notdir $(o))): $(o) $(call needs,$(o))))
 $(TESTS):
@@ -122,10 +127,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY) $(MODEL)
 
 .SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/bench/*.c))
 
-# The loop by hand that programs are compared with, as good as the compiler makes it here.
+# The hand-written loop that programs are compared with, as fast as the compiler makes it here.
 $(BUILD)/obj/tests/bench/simulation.o: COMPILE += -O3 -march=native -ffp-contract=fast -fno-math-errno
 
 $(EVERY_OBJECT): Makefile | $(BUILD)/obj/libraries
+$(SUPPORT_OBJECTS) $(TEST_OBJECTS): CFLAGS := $(TEST_CFLAGS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -136,14 +142,13 @@ $(DEFAULT).o: $(DEFAULT).c
 	@echo "  compile $<"
 	$(Q)$(COMPILE) -o $@ $<
 
-# The default cost model as characters: a string literal may not be that long in C11.
+# The default cost model as an array of characters: C11 does not allow a string literal that long.
 $(DEFAULT).c: model/cost/tco.ini Makefile
 	@mkdir -p $(@D)
 	$(Q){ echo '#include "model/cost/graph.h"'; \
 	  echo 'const char model_default_text[] = {'; \
 	  od -An -v -tx1 $< | sed "s/ *\(..\)/'\\\\x\1',/g"; \
-	  echo '0};'; \
-	  echo 'const size_t model_default_size = sizeof model_default_text - 1;'; } > $@
+	  echo '0};'; } > $@
 
 $(BUILD)/obj/libraries:
 	@pkg-config --exists --print-errors $(PACKAGES) || { echo "Try 'make setup'." >&2; exit 1; }
@@ -152,7 +157,7 @@ $(BUILD)/obj/libraries:
 setup: ## install the Debian packages that building and testing need and that are missing
 	@$(SETUP) build page test gpu
 
-# The machine's own speed goes in when it could be measured; the published figures always do.
+# Includes this machine's measured speed if it could be measured, and always the published figures.
 DEMO := build/demo
 MEASURED := examples/measured/this-machine.ini --measurements $(DEMO)/records --mixed
 
@@ -170,18 +175,19 @@ demo: ## set up, build, measure this machine, and make the example's table and w
 	build/pertoken compare $$scenario -q && build/pertoken report $$scenario -q -o $(DEMO)/tco.xlsx
 	@echo "The workbook: $(DEMO)/tco.xlsx"
 
-# The kernels run on the emulator in both; only test-deep needs what they become for each GPU.
+# Both run the kernels on the emulator; only test-deep needs the code compiled for each GPU.
 test: ## set up, build, and run the tests that one waits for: minutes
 	@$(SETUP) build page test
 	@$(MAKE) $(PARALLEL) GPU=$(or $(GPU),no) all tests sanitized
 	@tests/run
 
 test-deep: ## what `test` leaves out: all GPUs' machine code, sanitizers everywhere, many more cases
-	@$(SETUP) build page test gpu
+	@$(SETUP) build page test deep gpu
 	@$(MAKE) $(PARALLEL) all deep-tests with-sanitizers
 	@tests/run deep
 
-# The charts are both variants', and fetched once. One make of both leaves no core idle in between.
+# Both variants share the charts, which are fetched once. A single make for both keeps all cores
+# busy.
 sanitized: $(PAGE_CHARTS)
 	@$(MAKE) VARIANT=asan sanitized-tests
 with-sanitizers: $(PAGE_CHARTS)
@@ -204,20 +210,29 @@ gallery: ## take the pictures of README.md and docs/ anew, from real output
 	@$(MAKE) $(PARALLEL) $(BUILD)/pertoken
 	tests/support/gallery
 
+reference: ## write docs/reference.md anew, from the cost model
+	tests/support/reference.py
+
+# The same program always writes the same bytes.
+outputs: $(BUILD)/pertoken ## write the ready results of examples/output anew
+	export SOURCE_DATE_EPOCH=1795392000; for name in mi325x-vs-h200 own-rent-api; do \
+	  $(BUILD)/pertoken report examples/$$name.ini -q -o examples/output/$$name.xlsx || exit; done; \
+	$(BUILD)/pertoken page examples/mi325x-vs-h200.ini -q -o examples/output/mi325x-vs-h200.html
+
 fuzz: ## fuzz the readers of input files for a while
 	@$(SETUP) build fuzz
 	tests/fuzz/run
 
-# The device's headers are C++. CUDA's are there or not.
+# The device's headers are C++. CUDA's may be missing.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
-             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu/host probe/* tests/* \
-                                    tests/model/* tests/stand_ins/hip tests/stand_ins/plugins,\
+             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu/plan kernels/gpu/launches kernels/gpu/host probe/* tests/* \
+                                    tests/model/* tests/kernels/* tests/probe/* tests/stand_ins/hip tests/stand_ins/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/arguments.h \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))
 
 LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 
-# The program's own; a body is no file of its own, and CUDA's and MPI's headers are there or not.
+# The program's own; a body is not a file by itself, and CUDA's and MPI's headers may be missing.
 INCLUDERS := $(filter-out tests/% %_body.h %/driver_cuda.c reports/ranks/mpi/%,$(C_FILES))
 
 lint: ## check format and includes, and look for bugs without running
@@ -232,12 +247,51 @@ lint: ## check format and includes, and look for bugs without running
 	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) $(LINT_SYSTEM) -fopenmp 2>&1 | \
 	   { ! grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -"; }' tidy
 
-install: all ## install under PREFIX (/usr/local), below DESTDIR when given
+# Manual pages and completions, generated from the programs' help.
+HELP := build/help
+$(HELP)/pertoken.bash: $(PROGRAMS) $(wildcard packaging/*)
+	$(Q)packaging/from_help $(BUILD) $(HELP)
+
+INSTALLED := $(DESTDIR)$(PREFIX)
+SHELLS := bash-completion/completions/pertoken zsh/site-functions/_pertoken fish/vendor_completions.d/pertoken.fish
+
+install: all $(HELP)/pertoken.bash ## install under PREFIX (/usr/local), below DESTDIR when given
 	for program in $(PROGRAMS); do install -D $$program -t "$(DESTDIR)$(PREFIX)/bin"; done
 	for plugin in $(PLUGINS); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken"; done
 	for plugin in $(MPI_PLUGIN); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken/mpi"; done
 	find data examples -type f ! -name '.*' -exec \
 	  install -D -m 644 {} "$(DESTDIR)$(PREFIX)/share/pertoken/{}" \;
+	install -D -m 644 $(HELP)/man1/*.1 -t "$(INSTALLED)/share/man/man1"
+	install -D -m 644 $(HELP)/pertoken.bash "$(INSTALLED)/share/$(word 1,$(SHELLS))"
+	ln -sf pertoken "$(INSTALLED)/share/bash-completion/completions/pertoken-probe"
+	install -D -m 644 $(HELP)/_pertoken "$(INSTALLED)/share/$(word 2,$(SHELLS))"
+	install -D -m 644 $(HELP)/pertoken.fish "$(INSTALLED)/share/$(word 3,$(SHELLS))"
+
+uninstall: ## remove what install has put there, and the folders that it leaves empty
+	rm -f $(patsubst $(BUILD)/%,"$(INSTALLED)/bin/%",$(PROGRAMS)) "$(INSTALLED)"/share/man/man1/pertoken.1 \
+	  "$(INSTALLED)"/share/man/man1/pertoken-*.1 $(SHELLS:%="$(INSTALLED)/share/%") \
+	  "$(INSTALLED)/share/bash-completion/completions/pertoken-probe"
+	rm -rf "$(INSTALLED)/lib/pertoken" "$(INSTALLED)/share/pertoken"
+	-cd "$(INSTALLED)" 2>/dev/null && rmdir -p --ignore-fail-on-non-empty bin lib share/man/man1 \
+	  $(addprefix share/,$(dir $(SHELLS))) 2>/dev/null || true
+
+# Exactly the files of the commit, with its time: the same bytes wherever it is made.
+VERSION := $(shell sed -n 's/.*PERTOKEN_VERSION "\(.*\)"/\1/p' base/version.h)
+dist: ## pack the sources of the commit as build/pertoken-VERSION.tar.gz
+	@mkdir -p build
+	$(Q)git -c core.autocrlf=false archive --format=tar --prefix=pertoken-$(VERSION)/ HEAD | gzip -n9 >build/pertoken-$(VERSION).tar.gz
+	@echo "build/pertoken-$(VERSION).tar.gz"
+
+# Built from a tree of their own, with the time of the commit or, for unpacked sources, of the
+# license file.
+MAINTAINER ?= pertoken's builder <root@localhost>
+deb: ## pack the build as Debian packages, a GPU's backend and MPI's plugin each by itself
+rpm: ## the same for rpm, where rpmbuild is
+deb rpm: all $(HELP)/pertoken.bash
+	$(Q)work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
+	  $(MAKE) -s install DESTDIR="$$work/root" PREFIX=/usr >/dev/null && \
+	  SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || stat -c %Y LICENSE)} \
+	  MAINTAINER="$(MAINTAINER)" packaging/packages $@ "$$work/root" "$(BUILD)/packages" $(VERSION)
 
 clean: ## remove build/
 	rm -rf build

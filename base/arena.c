@@ -15,7 +15,7 @@ struct arena_block {
   alignas(max_align_t) unsigned char bytes[];
 };
 
-// The address sanitizer sees only whole blocks: there, every piece is a block of its own.
+// The address sanitizer sees only whole blocks, so with it every piece is a block of its own.
 #ifdef __SANITIZE_ADDRESS__
 static const size_t block_size = 0;
 #else
@@ -33,7 +33,7 @@ static struct arena_block *new_block(size_t size) {
   return block;
 }
 
-// A large piece goes behind the block in use, so that the room left in that is not lost.
+// A large piece goes behind the block in use, so that the room left in that block is not lost.
 static struct arena_block *add_block(struct arena *arena, size_t size) {
   struct arena_block *block = new_block(size > block_size ? size : block_size);
   struct arena_block **link = &arena->blocks;
@@ -103,7 +103,7 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
 }
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) {
-  char first[256]; // most texts fit, and are formatted once
+  char first[256]; // most texts fit, and are then formatted only once
   va_list again;
   va_copy(again, arguments);
   int length = vsnprintf(first, sizeof first, format, arguments);

@@ -27,9 +27,9 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count,
                  size_t size);
 
-// `list` [count] with room for one more element of `size` bytes: itself, or a zeroed copy with
-// twice the room whenever `count` is a power of two. For lists that start as NULL and only grow by
-// this.
+// `list` [count] with room for one more element of `size` bytes: the list itself, or a zeroed copy
+// with twice the room whenever `count` is a power of two. For lists that start as NULL and only
+// grow through this function.
 void *arena_room(struct arena *arena, void *list, size_t count, size_t size);
 
 // Texts, each with a final NUL: a copy, a copy of the first `length` bytes, and printf's.
@@ -39,7 +39,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments);
 
-// Frees all of it; the arena is empty and can be used again.
+// Frees all of it; the arena is then empty and can be used again.
 void arena_free(struct arena *arena);
 
 #endif

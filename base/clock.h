@@ -1,11 +1,11 @@
-// clock: the time that the probe measures with, passed in so that tests need not wait.
+// clock: the time by which the probe measures, passed in so that tests need not wait.
 #ifndef PERTOKEN_BASE_CLOCK_H
 #define PERTOKEN_BASE_CLOCK_H
 
 #include <time.h>
 
 struct clock {
-  double (*now)(void *context);                 // seconds, from any start, never backwards
+  double (*now)(void *context);                 // seconds from an arbitrary start, never backwards
   void (*sleep)(void *context, double seconds); // may wake early after a signal
   void *context;
 };

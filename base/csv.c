@@ -68,7 +68,7 @@ static struct place cell_place(const struct source *source, struct table_row row
   for (size_t i = row.offset; i < offset; i++) {
     if (source->text[i] != '\n')
       continue;
-    row = (struct table_row){i + 1, row.line + 1};
+    row = (struct table_row){.offset = i + 1, .line = row.line + 1};
   }
   return place_in(source, row, offset - row.offset);
 }
@@ -125,7 +125,7 @@ static void check_header(const struct csv_reader *reader) {
     if (*names[i] && !is_repeated(names, i))
       continue;
     diagnostics_error(reader->diagnostics, cell_place(table->source, table->header, i),
-                      *names[i] ? "expected each column once, '%s' stands there already"
+                      *names[i] ? "expected each column once: '%s' is repeated"
                                 : "expected the name of a column%s",
                       names[i]);
   }
@@ -139,7 +139,7 @@ static size_t count_lines(const struct source *source) {
   return lines;
 }
 
-// Every kept row takes a line or more, every kept cell a byte or more.
+// Every kept row takes at least one line, every kept cell at least one byte.
 static void finish_header(struct csv_reader *reader) {
   struct table *table = reader->table;
   const size_t lines = count_lines(table->source), bytes = table->source->size + 1;
@@ -186,10 +186,10 @@ static struct table_row line_after(const struct source *source, struct table_row
   const char *start = source->text + line.offset;
   const char *newline = memchr(start, '\n', source->size - line.offset);
   const size_t offset = newline ? (size_t)(newline + 1 - source->text) : source->size;
-  return (struct table_row){offset, line.line + 1};
+  return (struct table_row){.offset = offset, .line = line.line + 1};
 }
 
-// Drops the row being read and goes on after `line`.
+// Drops the row being read and continues after `line`.
 static void resume_after(struct csv_reader *reader, struct table_row line) {
   reader->next = line_after(reader->table->source, line);
   reader->filled = 0;
@@ -264,7 +264,7 @@ static void read_line(struct csv_reader *reader) {
     report_quote(reader, line, parsed);
 }
 
-// Without a header nothing can be said about the rows, so an error in it ends the reading.
+// Without a header the rows cannot be interpreted, so an error in it ends the reading.
 static void read_lines(struct csv_reader *reader) {
   const size_t size = reader->table->source->size;
   const size_t errors = reader->diagnostics->errors;
@@ -292,7 +292,7 @@ struct table *csv_read(const struct source *source, const char *name, struct are
       .table = table,
       .texts = texts,
       .row_texts = texts,
-      .next = {0, 1},
+      .next = {.line = 1},
   };
   start_parser(&reader);
   read_lines(&reader);
@@ -304,6 +304,31 @@ struct table *csv_read(const struct source *source, const char *name, struct are
   table->cells = reader.cells;
   table->places = reader.places;
   return diagnostics->errors == errors ? table : NULL;
+}
+
+struct table *table_with(const struct table *table, const struct table *more, const size_t *rows,
+                         size_t count, struct arena *arena) {
+  const size_t columns = table->columns, all = table->rows + count;
+  struct table *joined = arena_alloc(arena, sizeof *joined);
+  struct table_row *places = arena_array(arena, all, sizeof *places);
+  const char **cells = arena_array(arena, all * columns, sizeof *cells);
+  memcpy(places, table->places, table->rows * sizeof *places);
+  memcpy(cells, table->cells, table->rows * columns * sizeof *cells);
+  for (size_t i = 0; i < count; i++) {
+    places[table->rows + i] = more->places[rows[i]];
+    places[table->rows + i].of = more;
+    for (size_t c = 0; c < columns; c++) {
+      const int from = table_column(more, table->column_names[c]);
+      cells[(table->rows + i) * columns + c] =
+          from < 0 ? "" : more->cells[rows[i] * more->columns + (size_t)from];
+    }
+  }
+  *joined = *table;
+  joined->rows = all;
+  joined->places = places;
+  joined->cells = cells;
+  joined->keys = NULL;
+  return joined;
 }
 
 int table_column(const struct table *table, const char *name) {
@@ -326,8 +351,10 @@ bool table_number(const struct table *table, size_t row, const char *column, dou
 
 struct place table_place(const struct table *table, size_t row, const char *column) {
   assert(row < table->rows);
-  const int number = table_column(table, column);
-  return cell_place(table->source, table->places[row], number < 0 ? 0 : (size_t)number);
+  const struct table_row place = table->places[row];
+  const struct table *of = place.of ? place.of : table;
+  const int number = table_column(of, column);
+  return cell_place(of->source, place, number < 0 ? 0 : (size_t)number);
 }
 
 struct place table_header_place(const struct table *table) {
@@ -349,9 +376,12 @@ int table_index(struct table *table, const char *column, struct arena *arena,
       diagnostics_error(diagnostics, table_place(table, row, column), "expected a value for '%s'",
                         column);
     } else if (same) {
-      diagnostics_error(diagnostics, table_place(table, row, column),
-                        "expected each %s once, '%s' stands in line %d already", column, key->text,
-                        table->places[same->row].line);
+      const struct place there = table_place(table, same->row, column);
+      const struct place here = table_place(table, row, column);
+      diagnostics_error(
+          diagnostics, here, "expected each %s once, '%s' is already in %s%d", column, key->text,
+          there.source == here.source ? "line " : arena_printf(arena, "%s:", there.source->name),
+          there.line);
     } else {
       HASH_ADD_KEYPTR_BYHASHVALUE(hh, index, key->text, length, hash, key);
     }
@@ -382,8 +412,8 @@ static const char *skip_exponent(const char *text) {
   return p;
 }
 
-// A whole number below 2^53 divided by a power of ten up to 10^22 gives the nearest double: the one
-// that strtod would find, only sooner.
+// A whole number below 2^53 divided by a power of ten up to 10^22 gives the nearest double: the
+// same as strtod, only faster.
 bool csv_number(const char *text, double *out) {
   static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

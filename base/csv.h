@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// A row's line and its first byte, from which the place of a cell is found when one is asked for.
+// A row's line and its first byte, from which the place of a cell is found on demand.
 struct table_row {
   size_t offset;
   int line;
+  const struct table *of; // the table that it was read from; NULL: this one
 };
 
 struct table {
@@ -27,10 +28,10 @@ struct table {
   const struct table_row *places;  // [rows]
   struct table_row header;
   const struct table_key *keys; // of table_index, else NULL
-  int catalog;                  // of the catalogue's own tables which; -1 for any other
+  int catalog;                  // which of the catalogue's own tables this is; -1 for any other
 };
 
-// More is an error: bytes of a line without its line end, columns of a table.
+// Limits, beyond which there is an error: bytes of a line without its line end, columns of a table.
 enum { MAX_CSV_LINE = 65536, MAX_CSV_COLUMNS = 256 };
 
 // Reports every error in the text, each with its place: no header, a blank or repeated column name,
@@ -39,16 +40,21 @@ enum { MAX_CSV_LINE = 65536, MAX_CSV_COLUMNS = 256 };
 struct table *csv_read(const struct source *source, const char *name, struct arena *arena,
                        struct diagnostics *diagnostics);
 
+// The table's rows, then the rows of `more` with these numbers: a column that `more` lacks is blank
+// in them, and one that only `more` has is left out. Rows keep their places. Not indexed.
+struct table *table_with(const struct table *table, const struct table *more, const size_t *rows,
+                         size_t count, struct arena *arena);
+
 // The number of a column, or -1.
 int table_column(const struct table *table, const char *name);
 
-// The cell of a column that must exist: that is asserted, never an error. "" when blank.
+// The cell of a column that must exist (asserted, never an error). "" when blank.
 const char *table_cell(const struct table *table, size_t row, const char *column);
 
-// False when the cell is blank or holds no finite decimal number; *out is then unchanged.
+// False if the cell is blank or is not a finite decimal number; *out is then unchanged.
 bool table_number(const struct table *table, size_t row, const char *column, double *out);
 
-// Where a cell begins. A column that the table lacks gives the row's beginning.
+// Where a cell begins; for a column that the table lacks, where the row begins.
 struct place table_place(const struct table *table, size_t row, const char *column);
 
 // Where the header begins.
@@ -62,7 +68,8 @@ int table_index(struct table *table, const char *column, struct arena *arena,
 // The row whose indexed cell is `key`, or -1, in constant time.
 long table_find(const struct table *table, const char *key);
 
-// A finite decimal number as a whole text ("1200", "-3.5e6"): no blanks, hexadecimal, nan or inf.
+// A finite decimal number that is the whole text ("1200", "-3.5e6"): no blanks, hexadecimal, nan or
+// inf.
 bool csv_number(const char *text, double *out);
 
 #endif

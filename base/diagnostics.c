@@ -60,15 +60,16 @@ static bool already_warned(const struct diagnostics *diagnostics, const char *me
   return false;
 }
 
-// Of errors that are held back: whoever they are held for must know.
+// For errors that are held back, files are noted where the errors may end up.
 static struct diagnostics *noting(struct diagnostics *diagnostics) {
   return diagnostics->held_for ? diagnostics->held_for : diagnostics;
 }
 
-void diagnostics_note_file(struct diagnostics *diagnostics, const struct stat *file) {
+void diagnostics_note_file(struct diagnostics *diagnostics, const char *path,
+                           const struct stat *file) {
   struct diagnostics *of = noting(diagnostics);
   struct file_read *read = arena_alloc(of->arena, sizeof *read);
-  *read = (struct file_read){file->st_dev, file->st_ino, of->files};
+  *read = (struct file_read){arena_copy(of->arena, path), file->st_dev, file->st_ino, of->files};
   of->files = read;
 }
 
@@ -89,8 +90,8 @@ void diagnostics_warning(struct diagnostics *diagnostics, struct place place, co
     add(diagnostics, SEVERITY_WARNING, place, message);
 }
 
-// One character of a text that may hold anything: whatever a terminal would act on (escape
-// sequences) or could not show is replaced with U+FFFD.
+// One character of a text that may hold anything: characters that a terminal would act on (escape
+// sequences) or could not show are replaced with U+FFFD.
 struct character {
   uint8_t bytes[6];
   int length; // of bytes
@@ -123,7 +124,7 @@ static void print_string(FILE *stream, const char *text) {
   print_text(stream, text, text + strlen(text));
 }
 
-// A message's own lines stay lines: a list of candidates.
+// A message's own line breaks are kept: it may contain a list of candidates.
 static void print_message(FILE *stream, const char *text) {
   for (const char *line; (line = strchr(text, '\n')); text = line + 1) {
     print_text(stream, text, line);
@@ -164,7 +165,7 @@ static void print_blank(FILE *stream, const char *text, const char *end) {
   }
 }
 
-// The part of a line that is shown, from start to end. `at` lies in it.
+// The part of a line that is shown, from start to end. `at` lies within it.
 struct window {
   const char *start, *end, *at;
   bool cut_before, cut_after;
@@ -185,14 +186,14 @@ static struct window choose_window(const char *line, size_t length, int column) 
   return window;
 }
 
-// Where the last line was found that was shown, so that the lines of a file are passed over once.
+// Where the last shown line was found, so that each line of a file is passed only once.
 struct cursor {
   const struct source *source; // NULL: none
   const char *start;
   int line;
 };
 
-// source_line, from the cursor on if that is on the way.
+// source_line, starting from the cursor if the cursor comes before the line.
 static bool find_line(struct cursor *cursor, struct place place, const char **start,
                       size_t *length) {
   struct source rest = *place.source;
@@ -249,7 +250,8 @@ static void print_diagnostic(const struct diagnostic *diagnostic, struct cursor 
     print_line(diagnostic->place, cursor, stream, colour);
 }
 
-// Standard error writes each character by itself: so the text is put together first.
+// Standard error is unbuffered and would write each character separately, so the text is assembled
+// first.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour) {
   struct cursor cursor = {0};
   char *text = NULL;
@@ -272,8 +274,9 @@ static bool same_letter(char a, char b) {
   return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-// Letters to insert, drop, replace or swap with their neighbour to make `a` of `b` (the optimal
-// string alignment distance), row by row; row i holds the distances of the first i letters of a.
+// The number of letters to insert, drop, replace or swap with their neighbor to turn `b` into `a`
+// (the optimal string alignment distance), row by row; row i holds the distances of the first i
+// letters of a.
 static int edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
   int rows[3][max_name + 1];
   int *two_back = rows[0], *last = rows[1], *row = rows[2];

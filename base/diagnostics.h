@@ -1,4 +1,4 @@
-// diagnostics: the one way to report trouble.
+// diagnostics: the one way to report problems.
 //
 // Functions add errors and warnings and carry on as long as that makes sense, so that one run shows
 // everything that is wrong with a file; they return 0 or -1. Only main prints, and only main exits.
@@ -22,8 +22,9 @@ struct diagnostic {
   const char *message;
 };
 
-// A file that was read, by what tells files apart.
+// A file that was read, by the attributes that identify a file.
 struct file_read {
+  const char *path; // as it was opened
   dev_t device;
   ino_t inode;
   const struct file_read *next;
@@ -31,12 +32,12 @@ struct file_read {
 
 struct diagnostics {
   struct arena *arena;
-  struct diagnostic *list; // [count], in the order of reporting
+  struct diagnostic *list; // [count], in the order in which they were reported
   size_t count;
   size_t errors;
-  const char *about; // said before every message, as "demand 'chat'"; NULL: nothing
+  const char *about; // put before every message, such as "demand 'chat'"; NULL: nothing
   const struct file_read *files;
-  struct diagnostics *held_for; // errors that are held back until they matter: whose; else NULL
+  struct diagnostics *held_for; // whose errors these are, held back until they matter; else NULL
   bool machine_failed;          // a disk or device failed: exit status 3 rather than 2
 };
 
@@ -50,24 +51,26 @@ void diagnostics_error(struct diagnostics *diagnostics, struct place place, cons
 void diagnostics_warning(struct diagnostics *diagnostics, struct place place, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 
-// Notes that the file was read, and tells whether it was: nothing may be written in its place.
-void diagnostics_note_file(struct diagnostics *diagnostics, const struct stat *file);
+// Notes that a file was read, and tells whether one was: nothing may be written in its place.
+void diagnostics_note_file(struct diagnostics *diagnostics, const char *path,
+                           const struct stat *file);
 bool diagnostics_have_read(const struct diagnostics *diagnostics, const struct stat *file);
 
-// Prints "file:line:column: error: message", the line and a caret, in the order of reporting.
+// Prints "file:line:column: error: message", the line and a caret, in the order in which they were
+// reported.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
 
-// Adds what another value collected, in its order: errors that were held back until they matter.
+// Adds the messages of another value, in their order: errors that were held back until they matter.
 void diagnostics_forward(struct diagnostics *diagnostics, const struct diagnostics *from);
 
 enum { MAX_CANDIDATES = 1000 };
 
-// The candidate nearest to `name` by edit distance, or NULL when none is near enough to be meant
-// (distance over a third of the longer length, at least 1), or there are more than MAX_CANDIDATES.
-// Case does not count.
+// The candidate nearest to `name` by edit distance, ignoring case, or NULL if none is near enough
+// to be meant (the limit is a third of the longer length, at least 1) or there are more than
+// MAX_CANDIDATES.
 const char *nearest_name(const char *name, const char *const *candidates, size_t count);
 
-// "; did you mean 'NAME'?" to end a message with; "" if name is NULL.
+// "; did you mean 'NAME'?", to end a message; "" if name is NULL.
 const char *did_you_mean(const char *name, struct arena *arena);
 
 #endif

@@ -4,8 +4,8 @@
 
 enum { DIGITS_ROOM = 32 };
 
-// "0.1", "4017.43", "0.30000000000000004", "1e+22": 15, 16 or 17 significant digits, whichever is
-// the first to read back as the very double, without zeros at the end; -0 is "0". Returns `text`.
+// "0.1", "4017.43", "0.30000000000000004", "1e+22": the fewest of 15, 16 or 17 significant digits
+// that read back as exactly the same double, without trailing zeros; -0 is "0". Returns `text`.
 const char *digits_shortest(double value, char text[DIGITS_ROOM]);
 
 #endif

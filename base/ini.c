@@ -54,7 +54,7 @@ static bool next_line(struct ini_reader *reader) {
   return true;
 }
 
-// The offset of the first character at or after `from` that is not blank.
+// The offset of the first non-blank character at or after `from`.
 static size_t skip_blanks(const struct ini_reader *reader, size_t from) {
   while (from < reader->length && is_blank(reader->line[from]))
     from++;
@@ -98,7 +98,7 @@ static void add_section(struct ini_reader *reader, const char *kind, const char 
       (struct ini_section){.kind = kind, .argument = argument, .place = place_at(reader, 0)};
 }
 
-// Opens the section named by the bytes from..end, which neither begin nor end with a blank.
+// Opens the section whose name is the bytes from..end, without blanks at either end.
 static void open_section(struct ini_reader *reader, size_t from, size_t end) {
   size_t kind_end = from;
   while (kind_end < end && !is_blank(reader->line[kind_end]))
@@ -154,7 +154,7 @@ static void read_section(struct ini_reader *reader) {
   open_section(reader, from, end);
 }
 
-// Whether the current line is a key that inih may split. Complains if it is not.
+// Whether the current line is a key that inih can split. Reports an error if it is not.
 static bool check_key(struct ini_reader *reader) {
   size_t limit = find_comment(reader);
   size_t equals = find_char(reader, 0, limit, '=');
@@ -177,7 +177,7 @@ static bool check_key(struct ini_reader *reader) {
   return true;
 }
 
-// Whether inih may see the current line. What it would misread is refused here.
+// Whether inih may see the current line. Anything that it would misread is refused here.
 static bool check_line(struct ini_reader *reader, size_t room) {
   for (size_t i = 0; i < reader->length; i++) {
     unsigned char c = (unsigned char)reader->line[i];
@@ -208,7 +208,7 @@ static bool check_line(struct ini_reader *reader, size_t room) {
   return false; // inih does not report sections without keys, so sections are read only here
 }
 
-// inih's reader: an accepted line as it is, an empty one for any other.
+// inih's reader: an accepted line as it is, an empty line in place of any other.
 static char *feed_line(char *buffer, int size, void *user) {
   struct ini_reader *reader = user;
   if (!next_line(reader))
@@ -224,7 +224,7 @@ static struct place value_place(const struct ini_reader *reader, const char *val
   return place_at(reader, *value ? skip_blanks(reader, after) : after);
 }
 
-// inih's handler, called for the line that feed_line gave last.
+// inih's handler, called for the line that feed_line returned last.
 static int take_key(void *user, const char *section_name, const char *name, const char *value) {
   (void)section_name;
   struct ini_reader *reader = user;
@@ -265,7 +265,7 @@ const struct ini *ini_read(const struct source *source, struct arena *arena,
   size_t errors = diagnostics->errors;
   int bad_line = ini_parse_stream(feed_line, &reader, take_key, &reader);
 
-  // Every line that inih refuses was refused above, unless it was built with other rules.
+  // Every line that inih refuses was already refused above, unless inih was built with other rules.
   if (bad_line != 0 && diagnostics->errors == errors)
     diagnostics_error(diagnostics, (struct place){source, bad_line > 0 ? bad_line : 0, 1},
                       "the INI library cannot read this line");

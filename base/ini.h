@@ -6,9 +6,9 @@
 //   ; comment   # comment           whole lines; " ;" (a blank, a semicolon) also starts a comment
 //                                   after a value or a section, inside quotes too; "#" does not
 // Lines may end in LF or CRLF. Refused, each with its place: a line over MAX_INI_LINE bytes, an
-// indented key, a key outside any section, a key without a name, anything that is not a section, a
-// key or a comment, a malformed section name or one over MAX_INI_SECTION bytes, a repeated section
-// or key, and a file without any section. An empty value is read as "": callers decide.
+// indented key, a key outside any section, a key without a name, a line that is not a section, key
+// or comment, a malformed section name or one over MAX_INI_SECTION bytes, a repeated section or
+// key, and a file without any section. An empty value is read as "": callers decide.
 #ifndef PERTOKEN_BASE_INI_H
 #define PERTOKEN_BASE_INI_H
 
@@ -25,7 +25,7 @@ enum { MAX_INI_LINE = 199, MAX_INI_SECTION = 49 };
 struct ini_key {
   const char *name, *value;
   struct place place;       // of the name's first character
-  struct place value_place; // of the value's first character; for "", where it would stand
+  struct place value_place; // of the value's first character; for "", where it would be
 };
 
 struct ini_section {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// The folder of the running program; NULL where the system does not say. What is loaded or started
-// is never looked for in the current folder, which may be anybody's.
+// The folder of the running program; NULL if the system does not tell. Files to load or start are
+// never looked for in the current folder, where anyone may have put them.
 static const char *own_folder(struct arena *arena) {
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -33,7 +33,7 @@ static const char *short_path(const char *directory, struct arena *arena) {
   return below ? resolved + length + 1 : resolved;
 }
 
-// The first of `beside` that, seen from the program's folder, has `file` in it; NULL: none.
+// The first path in `beside`, relative to the program's folder, that contains `file`; NULL: none.
 static const char *find_beside(const char *const *beside, size_t count, const char *file,
                                struct arena *arena) {
   const char *folder = own_folder(arena);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// jansson stands behind the word that it names; long ones it does not name.
+// jansson's position is behind the word that it quotes; long words it does not quote.
 static size_t named_length(const char *text, const json_error_t *error, size_t behind) {
   static const char opening[] = " near '";
   const char *name = strstr(error->text, opening);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@ enum { MACHINE_FAILED = 3 };
 
 static void say(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0)
-    return; // there is nobody left to tell
+    return; // the message cannot be shown
 }
 
-// What tidies up at the end may want memory, too.
+// Code that cleans up at exit may need memory, too.
 _Noreturn void memory_exhausted(void) {
   static bool ending;
   if (__atomic_test_and_set(&ending, __ATOMIC_SEQ_CST))
@@ -25,7 +26,15 @@ _Noreturn void memory_exhausted(void) {
   exit(MACHINE_FAILED);
 }
 
-// The sanitizer has functions of its own in front of these, and says more.
+void memory_keep(void) {
+#ifdef __GLIBC__
+  // Setting one ends the automatic adjustment of both; the second is its own upper limit.
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+#endif
+}
+
+// The sanitizers put their own functions in front of these, and report more.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define HAS_OWN_ALLOCATOR
@@ -37,8 +46,8 @@ _Noreturn void memory_exhausted(void) {
 
 #ifndef HAS_OWN_ALLOCATOR
 
-// As the GNU C library's manual has it under "Replacing malloc". Whoever gave memory frees it: free
-// is left alone.
+// As in the GNU C library's manual under "Replacing malloc". Memory is freed by the allocator that
+// gave it: free is left alone.
 static void *next_of(const char *name) {
   void *next = dlsym(RTLD_NEXT, name);
   if (!next)

@@ -1,13 +1,18 @@
-// memory: what happens when there is none left.
+// memory: what happens when none is left, and that what is freed is kept.
 //
-// memory.c stands in front of malloc, calloc, realloc, aligned_alloc and posix_memalign for the whole
-// program, the libraries that it is linked with included: none of them returns for want of memory.
-// Half the libraries would drop a member of their output or crash, and nobody can do better than to
-// say so and end.
+// memory.c intercepts malloc, calloc, realloc, aligned_alloc and posix_memalign for the whole
+// program, including the libraries that it is linked with: none of them returns when memory has run
+// out. Half the libraries would drop part of their output or crash, and nothing better can be done
+// than to report it and exit.
 #ifndef PERTOKEN_BASE_MEMORY_H
 #define PERTOKEN_BASE_MEMORY_H
 
-// Says so on standard error and ends the program with exit status 3.
+// Reports it on standard error and ends the program with exit status 3.
 _Noreturn void memory_exhausted(void);
+
+// From now on keeps up to 64 MiB of what is freed for the next allocations. By default it goes back
+// to the system whenever enough is free at the heap's end: an arena that is made and freed ten
+// thousand times in turn would get its pages anew each time.
+void memory_keep(void);
 
 #endif

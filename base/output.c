@@ -21,13 +21,13 @@ static int fail(const char *path, struct diagnostics *diagnostics) {
   return -1;
 }
 
-// ---- what is there
+// ---- existing files
 
-// Opened without waiting: a pipe that nobody reads would otherwise block the program for ever.
+// Opened without waiting: a pipe without a reader would otherwise block the program forever.
 static int open_special(struct output *output, const char *path, struct diagnostics *diagnostics) {
   const int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0 && errno == ENXIO) {
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a pipe that nobody reads", path);
+    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a pipe with no reader", path);
     return -1;
   }
   if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0 ||
@@ -36,7 +36,7 @@ static int open_special(struct output *output, const char *path, struct diagnost
   return 0;
 }
 
-// What a link points to is replaced, and not the link.
+// Replaces the target of a link, not the link itself.
 static int follow_link(struct output *output, const char *path, struct arena *arena,
                        struct diagnostics *diagnostics) {
   struct stat status;
@@ -45,12 +45,12 @@ static int follow_link(struct output *output, const char *path, struct arena *ar
   free(resolved);
   if (resolved || lstat(path, &status) || !S_ISLNK(status.st_mode))
     return 0;
-  diagnostics_error(diagnostics, (struct place){0}, "'%s' is a link to something that is not there",
+  diagnostics_error(diagnostics, (struct place){0}, "'%s' is a link to a file that does not exist",
                     path);
   return -1;
 }
 
-// What nobody may write is not to be replaced either, not even by root.
+// A file that nobody may write is not replaced either, not even by root.
 static int check_target(const char *path, const struct stat *there,
                         struct diagnostics *diagnostics) {
   if ((there->st_mode & 0222) && access(path, W_OK) == 0)
@@ -65,7 +65,7 @@ static const char *name_in(const char *folder, const char *suffix, struct arena 
   return arena_printf(arena, "%s/.pertoken-%s", folder, suffix);
 }
 
-// Where the file system has no files without a name, one that loses its own at once.
+// If the file system cannot create a file without a name, the file's name is removed at once.
 static int open_nameless(const struct output *output, struct arena *arena) {
   const int fd = open(output->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
@@ -122,6 +122,30 @@ int output_open_again(struct output *output, const char *path, struct arena *are
   return 0;
 }
 
+int output_write_new(const char *path, const char *text, struct diagnostics *diagnostics) {
+  const size_t length = strlen(text);
+  size_t written = 0;
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
+  if (fd < 0 && errno == EEXIST) {
+    diagnostics_error(diagnostics, (struct place){0},
+                      "'%s' already exists and is not overwritten: choose another name with -o",
+                      path);
+    return -1;
+  }
+  if (fd < 0)
+    return fail(path, diagnostics);
+  for (ssize_t sent = 0; written < length && sent >= 0; written += sent > 0 ? (size_t)sent : 0)
+    sent = write(fd, text + written, length - written);
+  int reason = written == length && fsync(fd) == 0 ? 0 : errno;
+  if (close(fd) && !reason)
+    reason = errno;
+  if (!reason)
+    return 0;
+  unlink(path);
+  errno = reason;
+  return fail(path, diagnostics);
+}
+
 void output_discard(struct output *output) {
   if (!output->path || !output->stream)
     return;
@@ -129,9 +153,9 @@ void output_discard(struct output *output) {
   output->stream = NULL;
 }
 
-// ---- in its place
+// ---- putting it in place
 
-// What is there keeps its owner, as far as the system lets it, and its mode.
+// An existing file keeps its mode and, if the system allows it, its owner.
 static void keep_identity(int fd, const char *path) {
   struct stat there;
   if (stat(path, &there))
@@ -160,7 +184,7 @@ static int copy_to(int fd, const char *path, const char *name) {
   return whole ? 0 : -1;
 }
 
-// Gives the file a name that nothing has; where it cannot get one, a copy of it.
+// Gives the file an unused name; if that is not possible, makes a copy of it.
 static int name_it(const struct output *output, int fd, struct arena *arena, const char **name) {
   enum { NAMES = 1000 };
   int done = -1;
@@ -174,7 +198,8 @@ static int name_it(const struct output *output, int fd, struct arena *arena, con
   return done;
 }
 
-// Without it a crash of the machine could still undo the rename; not every file system can.
+// Without this a crash of the machine could still undo the rename; not every file system supports
+// it.
 static void flush_folder(const char *folder) {
   const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
@@ -213,7 +238,7 @@ static int put_in_place(const struct output *output, int fd, struct arena *arena
   return result;
 }
 
-// It has been reported; nobody is to find it again when the program ends.
+// The failure has been reported; the program's exit must not find it again.
 static void forget_failure(FILE *stream) {
   __fpurge(stream);
   clearerr(stream);

@@ -1,8 +1,8 @@
-// output: where a command's answer goes, the standard output or a file.
+// output: where a command's answer goes: standard output or a file.
 //
-// What is written to a file takes its place when it is complete, and until then has no name: nothing
-// is left behind, however the program ends. A file that is there keeps its mode and, where the system
-// lets it, its owner. A device or pipe is written to.
+// A file appears in its place only when it is complete, and has no name until then: nothing is left
+// behind, however the program ends. A file that is replaced keeps its mode and, if the system
+// allows it, its owner. A device or pipe is written to directly.
 #ifndef PERTOKEN_BASE_OUTPUT_H
 #define PERTOKEN_BASE_OUTPUT_H
 
@@ -15,28 +15,32 @@
 struct output {
   FILE *stream;
   const char *path;     // NULL: the standard output
-  const char *writable; // of a file: a path that others can open what is written by; else NULL
-  const char *folder;   // of a file: where it is to stand
+  const char *writable; // of a file: a path through which others can write it; else NULL
+  const char *folder;   // of a file: the folder that it goes to
 };
 
-// `path` NULL or "-" means the standard output. Errors: a file that this run has read, a link to
-// nothing, a pipe that nobody reads. Returns 0 or -1.
+// A `path` of NULL or "-" means standard output. Errors: a file that this run has read, a dangling
+// link, a pipe without a reader. Returns 0 or -1.
 int output_open(struct output *output, const char *path, struct arena *arena,
                 struct diagnostics *diagnostics);
 
-// The same of a file that this run may have read, to write it anew.
+// The same for a file that this run may have read, to overwrite it.
 int output_open_again(struct output *output, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 
-// Flushes, closes and puts a file in its place. A stream that failed is an error with machine_failed
-// set. Returns 0 or -1.
+// Writes a text to a file that must not exist yet, not even as a link. A partly written file is not
+// left behind. Returns 0 or -1.
+int output_write_new(const char *path, const char *text, struct diagnostics *diagnostics);
+
+// Flushes, closes and puts a file in place. A failed stream is an error with machine_failed set.
+// Returns 0 or -1.
 int output_close(struct output *output, struct diagnostics *diagnostics);
 
-// Gives up: what was written to a file is gone.
+// Gives up: what was written to a file is discarded.
 void output_discard(struct output *output);
 
-// While a file has another name than its own, no signal that asks the program to end does so; those
-// that came are delivered afterwards.
+// While a file has a temporary name, signals that ask the program to end are held; any that arrived
+// are delivered afterwards.
 void output_hold_signals(sigset_t *before);
 void output_release_signals(const sigset_t *before);
 

@@ -27,7 +27,7 @@ int process_check_arguments(int argc, char **argv, struct diagnostics *diagnosti
   return result;
 }
 
-// NULL where it is not set, or set to nothing.
+// NULL if it is not set, or set to an empty text.
 static const char *epoch_text(void) {
   const char *text = getenv("SOURCE_DATE_EPOCH");
   return text && *text ? text : NULL;
@@ -67,4 +67,15 @@ bool process_shows_utf8(void) {
   const bool utf8 = !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
   freelocale(locale);
   return utf8;
+}
+
+const char *process_today(struct arena *arena) {
+  time_t now;
+  struct tm day;
+  char text[16];
+  if (!process_epoch(&now))
+    now = time(NULL);
+  gmtime_r(&now, &day);
+  strftime(text, sizeof text, "%Y-%m-%d", &day);
+  return arena_copy(arena, text);
 }

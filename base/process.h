@@ -1,10 +1,11 @@
-// process: what a program was started with beside its options: that its arguments are text, what
-// characters its locale shows, and the day that the environment names.
+// process: what a program was started with apart from its options: whether its arguments are valid
+// text, which characters its locale shows, and the day that the environment sets.
 //
-// The programs stay in the C locale, so that letters sort, fold and compare alike everywhere.
+// The programs stay in the C locale, so that letters sort, fold and compare the same everywhere.
 #ifndef PERTOKEN_BASE_PROCESS_H
 #define PERTOKEN_BASE_PROCESS_H
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 
 #include <stdbool.h>
@@ -17,8 +18,11 @@ int process_check_arguments(int argc, char **argv, struct diagnostics *diagnosti
 // Returns 0 or -1.
 int process_check_epoch(struct diagnostics *diagnostics);
 
-// Whether SOURCE_DATE_EPOCH is set, as process_check_epoch wants it: then *epoch is its value.
+// Whether SOURCE_DATE_EPOCH is set, and valid for process_check_epoch: then *epoch is its value.
 bool process_epoch(time_t *epoch);
+
+// The day of SOURCE_DATE_EPOCH, else today: YYYY-MM-DD, in UTC.
+const char *process_today(struct arena *arena);
 
 // Whether the user's locale writes UTF-8.
 bool process_shows_utf8(void);

@@ -1,6 +1,7 @@
 #include "base/record.h"
 
 #include "base/output.h"
+#include "base/record_digest.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -58,7 +59,7 @@ static json_t *value_of(const struct field *field, const char *base) {
   return NULL;
 }
 
-// NULL when a text is not UTF-8, a number not finite, or memory short.
+// NULL if a text is not UTF-8, a number is not finite, or memory is short.
 static json_t *json_of(const struct field *fields, const char *base) {
   json_t *object = json_object();
   for (const struct field *field = fields; field->name; field++) {
@@ -70,7 +71,7 @@ static json_t *json_of(const struct field *fields, const char *base) {
   return object;
 }
 
-// The record's text as the file holds it, to be freed; NULL as json_of.
+// The record as file text, to be freed; NULL for the same reasons as json_of.
 static char *text_of(const struct record_form *form, const void *record, const char **digest,
                      struct arena *arena) {
   json_t *object = json_pack("{s:i}", "schema", form->newest);
@@ -111,7 +112,7 @@ int record_write(const struct record_form *form, const void *record, const char 
 
 // ---- reading
 
-// What stands in a record besides the fields of the table.
+// What a record contains besides the fields of the table.
 static const char *const outer_names[] = {"schema", "digest"};
 
 struct reader {
@@ -121,18 +122,32 @@ struct reader {
   int schema; // of the record
 };
 
-static void wanted(const struct reader *reader, const char *path, const char *what,
+// Where in a record a value stands: of thousands of records it is written for what is refused alone.
+struct path {
+  const struct path *outer; // NULL: of the record itself
+  const char *name;         // NULL: an element of a list
+  size_t index;
+};
+
+// "results[2].telemetry"
+static const char *path_text(const struct reader *reader, const struct path *path) {
+  const char *outer = path->outer ? path_text(reader, path->outer) : "";
+  return path->name ? arena_printf(reader->arena, "%s%s%s", outer, *outer ? "." : "", path->name)
+                    : arena_printf(reader->arena, "%s[%zu]", outer, path->index);
+}
+
+static void wanted(const struct reader *reader, const struct path *path, const char *what,
                    const json_t *found) {
   static const char *const kinds[] = {
       [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",  [JSON_STRING] = "a text",
       [JSON_INTEGER] = "a number", [JSON_REAL] = "a number", [JSON_TRUE] = "true",
       [JSON_FALSE] = "false",      [JSON_NULL] = "null"};
-  diagnostics_error(reader->diagnostics, reader->place, "%s: expected %s, found %s", path, what,
-                    found ? kinds[json_typeof(found)] : "nothing");
+  diagnostics_error(reader->diagnostics, reader->place, "%s: expected %s, found %s",
+                    path_text(reader, path), what, found ? kinds[json_typeof(found)] : "nothing");
 }
 
-// A number between low and high, both included.
-static bool read_number(const struct reader *reader, const char *path, const json_t *value,
+// A number from low to high, inclusive.
+static bool read_number(const struct reader *reader, const struct path *path, const json_t *value,
                         double low, double high, double *out) {
   if (!json_is_number(value)) {
     wanted(reader, path, "a number", value);
@@ -142,11 +157,12 @@ static bool read_number(const struct reader *reader, const char *path, const jso
   if (*out >= low && *out <= high)
     return true;
   diagnostics_error(reader->diagnostics, reader->place,
-                    "%s: expected a number of at least %g, found %.17g", path, low, *out);
+                    "%s: expected a number of at least %g, found %.17g", path_text(reader, path),
+                    low, *out);
   return false;
 }
 
-static bool read_whole(const struct reader *reader, const char *path, const json_t *value,
+static bool read_whole(const struct reader *reader, const struct path *path, const json_t *value,
                        const struct field *field, double *out) {
   if (json_is_integer(value))
     return read_number(reader, path, value, field->low, field->high, out);
@@ -154,7 +170,7 @@ static bool read_whole(const struct reader *reader, const char *path, const json
   return false;
 }
 
-static void read_reals(const struct reader *reader, const char *path, const json_t *value,
+static void read_reals(const struct reader *reader, const struct path *path, const json_t *value,
                        const struct field *field, char *base) {
   if (!json_is_array(value)) {
     wanted(reader, path, "a list", value);
@@ -163,22 +179,22 @@ static void read_reals(const struct reader *reader, const char *path, const json
   const size_t count = json_array_size(value);
   double *list = arena_array(reader->arena, count, sizeof *list);
   for (size_t i = 0; i < count; i++) {
-    const char *name = arena_printf(reader->arena, "%s[%zu]", path, i);
+    const struct path at = {path, NULL, i};
     const json_t *element = json_array_get(value, i);
     list[i] = NAN;
     if (field->kind == FIELD_MAYBES && json_is_null(element))
       continue;
-    if (!read_number(reader, name, element, field->low, field->high, &list[i]))
+    if (!read_number(reader, &at, element, field->low, field->high, &list[i]))
       return;
   }
   *(const double **)(base + field->offset) = list;
   *(size_t *)(base + field->count_offset) = count;
 }
 
-static void read_object(const struct reader *reader, const char *path, const json_t *object,
+static void read_object(const struct reader *reader, const struct path *path, const json_t *object,
                         const struct field *fields, char *base);
 
-static void read_list(const struct reader *reader, const char *path, const json_t *value,
+static void read_list(const struct reader *reader, const struct path *path, const json_t *value,
                       const struct field *field, char *base) {
   if (!json_is_array(value)) {
     wanted(reader, path, "a list", value);
@@ -187,13 +203,13 @@ static void read_list(const struct reader *reader, const char *path, const json_
   const size_t count = json_array_size(value);
   char *list = arena_array(reader->arena, count, field->size);
   for (size_t i = 0; i < count; i++)
-    read_object(reader, arena_printf(reader->arena, "%s[%zu]", path, i), json_array_get(value, i),
-                field->fields, list + i * field->size);
+    read_object(reader, &(struct path){path, NULL, i}, json_array_get(value, i), field->fields,
+                list + i * field->size);
   *(char **)(base + field->offset) = list;
   *(size_t *)(base + field->count_offset) = count;
 }
 
-static void read_text(const struct reader *reader, const char *path, const json_t *value,
+static void read_text(const struct reader *reader, const struct path *path, const json_t *value,
                       const char **out) {
   *out = "";
   if (json_is_string(value))
@@ -210,7 +226,7 @@ static const char *all_names(const char *const *names, struct arena *arena) {
   return list;
 }
 
-static void read_name(const struct reader *reader, const char *path, const json_t *value,
+static void read_name(const struct reader *reader, const struct path *path, const json_t *value,
                       const char *const *names, unsigned *out) {
   const char *text = json_string_value(value);
   for (unsigned i = 0; text && *text && names[i]; i++)
@@ -221,7 +237,7 @@ static void read_name(const struct reader *reader, const char *path, const json_
   wanted(reader, path, all_names(names, reader->arena), value);
 }
 
-static void read_field(const struct reader *reader, const char *path, const json_t *value,
+static void read_field(const struct reader *reader, const struct path *path, const json_t *value,
                        const struct field *field, char *base) {
   void *at = base + field->offset;
   double number = 0;
@@ -247,7 +263,7 @@ static void read_field(const struct reader *reader, const char *path, const json
     if (!json_is_boolean(value))
       wanted(reader, path, "true or false", value);
     break;
-  case FIELD_CONSTANT: break; // check_outer's
+  case FIELD_CONSTANT: break; // checked in check_outer
   case FIELD_NAME: read_name(reader, path, value, field->names, at); break;
   case FIELD_REALS:
   case FIELD_MAYBES: read_reals(reader, path, value, field, base); break;
@@ -256,7 +272,7 @@ static void read_field(const struct reader *reader, const char *path, const json
   }
 }
 
-// What a record of an older schema says of a field that it lacks: nothing.
+// The value of a field that a record of an older schema lacks: unknown.
 static void leave_unknown(const struct field *field, char *base) {
   void *at = base + field->offset;
   switch (field->kind) {
@@ -267,19 +283,19 @@ static void leave_unknown(const struct field *field, char *base) {
     for (const struct field *inner = field->fields; inner->name; inner++)
       leave_unknown(inner, at);
     break;
-  default: break; // zero, as all of a record begins
+  default: break; // zero, as every record starts
   }
 }
 
-static bool is_outer(const char *path, const char *name) {
-  for (size_t i = 0; !*path && i < sizeof outer_names / sizeof outer_names[0]; i++)
+static bool is_outer(const struct path *path, const char *name) {
+  for (size_t i = 0; !path && i < sizeof outer_names / sizeof outer_names[0]; i++)
     if (!strcmp(outer_names[i], name))
       return true;
   return false;
 }
 
-static void refuse_unknown(const struct reader *reader, const char *path, const json_t *object,
-                           const struct field *fields) {
+static void refuse_unknown(const struct reader *reader, const struct path *path,
+                           const json_t *object, const struct field *fields) {
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)object, name, value) {
@@ -288,34 +304,37 @@ static void refuse_unknown(const struct reader *reader, const char *path, const 
       field++;
     const bool known = field->name && field->since <= reader->schema;
     if (!known && !is_outer(path, name))
-      diagnostics_error(reader->diagnostics, reader->place, "%s%s%s: records have no such field",
-                        path, *path ? "." : "", name);
+      diagnostics_error(reader->diagnostics, reader->place, "%s: records have no such field",
+                        path_text(reader, &(struct path){path, name, 0}));
   }
 }
 
-static void read_object(const struct reader *reader, const char *path, const json_t *object,
+static void read_object(const struct reader *reader, const struct path *path, const json_t *object,
                         const struct field *fields, char *base) {
   if (!json_is_object(object)) {
     wanted(reader, path, "an object", object);
     return;
   }
-  refuse_unknown(reader, path, object, fields);
+  size_t found = path ? 0 : sizeof outer_names / sizeof outer_names[0];
   for (const struct field *field = fields; field->name; field++) {
     if (field->since > reader->schema) {
       leave_unknown(field, base);
       continue;
     }
-    const char *name =
-        *path ? arena_printf(reader->arena, "%s.%s", path, field->name) : field->name;
+    const struct path at = {path, field->name, 0};
     const json_t *value = json_object_get(object, field->name);
+    found += value != NULL;
     if (value)
-      read_field(reader, name, value, field, base);
+      read_field(reader, &at, value, field, base);
     else
-      diagnostics_error(reader->diagnostics, reader->place, "%s: this field is missing", name);
+      diagnostics_error(reader->diagnostics, reader->place, "%s: this field is missing",
+                        path_text(reader, &at));
   }
+  if (json_object_size(object) != found)
+    refuse_unknown(reader, path, object, fields);
 }
 
-// What tells one kind of record from another.
+// What distinguishes one kind of record from another.
 static int check_constants(const struct reader *reader, const struct field *fields,
                            const json_t *object) {
   for (const struct field *field = fields; field->name; field++) {
@@ -352,19 +371,25 @@ static int check_schema(struct reader *reader, const struct record_form *form,
   return 0;
 }
 
-// Schema, digest and constants, in this order: each is meaningless after a failure of the one before.
+static bool is_digest_of(const struct reader *reader, const json_t *object, const char *digest) {
+  if (!strcmp(digest, record_digest_of_text(reader->place.source, reader->arena)))
+    return true;
+  const char *expected = record_digest(object, reader->arena);
+  return expected && !strcmp(digest, expected);
+}
+
+// Schema, digest and constants, in this order: each is meaningless if the one before it has failed.
 static int check_outer(struct reader *reader, const struct record_form *form,
                        const json_t *object) {
   if (check_schema(reader, form, object))
     return -1;
   const char *digest = json_string_value(json_object_get(object, "digest"));
-  const char *expected = record_digest(object, reader->arena);
-  if (digest && expected && !strcmp(digest, expected))
+  if (digest && is_digest_of(reader, object, digest))
     return check_constants(reader, form->fields, object);
   diagnostics_error(reader->diagnostics, reader->place,
                     digest ? "the record was changed after it was written: its digest does not "
                              "match its content"
-                           : "the record has no digest: no program of pertoken's wrote it");
+                           : "the record has no digest, so it was not written by pertoken");
   return -1;
 }
 
@@ -375,17 +400,7 @@ int record_of_json(const struct record_form *form, const json_t *object,
   struct reader reader = {arena, diagnostics, {source, 0, 0}, 0};
   if (check_outer(&reader, form, object))
     return -1;
-  read_object(&reader, "", object, form->fields, record);
+  read_object(&reader, NULL, object, form->fields, record);
   *digest = arena_copy(arena, json_string_value(json_object_get(object, "digest")));
   return diagnostics->errors > errors ? -1 : 0;
-}
-
-const char *record_digest(const json_t *object, struct arena *arena) {
-  json_t *bare = json_copy((json_t *)object);
-  json_object_del(bare, "digest");
-  char *text = json_dumps(bare, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-  const char *digest = text ? source_sha256(source_from_text("record", text, arena), arena) : NULL;
-  free(text);
-  json_decref(bare);
-  return digest;
 }

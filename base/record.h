@@ -1,9 +1,9 @@
-// record: a JSON file that a table of fields reads and writes, with a digest of its own content.
+// record: a JSON file, read and written through a table of fields, with a digest of its own
+// content.
 //
-// A record is written whole and put in place at once, and carries a SHA-256 over its own content, so
-// that a damaged or edited one is told from one that a program wrote. The digest is taken over the
-// canonical form of what the file holds besides it: keys sorted, no blanks, reals with 17 digits.
-// Beside the table's fields a record holds "schema" and "digest".
+// A record is written whole and put in place at once. It carries the digest of its own content
+// (base/record_digest.h), so that a damaged or edited record can be distinguished from one that a
+// program wrote. Besides the table's fields a record holds "schema" and "digest".
 #ifndef PERTOKEN_BASE_RECORD_H
 #define PERTOKEN_BASE_RECORD_H
 
@@ -17,7 +17,7 @@ struct json_t; // of jansson
 
 enum field_kind {
   FIELD_TEXT,
-  FIELD_CONSTANT, // the text names[0], by which one kind of record is told from another
+  FIELD_CONSTANT, // the text names[0], which distinguishes one kind of record from another
   FIELD_REAL,     // double, finite
   FIELD_MAYBE,    // double; null when NAN
   FIELD_INT,      // int
@@ -30,8 +30,8 @@ enum field_kind {
   FIELD_LIST      // a pointer to structs of `size` bytes, and their size_t at `count_offset`
 };
 
-// A table (base/record_fields.h) ends with a field without name. A record of a schema before `since` lacks the field: its
-// texts are then "", its numbers NAN (0 for whole ones), its lists empty.
+// A table (base/record_fields.h) ends with a field without a name. A record of a schema before
+// `since` lacks the field: a text is then "", a number NAN (0 for whole numbers), a list empty.
 struct field {
   const char *name;
   enum field_kind kind;
@@ -40,32 +40,28 @@ struct field {
   double low, high; // of numbers
   size_t count_offset, size;
   const struct field *fields;
-  const char *const *names; // of enum values, from 0; ends with NULL, "": never in a record
+  const char *const *names; // of enum values, from 0; ends with NULL; "": a value never in a record
 };
 
-// A kind of record, and the schemas of it that are read: the newest is written.
+// A kind of record, and which of its schemas are read; the newest is written.
 struct record_form {
   const char *noun; // "measurement record", as messages call it
   int oldest, newest;
   const struct field *fields;
 };
 
-// The file's object into the struct that the form's table is of, which begins as zeros, and its
-// digest. Refused, with an error each: another schema; a digest that does not match the content; a
-// missing field, one of the wrong type, one that is not known; a number out of range. Returns 0
-// or -1.
+// Reads the file's object, whose text is `source`, into the struct that the form's table describes,
+// which must be zeroed, and returns its digest. Refused, with an error each: another schema; a digest that does not match
+// the content; a field that is missing, of the wrong type or unknown; a number out of range.
+// Returns 0 or -1.
 int record_of_json(const struct record_form *form, const struct json_t *object,
                    const struct source *source, void *record, const char **digest,
                    struct arena *arena, struct diagnostics *diagnostics);
 
-// Writes beside `path`, flushes to the disk and renames, so that `path` holds the old record or the
-// new one and never half of one. Sets *digest. A failure is an error with machine_failed set.
+// Writes beside `path`, flushes to disk and renames, so that `path` holds either the old record or
+// the new one, never part of one. Sets *digest. A failure is an error with machine_failed set.
 // Returns 0 or -1.
 int record_write(const struct record_form *form, const void *record, const char **digest,
                  const char *path, struct arena *arena, struct diagnostics *diagnostics);
-
-// SHA-256 of the JSON object without its member "digest", in canonical form, as 64 lower-case hex
-// digits; NULL when memory is short.
-const char *record_digest(const struct json_t *object, struct arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
-// record_fields: how a table of base/record.h says its fields: of struct s, each named like its member.
+// record_fields: how a table for base/record.h declares its fields: of struct s, each named like
+// its member.
 //
-// For files that hold such a table, and for no others: the names are short.
+// Only for files that define such a table: the names are short.
 #ifndef PERTOKEN_BASE_RECORD_FIELDS_H
 #define PERTOKEN_BASE_RECORD_FIELDS_H
 

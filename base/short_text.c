@@ -7,12 +7,20 @@
 #include <unistr.h>
 #include <unitypes.h>
 
-size_t text_characters(const char *text) {
+// The number of characters in valid UTF-8.
+static size_t characters(const char *text) {
   return u8_mbsnlen((const uint8_t *)text, strlen(text));
 }
 
+size_t text_within(const char *text, size_t most) {
+  size_t bytes = strnlen(text, most);
+  while (bytes && ((unsigned char)text[bytes] & 0xc0) == 0x80)
+    bytes--;
+  return bytes;
+}
+
 bool text_is_short(const char *text) {
-  return strlen(text) <= MAX_SHORT_TEXT || text_characters(text) <= MAX_SHORT_TEXT;
+  return strlen(text) <= MAX_SHORT_TEXT || characters(text) <= MAX_SHORT_TEXT;
 }
 
 static bool is_readable(ucs4_t code) {
@@ -20,7 +28,7 @@ static bool is_readable(ucs4_t code) {
 }
 
 const char *text_readable(const char *text, struct arena *arena) {
-  enum { LONGEST = 3 }; // bytes of U+FFFD, for one of the text's
+  enum { LONGEST = 3 }; // bytes of U+FFFD, which may replace one byte of the text
   const size_t size = strlen(text);
   uint8_t *out = arena_alloc(arena, LONGEST * size + 1), *next = out;
   for (size_t used = 0; used < size;) {
@@ -37,6 +45,6 @@ int short_text_check(const char *what, const char *text, struct place place,
   if (text_is_short(text))
     return 0;
   diagnostics_error(diagnostics, place, "%s may have at most %d characters, this one has %zu", what,
-                    MAX_SHORT_TEXT, text_characters(text));
+                    MAX_SHORT_TEXT, characters(text));
   return -1;
 }

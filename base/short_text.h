@@ -1,5 +1,5 @@
-// short_text: how long a text of the user's may be so that every output can show it in full: on a
-// line or two of a page, in a cell of a workbook.
+// short_text: how long a user's text may be for every output to show it in full: on a line or two
+// of a page, in a cell of a workbook.
 #ifndef PERTOKEN_BASE_SHORT_TEXT_H
 #define PERTOKEN_BASE_SHORT_TEXT_H
 
@@ -12,13 +12,14 @@
 
 enum { MAX_SHORT_TEXT = 150 }; // characters, not bytes
 
-// Characters in a text of valid UTF-8.
-size_t text_characters(const char *text);
+// The number of bytes of whole characters among the first `most` of a text of valid UTF-8.
+size_t text_within(const char *text, size_t most);
 
 // Whether a text of valid UTF-8 has at most MAX_SHORT_TEXT characters.
 bool text_is_short(const char *text);
 
-// The text with U+FFFD for what nobody can read: control characters, and codes that are no characters.
+// The text with U+FFFD for unreadable characters: control characters and codes that are not
+// characters.
 const char *text_readable(const char *text, struct arena *arena);
 
 // An error at `place` if a title, label or source is too long. `what` names it: "a title". Returns

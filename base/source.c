@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistr.h>
 
-// The length of plain ASCII at the start, eight bytes at a time: most files are nothing else.
+// The length of the plain ASCII at the start, checked eight bytes at a time: most files are all
+// ASCII.
 static size_t ascii_prefix(const char *text, size_t size) {
   size_t at = 0;
   for (uint64_t word; at + sizeof word <= size; at += sizeof word) {

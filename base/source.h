@@ -1,4 +1,4 @@
-// source: a text from the user, held whole, and a place in it.
+// source: a text from the user, held whole, and places in it.
 //
 // A place can be shown to the user (the line and a caret) because the text stays in the arena for
 // as long as anything points into it.
@@ -17,8 +17,8 @@ struct source {
   size_t size;
 };
 
-// line and column count from 1, columns in bytes. line 0: the source as a whole; source NULL: no
-// source, as in a place of zeros.
+// line and column count from 1; columns are in bytes. line 0: the source as a whole; source NULL:
+// no source, as in a zeroed place.
 struct place {
   const struct source *source;
   int line;
@@ -28,7 +28,7 @@ struct place {
 // A source made of text in memory. The text is copied; it must be valid UTF-8.
 const struct source *source_from_text(const char *name, const char *text, struct arena *arena);
 
-// The beginning of a text in memory: the value of a command-line option, named after the option.
+// The start of a text in memory: the value of a command-line option, named after the option.
 struct place source_text_start(const char *name, const char *text, struct arena *arena);
 
 // The text of a line without its line end (LF or CRLF), as start and length; false if there is
@@ -38,7 +38,7 @@ bool source_line(const struct source *source, int line, const char **start, size
 // The first byte that is not valid UTF-8, or NULL.
 const uint8_t *source_invalid_utf8(const char *text, size_t size);
 
-// NAME as a file at `path` means it: beside that file, unless it begins at the root.
+// NAME as a path in the file at `path`: relative to that file's folder, unless it is absolute.
 const char *source_beside(const char *path, const char *name, struct arena *arena);
 
 // SHA-256 of the text as 64 lower-case hex digits.

@@ -24,7 +24,7 @@ static struct place place_at(const struct source *source, const char *position) 
   return place;
 }
 
-// Opened without waiting: a pipe without a writer would otherwise block the program for ever.
+// Opened without waiting: a pipe without a writer would otherwise block the program forever.
 static int open_regular(const char *path, struct place whole, struct stat *status,
                         struct diagnostics *diagnostics) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -42,8 +42,8 @@ static int open_regular(const char *path, struct place whole, struct stat *statu
   return -1;
 }
 
-// Reads to the end rather than to the size from fstat: some regular files (/proc) say 0. Stops once
-// the text is longer than the largest file. Returns 0, or -1 with errno set.
+// Reads to the end of the file, not to the size from fstat: some regular files (/proc) report 0.
+// Stops once the text is longer than the largest allowed file. Returns 0, or -1 with errno set.
 static int read_to_end(int fd, size_t expected, struct source *source, struct arena *arena) {
   size_t capacity = expected + 2, size = 0;
   char *text = arena_alloc(arena, capacity);
@@ -88,11 +88,12 @@ static int read_text(const char *path, struct source *source, struct arena *aren
   }
   close(fd);
   if (!result)
-    diagnostics_note_file(diagnostics, &status);
+    diagnostics_note_file(diagnostics, path, &status);
   return result;
 }
 
-// U+FFFE and U+FFFF are no characters, and XML may not hold them: a workbook could not be read.
+// U+FFFE and U+FFFF are not characters, and XML must not contain them: a workbook would be
+// unreadable.
 static const char *find_noncharacter(const char *text) {
   static const char *const codes[] = {"\xEF\xBF\xBE", "\xEF\xBF\xBF"};
   const char *first = NULL;
@@ -107,9 +108,8 @@ static const char *find_noncharacter(const char *text) {
 static int check_text(const struct source *source, struct diagnostics *diagnostics) {
   const char *nul = memchr(source->text, '\0', source->size);
   if (nul) {
-    diagnostics_error(
-        diagnostics, place_at(source, nul),
-        "expected UTF-8 text, found a NUL byte (a file in UTF-16, or no text at all)");
+    diagnostics_error(diagnostics, place_at(source, nul),
+                      "expected UTF-8 text, found a NUL byte (a UTF-16 or binary file)");
     return -1;
   }
   const uint8_t *invalid = source_invalid_utf8(source->text, source->size);
@@ -121,7 +121,7 @@ static int check_text(const struct source *source, struct diagnostics *diagnosti
   const char *noncharacter = find_noncharacter(source->text);
   if (noncharacter) {
     diagnostics_error(diagnostics, place_at(source, noncharacter),
-                      "expected text, found U+FFF%c, which is no character",
+                      "expected text, found U+FFF%c, which is not a character",
                       noncharacter[2] == '\xBE' ? 'E' : 'F');
     return -1;
   }

@@ -1,4 +1,4 @@
-// source_file: a file of the user's, read whole and checked, as a source.
+// source_file: a user's file, read whole and checked, as a source.
 #ifndef PERTOKEN_BASE_SOURCE_FILE_H
 #define PERTOKEN_BASE_SOURCE_FILE_H
 

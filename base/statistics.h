@@ -1,7 +1,7 @@
-// statistics: what can be said about a list of timings.
+// statistics: what can be inferred from a list of timings.
 //
-// Timings are not normal (they have a floor and a long tail), so nothing here assumes that they
-// are: medians, quantiles, and an interval of the median by order statistics.
+// Timings are not normally distributed (they have a floor and a long tail), and nothing here
+// assumes that they are: medians, quantiles, and an interval of the median by order statistics.
 #ifndef PERTOKEN_BASE_STATISTICS_H
 #define PERTOKEN_BASE_STATISTICS_H
 
@@ -22,8 +22,8 @@ struct summary summarise(const double *samples, size_t count, double *sorted);
 // neighbours.
 double quantile(const double *ascending, size_t count, double q);
 
-// The interval from the k-th smallest to the k-th largest of `count` samples holds the median with
-// at least 95 %: the largest such k, from 1, or 0 when there is none.
+// The interval from the k-th smallest to the k-th largest of `count` samples contains the median
+// with a probability of at least 95 %: the largest such k, from 1, or 0 if there is none.
 //   P(Binomial(count, 1/2) < k) <= 2.5 %         (see David and Nagaraja, Order Statistics, 7.1)
 size_t median_interval_rank(size_t count);
 
@@ -31,25 +31,25 @@ size_t median_interval_rank(size_t count);
 bool is_settled(const struct summary *summary, double share);
 
 // Whether the medians of the first and the last third of the samples differ by more than `share` of
-// the median of all. `sorted` [count] is scratch space.
+// the overall median. `sorted` [count] is scratch space.
 bool is_noisy(const double *samples, size_t count, double share, double *sorted);
 
 // A line t = a + b x through points.
 struct fitted_line {
   double a, b;
-  double error;            // standard deviation of the points about the line; NAN from two points
-  double mean_x, spread_x; // of the points: mean, sum of squares about it
+  double error;            // standard deviation of the points about the line; NAN for two points
+  double mean_x, spread_x; // of the points' x: mean, sum of squares about it
   size_t count;
 };
 
-// By least squares, through `count` >= 2 points of different x.
+// By least squares, through `count` >= 2 points with different x.
 struct fitted_line fit_line(const double *x, const double *t, size_t count);
 
-// The line at x, and its standard error there: NAN from two points.
+// The line at x, and its standard error there: NAN for two points.
 double line_at(const struct fitted_line *line, double x);
 double line_error_at(const struct fitted_line *line, double x);
 
-// By how much line_at(x) grows with the point at x_of: d line_at(x) / d t_of.
+// The increase of line_at(x) with the point at x_of: d line_at(x) / d t_of.
 double line_weight(const struct fitted_line *line, double x, double x_of);
 
 #endif

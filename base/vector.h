@@ -1,23 +1,23 @@
-// vector: what the loops over a block of draws share: how long a block is, for which processors
-// they are compiled, and elementary functions without branches or calls, so that loops of them are
-// vectorised. Nothing here depends on the processor's width: sums and products are never fused or
-// reordered, so every clone gives the same bits.
+// vector: what the loops over a block of draws share: the length of a block, the processors that
+// they are compiled for, and elementary functions without branches or calls, so that loops over
+// them are vectorised. Nothing here depends on the processor's vector width: sums and products are
+// never fused or reordered, so every clone gives the same bits.
 #ifndef PERTOKEN_BASE_VECTOR_H
 #define PERTOKEN_BASE_VECTOR_H
 
 #include <stdint.h>
 #include <string.h>
 
-// Draws that are computed together: a vector of them is 2 KiB, so that those in use stay in the
-// first-level cache.
+// Draws that are computed together: a vector of them is 2 KiB, so that the vectors in use stay in
+// the first-level cache.
 enum { VECTOR_BLOCK = 256, VECTOR_ALIGNMENT = 64 };
 
-// The sanitizers and the clones' resolvers, which run before anything else, do not go together.
+// The sanitizers are incompatible with the clones' resolvers, which run before anything else.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
     !defined(__SANITIZE_ADDRESS__)
 #if __GNUC__ >= 12
 #define VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-#else // Ubuntu 22.04's gcc 11 clones for no level of the architecture
+#else // Ubuntu 22.04's gcc 11 cannot clone for a level of the architecture
 #define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
 #else
@@ -36,13 +36,13 @@ static inline uint64_t vector_to_bits(double x) {
   return bits;
 }
 
-// A small whole number as a double: added to 1.5 * 2^52, it stands in the last bits.
+// A small whole number as a double: added to 1.5 * 2^52, it occupies the last bits.
 static inline double vector_from_small(uint64_t n) {
   return vector_from_bits(n + 0x4338000000000000) - 0x1.8p52;
 }
 
-// Natural logarithm of a positive normal number. x = 2^k m, m within [sqrt(1/2), sqrt(2)), and
-// log m = 2 atanh(s), s = (m - 1) / (m + 1), as the series in s^2 up to s^21: below 1e-18 of rest.
+// Natural logarithm of a positive normal number. x = 2^k m, m within [sqrt(1/2), sqrt(2)), and log
+// m = 2 atanh(s), s = (m - 1) / (m + 1), as the series in s^2 up to s^21: remainder below 1e-18.
 static inline double vector_log(double x) {
   const double ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
   uint64_t root = 0x3fe6a09e667f3bcd; // sqrt(1/2)
@@ -60,8 +60,8 @@ static inline double vector_log(double x) {
   return exponent * ln2_high + (2 * s + (2 * s * z * series + exponent * ln2_low));
 }
 
-// e^x for x within [-708, 709], the ends standing in for what is beyond: x = n ln 2 + r, and the
-// Taylor series of e^r up to r^13, with a rest below 5e-18.
+// e^x for x within [-708, 709]; beyond, the nearest end is used: x = n ln 2 + r, and the Taylor
+// series of e^r up to r^13, with a remainder below 5e-18.
 static inline double vector_exp(double x) {
   const double ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
   x = x < -708 ? -708 : x > 709 ? 709 : x;

@@ -1,4 +1,4 @@
-// version: of the program, as --version and the workbook's change log show it.
+// version: the program's version, as --version and the workbook's change log show it.
 #ifndef PERTOKEN_BASE_VERSION_H
 #define PERTOKEN_BASE_VERSION_H
 

@@ -18,7 +18,7 @@ static const struct element_format formats[ELEMENTS] = {
     [ELEMENT_INT4_GROUP] = {"int4-group", 4, 128, SCALE_BF16},
 };
 
-// A float of few bits; the exponent 0 is that of subnormals.
+// A small float; exponent 0 means subnormal.
 struct small_float {
   int exponent_bits, fraction_bits, bias, largest_exponent;
   float largest;
@@ -96,8 +96,8 @@ float element_scale_value(enum element element, uint16_t code) {
   }
 }
 
-// Counts the steps of the value's power of two, or of the subnormals; what rounds up to the next
-// power of two carries into the exponent, as it should.
+// Counts steps of the value's power of two, or of the subnormals; rounding up to the next power of
+// two correctly carries into the exponent.
 static uint8_t small_float_code(const struct small_float *format, float value) {
   const float magnitude = fminf(fabsf(value), format->largest);
   const int magnitude_bits = format->exponent_bits + format->fraction_bits;

@@ -1,6 +1,6 @@
-// element: the number formats that tensors are held in: their sizes, and what each code is worth.
+// element: the number formats of tensors: their sizes, and the value of each code.
 //
-// A code is what the bits of one value spell, in the lowest bits of a byte:
+// A code is the bit pattern of one value, in the lowest bits of a byte:
 //   e2m1, e2m3, e3m2  sign, exponent, fraction; no infinities, no NaN: OCP Microscaling Formats
 //                     (MX) Specification 1.0 (2023), sections 5.3.3 (FP4) and 5.3.2 (FP6)
 //   INT8_GROUP        two's complement, as INT8
@@ -28,47 +28,47 @@ enum element_scale {
 struct element_format {
   const char *name; // in records: "mxfp6-e2m3"
   int bits;         // of a code
-  int block;        // successive values of a row with a scale of their own; 0: no such blocks
+  int block;        // consecutive values of a row that share a scale; 0: no such blocks
   enum element_scale scale;
 };
 
 const struct element_format *element_format(enum element element);
 
-// Whether its values stand in blocks with a scale each.
+// Whether its values are in blocks with a scale each.
 bool element_has_blocks(enum element element);
 
-// Blocks of a row, of which the last may be short.
+// Blocks in a row; the last may be short.
 size_t element_blocks(enum element element, size_t columns);
 
 // Bytes of one block's scale; 0 without blocks.
 size_t element_scale_bytes(enum element element);
 
-// Bytes that a row is read as: the codes, rounded up to a byte, and its scales.
+// Bytes read for a row: the codes, rounded up to a byte, and its scales.
 size_t element_row_bytes(enum element element, size_t columns);
 
-// Of all rows, and of what belongs to the tensor as a whole.
+// Of all rows, and of what belongs to the whole tensor.
 uint64_t element_tensor_bytes(enum element element, uint64_t rows, size_t columns);
 
-// What a code of an element with blocks, or of INT8, is worth before its scale.
+// The value of a code, before its scale, of an element with blocks or of INT8.
 float element_value(enum element element, uint8_t code);
 
-// What a block's scale is worth.
+// The value of a block's scale.
 float element_scale_value(enum element element, uint16_t code);
 
-// The code nearest to a value, the even one of two; beyond the largest that. NaN is none.
+// The code nearest to a value, ties to even; values beyond the largest saturate. None of them is
+// NaN.
 uint8_t element_code(enum element element, float value);
 
-// The code of the largest power of two that is not above `value` > 0 divided by 2^emax, where
-// 2^emax is the element's largest power of two (section 6.3): a block's e8m0 scale, clamped to
-// 0..254.
+// The code of the largest power of two not above `value` > 0, divided by 2^emax, where 2^emax is
+// the element's largest power of two (section 6.3): a block's e8m0 scale, clamped to 0..254.
 uint8_t element_shared_exponent(enum element element, float value);
 
-// A row of an element with blocks in plain order: the codes packed from the lowest bits of the
-// first byte on, then the scales. It is zeros before the first put.
+// A row of an element with blocks, in plain order: the codes packed from the lowest bits of the
+// first byte on, then the scales. It must be zeros before the first put.
 void element_row_put(enum element element, uint8_t *row, size_t column, uint8_t code);
 void element_row_put_scale(enum element element, uint8_t *row, size_t columns, size_t block,
                            uint16_t code);
-// The values of such a row, their blocks' scales and another factor included.
+// The values of such a row, including their blocks' scales and another factor.
 void element_row_values(enum element element, const uint8_t *row, size_t columns, float factor,
                         float *out);
 

@@ -50,7 +50,7 @@ static const struct {
     {FAMILY_SHARED_EXPERT, "a shared expert"},
     {FAMILY_DENSE_LAYERS, "dense layers before those of experts"},
     {FAMILY_LATENT, "latent attention"},
-    {FAMILY_SCORE_SCALE, "a scale of its own for the scores"},
+    {FAMILY_SCORE_SCALE, "a separate scale for the scores"},
 };
 
 const char *family_missing(const struct decode_shape *shape, unsigned known, char text[256]) {
@@ -72,7 +72,7 @@ const char *family_fault(const struct decode_shape *shape) {
     bool is_so;
     const char *fault;
   } faults[] = {
-      {experts->count < 0 || (!mixture && experts->chosen != 0), "experts chosen of none"},
+      {experts->count < 0 || (!mixture && experts->chosen != 0), "experts chosen from none"},
       {mixture && experts->chosen < 1, "no expert per token"},
       {mixture && experts->chosen > experts->count, "more experts per token than experts"},
       {experts->count > MAX_DECODE_EXPERTS, "more experts than a layer can have"},
@@ -81,11 +81,11 @@ const char *family_fault(const struct decode_shape *shape) {
       {grouped && (experts->groups > experts->count || experts->count % experts->groups != 0),
        "groups that do not divide the experts"},
       {grouped && (experts->kept_groups < 1 || experts->kept_groups > experts->groups),
-       "more groups of experts kept than there are"},
+       "more groups of experts kept than exist"},
       {grouped && experts->kept_groups * (experts->count / experts->groups) < experts->chosen,
        "fewer experts in the groups kept than are chosen"},
       {shape->window < 0 || shape->full_every < 0, "a negative window"},
-      {shape->full_every > 0 && shape->window == 0, "layers without a window among none with one"},
+      {shape->full_every > 0 && shape->window == 0, "layers without a window but none with one"},
       {latent->rank < 0, "a negative rank"},
       {latent->rank > 0 &&
            (latent->rope_dim < 2 || latent->rope_dim % 2 != 0 ||

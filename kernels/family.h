@@ -1,5 +1,5 @@
-// family: what sets a shape apart from a Llama, piece by piece, so that a backend can say which
-// piece it lacks.
+// family: what distinguishes a shape from a Llama, piece by piece, so that a backend can say which
+// pieces it lacks.
 #ifndef PERTOKEN_KERNELS_FAMILY_H
 #define PERTOKEN_KERNELS_FAMILY_H
 
@@ -20,7 +20,7 @@ enum family_piece { // bits
   FAMILY_EXPERTS = 1 << 9,
   FAMILY_SIGMOID_ROUTER = 1 << 10,
   FAMILY_SHARED_EXPERT = 1 << 11,
-  FAMILY_DENSE_LAYERS = 1 << 12, // before those of experts
+  FAMILY_DENSE_LAYERS = 1 << 12, // before the layers with experts
   FAMILY_LATENT = 1 << 13,
   FAMILY_SCORE_SCALE = 1 << 14,
   FAMILY_ALL = (1 << 15) - 1,
@@ -29,16 +29,16 @@ enum family_piece { // bits
 // The pieces that a shape needs.
 unsigned family_pieces(const struct decode_shape *shape);
 
-// "sliding windows, attention sinks": those that are not among `known`, in `text`; "" when all are.
+// "sliding windows, attention sinks": the pieces missing from `known`, in `text`; "" when none are.
 const char *family_missing(const struct decode_shape *shape, unsigned known, char text[256]);
 
-// NULL, or why no such model can be: "more experts per token than experts".
+// NULL, or why such a model is impossible: "more experts per token than experts".
 const char *family_fault(const struct decode_shape *shape);
 
 // What a layer of the shape is.
 struct family_layer {
   int window;   // positions it attends to; 0: all
-  bool experts; // an MLP of experts, else the dense one
+  bool experts; // an MLP of experts, otherwise the dense one
 };
 struct family_layer family_layer(const struct decode_shape *shape, int layer);
 

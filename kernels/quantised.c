@@ -22,7 +22,7 @@ static double plain_worth(const struct quantised *quantised, uint16_t bits) {
   }
 }
 
-// The scale's code for a block whose largest magnitude is m.
+// The code of a block's scale, if its largest magnitude is m.
 static uint16_t block_scale(enum element element, float m, float tensor_scale) {
   switch (element) {
   case ELEMENT_NVFP4: return e4m3_from_float(m / 6 / tensor_scale);
@@ -41,14 +41,16 @@ static void quantise_block(struct quantised *out, int largest, float scale) {
     out->codes[largest][i] = element_code(element, (float)weights_bell[i] * scale / divisor);
 }
 
+float quantised_scale(enum element element, float scale) {
+  if (element == ELEMENT_NVFP4)
+    return BELL_LARGEST * scale / 2688;
+  return element_format(element)->scale == SCALE_ROW ? scale : 1;
+}
+
 void quantise(enum element element, float scale, struct quantised *out) {
   memset(out, 0, sizeof *out);
   out->element = element;
-  out->scale = 1;
-  if (element_format(element)->scale == SCALE_ROW)
-    out->scale = scale;
-  if (element == ELEMENT_NVFP4)
-    out->scale = BELL_LARGEST * scale / 2688;
+  out->scale = quantised_scale(element, scale);
   const bool blocks = element_has_blocks(element);
   for (int i = 0; i < 256; i++) {
     if (!blocks)
@@ -61,7 +63,7 @@ void quantise(enum element element, float scale, struct quantised *out) {
 }
 
 int quantised_largest(const uint8_t *entries, size_t count) {
-  int most = 0; // the table is symmetric: how far an entry lies from the middle
+  int most = 0; // the table is symmetric: an entry's distance from the middle
   for (size_t i = 0; i < count; i++) {
     const int place = entries[i] < 128 ? 255 - entries[i] : entries[i];
     most = place > most ? place : most;
@@ -79,13 +81,13 @@ static void block_values(const struct quantised *quantised, const uint8_t *entri
     out[i] = quantised->worth[codes[entries[i]]] * scale;
 }
 
-#define MOST_BLOCK 128
+#define MAX_BLOCK 128
 
 void quantised_row(const struct quantised *quantised, uint64_t key, uint64_t index, size_t columns,
                    double *out) {
   const int block = element_format(quantised->element)->block;
-  const size_t step = block ? (size_t)block : MOST_BLOCK;
-  uint8_t entries[MOST_BLOCK];
+  const size_t step = block ? (size_t)block : MAX_BLOCK;
+  uint8_t entries[MAX_BLOCK];
   for (size_t first = 0; first < columns; first += step) {
     const size_t left = columns - first, count = left < step ? left : step;
     for (size_t i = 0; i < count; i++)

@@ -20,7 +20,7 @@ static double llama3(const struct decode_rope *rope, double frequency) {
   return (1 - kept) * frequency / factor + kept * frequency;
 }
 
-// Which pair turns so many times over the original context; between two pairs, too.
+// The pair that turns this many times over the original context; may be between two pairs.
 static double yarn_pair(const struct decode_shape *shape, int width, double turns) {
   return width / 2.0 * log(shape->rope.original_context / (turn * turns)) /
          log((double)shape->rope_theta);

@@ -1,23 +1,23 @@
-// rope: by how much a position turns the pairs of a head. In double precision, for every backend
-// and the oracle alike; decode.h has the formulas.
+// rope: the angles by which a position turns the pairs of a head. In double precision, the same for
+// every backend and the oracle; decode.h has the formulas.
 #ifndef PERTOKEN_KERNELS_ROPE_H
 #define PERTOKEN_KERNELS_ROPE_H
 
 #include "kernels/decode.h"
 
-// How many of a head's values turn: all, or of latent attention the last rope_dim. Pairs: half.
+// How many of a head's values turn: all, or with latent attention the last rope_dim. Pairs: half.
 int rope_width(const struct decode_shape *shape);
 
 // Radians per position of a pair.
 double rope_frequency(const struct decode_shape *shape, int pair);
 
-// What cosine and sine are multiplied by.
+// The factor for cosine and sine.
 double rope_magnitude(const struct decode_rope *rope);
 
 // Cosine and sine of every pair at a position, times the magnitude: [rope_width / 2] each.
 void rope_turns(const struct decode_shape *shape, int position, double *cosines, double *sines);
 
-// Which of the values that turn are the i-th pair.
+// Which of the values that turn form the i-th pair.
 struct rope_pair {
   int a, b;
 };

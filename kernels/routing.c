@@ -38,7 +38,7 @@ static double draw(uint64_t key, uint64_t counter) {
   return weights_hash(key, counter) * 0x1p-32;
 }
 
-// No tensor's key: they are fewer.
+// Not the key of any tensor: there are fewer tensors.
 static uint64_t key_of(const struct decode_request *request, int layer, bool order) {
   return weights_key(request->seed, (enum tensor)(TENSORS + order), layer);
 }
@@ -57,7 +57,7 @@ static void popularity_of(const struct decode_request *request, int layer, struc
   }
 }
 
-// The place, of those not taken, that `point` falls on when their weights lie end to end.
+// The place, among those not taken, that `point` falls on when their weights are laid end to end.
 static int place_at(const struct popularity *popularity, const bool *taken, double point) {
   int last = 0;
   for (int place = 0; place < popularity->count; place++) {
@@ -91,7 +91,7 @@ static void fill_layer(const struct decode_request *request, int layer, uint16_t
   popularity_of(request, layer, &popularity);
   for (size_t step = 0; step < ROUTING_STEPS; step++)
     for (size_t row = 0; row < batch; row++)
-      choose(&popularity, (int)chosen, key, (step * batch + row) * chosen,
+      choose(&popularity, (int)chosen, key, (row * ROUTING_STEPS + step) * chosen,
              table + ((step * layers + (size_t)layer) * batch + row) * chosen);
 }
 

@@ -125,7 +125,7 @@ static float float_of(uint32_t bits) {
   return value;
 }
 
-// Drops the lowest `count` bits, to nearest even; a carry runs on into the exponent, as it should.
+// Drops the lowest `count` bits, to nearest even; a carry correctly propagates into the exponent.
 static uint32_t drop_bits(uint32_t bits, int count) {
   uint32_t odd = bits >> count & 1;
   return (bits + (UINT32_C(1) << (count - 1)) - 1 + odd) >> count;
@@ -152,7 +152,7 @@ uint8_t e4m3_from_float(float value) {
     return sign | E4M3_NAN;
   if (magnitude >= 448)
     return sign | E4M3_LARGEST;
-  if (magnitude < 0x1p-6f) // subnormal: steps of 2^-9, of which 8 are the least normal number
+  if (magnitude < 0x1p-6f) // subnormal: steps of 2^-9, 8 of which make the smallest normal number
     return (uint8_t)(sign | lrintf(magnitude * 512));
   uint32_t rebias = (127 - 7) * 8; // exponent biases of float and e4m3, above 3 bits of fraction
   return (uint8_t)(sign | (drop_bits(bits_of(magnitude), 20) - rebias));

@@ -1,4 +1,5 @@
-// weights: the values that every backend fills a model with, bit for bit alike on host and device.
+// weights: the values that every backend fills a model with, bit for bit the same on host and
+// device.
 //
 // A weight is an integer q in -127..127 drawn from a bell-shaped table by a counter-based hash,
 // times a scale: the distribution is close to normal, and nothing is a zero that a device could
@@ -8,11 +9,11 @@
 //     sigma = 1 / sqrt(fan-in), and for the writers of the residual stream (wo, down of every kind)
 //             1 / sqrt(fan-in * 2 * layers); 1 for the embedding and the cache
 //             1/4 for biases of products and norms, those of writers over sqrt(2 * layers); 1/16
-//             for the router's, so that no expert is much preferred; 2 for sinks, so that they are
-//             seen among many positions
-//             of MLP_CLAMPED_SWIGLU 4 times that for gate and up, so that some reach the clamp, and
-//             an eighth for down
-// index runs over the tensor of one layer, row-major as decode.h gives its shape. As held:
+//             for the router's, so that no expert is strongly preferred; 2 for sinks, so that they
+//             remain visible among many positions
+//             with MLP_CLAMPED_SWIGLU 4 times that for gate and up, so that some reach the clamp,
+//             and an eighth for down
+// index runs over the tensor of one layer, row-major in the shape of decode.h. As stored:
 //   BF16  q * scale, multiplied in float, then rounded to nearest even
 //   INT8  q itself, and the scale as a float per row
 //   E4M3  q rounded to nearest even (|q| > 16 loses bits), and the same scale as a float per row
@@ -21,8 +22,8 @@
 //   biases and sinks q * scale, multiplied in float
 //   cache q / BELL_SIGMA in the type of the KV cache (exact in BF16), no scale
 // Every row of a tensor has the same scale; a backend still holds and reads one per row, as it
-// would of a trained model. All values of a tensor come from 256: tables indexed by the hash will
-// do.
+// would for a trained model. All values of a tensor come from 256, so tables indexed by the hash
+// suffice.
 #ifndef PERTOKEN_KERNELS_WEIGHTS_H
 #define PERTOKEN_KERNELS_WEIGHTS_H
 
@@ -83,7 +84,7 @@ enum tensor {
 
 #define BELL_SIGMA 32.0f
 
-// A cheap, well-mixed 32-bit hash of a 64-bit counter (the finaliser of MurmurHash3, Appleby,
+// A cheap, well-mixed 32-bit hash of a 64-bit counter (the finalizer of MurmurHash3, Appleby,
 // public domain).
 static inline uint32_t weights_hash(uint64_t key, uint64_t counter) {
   uint64_t x = key ^ (counter * UINT64_C(0x9E3779B97F4A7C15));
@@ -95,7 +96,7 @@ static inline uint32_t weights_hash(uint64_t key, uint64_t counter) {
   return (uint32_t)x;
 }
 
-// The key of a tensor in a layer; layer 0 for what stands outside the layers.
+// The key of a tensor in a layer; layer 0 for what is outside the layers.
 uint64_t weights_key(uint64_t seed, enum tensor tensor, int layer);
 
 // 256 integers in -127..127, ascending, symmetric, no zero, standard deviation BELL_SIGMA within
@@ -110,11 +111,11 @@ static inline int8_t weights_q(uint64_t key, uint64_t index) {
 float weights_scale(const struct decode_shape *shape, enum tensor tensor);
 bool weights_is_norm(enum tensor tensor);
 
-// What a tensor is held in: F32 for norms, biases and sinks.
+// The type that a tensor is stored in: F32 for norms, biases and sinks.
 enum element weights_element(const struct decode_types *types, enum tensor tensor);
 
-// To nearest even, subnormals kept, NaN to NaN. bf16 overflows to infinity as float does; e4m3,
-// which has none, is clamped to +-448, infinity too. Back is exact.
+// To nearest even; subnormals are kept, and NaN stays NaN. bf16 overflows to infinity as float
+// does; e4m3, which has none, saturates at +-448, infinity too. Converting back is exact.
 uint16_t bf16_from_float(float value);
 float float_from_bf16(uint16_t bits);
 uint8_t e4m3_from_float(float value);

@@ -14,23 +14,23 @@
 #include <stdint.h>
 #include <string.h>
 
-// One piece: a kv head of a row of the batch for all query heads that read it, of one vector and
-// all its positions or a part of them, or of several neighbours of a prompt. Every key and value is
-// read once.
+// One piece of work: a kv head of one batch row, for all query heads that read it. It covers one
+// vector with all or part of its positions, or several neighboring vectors of a prompt. Every key
+// and value is read once.
 struct attention_piece {
   const struct decode_state *state;
   const struct plan *plan;
   size_t layer, item, part;
-  size_t vector, count;    // of the pass, the first and how many
+  size_t vector, count;    // in the pass: the first vector, and how many
   size_t kv_head, queries; // count * group: vector by vector
   size_t first, last;      // positions
-  float *query;            // [queries][query_stride], as floats or bf16 in the same room
+  float *query;            // [queries][query_stride], floats or bf16 in the same memory
   float *scores;           // [queries][CHUNK]
   float *weights;  // [queries][CHUNK], the softmax weights as bf16, or the scores themselves
   float *values;   // [queries][value_rows] of one chunk
-  uint8_t *turned; // of latent attention a chunk's entries as values: [value_rows / 16] panels
-  float *partial;  // [queries][partial_stride]: largest score, sum of exponentials, then at
-                   // PANEL_ROWS the sum of values
+  uint8_t *turned; // with latent attention, a chunk's entries as values: [value_rows / 16] panels
+  float *partial;  // [queries][partial_stride]: largest score, sum of exponentials, and from
+                   // PANEL_ROWS on the sum of values
 };
 
 static size_t query_stride(const struct plan *plan) {
@@ -63,7 +63,7 @@ static struct attention_piece piece_at(const struct decode_state *state, size_t 
   return piece;
 }
 
-// Of a row that makes a step.
+// For a row that makes a step.
 static struct attention_piece piece_of_step(const struct decode_state *state, size_t layer,
                                             size_t index, float *room) {
   const struct plan *plan = &state->plan;
@@ -94,7 +94,7 @@ static void turn(const struct attention_piece *piece, size_t vector, const float
   }
 }
 
-// A head of queries or keys, normalised in `room` if the model does that, else as it is.
+// A head of queries or keys, normalized into `room` if the model has the norm, otherwise unchanged.
 static const float *normalise_head(const struct attention_piece *piece, enum vector_name norm,
                                    const float *head, float *room) {
   const struct plan *plan = piece->plan;
@@ -110,7 +110,7 @@ static const float *qkv_row(const struct attention_piece *piece, size_t vector) 
   return block_floats(piece->state, BLOCK_QKV) + vector * piece->plan->qkv_stride;
 }
 
-// Leaves a vector as what attention multiplies.
+// Converts a vector to the type that attention multiplies.
 static void store(const struct plan *plan, const float *from, size_t count, float *to) {
   if (plan->attention_input == ELEMENT_BF16)
     plan->kernels->elementwise->to_bf16(from, count, (uint16_t *)(void *)to);
@@ -118,7 +118,7 @@ static void store(const struct plan *plan, const float *from, size_t count, floa
     memcpy(to, from, count * sizeof *to);
 }
 
-// A head's query as it meets the keys, times the factor. `room` is free.
+// A head's query, ready to be multiplied with the keys: the factor is applied. `room` is scratch.
 static void make_query(const struct attention_piece *piece, size_t vector, size_t head,
                        float factor, float *room, float *out) {
   const struct plan *plan = piece->plan;
@@ -136,12 +136,12 @@ static void make_query(const struct attention_piece *piece, size_t vector, size_
        out + plan->value_width);
 }
 
-// Scores need q.k / sqrt(head_dim) and the shape's scale: the queries carry the factor.
+// Scores need q.k / sqrt(head_dim) and the shape's scale: both factors are applied to the queries.
 static void take_queries(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   const float scale = plan->request.shape.score_scale;
   float factor = (scale != 0 ? scale : 1) / sqrtf((float)plan->head_dim);
-  float *made = piece->scores, *room = piece->values; // both free until later
+  float *made = piece->scores, *room = piece->values; // both unused until later
   for (size_t d = plan->key_width; d < plan->key_columns; d++)
     made[d] = 0;
   for (size_t q = 0; q < piece->queries; q++) {
@@ -161,7 +161,7 @@ static void put(enum element element, uint8_t *at, float value) {
   memcpy(at, &bits, sizeof bits);
 }
 
-// The key of the piece's first vector; of latent attention the whole entry. `room` is free.
+// The key of the piece's first vector; with latent attention the whole entry. `room` is scratch.
 static void make_key(const struct attention_piece *piece, float *room, float *out) {
   const struct plan *plan = piece->plan;
   const float *from = qkv_row(piece, piece->vector) + plan->k_at + piece->kv_head * plan->key_width;
@@ -175,14 +175,14 @@ static void make_key(const struct attention_piece *piece, float *room, float *ou
   turn(piece, piece->vector, from + plan->value_width, 1, out + plan->value_width);
 }
 
-// The key and value of the piece's first vector go to its position.
+// Writes the key and value of the piece's first vector to its position.
 static void store_slot(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
   size_t position = pass_position(piece->state, piece->vector);
   const float *value =
       qkv_row(piece, piece->vector) + plan->v_at + piece->kv_head * plan->value_width;
-  float *key = piece->query, *room = piece->values; // free until later, and one after the other
+  float *key = piece->query, *room = piece->values; // unused until later, and one after the other
   uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item) +
                   position / PANEL_ROWS * plan->key_panel_bytes;
   uint8_t *values = cache_values(piece->state, piece->layer, piece->item);
@@ -214,7 +214,7 @@ static void score(const struct attention_piece *piece, size_t first, size_t last
   plan->kernels->product[plan->attention_kind](&product);
 }
 
-// Of positions first..last of the keys the panels that values have: the positions side by side.
+// Turns positions first..last of the keys' panels into panels of values: positions side by side.
 static void turn_entries(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   const enum element kv = plan->request.types.kv;
@@ -253,8 +253,8 @@ static void weigh_values(const struct attention_piece *piece, size_t first, size
   plan->kernels->product[plan->attention_kind](&product);
 }
 
-// Part `part` of `parts` of a run of lines. The empty statement keeps the compiler from taking the
-// function for one without effect.
+// Prefetches part `part` of `parts` of a run of lines. Without the empty statement the compiler
+// would take the function for one without effect.
 static void prefetch(const uint8_t *from, size_t bytes, size_t part, size_t parts) {
   size_t lines = bytes / LINE_BYTES, last = lines * (part + 1) / parts;
   for (size_t i = lines * part / parts; i < last; i++) {
@@ -263,8 +263,8 @@ static void prefetch(const uint8_t *from, size_t bytes, size_t part, size_t part
   }
 }
 
-// The pieces that a kernel reads in one go are too short for its own prefetching: this chunk's
-// values and the next keys come in while the softmax of each head is computed.
+// The pieces that a kernel reads in one go are too short for its own prefetching, so this chunk's
+// values and the next keys are prefetched while each head's softmax is computed.
 static void prefetch_next(const struct attention_piece *piece, size_t first, size_t last,
                           size_t query) {
   const struct plan *plan = piece->plan;
@@ -275,13 +275,13 @@ static void prefetch_next(const struct attention_piece *piece, size_t first, siz
     prefetch(values + p * plan->value_panel_bytes + panel_bytes(kv, first),
              panel_bytes(kv, last - first), query, piece->queries);
   size_t next = last / PANEL_ROWS * plan->key_panel_bytes;
-  if (last >= piece->last) // where the next item's begin
+  if (last >= piece->last) // where the next item's keys begin
     next = plan->item_bytes + piece->first / PANEL_ROWS * plan->key_panel_bytes;
   prefetch(keys + next, CHUNK / PANEL_ROWS * plan->key_panel_bytes, query, piece->queries);
 }
 
-// Which of positions first..last a query sees, counted from first: those up to its own, as far as
-// the layer's window goes back.
+// Which of positions first..last a query sees, counted from first: those up to its own position, as
+// far back as the layer's window reaches.
 struct sight {
   size_t begin, end;
 };
@@ -295,8 +295,8 @@ static struct sight sight_of(const struct attention_piece *piece, size_t query, 
   return (struct sight){begin > first ? begin - first : 0, (end < last ? end : last) - first};
 }
 
-// Scores of a chunk to weights relative to the largest score so far, those that the query does not
-// see to 0; what was summed before is brought to the same footing by the factor left in partial[2].
+// Turns a chunk's scores into weights relative to the largest score so far; those that the query
+// does not see become 0. The factor left in partial[2] rescales what was summed before.
 static void soften(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   const struct elementwise *elementwise = plan->kernels->elementwise;
@@ -337,7 +337,7 @@ static float *sum_at(const struct decode_state *state, size_t vector, size_t hea
          head * plan->head_dim;
 }
 
-// Nothing summed yet; a sink is a score that has no value, told once, by the first part.
+// Nothing is summed yet. A sink is a score without a value; only the first part counts it.
 static void begin_partials(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   const float *sinks = layer_vector(piece->state, VECTOR_SINKS, piece->layer);
@@ -386,7 +386,7 @@ static void attend_steps(const struct decode_state *state, size_t layer, int thr
   }
 }
 
-// Later positions see more: a thread takes blocks from all over the prompt.
+// Later positions see more, so a thread takes blocks from all over the prompt.
 static void attend_prompt(const struct decode_state *state, size_t layer, int thread, float *room) {
   const struct plan *plan = &state->plan;
   const struct pass *pass = &state->pass;

@@ -1,4 +1,4 @@
-// attention: the attention of one pass, in pieces that threads share.
+// attention: the attention of one pass, in pieces shared among the threads.
 #ifndef PERTOKEN_KERNELS_CPU_ATTENTION_H
 #define PERTOKEN_KERNELS_CPU_ATTENTION_H
 
@@ -6,15 +6,17 @@
 
 #include <stddef.h>
 
-// Puts the thread's part of a prompt's keys and values into the cache, where all threads find them
+// Writes the thread's part of a prompt's keys and values to the cache, where all threads find them
 // after a barrier; does nothing without a prompt. `room` [plan->room_stride] is scratch space.
 void cpu_store_prompt(const struct decode_state *state, size_t layer, int thread, float *room);
 
-// The thread's pieces of a layer: turns queries and, of steps, keys, stores key and value, attends.
+// The thread's pieces of a layer: applies rope to queries (in steps also to keys), stores key and
+// value, attends.
 void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room);
 
-// Joins the parts of a head of a vector that makes a step, where attention leaves its sum of values:
-// in BLOCK_ATTENDED, of latent attention in BLOCK_SUMS. Does nothing if there is only one part.
+// Merges the parts of one head of a vector that makes a step, at the place where attention leaves
+// its sum of values: BLOCK_ATTENDED, or BLOCK_SUMS with latent attention. Does nothing if there is
+// only one part.
 void cpu_attend_join(const struct decode_state *state, size_t vector, size_t head);
 
 #endif

@@ -1,5 +1,6 @@
 #include "kernels/cpu/backend.h"
 
+#include "kernels/arithmetic.h"
 #include "kernels/cpu/cache.h"
 #include "kernels/cpu/calibrate.h"
 #include "kernels/cpu/experts.h"
@@ -14,6 +15,7 @@
 #include "kernels/cpu/step.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
+#include "kernels/element.h"
 #include "kernels/family.h"
 #include "kernels/routing.h"
 
@@ -24,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The Makefile may give a hash over the sources.
+// The Makefile may define this as a hash of the sources.
 #ifndef KERNELS_BUILD
 #define KERNELS_BUILD "unversioned"
 #endif
@@ -77,13 +79,14 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return DECODE_OK;
 }
 
-// Says what stands in the way, as far as it is known.
+// Says why the request is refused, as far as that is known.
 static void refuse_shape(const struct decode_request *request) {
   const char *fault = family_fault(&request->shape), *routing = routing_fault(request);
   char pieces[256];
   family_missing(&request->shape, plan_known_pieces(), pieces);
   if (fault || routing)
-    snprintf(last_error, sizeof last_error, "no such model can be: %s", fault ? fault : routing);
+    snprintf(last_error, sizeof last_error, "no such model is possible: %s",
+             fault ? fault : routing);
   else if (*pieces)
     snprintf(last_error, sizeof last_error, "the CPU backend lacks %.200s", pieces);
   else
@@ -163,16 +166,57 @@ static void fill_part(void *argument, int thread) {
   cpu_fill(argument, thread);
 }
 
+// Names of a prompt's products, for when only some of them are the library's. The head is left out:
+// it multiplies one vector per prompt.
+static const char *const product_names[MATRIX_HEAD] = {
+    [MATRIX_QKV] = "qkv",
+    [MATRIX_QUERY] = "latent",
+    [MATRIX_KEY_B] = "latent",
+    [MATRIX_VALUE_B] = "latent",
+    [MATRIX_OUTPUT] = "output",
+    [MATRIX_GATE_UP] = "MLP",
+    [MATRIX_DOWN] = "MLP",
+    [MATRIX_ROUTER] = "router",
+    [MATRIX_SHARED_GATE_UP] = "shared expert",
+    [MATRIX_SHARED_DOWN] = "shared expert",
+    [MATRIX_EXPERT_GATE_UP] = "experts",
+    [MATRIX_EXPERT_DOWN] = "experts",
+};
+
+static bool has_matrix(const struct plan *plan, enum matrix_name name) {
+  return plan_has(plan, LAYER_DENSE, name) || plan_has(plan, LAYER_EXPERTS, name);
+}
+
+// Lists, by name, the products that the library takes, or those that it does not.
+static void name_products(const struct decode_state *state, bool taken, char *out, size_t size) {
+  const char *last = "";
+  *out = 0;
+  for (int m = 0; m < MATRIX_HEAD; m++) {
+    const enum matrix_name name = (enum matrix_name)m;
+    const size_t length = strlen(out);
+    if (!has_matrix(&state->plan, name) || !strcmp(last, product_names[m]) ||
+        cpu_prompt_product_takes(state, name, MIN_PROMPT_VECTORS) != taken)
+      continue;
+    last = product_names[m];
+    snprintf(out + length, size - length, "%s%s", length ? ", " : "", last);
+  }
+}
+
 static void open_library(struct decode_state *state) {
-  char why[sizeof state->library_words - 16];
+  enum { SIZE = sizeof state->library_words };
+  char why[SIZE - 16], taken[SIZE / 2], own[SIZE / 2];
   state->library = onednn_open(cpu_library_file(), why, sizeof why);
-  const bool takes = cpu_prompt_product_takes(state, MATRIX_QKV, MIN_PROMPT_VECTORS);
+  name_products(state, true, taken, sizeof taken);
+  name_products(state, false, own, sizeof own);
   if (!state->library)
-    snprintf(state->library_words, sizeof state->library_words, "own tiles: %s", why);
-  else
-    snprintf(state->library_words, sizeof state->library_words, "%s%s",
-             takes ? "" : "own tiles: these weights and activations are not handed to ",
+    snprintf(state->library_words, SIZE, "own tiles: %s", why);
+  else if (!*taken)
+    snprintf(state->library_words, SIZE,
+             "own tiles: these weights and activations are not handed to %s",
              onednn_name(state->library));
+  else
+    snprintf(state->library_words, SIZE, "%s%s%s", onednn_name(state->library),
+             *own ? "; own tiles: " : "", own);
 }
 
 static enum decode_status build(struct decode_state *state) {
@@ -181,9 +225,9 @@ static enum decode_status build(struct decode_state *state) {
     return refuse(DECODE_NO_MEMORY, "the model needs more memory than is available");
   state->position = plan->context - 1;
   if (take_memory(state) != 0)
-    return refuse(DECODE_NO_MEMORY, "the system does not provide the memory");
+    return refuse(DECODE_NO_MEMORY, "the system cannot provide the memory");
   if (threads_run(plan->threads, fill_part, state) != 0)
-    return refuse(DECODE_FAILED, "the system does not provide the threads");
+    return refuse(DECODE_FAILED, "the system cannot provide the threads");
   for (size_t b = 0; b < plan->batch; b++)
     state->tokens[b] = (int)((plan->request.seed + b) % plan->vocab);
   for (size_t v = 0; v < plan->vectors; v++)
@@ -232,7 +276,7 @@ static void run_part(void *argument, int thread) {
 static enum decode_status pass(struct decode_state *state, int steps) {
   struct job job = {state, steps};
   if (threads_run(state->plan.threads, run_part, &job) != 0)
-    return refuse(DECODE_FAILED, "the system does not provide the threads");
+    return refuse(DECODE_FAILED, "the system cannot provide the threads");
   return DECODE_OK;
 }
 
@@ -254,8 +298,9 @@ static bool prompt_known(const struct plan *plan, const struct decode_prompt *pr
 
 static enum decode_status prefill(struct decode_state *state, const struct decode_prompt *prompt) {
   if (!prompt_known(&state->plan, prompt))
-    return refuse(DECODE_FAILED, "the prompt is longer than a chunk or the cache, or has a row or "
-                                 "a token that there is not");
+    return refuse(
+        DECODE_FAILED,
+        "the prompt is longer than a chunk or the cache, or has a row or token out of range");
   state->pass = (struct pass){
       .vectors = (size_t)prompt->count + (prompt->beside ? state->plan.batch - 1 : 0),
       .prompt_count = (size_t)prompt->count,
@@ -279,6 +324,21 @@ static enum decode_status set_position(struct decode_state *state, int position)
 
 static const char *prefill_library(const struct decode_state *state) {
   return state->library_words;
+}
+
+// Each kind of product multiplies in the type of its vectors.
+static void step_form(const struct decode_state *state, struct decode_step_form *out) {
+  struct arithmetic arithmetic = {"", ""};
+  for (int m = 0; m < MATRICES; m++) {
+    const struct matrix *matrix = &state->plan.matrix[m];
+    if (matrix->copies == 0)
+      continue;
+    const char *as = element_format(matrix->input)->name;
+    arithmetic_add(&arithmetic, matrix->element, as);
+    arithmetic_add(&arithmetic, matrix->rounded, as);
+  }
+  *out = (struct decode_step_form){.form = ""};
+  arithmetic_tell(&arithmetic, out);
 }
 
 static enum decode_status tokens(struct decode_state *state, int *out) {
@@ -356,4 +416,5 @@ const struct decode_backend cpu_backend = {
     .set_position = set_position,
     .prefill_library = prefill_library,
     .error = error,
+    .step_form = step_form,
 };

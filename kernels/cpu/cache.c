@@ -8,7 +8,7 @@
 
 enum { MAX_INDEX = 8 };
 
-// One line of a file about a CPU's cache; false where there is none.
+// Reads one line of a file about a CPU's cache; false if there is no such file.
 static bool read_line(int cpu, int index, const char *name, char *line, int size) {
   char path[96];
   snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu, index, name);
@@ -19,7 +19,7 @@ static bool read_line(int cpu, int index, const char *name, char *line, int size
   return found;
 }
 
-// The index of the CPU's last cache that holds data, -1: none.
+// The index of the CPU's last-level cache that holds data, or -1.
 static int last_level(int cpu) {
   char line[32];
   int last = -1, level, highest = 0;
@@ -45,7 +45,7 @@ static uint64_t size_of(int cpu, int index) {
   return (uint64_t)number << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
 }
 
-// Strikes the CPUs of a list such as "0-3,64-67" off the set.
+// Removes the CPUs of a list such as "0-3,64-67" from the set.
 static void strike(const char *list, cpu_set_t *set) {
   int first, length;
   while (sscanf(list, "%d%n", &first, &length) == 1) {

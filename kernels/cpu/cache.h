@@ -1,15 +1,15 @@
-// cache: how much of the last-level cache the cores in use share.
+// cache: the share of the last-level cache that the cores in use have.
 #ifndef PERTOKEN_KERNELS_CPU_CACHE_H
 #define PERTOKEN_KERNELS_CPU_CACHE_H
 
 #include <stdint.h>
 
-// The last-level caches of the CPUs that this process may run on, each counted once, as Linux lists
-// them; 0 where it does not. A processor of several chiplets has one for each.
+// Size of the last-level caches of the CPUs that this process may run on, each cache counted once,
+// as Linux lists them; 0 if it does not. A chiplet processor has one per chiplet.
 uint64_t cache_in_use(void);
 
-// What the C library says of the last level: on AMD a whole package's, however few of its cores a
-// virtual machine has. 0: nothing.
+// What the C library reports for the last level: on AMD that of a whole package, however few of its
+// cores a virtual machine has. 0: nothing reported.
 uint64_t cache_reported(void);
 
 #endif

@@ -2,15 +2,19 @@
 
 #include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/dispatch.h"
+#include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/memory.h"
+#include "kernels/cpu/onednn.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,8 +24,8 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// Plain reads of one contiguous part per thread: how many places each thread reads side by side,
-// and how far ahead it prefetches. The last reads with portable C.
+// Plain reads of one contiguous part per thread: how many streams each thread reads side by side,
+// and how far ahead it prefetches. The last variant reads with portable C.
 static const struct variant {
   size_t ahead;
   int streams;
@@ -32,9 +36,9 @@ static const struct variant {
 #define VARIANTS      ((int)(sizeof variants / sizeof variants[0]))
 #define PART_MULTIPLE 1024
 
-// Kept between calls of one size; one caller at a time, as decode.h's interface implies.
+// Kept between calls of the same size; one caller at a time, as decode.h's interface implies.
 static struct {
-  uint8_t *part[1024]; // of each thread
+  uint8_t *part[1024]; // per thread
   size_t part_bytes;
   int threads;
 } buffer;
@@ -44,7 +48,7 @@ struct read_pass {
   const struct cpu_kernels *kernels;
   double started, ended;
   struct variant variant;
-  atomic_uint result; // so that reads have a use
+  atomic_uint result; // keeps the reads from being optimized away
 };
 
 static void touch(void *argument, int thread) {
@@ -110,7 +114,7 @@ enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, doub
   return DECODE_OK;
 }
 
-// The rate of the very kernels that a step uses, with weights and vectors in the nearest caches.
+// The rate of the kernels that a step itself uses, with weights and vectors in the nearest caches.
 #define RATE_PANELS  4
 #define RATE_COLUMNS 256
 #define RATE_BATCH   16
@@ -124,8 +128,8 @@ struct rate_pass {
   int threads;
 };
 
-// Bytes that are numbers of magnitude 1e-5 to 60 as every element: zeros would draw fewer watts,
-// and so run at higher clocks, than weights do.
+// Bytes that are numbers of magnitude 1e-5 to 60 in every element type: zeros would draw less power
+// than real weights do, and so run at higher clocks.
 static void fill_alike(uint8_t *bytes, size_t count) {
   uint32_t bits = 1;
   for (size_t i = 0; i < count; i++) {
@@ -168,6 +172,65 @@ static void multiply_part(void *argument, int thread) {
     rate->ended = now();
 }
 
+// ---- the library's rate, which prompts can reach
+
+// A thread's weights, vectors and results fit in 1 MiB.
+static const struct onednn_size library_size = {.vectors = 128, .inner = 512, .outputs = 512};
+#define LIBRARY_ROUNDS 64
+
+struct library_pass {
+  struct barrier barrier;
+  const struct onednn_product *product;
+  double started, ended;
+  int threads;
+  atomic_bool failed;
+};
+
+static void multiply_by_library(void *argument, int thread) {
+  struct library_pass *pass = argument;
+  const size_t weight_bytes = onednn_weight_bytes(library_size.inner, library_size.outputs);
+  const size_t in_bytes = library_size.vectors * library_size.inner * 2;
+  uint8_t *weights = aligned_alloc(64, weight_bytes), *in = aligned_alloc(64, in_bytes);
+  float *out = aligned_alloc(64, library_size.vectors * library_size.outputs * sizeof *out);
+  bool good = weights && in && out;
+  if (good) {
+    fill_alike(weights, weight_bytes);
+    fill_alike(in, in_bytes);
+    good = onednn_multiply(pass->product, in, weights, out) == 0;
+  }
+  barrier_wait(&pass->barrier, pass->threads);
+  if (thread == 0)
+    pass->started = now();
+  for (int i = 0; i < LIBRARY_ROUNDS && good; i++)
+    good = onednn_multiply(pass->product, in, weights, out) == 0;
+  barrier_wait(&pass->barrier, pass->threads);
+  if (thread == 0)
+    pass->ended = now();
+  if (!good)
+    pass->failed = true;
+  free(weights);
+  free(in);
+  free(out);
+}
+
+// 0 if there is no library, or if it is not given prompts in these types.
+static double library_rate(const struct plan *plan) {
+  char why[128];
+  const enum element element = plan->matrix[MATRIX_QKV].element;
+  if (plan->request.types.activations == ELEMENT_F32 ||
+      !plan->kernels->elementwise->unpack[element])
+    return 0;
+  struct onednn *library = onednn_open(cpu_library_file(), why, sizeof why);
+  struct library_pass pass = {.product = library ? onednn_product(library, &library_size) : NULL,
+                              .threads = plan->threads};
+  const bool ran =
+      pass.product && threads_run(plan->threads, multiply_by_library, &pass) == 0 && !pass.failed;
+  const double operations = 2.0 * (double)(library_size.vectors * library_size.inner) *
+                            (double)library_size.outputs * LIBRARY_ROUNDS;
+  onednn_close(library);
+  return ran ? operations * plan->threads / (pass.ended - pass.started) : 0;
+}
+
 enum decode_status calibrate_matrix(const struct decode_types *types, int threads,
                                     double *operations_per_s) {
   struct decode_request request = {
@@ -194,6 +257,7 @@ enum decode_status calibrate_matrix(const struct decode_types *types, int thread
   if (threads_run(plan.threads, multiply_part, &rate) != 0)
     return DECODE_FAILED;
   double operations = 2.0 * RATE_PANELS * PANEL_ROWS * RATE_COLUMNS * RATE_BATCH * RATE_ROUNDS;
-  *operations_per_s = operations * plan.threads / (rate.ended - rate.started);
+  *operations_per_s =
+      fmax(operations * plan.threads / (rate.ended - rate.started), library_rate(&plan));
   return DECODE_OK;
 }

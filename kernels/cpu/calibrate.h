@@ -1,4 +1,4 @@
-// calibrate: the machine's own limits, for cpu_backend: see decode.h for the contracts.
+// calibrate: measures the machine's own limits for cpu_backend; see decode.h for the contracts.
 #ifndef PERTOKEN_KERNELS_CPU_CALIBRATE_H
 #define PERTOKEN_KERNELS_CPU_CALIBRATE_H
 

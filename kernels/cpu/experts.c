@@ -15,18 +15,18 @@
 #include <stdint.h>
 #include <string.h>
 
-// A row and an expert that it chose. Pairs are numbered expert by expert, so that what an expert's
-// rows become lies together.
+// A row and an expert that it chose. Pairs are numbered expert by expert, so that the results of
+// one expert's rows are contiguous.
 struct pair {
   size_t row;
   float weight;
 };
 
-// Each thread counts them out for itself: that takes less than a barrier.
+// Each thread counts the groups for itself: that is faster than a barrier.
 struct groups {
   size_t *start; // [experts + 1], the first pair of each expert
   struct pair *pairs;
-  float *scales; // of the rows gathered for an expert
+  float *scales; // of the rows gathered for one expert
   int32_t *sums;
 };
 
@@ -45,7 +45,7 @@ static float sigmoid(float x) {
   return 1 / (1 + expf(-x));
 }
 
-// What the experts of a group have to show: the sum of its two best.
+// A group's score: the sum of its two best experts.
 static float best_two(const float *scores, size_t count) {
   float first = -INFINITY, second = -INFINITY;
   for (size_t i = 0; i < count; i++)
@@ -58,7 +58,7 @@ static float best_two(const float *scores, size_t count) {
   return count > 1 ? first + second : first;
 }
 
-// Leaves only the groups that are kept: a group stays if fewer than that many are better.
+// Keeps only the groups that may be chosen from: a group stays if fewer than that many are better.
 static void keep_groups(const struct decode_experts *experts, float *scores) {
   const size_t groups = (size_t)experts->groups, size = (size_t)experts->count / groups;
   float sums[MAX_DECODE_EXPERTS];
@@ -67,13 +67,13 @@ static void keep_groups(const struct decode_experts *experts, float *scores) {
   for (size_t g = 0; g < groups; g++) {
     size_t better = 0;
     for (size_t other = 0; other < groups; other++)
-      better += sums[other] > sums[g] || (sums[other] == sums[g] && other < g);
+      better += sums[other] > sums[g] || (other < g && sums[other] == sums[g]);
     for (size_t i = 0; better >= (size_t)experts->kept_groups && i < size; i++)
       scores[g * size + i] = -INFINITY;
   }
 }
 
-// The largest scores, the first of equals before the others; they are -infinity afterwards.
+// Takes the largest scores, equal ones in order of index, and sets them to -infinity.
 static void take_largest(float *scores, size_t count, size_t chosen, int *out) {
   for (size_t k = 0; k < chosen; k++) {
     size_t best = 0;
@@ -85,7 +85,7 @@ static void take_largest(float *scores, size_t count, size_t chosen, int *out) {
   }
 }
 
-// scores: those by which the row chooses, from the router's r.
+// scores: what the row's choice is based on, computed from the router's r.
 static void choose(const struct worker *worker, size_t layer, const float *routed, float *scores,
                    int *out) {
   const struct plan *plan = worker->plan;
@@ -100,7 +100,7 @@ static void choose(const struct worker *worker, size_t layer, const float *route
   take_largest(scores, plan->experts, plan->chosen, out);
 }
 
-// A prompt's position takes the choice of the step of its number.
+// A prompt's position uses the choice of the step with its number.
 static void look_up(const struct worker *worker, size_t layer, size_t vector, int *out) {
   const struct plan *plan = worker->plan;
   const struct decode_state *state = worker->state;
@@ -113,7 +113,7 @@ static void look_up(const struct worker *worker, size_t layer, size_t vector, in
     out[k] = table[k];
 }
 
-// The largest r first; equals keep their order.
+// Largest r first; equal ones keep their order.
 static void sort_by(const float *routed, int *chosen, size_t count) {
   for (size_t i = 1; i < count; i++)
     for (size_t k = i; k > 0 && routed[chosen[k]] > routed[chosen[k - 1]]; k--) {
@@ -166,7 +166,7 @@ static void group_pairs(const struct worker *worker, size_t layer, struct groups
     groups->start[chosen[i] + 1]++;
   for (size_t e = 0; e < plan->experts; e++)
     groups->start[e + 1] += groups->start[e];
-  for (size_t i = 0; i < pairs; i++) // start runs on to the next expert's
+  for (size_t i = 0; i < pairs; i++) // a group's start has advanced to the next group's
     groups->pairs[groups->start[chosen[i]]++] = (struct pair){i / plan->chosen, weights[i]};
   for (size_t e = plan->experts; e > 0; e--)
     groups->start[e] = groups->start[e - 1];
@@ -177,21 +177,21 @@ static size_t group_size(const struct groups *groups, size_t expert) {
   return groups->start[expert + 1] - groups->start[expert];
 }
 
-// The next expert from `expert` on that any row chose; `experts` after the last.
+// The next expert from `expert` on that any row chose, or `experts` if there is none.
 static size_t next_touched(const struct plan *plan, const struct groups *groups, size_t expert) {
   while (expert < plan->experts && group_size(groups, expert) == 0)
     expert++;
   return expert;
 }
 
-// Of whole steps.
+// Counted for whole steps only.
 static void count_touched(const struct worker *worker, const struct groups *groups) {
   const bool counts = worker->thread == 0 && worker->state->pass.prompt_count == 0;
   for (size_t e = 0; counts && e < worker->plan->experts; e++)
     worker->state->touched.experts += group_size(groups, e) > 0;
 }
 
-// m of an expert's rows: as it lies for a single row or for all of them, else a copy.
+// The input m of an expert's rows: in place for a single row or for all of them, otherwise a copy.
 static struct operand gather(const struct worker *worker, const struct groups *groups,
                              size_t expert) {
   const struct pair *pairs = groups->pairs + groups->start[expert];
@@ -231,7 +231,7 @@ static void use_down(const struct worker *worker, const struct run *run, size_t 
                                     run->results + i * run->result_stride, count * PANEL_ROWS);
 }
 
-// All experts that are touched, one after the other, the beginning of the next on its way.
+// All chosen experts, one after the other; the beginning of the next is prefetched.
 static void multiply_experts(const struct worker *worker, enum matrix_name name, size_t layer,
                              const struct groups *groups) {
   const struct plan *plan = worker->plan;

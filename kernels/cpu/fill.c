@@ -15,14 +15,14 @@
 #include <stdint.h>
 #include <string.h>
 
-// What each entry of weights_bell is held as.
+// How each entry of weights_bell is stored.
 struct values {
   uint64_t key;
   void (*hashes)(uint64_t key, uint64_t first, size_t count, uint8_t *out);
   enum element element;
   float scale; // in a panel's header
   uint16_t bits[256];
-  const struct quantised *quantised; // of elements with blocks
+  const struct quantised *quantised; // for elements with blocks
 };
 
 static uint16_t bits_of(enum element element, float q, float scale) {
@@ -35,8 +35,8 @@ static uint16_t bits_of(enum element element, float q, float scale) {
   return 0;
 }
 
-// `quantised` is filled for elements with blocks. It is one for all tensors of a matrix, whose scale
-// is the same.
+// `quantised` is filled in for elements with blocks. One serves all tensors of a matrix, since they
+// share the scale.
 static struct values weight_values(const struct plan *plan, enum element element,
                                    enum tensor tensor, size_t layer, struct quantised *quantised) {
   struct values values = {
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void put(enum element element, uint
 
 #define AT_ONCE 256
 
-// Entries index.. of a tensor to one row of a panel; the element is known when compiling.
+// Writes entries index.. of a tensor to one row of a panel; the element is a compile-time constant.
 static inline __attribute__((always_inline)) void fill_row_of(enum element element,
                                                               const struct values *values,
                                                               uint64_t index, size_t count,
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void fill_row_of(enum element eleme
 
 #define MAX_BLOCK 128
 
-// One block of a row: its scale, and its codes unit by unit, zeros after the row's last.
+// One block of a row: its scale, and its codes unit by unit, with zeros after the row's last.
 static void fill_block(const struct values *values, uint64_t index, size_t first, size_t count,
                        uint8_t *panel, size_t row) {
   const enum element element = values->element;
@@ -125,7 +125,8 @@ static void fill_row(const struct values *values, uint64_t index, size_t count, 
   }
 }
 
-// Rows first.. of a tensor of so many rows, as far as it has any; `before` rows lie before it.
+// Fills rows first.. of a tensor, up to its `rows` rows; `before` rows of the tensor come before
+// it.
 static void fill_panel(const struct matrix *matrix, const struct values *values, size_t before,
                        size_t first, size_t rows, uint8_t *panel) {
   for (size_t r = 0; r < PANEL_ROWS && first + r < rows; r++) {
@@ -136,7 +137,7 @@ static void fill_panel(const struct matrix *matrix, const struct values *values,
   }
 }
 
-// Rows first.. of k_b^T of a head: row r, column n is k_b's entry (n, r). k_b has bf16 always.
+// Rows first.. of k_b^T of a head: row r, column n is k_b's entry (n, r). k_b is always bf16.
 static void fill_transposed(const struct matrix *matrix, const struct values *values, size_t first,
                             size_t rows, size_t rank, uint8_t *panel) {
   const size_t head = first / rank, row = first % rank;
@@ -148,20 +149,20 @@ static void fill_transposed(const struct matrix *matrix, const struct values *va
   }
 }
 
-// Which tensor a panel of a copy belongs to, and where in it.
+// Which tensor a panel of a copy belongs to, and its place there.
 struct tensor_rows {
   enum tensor tensor;
   size_t first, rows;
 };
 
-// gate and up take turns, where there is a gate.
+// Panels of gate and up alternate, if there is a gate.
 static struct tensor_rows gate_or_up(const struct matrix *matrix, size_t panel, enum tensor gate,
                                      enum tensor up) {
   return (struct tensor_rows){matrix->grain == 1 || panel % 2 ? up : gate,
                               panel / matrix->grain * PANEL_ROWS, matrix->rows / matrix->grain};
 }
 
-// q_a, or wq, and kv_a.
+// q_a (or wq) and kv_a.
 static struct tensor_rows latent_rows(const struct plan *plan, size_t row) {
   const size_t low = plan->vector[VECTOR_Q_A_NORM].count;
   if (row >= plan->k_at)
@@ -170,7 +171,7 @@ static struct tensor_rows latent_rows(const struct plan *plan, size_t row) {
                  : (struct tensor_rows){TENSOR_WQ, row, plan->query_width};
 }
 
-// Panels of one head after those of another, each padded by itself.
+// One head's panels after another's, each head padded by itself.
 static struct tensor_rows head_rows(const struct plan *plan, const struct matrix *matrix,
                                     size_t panel, enum tensor tensor) {
   const size_t head = panel / matrix->head_panels, rows = matrix->rows / plan->heads;
@@ -246,7 +247,7 @@ static void fill_plain(const struct values *values, uint64_t index, size_t count
   }
 }
 
-// A row in plain order, as element.h has it.
+// A row in plain order, in the layout of element.h.
 static void fill_packed(const struct values *values, uint64_t index, size_t count, uint8_t *row) {
   const enum element element = values->element;
   const size_t block = block_layout(element).block;
@@ -282,7 +283,7 @@ static void fill_embedding(struct decode_state *state, int thread) {
       block_floats(state, BLOCK_EMBEDDING_SCALES)[row] = values.scale;
 }
 
-// A norm's weight is 1 + q * scale, a bias or a sink q * scale.
+// A norm's weight is 1 + q * scale; a bias or a sink is q * scale.
 static void fill_vector(const struct decode_state *state, enum tensor tensor, size_t layer,
                         size_t first, size_t count, float *out) {
   const struct plan *plan = &state->plan;
@@ -293,7 +294,7 @@ static void fill_vector(const struct decode_state *state, enum tensor tensor, si
     out[i] = offset + (float)weights_q(key, first + i) * scale;
 }
 
-// As the panels of the product lie.
+// In the order of the product's panels.
 static void fill_bias(const struct decode_state *state, enum matrix_name name, size_t layer) {
   static const enum tensor biases[TENSORS] = {
       [TENSOR_WQ] = TENSOR_Q_BIAS,
@@ -358,7 +359,7 @@ void cpu_fill_turns(struct decode_state *state, size_t vector, size_t position) 
   }
 }
 
-// Positions are rows of the keys' panels and columns of the values'.
+// Positions are rows of the keys' panels and columns of the values' panels.
 static void fill_position(const struct decode_state *state, size_t layer, size_t item,
                           size_t position, const struct values *keys, const struct values *values) {
   const struct plan *plan = &state->plan;

@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-// Fills the thread's part of all of them; entered by all threads.
+// Fills the thread's part of all of them; all threads enter.
 void cpu_fill(struct decode_state *state, int thread);
 
-// The angles of a position, for a vector of a pass.
+// The rope angles of a position, for a vector of a pass.
 void cpu_fill_turns(struct decode_state *state, size_t vector, size_t position);
 
 #endif

@@ -37,7 +37,7 @@ static void raise_queries(const struct worker *worker, size_t layer) {
   worker_wait(worker);
 }
 
-// Panels of one head's rows to out[vectors][heads][stride], without the padding.
+// Copies one head's rows from the panels to out[vectors][heads][stride], without the padding.
 static void use_heads(const struct worker *worker, const struct run *run, size_t panel,
                       size_t count, float *out, size_t vector_stride, size_t head_stride) {
   const struct plan *plan = worker->plan;
@@ -64,7 +64,7 @@ static void use_outputs(const struct worker *worker, const struct run *run, size
             plan->attended_stride, plan->attended_width / plan->heads);
 }
 
-// Heads of all vectors, one after the other, are shared by the threads.
+// The threads share the heads of all vectors, in order.
 void cpu_latent_queries(const struct worker *worker, size_t layer) {
   const struct plan *plan = worker->plan;
   if (plan->matrix[MATRIX_QUERY].copies > 0)

@@ -1,5 +1,6 @@
-// latent: what latent attention does beside attention itself: queries made and brought among the
-// latents by k_b, sums of latents brought back by v_b. A position's latent is stored by attention.c.
+// latent: the parts of latent attention outside attention itself: making queries and mapping them
+// to the latents' space by k_b, and mapping sums of latents back by v_b. attention.c stores a
+// position's latent.
 #ifndef PERTOKEN_KERNELS_CPU_LATENT_H
 #define PERTOKEN_KERNELS_CPU_LATENT_H
 
@@ -7,11 +8,11 @@
 
 #include <stddef.h>
 
-// Entered by all threads, after the first product of the layer's attention; leaves what attention
-// takes as queries.
+// All threads enter, after the first product of the layer's attention; leaves the queries for
+// attention.
 void cpu_latent_queries(const struct worker *worker, size_t layer);
 
-// Entered by all threads, after attention; leaves the heads' outputs in BLOCK_ATTENDED.
+// All threads enter, after attention; leaves the heads' outputs in BLOCK_ATTENDED.
 void cpu_latent_outputs(const struct worker *worker, size_t layer);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-// Small blocks would waste a huge page each.
+// Small blocks would each waste a huge page.
 static size_t alignment_of(size_t bytes) {
   return bytes < HUGE_PAGE ? 4096 : HUGE_PAGE;
 }

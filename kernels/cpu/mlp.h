@@ -8,14 +8,15 @@
 
 #include <stddef.h>
 
-// Between these all threads wait for each other. gate and up, and what is between them and down:
+// All threads wait for each other between these functions. gate and up, and the activation after
+// them:
 void cpu_mlp_gate_up(const struct worker *worker, enum matrix_name gate_up, size_t layer);
-// rounds it as down takes it; every thread some.
+// rounds that to the type that down takes; each thread does a part.
 void cpu_mlp_round(const struct worker *worker, enum matrix_name down);
 // Adds to x.
 void cpu_mlp_down(const struct worker *worker, enum matrix_name down, size_t layer);
 
-// Results that are added to x.
+// Handles results that are added to x.
 void cpu_use_residual(const struct worker *worker, const struct run *run, size_t panel,
                       size_t count);
 

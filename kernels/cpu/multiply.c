@@ -10,6 +10,7 @@
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
+#include "kernels/weights.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +37,20 @@ struct operand cpu_operand(const struct worker *worker, enum input_name name, si
   };
 }
 
+// E4M3 codes as their values: in bf16, or in float, where the later half holds the bf16 first.
+static float store_e4m3(const struct elementwise *elementwise, const struct matrix *matrix,
+                        const float *vector, void *out) {
+  const size_t count = matrix->columns;
+  float *wide = out;
+  if (matrix->input == ELEMENT_BF16)
+    return elementwise->to_e4m3(vector, count, out);
+  const uint16_t *narrow = (uint16_t *)out + count;
+  const float scale = elementwise->to_e4m3(vector, count, (uint16_t *)out + count);
+  for (size_t i = 0; i < count; i++) // its bits are read before they are overwritten
+    wide[i] = float_from_bf16(narrow[i]);
+  return scale;
+}
+
 void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t index,
                      const float *vector) {
   const struct plan *plan = worker->plan;
@@ -54,14 +69,19 @@ void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t 
     scales[note] = cpu_prompt_product_store(worker->state, name, vector, out);
     return;
   }
-  if (matrix->input == ELEMENT_BF16)
-    elementwise->to_bf16(vector, matrix->columns, out);
-  else if (matrix->input == ELEMENT_INT8)
+  switch (matrix->rounded) {
+  case ELEMENT_INT8:
     scales[note] = elementwise->to_int8(vector, matrix->columns, out, &sums[note]);
-  else if (matrix->rounds_to_bf16)
-    elementwise->round_bf16(vector, matrix->columns, out);
-  else
-    memcpy(out, vector, matrix->columns * size);
+    break;
+  case ELEMENT_E4M3: scales[note] = store_e4m3(elementwise, matrix, vector, out); break;
+  case ELEMENT_BF16:
+    if (matrix->input == ELEMENT_BF16)
+      elementwise->to_bf16(vector, matrix->columns, out);
+    else
+      elementwise->round_bf16(vector, matrix->columns, out);
+    break;
+  default: memcpy(out, vector, matrix->columns * size); break;
+  }
   memset(at + matrix->columns * size, 0, (matrix->padded - matrix->columns) * size);
   if (blocks_sum_bytes(matrix->element, matrix->input, matrix->padded) > 0)
     blocks_finish_int8(matrix->element, out, matrix->padded);
@@ -81,7 +101,7 @@ void cpu_prefetch_start(const struct worker *worker, enum matrix_name name, size
   for (size_t line = 0; line < AHEAD_LINES; line++)
     for (size_t p = 0; p < BLOCK_PANELS; p++)
       __builtin_prefetch(at + p * next + line * LINE_BYTES, 0, 2);
-  __asm__ volatile(""); // or the compiler takes this for a function without effect
+  __asm__ volatile(""); // keeps the compiler from taking this for a function without effect
 }
 
 // out *= scale of the panel's row, and of the vector.
@@ -99,7 +119,7 @@ static void add_bias(const struct worker *worker, size_t vectors, const float *b
     worker->elementwise->add(worker->room + b * BLOCK_FLOATS, bias, panels * PANEL_ROWS);
 }
 
-// Whether the kernels take so many vectors arranged, and if so leaves them so.
+// Arranges the vectors if the kernels take that many arranged; returns whether.
 static bool arrange(const struct worker *worker, const struct matrix *matrix,
                     const struct operand *in, size_t words) {
   if (!worker->plan->kernels->takes_arranged || element_has_blocks(matrix->element) ||
@@ -109,7 +129,7 @@ static bool arrange(const struct worker *worker, const struct matrix *matrix,
   return true;
 }
 
-// The results of a library's product: weights' scales are in them.
+// Handles the results of a library's product, which include the weights' scales.
 static void use_library(const void *user, float *out, size_t stride, size_t panel, size_t count) {
   const struct library_use *use = user;
   const struct worker *worker = use->worker;
@@ -139,7 +159,7 @@ static void multiply_by_library(const struct worker *worker, const struct run *r
     worker->state->library_failed = 1;
 }
 
-// `total` panels from the first-th on, which lie at `at`.
+// `total` panels from the first-th on, stored at `at`.
 static void multiply_panels(const struct worker *worker, const struct run *asked, const uint8_t *at,
                             size_t first, size_t total) {
   const struct plan *plan = worker->plan;

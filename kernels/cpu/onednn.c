@@ -11,9 +11,9 @@
 #include <omp.h>
 #endif
 
-// What of oneDNN's C interface is used, as dnnl.h and dnnl_types.h of 2.6.3 and 3.7 declare it.
-// Handles are pointers to the library's own structures. Descriptors are structures of 696 and 2800
-// bytes in version 2, which callers provide room for; in version 3 they are handles too.
+// The part of oneDNN's C interface used here, as dnnl.h and dnnl_types.h of 2.6.3 and 3.7 declare
+// it. Handles are pointers to the library's own structures. In version 2, descriptors are
+// structures of 696 and 2800 bytes that callers allocate; in version 3 they are handles too.
 typedef void *handle;
 typedef int64_t dimensions[12];
 
@@ -69,7 +69,7 @@ struct functions {
                        const void *bias, const void *out, handle attributes);
 };
 
-// Whose the symbol is: of both versions, or of one.
+// Which versions have the symbol: both, or one.
 static const struct symbol {
   const char *name;
   size_t offset;
@@ -132,7 +132,7 @@ const char *onednn_name(const struct onednn *library) {
   return library->name;
 }
 
-// ---- descriptors, in the words of either version
+// ---- descriptors, in the terms of either version
 
 static const void *descriptor(const struct onednn *library, const struct descriptor *described) {
   return library->major == 2 ? (const void *)described->room : described->made;
@@ -186,7 +186,7 @@ static void free_product(struct onednn_product *product) {
   free(product);
 }
 
-// "brg:avx512_core_bf16", "jit:...", "gemm:..."; "ref:any" is the one for whatever is left.
+// "brg:avx512_core_bf16", "jit:...", "gemm:..."; "ref:any" is the fallback for everything else.
 static bool is_slow(const struct onednn_product *product) {
   const char *words = NULL;
   return product->library->call.plan_tell(product->plan, QUERY_WORDS, 0, &words) || !words ||
@@ -215,7 +215,7 @@ static bool is_same(const struct onednn_size *a, const struct onednn_size *b) {
   return a->vectors == b->vectors && a->inner == b->inner && a->outputs == b->outputs;
 }
 
-// The library plans for as many threads as OpenMP would start now.
+// The library plans for the number of threads that OpenMP would start now.
 const struct onednn_product *onednn_product(struct onednn *library,
                                             const struct onednn_size *size) {
   for (struct onednn_product *product = library->products; product; product = product->next)
@@ -304,7 +304,7 @@ static void *load(const char *file, char *why, size_t why_size) {
   return loaded;
 }
 
-// Which version it is must be known before its functions are.
+// The version must be known before its functions are.
 static int take_functions(void *loaded, struct onednn *library, char *why, size_t why_size) {
   for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
     void *address = dlsym(loaded, symbols[i].name);
@@ -315,7 +315,7 @@ static int take_functions(void *loaded, struct onednn *library, char *why, size_
       snprintf(library->name, sizeof library->name, "oneDNN %d.%d.%d", version->major,
                version->minor, version->patch);
       if (version->major != 3 && (version->major != 2 || version->minor < 6)) {
-        snprintf(why, why_size, "%s is none of the versions known here, 2.6 to 3", library->name);
+        snprintf(why, why_size, "%s is not a supported version, 2.6 to 3", library->name);
         return -1;
       }
       if (version->cpu_runtime & ~(unsigned)RUNTIME_NONE_OF_ITS_OWN) {
@@ -343,7 +343,7 @@ struct onednn *onednn_open(const char *file, char *why, size_t why_size) {
   }
   if (take_functions(loaded, library, why, why_size))
     goto fail;
-  snprintf(why, why_size, "%s does not multiply bf16 as told here", library->name);
+  snprintf(why, why_size, "%s does not multiply bf16 as requested", library->name);
   if (library->call.engine_create(&library->engine, ENGINE_CPU, 0) ||
       library->call.attributes_create(&library->attributes) ||
       library->call.attributes_scratchpad(library->attributes, SCRATCHPAD_USER) ||

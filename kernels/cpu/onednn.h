@@ -1,12 +1,12 @@
-// onednn: products of many vectors with weights by Intel's oneDNN, which is loaded at run time:
-// neither building nor decoding needs it.
+// onednn: products of many vectors with weights by Intel's oneDNN, which is loaded at run time and
+// needed neither for building nor for decoding.
 //
 // Vectors and weights are bf16, sums float. The weights of `outputs` rows of a matrix of `inner`
-// columns lie in blocks of 64 rows, a block as [inner / 2][64 rows][2 columns]: four panels of
-// panel.h, line by line in turn. oneDNN calls this BA16a64b2a, and it is what its own matmul
-// chooses where it may.
+// columns are stored in blocks of 64 rows, a block as [inner / 2][64 rows][2 columns]: four panels
+// of panel.h, interleaved line by line. oneDNN calls this BA16a64b2a, and its own matmul chooses it
+// when free to.
 //
-// Every thread of a team calls it for itself, and it runs on that thread alone.
+// Every thread of a team calls it for itself, and the work runs on that thread alone.
 #ifndef PERTOKEN_KERNELS_CPU_ONEDNN_H
 #define PERTOKEN_KERNELS_CPU_ONEDNN_H
 
@@ -15,14 +15,14 @@
 
 enum {
   ONEDNN_ROWS = 64,    // of a block of weights
-  ONEDNN_COLUMNS = 32, // `inner` is a multiple of these
+  ONEDNN_COLUMNS = 32, // `inner` is a multiple of this
 };
 
 struct onednn;
 
-// Loads `file`, or where that is NULL the library under its usual names, and has it multiply a
-// small matrix. NULL, with the reason in `why`: there is none, one of a version that is not known
-// here (2.6 to 3), one that runs threads of its own, or one that multiplies otherwise.
+// Loads `file`, or if that is NULL the library under its usual names, and tests it by multiplying a
+// small matrix. NULL, with the reason in `why`, if there is no library, its version is not 2.6 to
+// 3, it runs threads of its own, or its results are wrong.
 struct onednn *onednn_open(const char *file, char *why, size_t why_size);
 void onednn_close(struct onednn *library); // NULL is allowed
 
@@ -32,13 +32,13 @@ struct onednn_size {
   size_t vectors, inner, outputs;
 };
 
-// Bytes of the weights of a product.
+// Bytes of a product's weights.
 size_t onednn_weight_bytes(size_t inner, size_t outputs);
 
 struct onednn_product;
 
-// Of that size, made now if there is none yet: by one thread at a time. NULL when the library
-// cannot, or only by the slow way that it has for whatever nobody has written a kernel for.
+// The product of that size, made now if there is none yet; one thread at a time. NULL if the
+// library cannot, or only by its slow fallback.
 const struct onednn_product *onednn_product(struct onednn *library, const struct onednn_size *size);
 
 // out[vectors][outputs] = in[vectors][inner] * weights, on the calling thread. -1 when the library

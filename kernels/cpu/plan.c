@@ -23,8 +23,8 @@
 #define MAX_LAYERS  4096
 #define MAX_THREADS 1024
 
-// Of a prompt's weights that a thread turns into the library's layout before it multiplies them:
-// what stays in its cache.
+// The part of a prompt's weights that a thread converts to the library's layout before multiplying:
+// sized to stay in its cache.
 #define UNPACKED_BYTES ((size_t)1 << 20)
 
 static bool between(int value, int least, int most) {
@@ -62,10 +62,11 @@ static bool weights_known(enum element weights, enum element activations) {
   const bool wide = activations == ELEMENT_F32 || activations == ELEMENT_BF16;
   switch (weights) {
   case ELEMENT_F32: return false;
+  case ELEMENT_BF16: return wide;
   case ELEMENT_INT8: return activations == ELEMENT_INT8;
   case ELEMENT_INT8_GROUP:
   case ELEMENT_INT4_GROUP: return wide || activations == ELEMENT_INT8;
-  default: return wide && weights < ELEMENTS;
+  default: return (wide || activations == ELEMENT_E4M3) && weights < ELEMENTS;
   }
 }
 
@@ -115,7 +116,7 @@ static void set_sizes(struct plan *plan) {
   plan->one_stream = cpu_reads_one_stream();
 }
 
-// The tensors of a matrix are all held in the same.
+// All tensors of a matrix have the same element.
 static enum element wanted_element(const struct decode_types *types, enum matrix_name name) {
   static const enum tensor tensors[MATRICES] = {
       [MATRIX_QKV] = TENSOR_WQ,
@@ -135,7 +136,7 @@ static enum element wanted_element(const struct decode_types *types, enum matrix
   return weights_element(types, tensors[name]);
 }
 
-// A head in BF16 takes no narrower activations; router, k_b and v_b never do: decode.h.
+// A BF16 head takes no narrower activations; router, k_b and v_b never do: decode.h.
 static enum element wanted_input(const struct decode_types *types, enum matrix_name name) {
   const bool wide = (name == MATRIX_HEAD && types->head == ELEMENT_BF16) || name == MATRIX_ROUTER ||
                     name == MATRIX_KEY_B || name == MATRIX_VALUE_B;
@@ -152,10 +153,10 @@ static void set_matrix(struct plan *plan, enum matrix_name name, enum input_name
   const struct decode_types *types = &plan->request.types;
   struct matrix *matrix = &plan->matrix[name];
   matrix->element = wanted_element(types, name);
-  matrix->input = wanted_input(types, name);
+  matrix->rounded = wanted_input(types, name);
+  matrix->input = matrix->rounded == ELEMENT_E4M3 ? ELEMENT_BF16 : matrix->rounded;
   matrix->kind = product_kind_of(matrix->element, matrix->input);
   if (!plan->kernels->product[matrix->kind]) {
-    matrix->rounds_to_bf16 = true;
     matrix->input = ELEMENT_F32;
     matrix->kind = product_kind_of(matrix->element, ELEMENT_F32);
   }
@@ -166,7 +167,7 @@ static void set_matrix(struct plan *plan, enum matrix_name name, enum input_name
   matrix->grain = 1;
   matrix->columns = columns;
   matrix->padded = round_up(columns, PANEL_COLUMNS);
-  matrix->header_bytes = blocks_header_bytes(matrix->element, matrix->input);
+  matrix->header_bytes = blocks_header_bytes(matrix->element, matrix->rounded);
   matrix->panel_bytes = matrix->header_bytes + blocks_panel_bytes(matrix->element, matrix->padded);
 }
 
@@ -193,7 +194,7 @@ static void set_experts(struct plan *plan) {
   plan->matrix[MATRIX_EXPERT_DOWN].copies = plan->experts;
 }
 
-// The matrix of so many panels for each head.
+// A matrix with this many panels for each head.
 static void set_head_matrix(struct plan *plan, enum matrix_name name, enum input_name source,
                             size_t rows, size_t columns) {
   const size_t panels = panels_of(rows);
@@ -236,12 +237,12 @@ static void set_matrices(struct plan *plan) {
 }
 
 bool plan_has(const struct plan *plan, enum layer_kind kind, enum matrix_name name) {
-  static const bool dense[MATRICES] = {[MATRIX_GATE_UP] = true, [MATRIX_DOWN] = true};
-  return plan->matrix[name].copies > 0 &&
-         (name < MATRIX_GATE_UP || dense[name] == (kind == LAYER_DENSE));
+  const bool is_dense = name == MATRIX_GATE_UP || name == MATRIX_DOWN;
+  return (name < MATRIX_GATE_UP || is_dense == (kind == LAYER_DENSE)) &&
+         plan->matrix[name].copies > 0;
 }
 
-// Vectors as long as their count says, and the biases of products as their panels lie.
+// Vectors of their own count of floats, and the biases of products in the order of their panels.
 static void set_vectors(struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;
   const size_t centred = shape->norm == NORM_LAYER ? plan->hidden : 0;
@@ -296,7 +297,8 @@ static size_t common_divisor(size_t a, size_t b) {
   return b == 0 ? a : common_divisor(b, a % b);
 }
 
-// Few items are split so that every thread gets as many pieces; many are even enough as they are.
+// Few items are split so that every thread gets the same number of pieces; many are even enough
+// unsplit.
 static void split_context(struct plan *plan) {
   size_t threads = (size_t)plan->threads, chunks = round_up(plan->context, CHUNK) / CHUNK;
   plan->items = plan->batch * plan->kv_heads;
@@ -307,8 +309,8 @@ static void split_context(struct plan *plan) {
   plan->parts = larger(1, round_up(chunks, part_chunks) / part_chunks);
 }
 
-// Queries and softmax weights as bf16 are what tiles take and what vectors multiply in one
-// instruction; decode.h allows it beside activations that are no more precise.
+// Tiles take queries and softmax weights as bf16, and vector units multiply them in one
+// instruction; decode.h allows it with activations that are no more precise.
 static void set_attention(struct plan *plan) {
   bool bf16 = plan->kernels->isa >= CPU_AVX512_BF16 &&
               plan->request.types.activations != ELEMENT_F32 && plan->group >= MIN_AMX_BATCH;
@@ -326,7 +328,7 @@ static void set_cache(struct plan *plan) {
   plan->value_rows = round_up(plan->value_width, PANEL_ROWS);
   plan->positions = round_up(plan->context, TILE_COLUMNS);
   plan->key_panel_bytes = panel_bytes(kv, plan->key_columns);
-  // Of latent attention a chunk's entries, turned about, are its values.
+  // With latent attention a chunk's entries, transposed, are its values.
   plan->value_panel_bytes = panel_bytes(kv, plan->latent ? CHUNK : plan->positions);
   plan->key_bytes = plan->positions / PANEL_ROWS * plan->key_panel_bytes;
   plan->item_bytes = plan->key_bytes;
@@ -336,7 +338,7 @@ static void set_cache(struct plan *plan) {
     plan->item_bytes += panels_of(plan->value_width) * plan->value_panel_bytes;
 }
 
-// An odd number of lines, so that rows do not compete for the same sets of a cache.
+// An odd number of lines, so that rows do not compete for the same cache sets.
 static size_t odd_lines(size_t bytes) {
   size_t lines = round_up(bytes, LINE_BYTES) / LINE_BYTES;
   return (lines | 1) * LINE_BYTES;
@@ -369,8 +371,8 @@ static void set_inputs(struct plan *plan) {
   plan->block_bytes[BLOCK_INPUT] = at;
 }
 
-// Scratch space of a thread: a vector, the input of a product as its kernel likes it or a group of
-// vectors that chose one expert, then results of panels or what attention needs.
+// Scratch space of a thread: a vector; the input of a product in its kernel's arrangement, or the
+// vectors that chose one expert; then results of panels, or what attention needs.
 static void set_room(struct plan *plan) {
   size_t widest = larger(plan->hidden, larger(plan->attended_width, plan->experts)), stride = 0;
   for (int m = 0; m < MATRICES; m++)
@@ -416,7 +418,7 @@ size_t plan_embedding_row(const struct plan *plan) {
                                   : plan->hidden * element_bytes(head);
 }
 
-// As many panels as make UNPACKED_BYTES, in whole blocks of four.
+// As many panels as fit in UNPACKED_BYTES, in whole blocks of four.
 static void set_prompt(struct plan *plan) {
   size_t widest = 0;
   if (plan->request.chunk == 0)
@@ -500,7 +502,7 @@ size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thre
   return matrix->copies * plan_share(plan, name, thread).count * matrix->panel_bytes;
 }
 
-size_t plan_layer_bytes(const struct plan *plan, enum layer_kind kind, int thread) {
+static size_t layer_bytes(const struct plan *plan, enum layer_kind kind, int thread) {
   size_t bytes = 0;
   for (int m = 0; m < MATRIX_HEAD; m++)
     if (plan_has(plan, kind, (enum matrix_name)m))
@@ -509,8 +511,8 @@ size_t plan_layer_bytes(const struct plan *plan, enum layer_kind kind, int threa
 }
 
 size_t plan_weight_bytes(const struct plan *plan, int thread) {
-  return plan->dense_layers * plan_layer_bytes(plan, LAYER_DENSE, thread) +
-         (plan->layers - plan->dense_layers) * plan_layer_bytes(plan, LAYER_EXPERTS, thread) +
+  return plan->dense_layers * layer_bytes(plan, LAYER_DENSE, thread) +
+         (plan->layers - plan->dense_layers) * layer_bytes(plan, LAYER_EXPERTS, thread) +
          plan_share_bytes(plan, MATRIX_HEAD, thread);
 }
 
@@ -518,13 +520,13 @@ static bool is_routed(enum matrix_name name) {
   return name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
 }
 
-// A copy of the matrix, with its biases.
+// One copy of the matrix, with its biases.
 static uint64_t matrix_bytes(const struct matrix *matrix) {
   return element_tensor_bytes(matrix->element, matrix->rows, matrix->columns) +
          (matrix->biased ? matrix->rows * sizeof(float) : 0);
 }
 
-// Of layers of a kind: how many matrices' weights a row of the batch meets, and their bytes.
+// For layers of a kind: how many matrices' weights a batch row is multiplied with, and their bytes.
 static void add_layers(const struct plan *plan, enum layer_kind kind, size_t layers,
                        struct decode_cost *cost) {
   for (int m = 0; m < MATRIX_HEAD; m++) {
@@ -547,8 +549,8 @@ static void add_experts(const struct plan *plan, struct decode_cost *cost) {
   cost->expected_experts = routing_expected(&plan->request.shape, plan->request.batch);
 }
 
-// For each query head and position two for each element of a key, for the score, and of a value,
-// for their sum.
+// For each query head and position: two operations per element of a key, for the score, and of a
+// value, for the sum.
 static void add_attention(const struct plan *plan, struct decode_cost *cost) {
   const struct decode_types *types = &plan->request.types;
   const size_t entry = plan->latent ? plan->kv_width : 2 * plan->kv_width;
@@ -561,16 +563,21 @@ static void add_attention(const struct plan *plan, struct decode_cost *cost) {
   }
 }
 
-// Vectors of floats, of the layers and the last norm.
+// Float vectors of the layers and the final norm. The bias for choosing experts is read if there
+// are any.
 static uint64_t vector_bytes(const struct plan *plan) {
-  uint64_t layer = 0, last = 0;
-  for (int v = 0; v < VECTORS; v++)
-    *(v < VECTOR_FINAL_NORM ? &layer : &last) += plan->vector[v].count;
-  return (plan->layers * layer + last) * sizeof(float);
+  uint64_t floats = 0;
+  for (int v = 0; v < VECTORS; v++) {
+    const size_t times = v == VECTOR_CHOICE_BIAS ? plan->layers - plan->dense_layers
+                         : v < VECTOR_FINAL_NORM ? plan->layers
+                                                 : 1;
+    floats += times * plan->vector[v].count;
+  }
+  return floats * sizeof(float);
 }
 
-// Bytes: every weight, scale, bias and norm once but those of routed experts, the batch's rows of
-// the embedding, the cache of all positions in the window read and one position written.
+// Bytes: every weight, scale, bias and norm once, except those of routed experts; the batch's rows
+// of the embedding; the cache of all positions in the window, read, and one position, written.
 // Operations: two for each weight of a product and row of the batch.
 struct decode_cost plan_cost(const struct plan *plan) {
   struct decode_cost cost = {

@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Tensors that are read together are one matrix. In the order in which a layer reads them.
+// Tensors that are read together form one matrix. In the order in which a layer reads them.
 enum matrix_name {
   MATRIX_QKV,     // panels of wq, then of wk, then of wv; latent: of q_a or wq, then of kv_a
-  MATRIX_QUERY,   // q_b; this and the next two of latent attention
-  MATRIX_KEY_B,   // of each head k_b, transposed
-  MATRIX_VALUE_B, // of each head v_b
+  MATRIX_QUERY,   // q_b; this and the next two with latent attention
+  MATRIX_KEY_B,   // k_b of each head, transposed
+  MATRIX_VALUE_B, // v_b of each head
   MATRIX_OUTPUT,  // wo
-  MATRIX_GATE_UP, // a panel of gate, a panel of up, and so on; of GELU only up
-  MATRIX_DOWN,    // these two in dense layers, the following in those of experts
+  MATRIX_GATE_UP, // a panel of gate, a panel of up, and so on; with GELU only up
+  MATRIX_DOWN,    // these two in dense layers, the following in layers of experts
   MATRIX_ROUTER,
   MATRIX_SHARED_GATE_UP, // of the shared expert
   MATRIX_SHARED_DOWN,
@@ -28,16 +28,16 @@ enum matrix_name {
 
 enum layer_kind { LAYER_DENSE, LAYER_EXPERTS, LAYER_KINDS };
 
-// The vectors that products take, rounded; each is written by whole vectors, one thread a row.
+// The inputs of products, rounded; each vector is written whole, by one thread.
 enum input_name {
-  INPUT_ATTENTION, // what enters attention's products, and the head
-  INPUT_QUERY,     // q_a * n, normalised
-  INPUT_HEAD_KEYS, // of each vector and head the part of the query that k_b takes
-  INPUT_HEAD_SUMS, // of each vector and head what v_b takes
+  INPUT_ATTENTION, // input of attention's products, and of the head
+  INPUT_QUERY,     // q_a * n, normalized
+  INPUT_HEAD_KEYS, // for each vector and head, the part of the query that k_b takes
+  INPUT_HEAD_SUMS, // for each vector and head, what v_b takes
   INPUT_MLP,       // m of decode.h
-  INPUT_SHARED,    // the same, as the shared expert takes it
-  INPUT_ROUTER,    // and as the router does
-  INPUT_GATED,     // before down
+  INPUT_SHARED,    // the same, rounded for the shared expert
+  INPUT_ROUTER,    // and for the router
+  INPUT_GATED,     // input of down
   INPUT_PAIRS,     // the same for each pair of a row and an expert that it chose
   INPUTS
 };
@@ -49,14 +49,14 @@ struct input {
 
 struct matrix {
   enum element element;
-  enum element input;  // F32, BF16 or INT8: how the vectors lie in memory
-  bool rounds_to_bf16; // input is F32, rounded
+  enum element rounded; // what its vectors are rounded to: F32, BF16, E4M3 or INT8
+  enum element input;   // F32, BF16 or INT8: how they are then stored; E4M3 by value
   enum product_kind kind;
   enum input_name source;
   size_t copies;          // 0: the model has no such matrix
   size_t rows;            // of a copy, without padding
   size_t panels, grain;   // of a copy; threads take multiples of grain panels
-  size_t head_panels;     // so many after each other take the vector of one head; 0: all the same
+  size_t head_panels;     // this many after each other take the vector of one head; 0: all the same
   size_t columns, padded; // padded to PANEL_COLUMNS
   size_t header_bytes;    // of a panel: kernels/cpu/isa/blocks.h
   size_t panel_bytes;     // with the header
@@ -64,7 +64,7 @@ struct matrix {
   size_t bias_at; // [copies][panels][PANEL_ROWS] floats among a layer's vectors
 };
 
-// Vectors of floats of a layer, but for the last two; biases of products stand behind them.
+// Float vectors of a layer, except the last two; biases of products follow them.
 enum vector_name {
   VECTOR_ATTENTION_NORM,
   VECTOR_ATTENTION_NORM_BIAS,
@@ -89,29 +89,29 @@ struct vector {
 enum block {
   BLOCK_CACHE,
   BLOCK_EMBEDDING,        // [vocab][plan_embedding_row], row-major
-  BLOCK_EMBEDDING_SCALES, // [vocab], or of the whole tensor where rows have blocks
+  BLOCK_EMBEDDING_SCALES, // [vocab], or one for the whole tensor if rows have blocks
   BLOCK_VECTORS,          // [layers][vector_stride], then the final norm
   BLOCK_TURNS,            // [vectors][2][head_dim / 2]: cosines and sines of rope
   BLOCK_X,                // [vectors][x_stride]
   BLOCK_QKV,              // [vectors][qkv_stride]
-  BLOCK_QUERY,            // [vectors][heads][head_dim], of latent attention with a query_rank
+  BLOCK_QUERY,            // [vectors][heads][head_dim], with latent attention and a query_rank
   BLOCK_ABSORBED,         // [vectors][heads][absorbed_stride]: k_b^T q
   BLOCK_SUMS,             // [vectors][heads][sums_stride]: o of decode.h
   BLOCK_ATTENDED,         // [vectors][attended_stride]
   BLOCK_PARTIAL,          // [items][parts][group][partial_stride]
   BLOCK_GATED,            // [vectors][gated_stride]
   BLOCK_ROUTED,           // [vectors][routed_stride]: r of decode.h
-  BLOCK_ROUTING,          // the table of kernels/routing.h, where routing is forced
+  BLOCK_ROUTING,          // the table of kernels/routing.h, if routing is forced
   BLOCK_CHOSEN,           // [layers][vectors][chosen] experts
   BLOCK_CHOSEN_WEIGHTS,   // [vectors][chosen]
   BLOCK_GROUPS,           // [threads][groups_stride bytes]: see experts.c
   BLOCK_PAIRS_GATED,      // [vectors * chosen][pair_stride]
-  BLOCK_INPUT,            // the vectors of every input
-  BLOCK_INPUT_NOTES,      // of each of these vectors the scale, then of each the sum
+  BLOCK_INPUT,            // the vectors of all inputs
+  BLOCK_INPUT_NOTES,      // the scales of these vectors, then their sums
   BLOCK_LOGITS,           // [batch][logits_stride]
   BLOCK_BEST,             // [threads][batch]
   BLOCK_ROOM,             // [threads][room_stride]
-  BLOCK_UNPACKED,         // [threads][unpacked_bytes], of prompts: prompt_product.h
+  BLOCK_UNPACKED,         // [threads][unpacked_bytes], for prompts: prompt_product.h
   BLOCK_RESULTS,          // [threads][result_floats]: [vectors][result_panels][16]
   BLOCKS
 };
@@ -121,7 +121,7 @@ enum block {
 
 #define MAX_HEAD_DIM (2 * CHUNK)
 
-// Queries of one kv head that attention takes together from a prompt, where a position has fewer.
+// Queries of one kv head that attention takes together from a prompt, if one position has fewer.
 #define PROMPT_QUERIES 64
 
 struct plan {
@@ -132,27 +132,27 @@ struct plan {
   size_t layers, hidden, heads, kv_heads, head_dim, group, query_width, kv_width, ffn, vocab;
   size_t batch, context;
   size_t vectors; // the most that go through the layers together: a batch, or a prompt beside it
-  size_t dense_layers;           // the first ones; the others have experts
+  size_t dense_layers;           // the first layers; the others have experts
   size_t experts, chosen, pairs; // pairs = vectors * chosen
   struct matrix matrix[MATRICES];
   struct input input[INPUTS];
   size_t notes; // vectors of all inputs
   struct vector vector[VECTORS];
-  size_t vector_stride; // floats of a layer
+  size_t vector_stride; // floats per layer
 
-  // The cache: for each layer and item (a kv head of a row of the batch) the keys as panels of 16
-  // positions, then the values as panels of 16 elements of head_dim. Of latent attention a row is
-  // one item, and the keys are all there is: their first value_width elements are the values too.
+  // The cache: for each layer and item (a kv head of a batch row) the keys as panels of 16
+  // positions, then the values as panels of 16 elements of head_dim. With latent attention a row is
+  // one item, and there are only keys: their first value_width elements are also the values.
   bool latent;
   size_t key_width, value_width;
   size_t items, parts;                       // an item's positions are split among `parts` threads
   size_t key_columns, value_rows, positions; // padded
   enum element attention_input;              // queries and softmax weights: F32, or BF16 for tiles
   enum product_kind attention_kind;
-  size_t block_positions; // of a prompt that attention takes together
+  size_t block_positions; // of a prompt, taken together by attention
   size_t key_panel_bytes, value_panel_bytes, key_bytes, item_bytes;
 
-  // Where k and v begin in a row of qkv; in floats, as the strides are.
+  // Where k and v begin in a row of qkv; in floats, like the strides.
   size_t k_at, v_at;
   size_t attended_width; // of a vector, before wo
   size_t absorbed_stride, sums_stride;
@@ -164,16 +164,16 @@ struct plan {
   size_t block_bytes[BLOCKS];
 };
 
-// DECODE_UNSUPPORTED when this backend does not know the shape or the types.
+// DECODE_UNSUPPORTED if this backend does not support the shape or the types.
 enum decode_status plan_make(const struct decode_request *request,
                              const struct cpu_kernels *kernels, struct plan *plan);
 
-// The pieces of family.h that this backend knows.
+// The pieces of family.h that this backend supports.
 unsigned plan_known_pieces(void);
 
 struct decode_cost plan_cost(const struct plan *plan);
 
-// Bytes of a row of the embedding; where it has blocks as element_row_put leaves it.
+// Bytes of a row of the embedding; if it has blocks, in the layout of element_row_put.
 size_t plan_embedding_row(const struct plan *plan);
 
 static inline enum layer_kind plan_layer_kind(const struct plan *plan, size_t layer) {
@@ -183,16 +183,15 @@ static inline enum layer_kind plan_layer_kind(const struct plan *plan, size_t la
 // Whether layers of that kind have the matrix.
 bool plan_has(const struct plan *plan, enum layer_kind kind, enum matrix_name name);
 
-// A thread's share of a matrix; of each copy alike.
+// A thread's share of a matrix; the same in each copy.
 struct panel_share {
   size_t first, count; // panels
 };
 
 struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread);
 
-// Bytes of a thread's shares of a matrix, of one layer, and of the head.
+// Bytes of a thread's shares of a matrix, and of everything that a step reads.
 size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread);
-size_t plan_layer_bytes(const struct plan *plan, enum layer_kind kind, int thread);
 size_t plan_weight_bytes(const struct plan *plan, int thread);
 
 #endif

@@ -25,7 +25,9 @@ float cpu_prompt_product_store(const struct decode_state *state, enum matrix_nam
   const struct elementwise *elementwise = state->plan.kernels->elementwise;
   const size_t count = matrix->columns;
   memset(out + count, 0, (matrix->padded - count) * sizeof *out);
-  if (matrix->input != ELEMENT_INT8) {
+  if (matrix->rounded == ELEMENT_E4M3)
+    return elementwise->to_e4m3(vector, count, out);
+  if (matrix->rounded != ELEMENT_INT8) {
     elementwise->to_bf16(vector, count, out);
     return 1;
   }
@@ -46,7 +48,7 @@ static struct onednn_size size_of(const struct plan *plan, enum matrix_name name
   };
 }
 
-// The panels that are multiplied together: as many as there are left, and as there is room for.
+// The panels multiplied together: as many as are left and fit in the room.
 static size_t panels_at(const struct plan *plan, const struct panel_share *share, size_t done) {
   const size_t left = share->count - done;
   return left < plan->result_panels ? left : plan->result_panels;
@@ -70,7 +72,7 @@ int cpu_prompt_product_prepare(struct decode_state *state, size_t vectors) {
   return 0;
 }
 
-// Panels to the library's blocks, line by line; what is missing of the last block is not looked at.
+// Converts panels to the library's blocks, line by line; what the last block lacks is never read.
 static void unpack(const struct plan *plan, const struct matrix *matrix, const uint8_t *panels,
                    size_t count, uint8_t *out) {
   const size_t lines = matrix->padded / 2, block_bytes = lines * BLOCK_PANELS * LINE_BYTES;

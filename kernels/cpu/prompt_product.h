@@ -1,8 +1,8 @@
 // prompt_product: a thread's rows of a matrix times the many vectors of a prompt, by oneDNN.
 //
-// Weights are held once, in the panels that steps read. For a prompt they are turned into oneDNN's
-// blocks as they are multiplied, some rows at a time, so that no second copy stands in memory: for
-// 512 positions that costs a tenth of the products' time at most, for more it costs less.
+// Weights are held once, in the panels that steps read. For a prompt they are converted to oneDNN's
+// blocks as they are multiplied, some rows at a time, so that there is no second copy in memory:
+// for 512 positions that costs at most a tenth of the products' time, for more positions less.
 #ifndef PERTOKEN_KERNELS_CPU_PROMPT_PRODUCT_H
 #define PERTOKEN_KERNELS_CPU_PROMPT_PRODUCT_H
 
@@ -13,19 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Fewer vectors are multiplied faster as steps are.
+// Fewer vectors are multiplied faster by the kernels of steps.
 #define MIN_PROMPT_VECTORS 16
 
-// Whether the matrix is multiplied with so many vectors by the library. Then they lie one behind
-// the other, `padded` elements each.
+// Whether the library multiplies the matrix with this many vectors. If so they are contiguous,
+// `padded` elements each.
 bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name name,
                               size_t vectors);
 
-// Makes the library's products for so many vectors, by one thread. -1 when the library cannot.
+// Makes the library's products for this many vectors, on one thread. -1 when the library cannot.
 int cpu_prompt_product_prepare(struct decode_state *state, size_t vectors);
 
-// Rounds a vector as the matrix takes it, and leaves it as bf16, those of INT8 as whole numbers;
-// returns their scale.
+// Rounds a vector to the type the matrix takes, and stores it as bf16 (INT8 as whole numbers);
+// returns its scale.
 float cpu_prompt_product_store(const struct decode_state *state, enum matrix_name name,
                                const float *vector, uint16_t *out);
 
@@ -33,7 +33,7 @@ struct prompt_product {
   const struct decode_state *state;
   int thread;
   enum matrix_name name;
-  const uint8_t *panels; // the thread's first
+  const uint8_t *panels; // the thread's first panel
   size_t vectors;
   const void *in;      // [vectors][padded]
   const float *scales; // [vectors]

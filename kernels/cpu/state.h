@@ -14,17 +14,17 @@
 #include <stdint.h>
 
 // A thread's weights in the order in which it reads them: its shares of each layer's matrices,
-// layer by layer, then that of the head. One contiguous block, so that prefetching past the end of
-// one matrix brings in the next.
+// layer by layer, then its share of the head. They are one contiguous block, so that prefetching
+// past the end of one matrix brings in the next.
 struct stream {
   uint8_t *base;
   size_t bytes, layer_bytes[LAYER_KINDS];
-  size_t start[LAYER_KINDS][MATRICES]; // from the layer's start; of the head from the base
+  size_t start[LAYER_KINDS][MATRICES]; // from the layer's start; for the head, from the base
   struct panel_share share[MATRICES];
 };
 
-// What goes through the layers together: the prompt's positions first, then a step of each row of
-// the batch, or of each other row.
+// What goes through the layers together: first the prompt's positions, then a step of each batch
+// row, or of each other row.
 struct pass {
   size_t vectors;
   size_t prompt_count; // 0: the vectors are the rows of the batch
@@ -37,11 +37,11 @@ struct decode_state {
   struct stream *streams; // [threads]
   void *block[BLOCKS];
   int *tokens;     // [batch]
-  size_t position; // that steps write; they attend to those up to it
-  size_t *turned;  // [plan.vectors], the positions that BLOCK_TURNS has the angles of
+  size_t position; // that steps write; steps attend up to it
+  size_t *turned;  // [plan.vectors], the positions whose angles are in BLOCK_TURNS
   struct pass pass;
   size_t steps;           // made so far
-  struct onednn *library; // NULL: prompts are multiplied as steps are
+  struct onednn *library; // NULL: prompts are multiplied by the kernels of steps
   char library_words[128];
   _Atomic int library_failed; // during the pass
   struct decode_touched touched;
@@ -61,7 +61,7 @@ static inline uint8_t *stream_at(const struct decode_state *state, int thread,
          stream->start[plan_layer_kind(&state->plan, layer)][name];
 }
 
-// The first vector of a pass that logits are made of: the prompt's last, or the first row's.
+// The first vector of a pass that logits are made from: the prompt's last, or the first row's.
 static inline size_t pass_first_out(const struct pass *pass) {
   return pass->prompt_count ? pass->prompt_count - 1 : 0;
 }
@@ -91,7 +91,7 @@ static inline float *block_floats(const struct decode_state *state, enum block b
   return state->block[block];
 }
 
-// NULL when the model has no such vector. Of the final norm layer is 0.
+// NULL when the model has no such vector. For the final norm, layer is 0.
 static inline float *layer_vector(const struct decode_state *state, enum vector_name name,
                                   size_t layer) {
   const struct plan *plan = &state->plan;
@@ -100,7 +100,7 @@ static inline float *layer_vector(const struct decode_state *state, enum vector_
   return block_floats(state, BLOCK_VECTORS) + layer * plan->vector_stride + plan->vector[name].at;
 }
 
-// Of a copy of a matrix, as its panels lie; NULL when it has none.
+// For one copy of a matrix, in the order of its panels; NULL when it has none.
 static inline float *matrix_bias(const struct decode_state *state, enum matrix_name name,
                                  size_t layer, size_t copy) {
   const struct matrix *matrix = &state->plan.matrix[name];
@@ -119,7 +119,7 @@ static inline uint8_t *cache_values(const struct decode_state *state, size_t lay
   return cache_keys(state, layer, item) + state->plan.key_bytes;
 }
 
-// Of latent attention a head's query before k_b: [head_dim].
+// With latent attention, a head's query before k_b: [head_dim].
 static inline const float *latent_query(const struct decode_state *state, size_t vector,
                                         size_t head) {
   const struct plan *plan = &state->plan;
@@ -130,15 +130,16 @@ static inline const float *latent_query(const struct decode_state *state, size_t
   return heads + head * plan->head_dim;
 }
 
-// The pieces of attention are numbered item by item, parts within; a thread takes neighbours.
+// Pieces of attention are numbered item by item, and by part within an item; a thread takes
+// neighboring ones.
 static inline struct panel_share attention_share(const struct plan *plan, int thread) {
   size_t pieces = plan->items * plan->parts, threads = (size_t)plan->threads;
   size_t first = pieces * (size_t)thread / threads, last = pieces * ((size_t)thread + 1) / threads;
   return (struct panel_share){first, last - first};
 }
 
-// The positions that a step sees in a layer and how they are split: a part begins part_positions
-// after the one before it, at a line of the cache; the last parts may have none.
+// The positions that a step sees in a layer, and how they are split: a part begins part_positions
+// after the one before, at a line of the cache; the last parts may be empty.
 struct attention_span {
   size_t begin, end, part_positions;
 };
@@ -149,7 +150,7 @@ static inline size_t window_begin(const struct plan *plan, size_t layer, size_t 
   return window > 0 && window <= position ? position + 1 - window : 0;
 }
 
-// Where the line begins that a position's keys and values lie in.
+// Where the line with a position's keys and values begins.
 static inline size_t line_begin(size_t position) {
   return position / TILE_COLUMNS * TILE_COLUMNS;
 }

@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// The stages that take whole vectors give each thread every so many of them. A vector of x,
-// normalised, to worker->row; a norm's bias is the vector behind its weight.
+// In the stages that take whole vectors, thread t takes every threads-th vector. Puts a vector of
+// x, normalized, in worker->row; a norm's bias is the vector after its weight.
 static void normalise_row(const struct worker *worker, enum vector_name norm, size_t layer,
                           size_t row) {
   const struct plan *plan = worker->plan;
@@ -73,7 +73,7 @@ static size_t token_of(const struct decode_state *state, size_t vector) {
                                               : state->tokens[pass_row(pass, vector)]);
 }
 
-// The angles of a held position stay.
+// The angles of a held position do not change.
 static void turn_rows(const struct worker *worker) {
   struct decode_state *state = worker->state;
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)worker->plan->threads) {
@@ -214,7 +214,7 @@ static int best_of_share(const struct worker *worker, size_t vector) {
   return (int)i;
 }
 
-// Threads hold ascending shares: the first of equals stays.
+// Threads hold ascending shares, so the first of equal logits wins.
 static void choose_token(const struct worker *worker, size_t vector) {
   const struct plan *plan = worker->plan;
   size_t row = row_of(worker, vector);
@@ -229,7 +229,7 @@ static void choose_token(const struct worker *worker, size_t vector) {
   worker->state->tokens[row] = token;
 }
 
-// A prompt alone is no step, and what is touched is told of whole steps.
+// A prompt alone is not a step, and touched experts are counted for whole steps.
 static void count_step(struct decode_state *state) {
   state->steps += state->pass.vectors > state->pass.prompt_count;
   state->touched.steps += state->pass.prompt_count == 0;
@@ -253,7 +253,7 @@ static void classify(struct worker *worker) {
     choose_token(worker, b);
 }
 
-// A row's token is chosen, looked up and normalised by one thread: no barrier lies between.
+// One thread chooses, looks up and normalizes a row's token, so no barrier is needed in between.
 void cpu_step(struct decode_state *state, int thread) {
   struct worker worker = worker_of(state, thread);
   turn_rows(&worker);

@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/state.h"
 
-// What the state's pass says. Entered by all threads, which keep step through the state's barrier.
+// Runs the state's pass. All threads enter, synchronized by the state's barrier.
 void cpu_step(struct decode_state *state, int thread);
 
 #endif

@@ -7,11 +7,11 @@
 #include <omp.h>
 #endif
 
-// After this many rounds someone else is likely to need the core that the last thread waits for.
+// After this many rounds, the thread being waited for has probably lost its core to someone else.
 #define SPINS 2000
 
-// The lowest number among the threads of one core: 1 of "1,65" or "1-2". Its own where Linux does
-// not say.
+// The lowest-numbered thread of a core: 1 for "1,65" or "1-2". The CPU itself if Linux does not
+// say.
 static int first_sibling(int cpu) {
   char path[96];
   snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);

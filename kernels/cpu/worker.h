@@ -7,6 +7,7 @@
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/threads.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct worker {
@@ -14,7 +15,7 @@ struct worker {
   const struct plan *plan;
   const struct elementwise *elementwise;
   int thread;
-  size_t first, vectors; // of the pass: those that enter the next product
+  size_t first, vectors; // in the pass: those that enter the next product
   float *row;            // [row_floats], one vector
   int32_t *arranged;     // [arranged_words], the input of a product
   uint8_t *gathered;     // [gathered_bytes], the vectors of rows that chose one expert

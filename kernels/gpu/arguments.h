@@ -1,26 +1,27 @@
-// arguments: what the host tells each kernel: plain C structs, one per kernel, passed by value.
+// arguments: what the host passes to each kernel: plain C structs, one per kernel, passed by value.
 //
-// The kernels are one source for CUDA, HIP and the host emulator (kernels.cu); the host side makes
-// a plan of launches from a request (plan.h) and a driver carries them out (driver.h).
+// There is one source of kernels for CUDA, HIP and the host emulator (kernels.cu). The host side
+// turns a request into a plan of launches (planner.h), and a driver carries them out (driver.h).
 //
-// How things lie in device memory, the last index fastest; `stride` is a count of elements:
+// Layouts in device memory, the last index fastest; `stride` is a count of elements:
 //   a matrix of weights  [rows][stride], stride = columns rounded up to ROW_ALIGNMENT elements, the
-//                        padding zero; E4M3 with one float scale per row
+//                        padding zero; E4M3 with one float scale per row. Narrower types, and
+//                        INT8: rows as units.h says, stride = columns rounded up to UNIT
 //   keys                 [batch][kv_heads][context_padded][head_stride], head_stride = head_dim
 //                        rounded up to ROW_ALIGNMENT, the padding zero
 //   values               [batch][kv_heads][context_padded / VALUE_BLOCK][head_dim][VALUE_BLOCK]:
-//                        transposed in blocks, so that a run of positions lies together, which is
-//                        the direction that is summed; positions past the context are zero
+//                        transposed in blocks, so that a run of positions is contiguous along the
+//                        direction of the sum; positions past the context are zero
 //   rounded activations  [batch_padded][stride], BF16 or E4M3, the padding zero, and a float scale
 //                        per row for E4M3
 //   everything else between stages: float, without padding
-// context_padded is context rounded up to VALUE_BLOCK. E4M3 bytes are held as the device wants them
-// (platform.h, e4m3_held).
+// context_padded is context rounded up to VALUE_BLOCK. E4M3 bytes are stored in the device's own
+// format (platform.h, e4m3_held).
 //
-// A kernel's name is made of its parts, in the order given beside its struct; elements are "bf16"
-// and "e4m3". Every kernel first calls let_next_start(), a vector product when `start_before` says
-// so, and, after whatever it can fetch beforehand (weights only: nothing that another kernel
-// writes), wait_for_previous().
+// A kernel's name is made of its parts, in the order given at its struct; elements are "bf16",
+// "e4m3" and, for weights, the names of units.h. Every kernel first calls let_next_start(), a
+// vector product when `start_before` says so; and then, after whatever it can fetch early (weights
+// only: nothing that another kernel writes), wait_for_previous().
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 
@@ -32,16 +33,17 @@ enum {
   ROW_ALIGNMENT = 64, // elements: a step of a matrix tile in E4M3, two in BF16
   VALUE_BLOCK = 64,   // positions
 
-  VECTOR_THREADS = 512, // of a block of a vector product
-  VECTOR_BATCH = 4,     // most rows of the batch that it takes
-  MATRIX_WARPS = 8,     // of a block of a matrix product
-  MATRIX_ROWS = 32,     // of weights per warp
-  MATRIX_COLUMNS = 64,  // most columns of the batch per warp
-  MATRIX_CHUNK = 256,   // most elements of a row of activations in shared memory at a time, twice
+  VECTOR_THREADS = 512, // of a vector product's block
+  VECTOR_BATCH = 4,     // the most rows of the batch that it takes
+  MATRIX_WARPS = 8,     // of a matrix product's block
+  MATRIX_ROWS = 32,     // of weights, per warp
+  MATRIX_COLUMNS = 64,  // the most columns of the batch, per warp
+  MATRIX_CHUNK = 256,   // the most elements of an activation row in shared memory at a time, twice
   ATTENTION_WARPS = 4,
-  ATTENTION_MERGED = 128, // elements of a head for which there is room when 16 columns are merged
+  ATTENTION_MERGED = 128, // elements of a head that fit when 16 columns are merged
   ATTENTION_SPLITS = 128, // at most: what the merge has room for
-  ROUND_THREADS = 512,    // of a block that rounds a row: what it takes adds to every product
+  ATTENTION_PARTIAL = 4,  // floats before a partial result's sums
+  ROUND_THREADS = 512,    // of a block that rounds a row: its time is added to every product
   SMALL_THREADS = 256,    // of a block of every other kernel
   SAMPLE_BLOCKS = 64      // per row of the batch
 };
@@ -50,49 +52,74 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Weights times activations, and what becomes of the sums s[batch][rows]:
+// The weights that a vector product begins with: what the one before it asks for.
+struct product_next {
+  const void *weights, *second; // as below
+  int rows, row_bytes;          // of each matrix
+  int bytes;                    // of each row that a warp begins with
+  int turns;                    // of these rows, at most 32; 0 for nothing to ask for
+};
+
+// Weights times activations, and what is done with the sums s[batch][rows]:
 //   store   output[batch][row] = s
 //   add     output[batch][row] += s, the residual stream; without_residual (vector): = s
 //   swiglu  output[batch][row] = silu(s of weights, the gate) * (s of second, the up)
+// And for families unlike a Llama, by the last fields, each of which may be NULL:
+//   biased  output[batch][row] += s + bias, or without_residual = f(s + bias), where f is gelu if
+//           `mlp` is MLP_GELU
+//   gated   output[batch][row] = `mlp` applied to s + bias of weights and s + second_bias of
+//           second
 //
 // vector_WEIGHTS_ACTIVATIONS_PROLOGUE_EPILOGUE_BATCH, BATCH 1, 2 or 4: grid (any), block
-// VECTOR_THREADS; each block takes an even share of neighbouring rows, dealt to its warps one at a
-// time, and makes its own rounded activations in shared memory from `input`:
+// VECTOR_THREADS; each block takes an even share of adjacent rows, dealt to its warps one at a
+// time, and rounds its own activations from `input` into shared memory:
 //   norm    round(input / sqrt(mean(input^2) + epsilon) * norm)
+//           with norm_bias (of families) round((input - mean(input)) / sqrt(variance(input) +
+//           epsilon) * norm + norm_bias)
 //   round   round(input)
-// The combinations that exist: norm_store, round_add, norm_swiglu.
-// Before it waits, a warp has asked for `ahead` windows of its weights (product_vector.h), the
-// first into registers, the others into L2. The next kernel may start when the block's first warp
-// has loaded all of its weights but those of its last `start_before` rows; with `rows`, at once.
+// The combinations that exist: norm_store, round_add, norm_swiglu, and for families norm_biased,
+// round_biased, norm_gated.
+// Before a warp waits, it has requested `ahead` windows of its weights (product_vector.h), the
+// first into registers, the others into L2; afterwards it always has as many under way. After its
+// last loads it asks for the beginning of `next`, whose grid is the same. The next kernel may start
+// when the block's first warp has loaded all of its weights except those of its last `start_before`
+// rows; with `rows`, at once.
 //
 // matrix_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32 or 64 per warp: grid (blocks of rows,
 // splits), block MATRIX_WARPS warps of the device's width. `activations` are rounded beforehand (by
 // round_*). batch_padded is batch rounded up to COLUMNS; warps form batch_padded / COLUMNS groups
-// (1, 2 or 4), a block covers MATRIX_ROWS * MATRIX_WARPS / groups rows. With swiglu half of
-// MATRIX_ROWS are rows of the gate, half the same rows of the up. Block y takes the y-th share of
-// the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
+// (1, 2 or 4), and a block covers MATRIX_ROWS * MATRIX_WARPS / groups rows. With swiglu half of
+// MATRIX_ROWS are rows of the gate, and half the same rows of the up. Block y takes the y-th share
+// of the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
 // arrive at counters[block x] adds them up in the order of the splits and resets the counter.
-// Before it waits, a warp has asked for `ahead` times MATRIX_CHUNK elements of each of its rows
-// into L2, beside the first of them in registers. `chunk`, the elements of a row of activations in
-// shared memory at a time, is MATRIX_CHUNK, or where the device takes any (gpu_device) a smaller
-// power of two, down to a step of the tile: matrix_least_chunk.
+// Before a warp waits, it has requested `ahead` times MATRIX_CHUNK elements of each of its rows
+// into L2, and the first of them into registers. Weights in units take activations "bf16", COLUMNS
+// 16 or 64, and with activation_scales also the activations' scales. `chunk`, the elements of an
+// activation row in shared memory at a time, is MATRIX_CHUNK. Where the device takes other chunks
+// (gpu_device), it may be a smaller power of two, down to a step of the tile, or a unit:
+// matrix_least_chunk.
 struct product_arguments {
-  const void *weights, *second;        // [rows][stride]; second: up, else NULL
-  const float *scales, *second_scales; // [rows] for E4M3, else NULL
+  const void *weights, *second;        // [rows][stride]; second: up, otherwise NULL
+  const float *scales, *second_scales; // [rows] for E4M3, INT8 and NVFP4, otherwise NULL
   int rows, columns, stride, batch;
-  const float *input, *norm; // vector: [batch][columns]; [columns] with norm
+  const float *input, *norm; // vector: [batch][input_stride]; [columns] with norm
   float epsilon;
   const void *activations;        // matrix: [batch_padded][stride]
-  const float *activation_scales; // [batch_padded] for E4M3
+  const float *activation_scales; // [batch_padded] for E4M3; with units NULL if there are none
   int batch_padded, splits;
   float *partials;    // [splits][1, or 2 with swiglu: gate, up][batch_padded][rows]
   unsigned *counters; // [blocks of rows], zero before and after
   float *output;      // [batch][output_stride]
   int output_stride;
-  int chunk;            // matrix
-  int without_residual; // of one rank among several, whose parts are added up: another brings it
-  int ahead;            // vector and matrix, each in its own measure
-  int start_before;     // vector
+  int chunk;                       // matrix
+  int without_residual;            // with several ranks: another rank adds the residual
+  int ahead;                       // vector and matrix, each in its own unit
+  int start_before;                // vector
+  int mlp;                         // enum decode_mlp, for gate and up; otherwise 0
+  const float *bias, *second_bias; // [rows]
+  const float *norm_bias;          // vector: [columns]
+  int input_stride;                // vector: `columns` or more
+  struct product_next next;        // vector: what the next vector product begins with
 };
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
@@ -100,8 +127,8 @@ static inline size_t vector_shared_bytes(int stride, int batch, size_t element_b
   return gpu_round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
 }
 
-// Of a matrix product: two chunks of activations; each column is 16 bytes longer than its chunk, so
-// that neighbouring columns lie in different banks.
+// Of a matrix product: two chunks of activations; each column is padded by 16 bytes, so that
+// adjacent columns are in different banks.
 static inline size_t matrix_shared_bytes(int batch_padded, int chunk, size_t element_bytes) {
   return 2 * (size_t)batch_padded * ((size_t)chunk * element_bytes + 16);
 }
@@ -111,10 +138,19 @@ static inline int matrix_least_chunk(size_t weight_bytes) {
   return (int)(64 / weight_bytes);
 }
 
+// finish_EPILOGUE: processes the sums that the vendor's library has made from a prompt's
+// activations and weights, as matrix_* does with its own, with all its epilogues. Grid (blocks of
+// rows, batch), block SMALL_THREADS. It reads the fields of `product` that concern the sums:
+// scales, biases, output.
+struct finish_arguments {
+  struct product_arguments product;
+  const float *sums, *second_sums; // [batch][rows], of the codes of E4M3 as stored; of `second`
+};
+
 // A matrix in device memory as the copy engine of sm_90 brings it into shared memory: boxes of
-// box_rows (at most 256) rows by WGMMA_STEP_BYTES bytes, what lies beyond the matrix as zeros.
-// launches.c says which matrix; gpu_driver.tensor_map (driver.h) makes what the kernel takes of it,
-// in place. `from` and row_bytes are multiples of 16.
+// box_rows (at most 256) rows by WGMMA_STEP_BYTES bytes; what is beyond the matrix becomes zeros.
+// launches/matrix.c says which matrix; gpu_driver.tensor_map (driver.h) turns it in place into what
+// the kernel takes. `from` and row_bytes are multiples of 16.
 struct tensor_map {
   union {
     struct {
@@ -127,36 +163,36 @@ struct tensor_map {
 };
 
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
-// warpgroup: what matrix_* computes, on the matrix unit of sm_90a (product_wgmma.h). Grid (blocks
-// of rows, splits), block WGMMA_THREADS. The warpgroups of a block lie side by side in the rows, or
-// with batch_padded = 2 COLUMNS in the columns; each covers WGMMA_TILES tiles of WGMMA_ROWS rows,
-// with swiglu one of the gate and the same rows of the up. Block y takes the y-th share of the
-// steps, of WGMMA_STEP_BYTES of a row of weights each. E4M3 x BF16 takes activations in the order
-// of wgmma_paired_word, their rows padded to whole steps.
+// warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
+// (blocks of rows, splits), block WGMMA_THREADS. The warpgroups of a block are side by side in the
+// rows, or with batch_padded = 2 COLUMNS in the columns; each covers WGMMA_TILES tiles of
+// WGMMA_ROWS rows, with swiglu one of the gate and the same rows of the up. Block y takes the y-th
+// share of the steps, each WGMMA_STEP_BYTES of a row of weights. E4M3 x BF16 takes activations in
+// the order of wgmma_paired_word, with rows padded to whole steps.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
-  struct product_arguments product;               // all but `activations`
+  struct product_arguments product;               // of all except `activations`
   int stages;                                     // of shared memory, MIN_WGMMA_STAGES or more
 };
 
 enum {
   WGMMA_GROUPS = 2,                        // warpgroups of 4 warps that multiply
-  WGMMA_THREADS = WGMMA_GROUPS * 128 + 32, // and a warp that brings what they multiply
+  WGMMA_THREADS = WGMMA_GROUPS * 128 + 32, // and one warp that fetches what they multiply
   WGMMA_TILES = 2,
   WGMMA_ROWS = 64,
-  WGMMA_STEP_BYTES = 128, // of a row, the width of the widest swizzle
+  WGMMA_STEP_BYTES = 128, // of a row: the width of the widest swizzle
   MIN_WGMMA_STAGES = 3,
   MAX_WGMMA_STAGES = 6,
   WGMMA_ALIGNMENT = 1024 // of a stage: where the swizzle's pattern begins
 };
 
-// Most columns of the batch per warpgroup.
+// The most columns of the batch per warpgroup.
 static inline int wgmma_max_columns(size_t weight_bytes) {
   return weight_bytes == 2 ? 128 : 64;
 }
 
-// Tiles of weights in a stage: of every warpgroup, or of all of them where the batch takes two side
-// by side.
+// Tiles of weights in a stage: for each warpgroup its own, or shared by all if the batch is split
+// across two.
 static inline int wgmma_tiles(int batch_padded, int columns) {
   return batch_padded > columns ? WGMMA_TILES : WGMMA_GROUPS * WGMMA_TILES;
 }
@@ -168,62 +204,179 @@ static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t wei
   return (a + b) * WGMMA_STEP_BYTES;
 }
 
-// With two barriers of 8 bytes for each stage, and room to align the first.
+// With two barriers of 8 bytes for each stage, and room to align the first stage.
 static inline size_t wgmma_shared_bytes(size_t stage_bytes, int stages) {
   return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)MAX_WGMMA_STAGES * 2 * 8;
 }
 
-// Where the pair of elements 2 word, 2 word + 1 of a row of activations lies, in pairs: so that the
-// 16 bytes of E4M3 weights that a lane reads at a time are those that the matrix unit wants of it.
-// With word = 64 block + 8 (2 t + h) + 2 s + j: t the lane's place among the four of a row, s the
-// instruction of half h of the step, j which half of its 16 elements.
+// Where the pair of elements 2 word, 2 word + 1 of an activation row is stored, counted in pairs.
+// With this order the 16 bytes of E4M3 weights that a lane reads at a time match what the matrix
+// unit wants from it. word = 64 block + 8 (2 t + h) + 2 s + j: t the lane's place among the four of
+// a row, s the instruction of half h of the step, j which half of its 16 elements.
 static inline int wgmma_paired_word(int word) {
   const int chunk = word / 8 % 8;
   return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
 }
 
-// round_ACTIVATIONS_PROLOGUE (norm or round): grid (batch_padded), block ROUND_THREADS: one row
-// each; rows from `batch` on are written as zeros with scale 1. What the vector product does for
-// itself. ACTIVATIONS "paired": BF16 in the order of wgmma_paired_word, stride a multiple of 128.
+// round_ACTIVATIONS_PROLOGUE (norm, layer or round; layer: the norm with norm_bias): does for a
+// matrix product what the vector product does for itself. Grid (batch_padded, heads), block
+// ROUND_THREADS: one row each; rows from `batch` on are written as zeros with scale 1. With more
+// than one head, which have no scales, a row's parts go to one matrix each. ACTIVATIONS "paired":
+// BF16 in the order of wgmma_paired_word, stride a multiple of 128; "e4m3_as_bf16" and
+// "int8_as_bf16": rounded to those types and written as the values of the codes.
 struct round_arguments {
-  const float *input, *norm; // [batch][columns]; [columns] with norm
+  const float *input, *norm; // [batch][input_stride]; [columns] with norm
   float epsilon;
   int columns, stride, batch;
-  void *output;  // [batch_padded][stride]
-  float *scales; // [batch_padded]
+  void *output;           // [heads][batch_padded][stride]
+  float *scales;          // [batch_padded]
+  const float *norm_bias; // [columns] with layer
+  int input_stride;       // `columns` or more
+  int input_step;         // from one head to the next
 };
 
-// embed_HEAD: x[batch][hidden] = embedding[token] (times its scale for E4M3). Grid (batch), block
+// embed_HEAD: x[batch][hidden] = embedding[token] (times its scale, if any). Grid (batch), block
+// SMALL_THREADS.
 // SMALL_THREADS.
 struct embed_arguments {
   const void *embedding; // [vocab][stride]
-  const float *scales;   // [vocab] for E4M3
+  const float *scales;   // [vocab] for E4M3, INT8 and NVFP4
   const int *tokens;     // [batch]
   int hidden, stride;
   float *x;
 };
 
+// A layer of experts is computed by `route`, by expert_* for gate and up and for down, and by
+// `combine`; the router itself is a plain product. A batch row and an expert that it is routed to
+// form a pair. What an expert's product reads or writes for a row is in a slot. Work is dealt out
+// in items, an expert and `count` slots from `first` on:
+//   vector kernels: an item for each expert touched, in their order; the i-th has the slots from
+//     batch * i on, one for each batch row, whether the row goes to the expert or not
+//   matrix kernels: the pairs, expert by expert and in the order of rows, have a slot each; an
+//     expert has as many items as its pairs fill, of at most `columns` slots
+struct expert_item {
+  int expert, first, count, unused;
+};
+
+// route: grid (batch), block SMALL_THREADS, shared route_shared_bytes. The last block to arrive at
+// counters[0] makes the list of items, adds the number of experts touched to `touched`, and adds
+// one to `steps` if this is the last layer of experts. Of the batch, the rows behind the first
+// `before` are `positions` of a prompt (kernels/routing.h), and then come further rows of the table.
+struct route_arguments {
+  const float *r, *bias; // [batch][count]; [count] or NULL
+  const uint16_t *table; // forced: [ROUTING_STEPS][layers][table_batch][chosen], otherwise NULL
+  int table_batch;
+  int before, positions;
+  int prompt, first; // the prompt's row of the table, and its first position here
+  const int *step;   // [1], the number of the step, which `sample` advances
+  int layer, layers, last;
+  int batch, count, chosen;
+  int router, groups, kept_groups; // enum decode_router; groups 0: all experts are one
+  float scale;                     // of the weights
+  int columns;                     // matrix: slots in an item; vector: 0
+  int *experts;                    // [batch][chosen], largest weight first
+  float *weights;                  // [batch][chosen]
+  int *slots;                      // [batch][chosen]
+  int *rows;                       // matrix: [batch * chosen], the row of each slot
+  struct expert_item *items;
+  int *item_count, *touched, *steps; // [1]
+  unsigned *counters;
+};
+
+static inline size_t route_shared_bytes(int batch, int count, int chosen) {
+  const size_t row = 3 * (size_t)count + 2 * (size_t)chosen;
+  const size_t all = (size_t)count + ((size_t)batch * (size_t)chosen + 1) / 2;
+  return gpu_round_up((row > all ? row : all) * 4, 16);
+}
+
+// gather: copies rounded activations row by row to the slots of the matrix kernels, with their
+// scales. Grid (slots, plus as many as an item may read beyond its own, which become zeros with
+// scale 1), block SMALL_THREADS.
+struct gather_arguments {
+  const void *from;         // [batch][stride]
+  const float *from_scales; // [batch] for what is rounded to E4M3 or INT8, otherwise NULL
+  const int *rows;          // [slots]
+  int slots, row_bytes;     // a multiple of 16
+  void *to;
+  float *to_scales;
+};
+
+// expert_vector_*: vector_* for an item's expert, in the combinations norm_gated and round_biased.
+// expert_matrix_*: matrix_* for it, with the epilogues gated and biased, COLUMNS 16 or 64, without
+// splits. Both are without_residual. Grid (that of the plain kernel, 1, items at most). Matrices,
+// scales and biases are stored expert by expert; `product` describes expert 0 and slot 0, with
+// batch_padded the most columns of an item. Input after a norm is [batch][columns]; other input,
+// activations and output are [slots].
+struct expert_arguments {
+  struct product_arguments product;
+  const struct expert_item *items;
+  const int *item_count;
+};
+
+// combine: x[row] += the sum over the row's experts, in their order, of weight * sums[slot]; with
+// without_residual, = that sum. Grid (blocks of hidden, batch), block SMALL_THREADS.
+struct combine_arguments {
+  const float *sums;    // [slots][hidden]
+  const int *slots;     // [batch][chosen]
+  const float *weights; // [batch][chosen]
+  int chosen, hidden;
+  int without_residual; // as of a product
+  float *x;             // [batch][hidden]
+};
+
 // attention_KV_HEADDIM, HEADDIM 64, 128 or 256: the head_dim padded. Grid (splits, kv_heads *
 // head_groups, batch), block ATTENTION_WARPS warps. A head group is at most TILE_COLUMNS
-// (matrix_tile) of the heads / kv_heads query heads that read one kv head; head_groups = their
-// number rounded up. Queries and the new key are turned by `angles`; keys and values of the new
-// position, context - 1, are rounded and written to the cache by every block that reads them, all
-// the same bits. Each split takes a share of the blocks of VALUE_BLOCK positions; with splits > 1
-// the partial results go to `partials`, and the last block to arrive at counters[batch][kv head and
-// group] merges them. Queries and softmax weights enter the products as BF16.
+// (matrix_tile) of the heads / kv_heads query heads that read one kv head; head_groups is the
+// number of groups that takes. `angles` rotate the queries and the new key. Keys and values of the
+// new position, context - 1, are rounded and written to the cache by every block that reads them,
+// all with the same bits. Each split takes a share of the blocks of VALUE_BLOCK positions; with
+// splits > 1 the partial results go to `partials`, and the last block to arrive at
+// counters[batch][kv head and group] merges them. Queries and softmax weights enter the products as
+// BF16.
+//
+// attention_KV_family_HEADDIM: the same, with what only some families have: the last fields, each
+// of which is 0 or NULL if a layer does not have it. It reads no block before the one with `first`.
 struct attention_arguments {
   const float *qkv;    // [batch][heads * head_dim + 2 * kv_heads * head_dim]: q, k, v
   const float *angles; // [head_dim / 2][2]: cosine and sine at position context - 1
   void *keys, *values; // of this layer, as above
   int batch, heads, kv_heads, head_groups, head_dim, head_stride, context, context_padded, splits;
-  float *partials; // [batch][kv_heads * head_groups][splits][TILE_COLUMNS][HEADDIM + 2]: the
-                   // largest score, the sum of exponentials, the weighted values
+  float *partials; // [batch][kv_heads * head_groups][splits][TILE_COLUMNS][ATTENTION_PARTIAL +
+                   // HEADDIM]: the largest score, the sum of exponentials, two unused, the weighted
+                   // values
   unsigned *counters;
-  float *output; // [batch][heads * head_dim]
+  float *output;                // [batch][heads * head_dim]
+  const float *q_norm, *k_norm; // [head_dim], both or neither
+  const float *sinks;           // [heads]
+  float epsilon;                // of the norms
+  float score_scale;            // 1 for none
+  int first;                    // first position that is attended to
+  int interleaved;              // whether adjacent elements form the rope pairs
+  int window;                   // for a prompt: positions attended to, 1 or more
+};
+
+// turn_KV: for a prompt's positions, rotates the new queries in place and the keys by their
+// position's angles, each after its norm if there is one, and writes rounded keys and values to the
+// row's cache. Grid (positions, blocks of heads of all three), block SMALL_THREADS, one warp per
+// head.
+//
+// attention_KV_prompt_HEADDIM, run after it: computes what attention_KV_family_HEADDIM does, for
+// the positions `first` to first + batch - 1 of one row: each attends to itself and those before,
+// at most a window. Grid (blocks of columns, kv_heads), one split; a column is a position and one
+// of the query heads of a kv head, TILE_COLUMNS per block. `context`, `angles` and norms are not
+// read.
+struct turn_arguments {
+  float *qkv;                   // [positions][...] as attention's
+  const float *angles;          // [positions][head_dim / 2][2]
+  void *keys, *values;          // of this layer and row
+  const float *q_norm, *k_norm; // [head_dim], both or neither
+  float epsilon;
+  int first; // position
+  int heads, kv_heads, head_dim, head_stride, context_padded, interleaved;
 };
 
 // Shared memory of attention for a padded head_dim, with room for the widest tile (16 columns),
-// whose warps merge a head of 256 in two rounds; narrower tiles need no more in one.
+// whose warps merge a head of 256 in two rounds; narrower tiles fit in the same room in one round.
 static inline size_t attention_shared_bytes(int head_dim_padded) {
   const int merged = head_dim_padded < ATTENTION_MERGED ? head_dim_padded : ATTENTION_MERGED;
   const size_t columns = 16, warps = ATTENTION_WARPS;
@@ -233,12 +386,84 @@ static inline size_t attention_shared_bytes(int head_dim_padded) {
   return queries + weights + merge;
 }
 
+// heads_vector_bf16_bf16_round_store_BATCH, heads_matrix_bf16_bf16_store_COLUMNS, COLUMNS 16 or 64:
+// compute what vector_* and matrix_* do, with a separate matrix for each head: grid (that of the
+// plain kernel, 1, heads). The matrices are stored head by head; `product` describes head 0,
+// without splits.
+struct heads_arguments {
+  struct product_arguments product;
+  int input_step, output_step; // elements from one head to the next: vector; both
+  uint64_t activations_step;   // bytes: matrix
+};
+
+// latent_KV: latent attention, between k_b and v_b. Grid (splits, head_groups, batch), block
+// LATENT_WARPS warps. A position's entry is `rank` elements that are both keys and values and
+// rope_dim elements that are keys only, the same for all heads; a head group is at most
+// LATENT_HEADS of these. The entry of position context - 1 is normalized, rotated, rounded and
+// written by every block that reads it, all with the same bits. Splits are divided and merged like
+// those of attention_*.
+//
+// latent_KV_entries: for the positions `first` to first + batch - 1 of a prompt, writes their
+// entries to the row's cache. Grid (positions), block SMALL_THREADS.
+//
+// latent_KV_prompt, run after it: computes what latent_KV does for these positions: each attends to
+// itself and those before. Grid (blocks of columns), block LATENT_WARPS warps; a column is a
+// position and a head, LATENT_HEADS per block, each of which reads the cache up to the last of its
+// positions. For both `latents` begins at the row, `batch` counts positions, and each has its own
+// angles, [head_dim] apart; context, splits, partials and counters are not read.
+//
+// latents: [batch][context_padded][stride], stride = rank + rope_dim rounded up to ROW_ALIGNMENT, at
+// most LATENT_STRIDE, and rank at most LATENT_RANK; the padding zero.
+struct latent_arguments {
+  const float *queries;  // [batch][query_stride], head_dim per head; the last elements are rotated
+  const float *absorbed; // [batch][heads][rank]: k_b times the first elements
+  const float *entries;  // [batch][entry_stride], the new ones
+  const float *norm;     // [rank], of these
+  const float *angles;   // [rope_dim / 2][2]: cosine and sine at position context - 1
+  void *latents;         // of this layer
+  int query_stride, entry_stride, heads, head_groups, head_dim, rank, rope_dim, stride;
+  int context, context_padded, splits, interleaved;
+  float epsilon;     // of the norm
+  float score_scale; // 1 for none
+  float *partials;   // [batch][head_groups][splits][LATENT_HEADS][rank + 2], as in attention
+  unsigned *counters;
+  float *output;    // [batch][heads][rank]
+  int batch, first; // of a prompt
+};
+
+enum {
+  LATENT_WARPS = 4,
+  LATENT_HEADS = 16,
+  LATENT_UNIT = 32, // positions
+  LATENT_RANK = 512,
+  LATENT_STRIDE = 576,
+  LATENT_SCORES = 40,      // floats between heads' scores in shared memory: for the banks
+  LATENT_WEIGHT_BYTES = 80 // between heads' weights: likewise
+};
+
+static inline size_t latent_query_bytes(int stride) {
+  return (size_t)stride * 2 + 16;
+}
+static inline size_t latent_value_bytes(int rank) {
+  return gpu_round_up((size_t)rank, 16) * LATENT_UNIT * 2;
+}
+
+// Queries, a unit's values, each warp's part of its scores, their weights, and three floats per
+// head; or what merging the splits needs.
+static inline size_t latent_shared_bytes(int stride, int rank) {
+  const size_t heads = LATENT_HEADS, merge = ATTENTION_SPLITS * heads * 2 * 4;
+  const size_t scores = LATENT_WARPS * heads * LATENT_SCORES * 4;
+  const size_t all = heads * latent_query_bytes(stride) + latent_value_bytes(rank) + scores +
+                     heads * LATENT_WEIGHT_BYTES + heads * 3 * 4;
+  return all > merge ? all : merge;
+}
+
 // sample: tokens[row] = index of the largest logit, the lowest of equals. Grid (SAMPLE_BLOCKS,
 // batch), block SMALL_THREADS; the last block to arrive at counters[row] decides and resets it.
-// With `keys`, of a rank that has logits from index `first` on, it writes instead of the token the
-// key of 64 bits that is the larger the better the candidate: in the high half the logit's bits,
-// made so that they are ordered as numbers without sign are, in the low one ~index; 0 where no
-// logit is a number. The largest key of all ranks is of the token.
+// With `keys`, on a rank whose logits begin at index `first`, it writes a 64-bit key instead of the
+// token; the better the candidate, the larger the key. Its high half is the logit's bits, mapped so
+// that they order as unsigned numbers, its low half ~index; 0 if no logit is a number. The largest
+// key of all ranks determines the token. With `step`, adds one to it.
 struct sample_arguments {
   const float *logits; // [batch][vocab]
   int vocab;
@@ -248,18 +473,19 @@ struct sample_arguments {
   int *tokens;
   int first;
   uint64_t *keys; // [batch], or NULL
+  int *step;      // [1], or NULL
 };
 
-// sample_key: tokens[row] = the index in keys[row], 0 for none. Grid (1), block SMALL_THREADS.
+// sample_key: tokens[row] = the index in keys[row], or 0 for none. Grid (1), block SMALL_THREADS.
 struct sample_key_arguments {
   const uint64_t *keys; // [batch]
   int batch;
   int *tokens;
 };
 
-// all_reduce_sum (floats) and all_reduce_max (numbers of 64 bits without sign): no kernels of ours,
-// but launches that a driver hands to the collective library: `memory` of each of the ranks becomes
-// the sum, or the largest, of all of theirs, element by element. Grid and block are not used.
+// all_reduce_sum (floats) and all_reduce_max (unsigned 64-bit numbers): not kernels of ours, but
+// launches that a driver passes to the collective library: `memory` of each rank becomes, element
+// by element, the sum or the maximum over all ranks. Grid and block are not used.
 #define ALL_REDUCE_SUM "all_reduce_sum"
 #define ALL_REDUCE_MAX "all_reduce_max"
 struct all_reduce_arguments {
@@ -267,25 +493,25 @@ struct all_reduce_arguments {
   uint64_t count;
 };
 
-// persistent_BATCH, BATCH 1, 2 or 4: a whole step in one launch, of as many rows of the batch at
-// most, with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are
-// resident at a time), block VECTOR_THREADS. The blocks take each stage in turn, as what its own
-// kernel does; between two they wait for each other at `arrived`, which is zero before and after. A
-// stage's grid is dealt out to the blocks. Beside the shared memory of its launch a block takes
-// PERSISTENT_SHARED bytes at most.
+// persistent_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
+// with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are resident at
+// a time), block VECTOR_THREADS. The blocks run the stages one after another, each as its own
+// kernel would; between two they wait for each other at `arrived`, which is zero before and after.
+// A stage's grid is dealt out to the blocks. Besides the shared memory of its launch, a block takes
+// at most PERSISTENT_SHARED bytes.
 enum persistent_kind {
   PERSISTENT_EMBED,
-  PERSISTENT_STORE_BF16, // a product, by the element of its weights
+  PERSISTENT_STORE_BF16, // a product, named by the element of its weights
   PERSISTENT_STORE_E4M3,
   PERSISTENT_ADD_BF16,
   PERSISTENT_ADD_E4M3,
   PERSISTENT_SWIGLU_BF16,
   PERSISTENT_SWIGLU_E4M3,
-  PERSISTENT_ATTENTION_BF16, // by the element of the cache
+  PERSISTENT_ATTENTION_BF16, // named by the element of the cache
   PERSISTENT_ATTENTION_E4M3,
   PERSISTENT_SAMPLE
 };
-enum { PERSISTENT_SHARED = 288 };
+enum { PERSISTENT_SHARED = 320 };
 struct persistent_stage {
   int kind, blocks;
   int grid[2]; // axis 2: blocks / grid[0] / grid[1]
@@ -294,7 +520,7 @@ struct persistent_stage {
     struct embed_arguments embed;
     struct attention_arguments attention;
     struct sample_arguments sample;
-    unsigned char bytes[176]; // a multiple of 16
+    unsigned char bytes[208]; // a multiple of 16
   } arguments;
 };
 struct persistent_arguments {
@@ -303,25 +529,45 @@ struct persistent_arguments {
   int count;
 };
 
-// fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements dealt out in
-// strides of the grid. ELEMENT is bf16, e4m3 or f32 (norms: 1 + q * scale).
+// fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements are dealt out in
+// grid strides. ELEMENT is bf16, e4m3 or f32 (base + q * scale: base 1 for norms, 0 for biases and
+// sinks).
 //   FILL_MATRIX  destination [rows][stride], index = row * columns + column
+//   FILL_TURNED  the same, for matrices [columns][head_dim] transposed, one after another
 //   FILL_KEYS, FILL_VALUES: destination as above; rows = batch * context, columns = kv_heads *
 //                head_dim, index = row * columns + column; no scale is held: value = q * scale
-// Of a rank's part of a tensor (share.h) index = first + row * (columns + beside) + column.
-// E4M3 weights hold q itself rounded; keys and values in E4M3 hold q * scale rounded.
-enum fill_layout { FILL_MATRIX, FILL_KEYS, FILL_VALUES };
+// For a rank's part of a tensor (share.h), index = first + row * (columns + beside) + column.
+// E4M3 weights store q itself, rounded; keys and values in E4M3 store q * scale, rounded.
+enum fill_layout { FILL_MATRIX, FILL_TURNED, FILL_KEYS, FILL_VALUES };
 struct fill_arguments {
   void *destination;
   int layout, rows, columns, stride;
-  int context, context_padded, kv_heads, head_dim; // of the cache
+  int context, context_padded, kv_heads, head_dim; // of the cache; the last also for FILL_TURNED
   uint64_t first, beside;                          // 0 for a whole tensor
   uint64_t key;                                    // weights_key
-  float scale;
+  float scale, base;
   const int8_t *bell; // weights_bell on the device [256]
 };
 
-// fill_value: count floats of `value`: scales per row. Grid (any), block SMALL_THREADS.
+// fill_units: the same for rows of units. Grid (any), block SMALL_THREADS; words are dealt out in
+// grid strides.
+enum { FILL_LARGEST = 92 }; // of weights_bell
+struct fill_table {         // quantised.h; for INT8 the row of largest 0 has its codes
+  uint8_t codes[FILL_LARGEST + 1][256];
+  uint16_t scales[FILL_LARGEST + 1];
+  uint16_t padding;
+};
+struct fill_units_arguments {
+  void *destination;
+  int element, block; // enum element; consecutive elements with a scale, or 0
+  int rows, columns, stride;
+  int code_bytes, beside_bytes; // of a unit
+  uint64_t first, beside, key;  // as above
+  const struct fill_table *table;
+  const int8_t *bell;
+};
+
+// fill_value: `count` floats of `value`: scales per row. Grid (any), block SMALL_THREADS.
 struct fill_value_arguments {
   float *destination;
   uint64_t count;
@@ -329,26 +575,29 @@ struct fill_value_arguments {
 };
 
 // read_VARIANT (0: a grid's stride of 16 bytes, four in flight; 1: eight in flight; 2: one
-// contiguous share per block): reads `bytes`, a multiple of 64 KiB, once, and writes a sum of what
-// it read, so that the reading cannot be left out. Grid (any), block VECTOR_THREADS.
+// contiguous share per block): reads `bytes`, a multiple of 64 KiB, once. Each warp writes the sum
+// of the words it read, so that the reads cannot be optimized away. Grid (any), block
+// VECTOR_THREADS, as many blocks as READ_VARIANT_BLOCKS fit a multiprocessor: more would run in two
+// waves.
+enum { READ_0_BLOCKS = 3, READ_1_BLOCKS = 2, READ_2_BLOCKS = 2 };
 struct read_arguments {
   const void *from;
   uint64_t bytes;
-  uint32_t *sum; // [1]
+  uint32_t *sums; // [warps of the grid]
 };
 
 // rate_WEIGHTS_ACTIVATIONS: `repeats` tile steps per warp on values in registers and shared memory,
 // two row tiles against one column tile each. Grid (any), block MATRIX_WARPS warps.
 struct rate_arguments {
   int repeats;
-  float *out; // [grid * block], so that it cannot be left out
+  float *out; // [grid * block], so that the work cannot be optimized away
 };
 
-// tile_check_WEIGHTS_ACTIVATIONS: one warp multiplies a[16][step] by b[TILE_COLUMNS][step], a step
-// of the matrix tile, and writes c[16][16], columns beyond TILE_COLUMNS as zero, through the tile's
-// own row and column of each accumulator. Small integers make every sum exact.
+// tile_check_WEIGHTS_ACTIVATIONS: one warp multiplies a[16][step] by b[TILE_COLUMNS][step], one
+// step of the matrix tile, and writes c[16][16], with columns from TILE_COLUMNS on as zero, to the
+// row and column that the tile gives for each accumulator. Small integers make every sum exact.
 struct tile_check_arguments {
-  const void *a, *b; // rows of 64 elements in memory, of which BF16 x BF16 uses 32
+  const void *a, *b; // rows of 64 elements in memory; BF16 x BF16 uses 32
   float *c;
 };
 

@@ -1,13 +1,13 @@
-# The GPUs' backends, plugins beside the probe, each built where its compiler is found and never
-# needed for the rest:
+# The GPU backends, plugins beside the probe, each built if its compiler is found; nothing else
+# needs them:
 #   $(BUILD)/lib/pertoken/cuda.so   nvcc of CUDA 12.8 or later: in $(CUDA_PATH), PATH or
 #                                   /usr/local/cuda
-#   $(BUILD)/lib/pertoken/hip.so    clang 19 or later with lld; no ROCm, but its clang will do
-# GPU=no leaves them out; GPU=here builds what the GPUs in this machine need, in a fraction of the
-# time. Without sanitizers only: tests/emulator runs the same sources with them.
+#   $(BUILD)/lib/pertoken/hip.so    clang 19 or later with lld; no ROCm needed, but its clang will do
+# GPU=no leaves them out; GPU=here builds only for the GPUs in this machine, in a fraction of the
+# time. Not built with sanitizers: tests/stand_ins/emulator runs the same sources with them.
 
 CUDA_ARCHITECTURES := 80 90a 100 120
-# Later ones translate the PTX of the last.
+# Later GPUs translate the PTX of the last.
 PERSISTENT_ARCHITECTURES := 80 90a 100
 HIP_ARCHITECTURES  := gfx90a gfx942 gfx1100 gfx1201
 HIP_PERSISTENT     := gfx90a gfx942
@@ -22,7 +22,7 @@ CUDA_ROOTS := $(CUDA_PATH) $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..)
 CUDA_HEADER := $(firstword $(shell grep -ls cudaLibraryLoadData \
                                    $(addsuffix /include/cuda_runtime_api.h,$(CUDA_ROOTS))))
 CUDA_ROOT := $(patsubst %/include/cuda_runtime_api.h,%,$(CUDA_HEADER))
-# The newest of the distribution's, else that of ROCm (in $(ROCM_PATH) or /opt/rocm; 19 since 6.4).
+# The newest one in the distribution, else ROCm's (in $(ROCM_PATH) or /opt/rocm; 19 since 6.4).
 GPU_CLANGS = $(foreach v,23 22 21 20 19,$(shell command -v clang-$(v) 2>/dev/null)) \
              $(wildcard $(addsuffix /llvm/bin/clang,$(ROCM_PATH) /opt/rocm)) \
              $(shell command -v clang 2>/dev/null)
@@ -42,9 +42,10 @@ HAS_CUDA := $(and $(NVCC),$(CUDA_ROOT))
 BUILD_CUDA := $(HAS_CUDA)
 BUILD_HIP  := $(GPU_CLANG)
 
-# Code for X.0 runs on every later X.Y, and X.0a on X.0 (CUDA C++ Programming Guide, Compute
-# capabilities). A gfx_target_version of 90010 is gfx90a: two decimal digits for each hexadecimal
-# one (Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c). What is not known gets all.
+# Code for X.0 runs on every later X.Y, code for X.0a only on X.0 (CUDA C++ Programming Guide,
+# Compute capabilities). A gfx_target_version of 90010 is gfx90a: two decimal digits for each
+# hexadecimal one (Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c). Unknown GPUs get all
+# architectures.
 ifeq ($(GPU),here)
 KFD ?= /sys/class/kfd/kfd/topology/nodes
 NVIDIA_HERE := $(sort $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
@@ -64,7 +65,7 @@ endif
 PLUGINS  := $(strip $(if $(BUILD_CUDA),$(PLUGIN_FOLDER)/cuda.so) \
                     $(if $(BUILD_HIP),$(PLUGIN_FOLDER)/hip.so))
 
-# The ladder of their variants, for whoever carries the binaries to a GPU: tests/gpu/check.
+# The ladder of kernel variants, for whoever takes the binaries to a GPU: tests/gpu/check.
 LADDER := $(if $(PLUGINS),$(BUILD)/bench/gpu_kernels)
 
 ifeq ($(VARIANT)$(GPU),)
@@ -74,23 +75,31 @@ GPU_WITHOUT := $(strip $(if $(HAS_CUDA),,cuda (needs nvcc of CUDA 12.8)) \
 GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
 endif
 
-# Of both sides of a backend.
-GPU_SHARED := weights share family rope
-GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/*.h) \
+# Shared by both sides of a backend.
+GPU_SHARED := arithmetic weights share family rope routing element quantised
+GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*/*.h kernels/gpu/*/*.cu kernels/*.h) \
                                $(GPU_SHARED:%=kernels/%.c)) | sha256sum | cut -c1-16)
-GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check identity \
-                                             wgmma_check driver_runtime collectives $(GPU_SHARED))
-GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
+# The parts of the host's side that the tests' emulators have too.
+GPU_COMMON := $(wildcard kernels/gpu/plan/*.c kernels/gpu/launches/*.c) $(GPU_SHARED:%=kernels/%.c) \
+              $(patsubst %,kernels/gpu/host/%.c,backend state prompt failure ranks crew calibration \
+                                                stage_times tile_check wgmma_check)
+GPU_HOST := $(patsubst %.c,$(GPU_BUILD)/%.o,$(GPU_COMMON) \
+              $(patsubst %,kernels/gpu/host/%.c,identity driver_runtime library_file collectives vendor_products))
+# With GPU_STAMPS=yes CUDA's kernels record time stamps (stamp.h): `make gpu-stamped`, a backend
+# that is not for measuring and has another name in its records.
+GPU_STAMPS :=
+GPU_STAMPING := $(if $(GPU_STAMPS),-DGPU_STAMPS)
+GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden $(GPU_STAMPING) -DGPU_BUILD='"$(GPU_HASH)$(if $(GPU_STAMPS),-stamped)"'
 GPU_LINK = $(CC) $(CFLAGS) -shared $(HARDEN_LINK) $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 
 # ---- the kernels
 
-# cuda_code NAME SOURCE ARCHITECTURES: the images of one source, and all of them together
+# cuda_code NAME SOURCE ARCHITECTURES: the images of one source, and all of them combined
 define cuda_code
 $(GPU_BUILD)/$(1)_%.ptx: kernels/gpu/device/$(2) kernels/gpu/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< (compute_$$*)"
-	$(Q)$(NVCC) -std=c++17 -O3 -ptx -arch=compute_$$* -I. -MD -MP -MF $$(@:.ptx=.d) -MT $$@ -o $$@ $$<
+	$(Q)$(NVCC) -std=c++17 -O3 -ptx -arch=compute_$$* $(GPU_STAMPING) -I. -MD -MP -MF $$(@:.ptx=.d) -MT $$@ -o $$@ $$<
 
 $(GPU_BUILD)/$(1)_%.cubin: $(GPU_BUILD)/$(1)_%.ptx
 	@echo "  assemble $$@"
@@ -108,7 +117,7 @@ $(eval $(call cuda_code,persistent,persistent.cu,$(PERSISTENT_ARCHITECTURES)))
 .SECONDARY: $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code) \
             $(HIP_PERSISTENT:%=$(GPU_BUILD)/persistent_%.code)
 
-# clang 22 passes over -MF for a device alone, but not its own option for it.
+# clang 22 ignores -MF for a device alone, but not its own option for it.
 HIP_COMPILE = $(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=c++17 -O3 \
 	  -mcode-object-version=5 --cuda-device-only --no-gpu-bundle-output -I. \
 	  $(addprefix -Xclang ,-dependency-file $(@:.code=.d) -MT $@ -MP) -o $@ $<
@@ -118,8 +127,7 @@ $(GPU_BUILD)/gfx%.code: kernels/gpu/device/kernels.cu kernels/gpu/build.mk
 	@echo "  compile $< (gfx$*)"
 	$(Q)$(HIP_COMPILE)
 
-# Constants that were moved out of the loop over the stages would take more scalar registers than
-# there are.
+# Constants moved out of the loop over the stages would take more scalar registers than there are.
 $(GPU_BUILD)/persistent_gfx%.code: kernels/gpu/device/persistent.cu kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (gfx$*)"
@@ -130,31 +138,34 @@ $(GPU_BUILD)/%.code.o: $(GPU_BUILD)/%.code kernels/gpu/host/code.S
 
 # ---- the host's side
 
-$(GPU_BUILD)/host/%.o: kernels/gpu/host/%.c kernels/gpu/build.mk
+$(GPU_BUILD)/kernels/%.o: kernels/%.c kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (plugin)"
 	$(Q)$(GPU_COMPILE) -o $@ $<
 
-$(GPU_SHARED:%=$(GPU_BUILD)/host/%.o): $(GPU_BUILD)/host/%.o: kernels/%.c kernels/gpu/build.mk
-	@mkdir -p $(@D)
-	@echo "  compile $< (plugin)"
-	$(Q)$(GPU_COMPILE) -o $@ $<
+CUDA_HOST := $(patsubst %,$(GPU_BUILD)/kernels/gpu/host/%.o,driver_cuda $(if $(GPU_STAMPS),stamps))
+$(GPU_BUILD)/kernels/gpu/host/driver_cuda.o: INCLUDES += -isystem $(CUDA_ROOT)/include
+$(GPU_BUILD)/kernels/gpu/host/driver_runtime.o: $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/gpu/*/*/*.h kernels/*.h) # for their hash
 
-$(GPU_BUILD)/host/driver_cuda.o: INCLUDES += -isystem $(CUDA_ROOT)/include
-$(GPU_BUILD)/host/driver_runtime.o: $(wildcard kernels/gpu/*.h kernels/gpu/*/* kernels/*.h) # for their hash
-
-$(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_cuda.o $(GPU_BUILD)/cuda.code.o \
+$(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(CUDA_HOST) $(GPU_BUILD)/cuda.code.o \
                           $(GPU_BUILD)/persistent.code.o
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(GPU_LINK) -o $@ $^ -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib \
 	  -lcudart_static -lpthread -ldl -lrt -lm
 
-$(PLUGIN_FOLDER)/hip.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_hip.o \
+# Beside the other, for finding out when each block of a kernel was where: tests/gpu/stamps.py.
+.PHONY: gpu-stamped
+gpu-stamped: ## build CUDA's backend with stamps of the time, as build/stamped/lib/pertoken/cuda.so
+	$(if $(BUILD_CUDA),,$(error no nvcc, or with GPU=here no GPU of NVIDIA's))
+	@$(MAKE) GPU_STAMPS=yes GPU_BUILD=$(BUILD)/stamped/gpu PLUGIN_FOLDER=$(BUILD)/stamped/lib/pertoken \
+	  $(BUILD)/stamped/lib/pertoken/cuda.so
+
+$(PLUGIN_FOLDER)/hip.so: $(GPU_HOST) $(GPU_BUILD)/kernels/gpu/host/driver_hip.o \
                          $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code.o) \
                          $(HIP_PERSISTENT:%=$(GPU_BUILD)/persistent_%.code.o)
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(GPU_LINK) -o $@ $^ -lpthread -ldl -lm
 
--include $(wildcard $(GPU_BUILD)/*.d $(GPU_BUILD)/host/*.d)
+-include $(wildcard $(GPU_BUILD)/*.d $(GPU_BUILD)/kernels/gpu/host/driver_*.d $(GPU_HOST:.o=.d))

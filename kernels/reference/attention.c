@@ -80,6 +80,6 @@ void reference_attend(struct reference *r, int layer) {
     project(r, layer);
     attend(r, layer);
   }
-  reference_round_parts(r, r->attended, r->count, r->attended_width);
+  reference_round_parts(r, TENSOR_WO, r->attended, r->count, r->attended_width);
   reference_multiply_all(r, TENSOR_WO, layer, r->attended, r->attention_output);
 }

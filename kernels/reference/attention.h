@@ -4,8 +4,8 @@
 
 #include "kernels/reference/state.h"
 
-// attention_output = wo * attention(...) of x. Every item's entry is put into the cache before any
-// item reads it, so that positions of one prompt see each other.
+// attention_output = wo * attention(...) of x. Every item's entry is written to the cache before
+// any item reads it, so that positions of one prompt see each other.
 void reference_attend(struct reference *reference, int layer);
 
 #endif

@@ -1,4 +1,4 @@
-// cache: what the positions of a row of the batch left behind, and which of them a layer sees.
+// cache: what the earlier positions of a batch row left, and which of them a layer sees.
 #ifndef PERTOKEN_KERNELS_REFERENCE_CACHE_H
 #define PERTOKEN_KERNELS_REFERENCE_CACHE_H
 

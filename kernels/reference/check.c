@@ -17,7 +17,7 @@ double reference_tolerance(const struct decode_types *types) {
   return tolerances[types->activations];
 }
 
-// norm(logits - oracle) / norm(oracle); infinite when a logit is not finite.
+// norm(logits - oracle) / norm(oracle); infinite if a logit is not finite.
 static double relative_error(const float *logits, const double *oracle, size_t count) {
   double difference = 0, norm = reference_dot(oracle, oracle, count);
   for (size_t i = 0; i < count; i++) {
@@ -36,7 +36,7 @@ static double token_shortfall(const double *oracle, size_t count, int token) {
   return missed > 0 ? missed / (double)reference_magnitude(oracle, count) : 0;
 }
 
-static bool is_greedy(const float *logits, size_t count, int token) {
+bool reference_greedy(const float *logits, size_t count, int token) {
   if (token < 0 || (size_t)token >= count)
     return false;
   size_t chosen = (size_t)token;
@@ -56,7 +56,7 @@ struct reference_verdict reference_check(const struct reference *r, const float 
     const float *row = logits + b * vocab;
     verdict.error = fmax(verdict.error, relative_error(row, oracle, vocab));
     verdict.shortfall = fmax(verdict.shortfall, token_shortfall(oracle, vocab, tokens[b]));
-    verdict.greedy = verdict.greedy && is_greedy(row, vocab, tokens[b]);
+    verdict.greedy = verdict.greedy && reference_greedy(row, vocab, tokens[b]);
   }
   verdict.pass = verdict.error <= tolerance && verdict.shortfall <= tolerance &&
                  verdict.routing <= tolerance && verdict.greedy;

@@ -60,7 +60,7 @@ static void make_entries(struct reference *r, int layer, const struct sizes *s) 
   }
 }
 
-// absorbed[count][heads][R + P]: k_b^T of the part that stays, and the part that turns.
+// absorbed[count][heads][R + P]: k_b^T of the part without rope, then the part with rope.
 static void absorb_queries(struct reference *r, int layer, const struct sizes *s) {
   const size_t width = s->still + s->turned, all = s->heads * s->entry;
   for (size_t i = 0; i < r->count; i++)
@@ -83,7 +83,7 @@ static void absorb_queries(struct reference *r, int layer, const struct sizes *s
   }
 }
 
-// In place: the first R become the sum of the entries' first R, weighted.
+// In place: the first R become the weighted sum of the entries' first R.
 static void attend_head(struct reference *r, const struct sizes *s, const float *entries,
                         size_t count, double *head) {
   for (size_t t = 0; t < count; t++) {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// One of the model's MLPs: its matrices, and which of the tensors' parts of `width` rows it has.
+// One of the model's MLPs: its matrices, and which part, of `width` rows, of the tensors it has.
 struct mlp {
   enum tensor gate, up, down;
   size_t width, expert;
@@ -40,7 +40,7 @@ static void run(struct reference *r, int layer, const struct mlp *mlp, const dou
   product.out = r->up;
   reference_multiply(r, &product);
   reference_activation(kind, r->gate, r->up, count * mlp->width);
-  reference_round_parts(r, r->gate, count, mlp->width);
+  reference_round_parts(r, mlp->down, r->gate, count, mlp->width);
   reference_multiply(r, &(struct reference_product){.tensor = mlp->down,
                                                     .layer = layer,
                                                     .first = mlp->expert * r->hidden,
@@ -52,13 +52,13 @@ static void run(struct reference *r, int layer, const struct mlp *mlp, const dou
                                                     .count = count});
 }
 
-// Where the experts of an item's row stand in what a table or a device gave.
+// Where the experts of an item's row are in what a table or a device gave.
 static size_t place(const struct reference *r, size_t first, const struct reference_item *item) {
   const size_t chosen = (size_t)r->request.shape.experts.chosen;
   return (first * r->batch + (size_t)item->row) * chosen;
 }
 
-// The table's for a step of the whole batch, and for a position of a prompt.
+// In the table for a step of the whole batch, and for a position of a prompt.
 static void choose_forced(const struct reference *r, int layer, const struct reference_item *item,
                           int *chosen) {
   const uint64_t step = (item->prompt ? (uint64_t)item->position : r->steps) % ROUTING_STEPS;
@@ -85,7 +85,7 @@ static void choose(struct reference *r, int layer, const struct reference_item *
     memcpy(chosen, given, (size_t)experts->chosen * sizeof *chosen);
 }
 
-// weights[count][experts], 0 of those that an item does not go to.
+// weights[count][experts]; 0 for those that an item does not go to.
 static void route(struct reference *r, int layer) {
   const struct decode_shape *shape = &r->request.shape;
   const size_t count = (size_t)shape->experts.count;

@@ -1,4 +1,4 @@
-// mlp: the second half of a layer, dense or of experts, for all items of a pass.
+// mlp: the second half of a layer, dense or with experts, for all items of a pass.
 #ifndef PERTOKEN_KERNELS_REFERENCE_MLP_H
 #define PERTOKEN_KERNELS_REFERENCE_MLP_H
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Memory of one reference, given back as a whole.
+// Memory of one reference, freed as a whole.
 struct reference_block {
   struct reference_block *next;
   double data[];
@@ -90,7 +90,7 @@ static void quantise_all(struct reference *r) {
   }
 }
 
-// The largest tensors of doubles and the cache first: what will not fit fails before much is taken.
+// The largest tensors of doubles and the cache first: what does not fit fails before much is taken.
 static void take_all(struct reference *r) {
   const struct decode_latent *latent = &r->request.shape.latent;
   const size_t positions = times(r->batch, r->context);
@@ -122,7 +122,7 @@ static void take_all(struct reference *r) {
   quantise_all(r);
 }
 
-// What the first row of x of each item starts as.
+// Each item starts as its token's row of the embedding.
 static void embed(struct reference *r) {
   const struct tensor_source embedding = reference_source(r, TENSOR_EMBEDDING, 0);
   for (size_t i = 0; i < r->count; i++)
@@ -145,7 +145,7 @@ static void run_layer(struct reference *r, int layer) {
   grow(r, r->mlp_output);
 }
 
-// Only the items whose logits are wanted go on, one for each row from the first item's on.
+// Only the items whose logits are wanted continue, one for each row from the first item's on.
 static void keep_last(struct reference *r) {
   size_t kept = 0;
   for (size_t i = 0; i < r->count; i++) {
@@ -227,7 +227,7 @@ int reference_prefill(struct reference *r, const struct decode_prompt *prompt) {
     else if (prompt->beside)
       add_step_of(r, row);
   pass(r);
-  if (prompt->beside)
+  if (prompt->beside && r->request.batch > 1)
     finish_step(r);
   return 0;
 }
@@ -245,7 +245,7 @@ static bool shape_known(const struct decode_shape *shape) {
          !family_fault(shape);
 }
 
-// decode.h: what may enter a product with such weights.
+// decode.h: which inputs products with such weights may have.
 static bool activations_known(enum element weights, enum element activations) {
   switch (activations) {
   case ELEMENT_F32:
@@ -273,9 +273,10 @@ static bool types_known(const struct decode_types *types) {
 static bool ranks_known(const struct decode_request *request) {
   int size;
   const char *what;
-  const unsigned undivided = FAMILY_EXPERTS | FAMILY_LATENT;
-  return request->ranks < 2 || (!(family_pieces(&request->shape) & undivided) &&
-                                share_divides(&request->shape, request->ranks, &size, &what));
+  char words[SHARE_WORDS];
+  return request->ranks < 2 ||
+         (share_divides(&request->shape, request->ranks, &size, &what) &&
+          !share_cut(&request->shape, &request->types, request->ranks, words));
 }
 
 static void fill_cache(struct reference *r, enum tensor tensor, int layer, size_t width) {

@@ -1,23 +1,24 @@
-// rounding: what enters products with weights, rounded as decode.h says.
+// rounding: rounds the inputs of products with weights as decode.h says.
 #ifndef PERTOKEN_KERNELS_REFERENCE_ROUNDING_H
 #define PERTOKEN_KERNELS_REFERENCE_ROUNDING_H
 
 #include "kernels/decode.h"
 #include "kernels/reference/state.h"
+#include "kernels/weights.h"
 
 #include <stddef.h>
 
-// A vector of each item to types.activations.
+// Rounds a vector of each item to types.activations.
 void reference_round_all(const struct reference *reference, double *vectors, size_t width);
 
-// `count` vectors of which each rank has a part, rounded by itself.
-void reference_round_parts(const struct reference *reference, double *vectors, size_t count,
-                           size_t width);
+// `count` inputs of a wo or a down; each rank's part of a vector is rounded separately.
+void reference_round_parts(const struct reference *reference, enum tensor tensor, double *vectors,
+                           size_t count, size_t width);
 
-// What enters products with BF16 weights whatever the others are: router, k_b, v_b.
+// The type of the inputs of products whose weights are always BF16: router, k_b, v_b.
 enum element reference_fine(const struct reference *reference);
 
-// What enters the head: one in BF16 takes no narrower activations.
+// The type of the head's input: a BF16 head takes no narrower activations.
 enum element reference_head_activations(const struct decode_types *types);
 
 #endif

@@ -15,7 +15,7 @@ void router_scores(const struct decode_experts *experts, const double *r, const 
     scores[e] = experts->router == ROUTER_SIGMOID ? sigmoid(r[e]) + (bias ? bias[e] : 0) : r[e];
 }
 
-// Experts in groups of neighbours; without groups all are one, which is kept.
+// Experts in groups of neighbors; without groups all experts are one group, which is kept.
 struct groups {
   int count, size, kept;
   double score[MAX_DECODE_EXPERTS]; // the sum of the two largest of each group
@@ -83,7 +83,7 @@ static void sort_by_weight(int count, int *chosen, double *weights) {
     }
 }
 
-// The softmax over all experts, of those chosen.
+// The softmax over all experts, for the chosen ones.
 static void weigh_among_all(const struct decode_experts *experts, const double *r,
                             const int *chosen, double *weights) {
   double all[MAX_DECODE_EXPERTS];
@@ -139,7 +139,7 @@ bool router_same(const struct decode_experts *experts, const int *a, const int *
   return true;
 }
 
-// A group that experts were taken from must be among those kept, as nearly as it may be.
+// A group that experts were taken from must be among those kept, or as close to that as possible.
 static double groups_missed(const struct groups *groups, const bool *used, const bool *kept) {
   double least_kept = INFINITY, missed = 0;
   int count = 0;
@@ -154,7 +154,7 @@ static double groups_missed(const struct groups *groups, const bool *used, const
   return count > groups->kept ? INFINITY : missed;
 }
 
-// By how much a group that no expert was taken from ought to have been kept.
+// By how much a group that no expert was taken from should have been kept.
 static double best_dropped(const struct groups *groups, const bool *kept) {
   double best = -INFINITY;
   for (int g = 0; g < groups->count; g++)
@@ -185,7 +185,7 @@ double router_shortfall(const struct decode_experts *experts, const double *scor
     for (int i = 0; i < groups.size; i++, e++) {
       if (taken[e] || (!used[g] && !kept[g]))
         continue;
-      // Left out for itself, or with its group, which another might have nearly displaced.
+      // Left out by itself, or with its group, which another might have nearly displaced.
       const double by_itself = scores[e] - least, with_group = groups.score[g] - dropped;
       missed = fmax(missed, used[g] ? by_itself : fmin(by_itself, with_group));
     }

@@ -49,7 +49,7 @@ void reference_rope(const struct decode_shape *shape, int position, double *valu
   }
 }
 
-// The largest is taken off first so that no exponential overflows.
+// The largest is subtracted first so that no exponential overflows.
 void reference_softmax_beside(double *scores, size_t count, double sink) {
   double most = sink;
   for (size_t i = 0; i < count; i++)

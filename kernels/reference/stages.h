@@ -1,5 +1,5 @@
-// stages: what a decode step does with one vector, each by itself and in double precision; also for
-// checking a kernel by itself. decode.h has the formulas.
+// stages: what a decode step does with one vector, each stage separately and in double precision;
+// also for checking a kernel by itself. decode.h has the formulas.
 #ifndef PERTOKEN_KERNELS_REFERENCE_STAGES_H
 #define PERTOKEN_KERNELS_REFERENCE_STAGES_H
 
@@ -16,36 +16,36 @@ void reference_rmsnorm(const double *x, const double *weight, size_t count, doub
 void reference_layernorm(const double *x, const double *weight, const double *bias, size_t count,
                          double epsilon, double *out);
 
-// Turns the rope_width values of a head in place.
+// Applies rope to the rope_width values of a head, in place.
 void reference_rope(const struct decode_shape *shape, int position, double *values);
 
-// Scores to weights that sum to 1.
+// Turns scores into weights that sum to 1.
 void reference_softmax(double *scores, size_t count);
 
-// The same, in which a score of its own takes part that has no weight among them: an attention sink.
+// The same with an attention sink: a score that takes part but gets no weight.
 void reference_softmax_beside(double *scores, size_t count, double sink);
 
 // query and out [heads][head_dim]; keys and values [count][kv_heads][head_dim]; sinks [heads], or
-// NULL; scores [count] is room to work in.
+// NULL; scores [count] is scratch space.
 void reference_attention(const struct decode_shape *shape, int count, const double *query,
                          const float *keys, const float *values, const double *sinks,
                          double *scores, double *out);
 
-// What q.k is multiplied by.
+// The factor for q.k.
 double reference_score_factor(const struct decode_shape *shape);
 
-// gate = what enters down, of gate and up; of an MLP without a gate, of up alone.
+// gate = the input of down, from gate and up; in an MLP without a gate, from up alone.
 void reference_activation(enum decode_mlp kind, double *gate, const double *up, size_t count);
 
-// Rounds x in place to what `type` can hold: F32 leaves it alone, INT8 and E4M3 with a scale of
-// their own for the vector. x, the scale and their quotient are floats here, as in a backend, so
-// that both send a quotient halfway between two steps the same way.
+// Rounds x in place to values of `type`: F32 leaves it unchanged; INT8 and E4M3 use a separate
+// scale for the vector. x, the scale and their quotient are floats here, as in a backend, so that
+// both round a quotient halfway between two steps the same way.
 void reference_round(enum element type, double *x, size_t count);
 
-// As the cache holds it.
+// As stored in the cache.
 float reference_kv_round(enum element type, double value);
 
-// The first of the largest.
+// The index of the largest value, the first of equals.
 size_t reference_largest(const double *values, size_t count);
 // The largest magnitude, as a float.
 float reference_magnitude(const double *values, size_t count);

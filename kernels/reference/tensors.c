@@ -77,8 +77,10 @@ struct tensor_source reference_source(const struct reference *r, enum tensor ten
   };
 }
 
-void reference_source_read(const struct tensor_source *source, size_t first, size_t count,
-                           double *out) {
+// `count` values from an index of the tensor on (for weights, at most a row, starting at its first
+// column).
+static void read_source(const struct tensor_source *source, size_t first, size_t count,
+                        double *out) {
   if (source->held) {
     memcpy(out, source->held + first, count * sizeof *out);
     return;
@@ -92,16 +94,16 @@ void reference_source_read(const struct tensor_source *source, size_t first, siz
 }
 
 void reference_source_row(const struct tensor_source *source, size_t row, double *out) {
-  reference_source_read(source, row * source->columns, source->columns, out);
+  read_source(source, row * source->columns, source->columns, out);
 }
 
 void reference_read(const struct reference *r, enum tensor tensor, int layer, size_t first,
                     size_t count, double *out) {
   const struct tensor_source source = reference_source(r, tensor, layer);
-  reference_source_read(&source, first, count, out);
+  read_source(&source, first, count, out);
 }
 
-// A sigmoid router's bias takes part in the choice alone.
+// A sigmoid router's bias affects only the choice.
 static bool bias_of(const struct decode_shape *shape, enum tensor product, enum tensor *bias) {
   static const struct {
     unsigned kind;

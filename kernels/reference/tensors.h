@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The shape of a tensor of one layer, weights of norms, biases and sinks included, no cache. Of
-// experts, rows are those of all experts.
+// The shape of a tensor of one layer, including weights of norms, biases and sinks, without the
+// cache. For experts, the rows are those of all experts.
 struct tensor_size {
   size_t rows, columns;
 };
@@ -22,25 +22,22 @@ struct tensor_source {
   const double *held; // a copy, or NULL
   size_t columns;
   uint64_t key;
-  // What a backend holds: of weights, in their element; of norms, biases and sinks floats.
+  // The values that a backend holds: of weights, in their element; of norms, biases and sinks,
+  // floats.
   const struct quantised *quantised;
-  double base; // 1 of a norm's weight
+  double base; // 1 for a norm's weight
   float scale;
 };
 struct tensor_source reference_source(const struct reference *reference, enum tensor tensor,
                                       int layer);
-// `count` values from an index of the tensor on (of weights, no more than a row's, and from its first
-// column on); a row.
-void reference_source_read(const struct tensor_source *source, size_t first, size_t count,
-                           double *out);
 void reference_source_row(const struct tensor_source *source, size_t row, double *out);
 
 // A part of a tensor: of a norm's weight, of biases, of sinks.
 void reference_read(const struct reference *reference, enum tensor tensor, int layer, size_t first,
                     size_t count, double *out);
 
-// Some rows of a tensor times vectors. in[count][..., columns] and out[count][..., rows] have
-// strides of their own.
+// Some rows of a tensor times vectors. in[count][..., columns] and out[count][..., rows] have their
+// own strides.
 struct reference_product {
   enum tensor tensor;
   int layer;
@@ -49,13 +46,13 @@ struct reference_product {
   double *out;
   size_t in_stride, out_stride, count;
 };
-// The bias that the shape's products have is added.
+// Adds the bias if the shape's products have one.
 void reference_multiply(struct reference *reference, const struct reference_product *product);
-// The whole tensor times a vector of each item, end to end.
+// The whole tensor times a vector of each item, vectors end to end.
 void reference_multiply_all(struct reference *reference, enum tensor tensor, int layer,
                             const double *in, double *out);
 
-// out = the norm of x of each item, in the shape's kind; of width hidden.
+// out = the norm of x of each item, of the shape's kind; of width hidden.
 void reference_normalise(struct reference *reference, enum tensor norm, int layer, const double *x,
                          double *out);
 

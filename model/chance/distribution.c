@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A beta distribution's inverse: either half of the shares is cut into octaves, 1/2 to 1/4, 1/4 to
-// 1/8, ..., and those into equal parts, with a cubic of the right values and slopes at both ends of
-// each. In an octave a share's own bits are its place.
+// A beta distribution's inverse: each half of the shares is divided into octaves, 1/2 to 1/4, 1/4
+// to 1/8, ..., and these into equal parts. Each part has a cubic with the correct values and slopes
+// at both ends. Within an octave, a share's own bits are its position.
 enum { TABLE_OCTAVES = 40, TABLE_PARTS = 16, TABLE_CELLS = TABLE_OCTAVES * TABLE_PARTS };
 
 struct distribution_table {
@@ -44,7 +44,7 @@ static double beta_quantile(double p, double a, double b, double guess) {
   return gsl_cdf_beta_Pinv(p, a, b);
 }
 
-// One half of the shares, down from 1/2 to the end where beta(a, b) is zero.
+// One half of the shares, from 1/2 down to the end where beta(a, b) is zero.
 static int fill_half(struct distribution_table *table, double a, double b, int first) {
   double x1 = beta_quantile(0.5, a, b, a / (a + b));
   for (int octave = 0; octave < TABLE_OCTAVES; octave++)
@@ -80,7 +80,7 @@ int distribution_prepare(struct distribution *d, struct place place, struct aren
   return 0;
 }
 
-// The sides are told apart by the share, the cells by the bits of its distance from the nearer end.
+// The share tells the half, and the bits of its distance from the nearer end tell the cell.
 VECTOR_CLONES static void pert_quantiles(const struct distribution *d, const double *u,
                                          double *out) {
   const struct distribution_table *table = d->table;
@@ -154,7 +154,7 @@ static inline double polynomial(const double *coefficients, double x) {
   return sum;
 }
 
-// Beyond e^-25 from either end.
+// For shares within e^-25 of either end.
 static void far_quantiles(const double *u, double *out, const double *in_range) {
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     double p = u[i] < 0.5 ? u[i] : 1 - u[i];
@@ -210,7 +210,7 @@ VECTOR_CLONES void normal_shares(const double *z, double *out) {
   }
 }
 
-// The shares of the uncut distribution at its ends.
+// The shares of the untruncated distribution at the cuts.
 struct cut {
   double low, width;
 };
@@ -292,7 +292,7 @@ static double mixture_share(const struct distribution *d, double x, double *dens
 }
 
 // Between two ends of uniforms the share is linear in x, so bisection with Newton's steps ends
-// soon.
+// quickly.
 static double mixture_quantile(const struct distribution *d, double u) {
   double low = d->atoms[0].value * (1 - d->spread);
   double high = d->atoms[d->atom_count - 1].value * (1 + d->spread), x = (low + high) / 2;
@@ -347,7 +347,7 @@ static double cut_normal(const struct distribution *d, double *variance) {
   return d->mean + d->deviation * shift;
 }
 
-// The moment of the atoms of order 1 or 2, each spread uniformly by +- spread.
+// The moment of order 1 or 2 of the atoms, each spread uniformly by +- spread.
 static double atom_moment(const struct distribution *d, int order) {
   double sum = 0, before = 0;
   for (size_t a = 0; a < d->atom_count; a++) {
@@ -397,8 +397,8 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// A resample of n has its sample number k (of n, ascending) or a smaller one in the middle when at
-// least the middle's number of its draws are among the k smallest: a binomial probability.
+// The median of a resample of n is the sample with number k (of n, ascending) or a smaller one if
+// at least half of the resample's draws are among the k smallest: a binomial probability.
 void distribution_measure(struct distribution *d, double figure, const double *samples,
                           size_t sample_count, double spread, struct arena *arena) {
   size_t n = sample_count ? sample_count : 1;
@@ -411,7 +411,7 @@ void distribution_measure(struct distribution *d, double figure, const double *s
   double median = sorted[middle - 1];
   d->atoms = arena_array(arena, n, sizeof *d->atoms);
   d->atom_count = n;
-  // The longest step is the lowest throughput, so from the slow end.
+  // The longest step is the lowest throughput, so start from the slow end.
   for (size_t k = 0; k < n; k++) {
     double slower = (double)(k + 1) / (double)n;
     double upto = gsl_cdf_binomial_Q((unsigned)(n - middle), slower, (unsigned)n);

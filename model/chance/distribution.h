@@ -1,4 +1,4 @@
-// distribution: what is believed of one input: a range of values and how likely they are.
+// distribution: the uncertainty of one input: a range of values and how likely they are.
 //
 //   uniform(LOW, HIGH)
 //   triangular(LOW, MODE, HIGH)
@@ -8,7 +8,7 @@
 //   lognormal(MEDIAN, FACTOR)            two thirds (68.3 %) lie within MEDIAN / FACTOR and
 //                                        MEDIAN * FACTOR; cut off at the input's own limits
 //   discrete(VALUE: WEIGHT, ...)         weights need not add up to 1; a choice's names are values
-//   from measurement                     what the option's record leaves open, see below
+//   from measurement                     the uncertainty of the option's record, see below
 //
 // each followed by its unit, as in triangular(0.05, 0.08, 0.14) USD/kWh; FACTOR and WEIGHT have
 // none. An integer input is rounded, within its limits.
@@ -16,10 +16,10 @@
 // From measurement: decode_throughput is the record's figure, times the ratio of the record's
 // median step to the median of a bootstrap resample of its samples, times 1 +- 2 % between devices;
 // load_power and idle_power are the record's figures, times 1 +- 5 %. Both spreads are uniform and
-// assumed until three devices of the kind are measured; then they are as wide as those differ by, with
-// the same standard deviation (that of idle_power stays assumed). The bootstrap distribution of a median is
-// known without resampling (Efron, Annals of Statistics 7, 1979; Maritz and Jarrett, JASA 73,
-// 1978), of an even number of samples that of the upper of the two in the middle.
+// assumed until three devices of the kind have been measured; then they have the same standard
+// deviation as the devices measured (that of idle_power stays assumed). The bootstrap distribution
+// of a median is known without resampling (Efron, Annals of Statistics 7, 1979; Maritz and Jarrett,
+// JASA 73, 1978); for an even number of samples, that of the upper of the two middle ones.
 #ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 #define PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 
@@ -50,9 +50,9 @@ struct distribution_table;
 // All values in base units.
 struct distribution {
   enum distribution_kind kind;
-  double low, high;       // no draw is outside
+  double low, high;       // no draw lies outside
   double mode;            // triangular, PERT
-  double mean, deviation; // normal: before it is cut off; lognormal: of the logarithm
+  double mean, deviation; // normal: before the cuts; lognormal: of the logarithm
   struct atom *atoms;     // discrete: by value; measured: ratios to `mean`, by value
   size_t atom_count;
   double spread;                          // measured: +- this share
@@ -60,26 +60,26 @@ struct distribution {
   const struct distribution_table *table; // set by distribution_prepare, else NULL
 };
 
-// Completes a `from measurement`: the figure in base units, seconds per step (none: no bootstrap)
-// and the share by which devices differ.
+// Completes a `from measurement`: the figure in base units, seconds per step (without samples: no
+// bootstrap) and the share by which devices differ.
 void distribution_measure(struct distribution *distribution, double figure, const double *samples,
                           size_t sample_count, double spread, struct arena *arena);
 
-// Spreads between devices, assumed until three are measured.
+// Spreads between devices, assumed until three have been measured.
 #define DISTRIBUTION_SPREAD_THROUGHPUT 0.02
 #define DISTRIBUTION_SPREAD_POWER      0.05
 
-// Computes what drawing needs: for PERT a table of its inverse, the first time at some cost.
-// Returns 0, or -1 after an error at `place`.
+// Computes what drawing needs: for PERT a table of its inverse, which takes some time when first
+// built. Returns 0, or -1 after an error at `place`.
 int distribution_prepare(struct distribution *distribution, struct place place, struct arena *arena,
                          struct diagnostics *diagnostics);
 
 // out[i]: the value below which the share u[i] of draws lies, 0 < u < 1, for VECTOR_BLOCK numbers.
-// PERT is interpolated, within 1e-6 of HIGH - LOW, and shares nearer to either end than 2^-40 count
-// as that; the others are good to 1e-12 or better.
+// PERT is interpolated, within 1e-6 of HIGH - LOW, and shares closer to either end than 2^-40 are
+// treated as 2^-40 from it; the others are accurate to 1e-12 or better.
 void distribution_quantiles(const struct distribution *distribution, const double *u, double *out);
 
-// Of what is drawn, but for the rounding of integers; in closed form.
+// Of the draws, except for the rounding of integers; in closed form.
 double distribution_mean(const struct distribution *distribution);
 double distribution_variance(const struct distribution *distribution);
 

@@ -73,7 +73,7 @@ static int unknown_name(const struct parser *parser, const char *name) {
        name);
 }
 
-// The kind, up to the bracket, or -1.
+// The kind, up to the parenthesis, or -1.
 static int take_kind(struct parser *parser) {
   size_t length = strcspn(parser->text, "(");
   while (length && parser->text[length - 1] == ' ')
@@ -152,7 +152,7 @@ static int take_parameters(struct parser *parser, enum distribution_kind kind) {
   return 0;
 }
 
-// Base units in one of the unit that follows the bracket.
+// Base units in one of the unit after the parenthesis.
 static int take_unit(struct parser *parser, double *factor) {
   const struct unit *expected = &parser->input->unit;
   skip_blanks(parser);
@@ -187,7 +187,7 @@ static int check_limits(const struct parser *parser, double value, struct place 
   return 0;
 }
 
-// Beyond these, sums and squares of draws overflow, or the draws are all one number.
+// Beyond these, sums and squares of draws overflow, or all draws are the same number.
 static const double largest = 1e30, smallest = 1e-30, least_width = 1e-9, largest_factor = 1e6,
                     largest_weight = 1e9, smallest_weight = 1e-9;
 

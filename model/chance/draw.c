@@ -28,7 +28,7 @@ void draw_stream_start(struct draw_stream *stream, enum draw_method method, uint
                                  .name = {(uint32_t)hash, (uint32_t)(hash >> 32)}};
   if (!stream->sobol)
     return;
-  // A counter that no draw has.
+  // A counter that no draw uses.
   stream->scramble = philox(stream, UINT64_MAX - replicate).v[0];
   sobol_directions(dimension, stream->directions);
   for (uint32_t n = 1; n < VECTOR_BLOCK; n++)

@@ -1,7 +1,7 @@
 // exact_sum: a sum of doubles that does not depend on their order, so that threads and processes
-// which share out the work agree to the last bit.
+// that share the work agree to the last bit.
 //
-// Every finite double is a whole number of 2^-1074; the sum is kept as one very long whole number
+// Every finite double is an integer multiple of 2^-1074; the sum is kept as one very long integer
 // (Kulisch, Computer Arithmetic and Validity, 2008; Neal, "Fast exact summation using small and
 // large superaccumulators", arXiv 1505.05571).
 #ifndef PERTOKEN_MODEL_CHANCE_EXACT_SUM_H
@@ -11,7 +11,7 @@
 
 enum { EXACT_LIMBS = 68 };
 
-// Limb i counts 2^(32 i - 1074). Zeroed: the sum of nothing. Good for 2^30 numbers.
+// Limb i counts 2^(32 i - 1074). Zeroed: the empty sum. Good for 2^30 numbers.
 struct exact_sum {
   int64_t limbs[EXACT_LIMBS];
 };
@@ -20,10 +20,10 @@ struct exact_sum {
 void exact_sum_add(struct exact_sum *sum, double x);
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
 
-// Brings the limbs within 0 and 2^32, but for the last: equal sums then have equal limbs.
+// Brings all limbs but the last into the range 0 to 2^32: equal sums then have equal limbs.
 void exact_sum_normalise(struct exact_sum *sum);
 
-// The double near the sum, at most a few units in the last place away; the same for equal sums.
+// A double at most a few units in the last place from the sum; the same for equal sums.
 double exact_sum_value(const struct exact_sum *sum);
 
 #endif

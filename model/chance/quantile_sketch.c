@@ -8,10 +8,10 @@
 #include <string.h>
 
 enum { TAIL_BINS = SKETCH_OCTAVES * SKETCH_OCTAVE_BINS };
-enum { FEWEST_EQUAL_BINS = 1 << 12, MAX_EQUAL_BINS = 1 << 18, BINS_PER_DRAW = 16 };
+enum { MIN_EQUAL_BINS = 1 << 12, MAX_EQUAL_BINS = 1 << 18, BINS_PER_DRAW = 16 };
 
-// Equal bins reach this many interquartile ranges to either side: 10.8 deviations of a normal
-// distribution, a bin of which then has at most 3.3e-5 of the draws.
+// Equal bins extend this many interquartile ranges to either side: 10.8 deviations of a normal
+// distribution, of which a bin then has at most 3.3e-5 of the draws.
 static const double reach = 8;
 
 static int by_value(const void *a, const void *b) {
@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// What a sorted pilot has more than once.
+// The values that occur more than once in a sorted pilot.
 static const double *find_atoms(const double *pilot, size_t pilot_count, size_t *count,
                                 struct arena *arena) {
   double *atoms = arena_array(arena, pilot_count / 2 + 1, sizeof *atoms);
@@ -37,11 +37,11 @@ struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t dra
   double spread = pilot[pilot_count * 3 / 4] - pilot[pilot_count / 4];
   if (!(spread > 0))
     spread = pilot[pilot_count - 1] - pilot[0];
-  // Where nothing differs in the pilot any small width will do, but for one that rounds away.
+  // If all values of the pilot are equal, any small width will do, unless it rounds away.
   double least = fabs(centre) * 1e-9;
   if (!(spread > least))
     spread = least > 0 ? least : 1e-9;
-  uint32_t bins = FEWEST_EQUAL_BINS;
+  uint32_t bins = MIN_EQUAL_BINS;
   while (bins < MAX_EQUAL_BINS && bins < BINS_PER_DRAW * draws)
     bins *= 2;
   struct sketch_shape shape = {centre, reach * spread, bins, NULL, 0};
@@ -57,7 +57,7 @@ static size_t first_atom(const struct sketch_shape *shape) {
   return shape->equal_bins + 2 * (size_t)TAIL_BINS;
 }
 
-// The bin of the atom that has that value, or SIZE_MAX.
+// The bin of the atom with that value, or SIZE_MAX.
 static size_t atom_bin(const struct sketch_shape *shape, double value) {
   size_t low = 0, high = shape->atom_count;
   while (low < high) {
@@ -106,7 +106,7 @@ void sketch_add(const struct sketch_shape *shape, const double *values, size_t c
   }
 }
 
-// Bins in the order of their values: the lower tail from its far end, the equal ones, the upper.
+// Bins ordered by value: the lower tail from its far end, the equal ones, the upper tail.
 static size_t bin_in_order(const struct sketch_shape *shape, size_t rank) {
   if (rank < TAIL_BINS)
     return shape->equal_bins + TAIL_BINS - 1 - rank;
@@ -136,12 +136,13 @@ static void bin_ends(const struct sketch_shape *shape, size_t bin, double *low, 
   *high = side < 0 ? near : far;
 }
 
-// The counted values in order, bin by bin; an atom comes before the bin whose middle it is below.
+// Steps through the counted values in order, bin by bin; an atom comes before the bin whose middle
+// it is below.
 struct cursor {
   const struct sketch_shape *shape;
   const uint64_t *counts;
   size_t rank, atom;
-  double low, high, here; // of the bin it is at
+  double low, high, here; // of the current bin
 };
 
 static void skip_empty(struct cursor *cursor) {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Ranks with mean 0 and sum of squares 1; all 0 when nothing varies.
+// Ranks with mean 0 and sum of squares 1; all 0 if nothing varies.
 static int standardise(const double *values, size_t n, double *ranks, size_t *order) {
   gsl_sort_index(order, values, 1, n);
   double squares = 0, mean = ((double)n - 1) / 2;
@@ -34,7 +34,7 @@ static double product(const double *a, const double *b, size_t n) {
   return sum;
 }
 
-// Solves for the coefficients; false when inputs go so much together that there is no telling.
+// Solves for the coefficients; false if the inputs are too strongly correlated to separate.
 static int solve(const double *ranks, size_t variables, const double *correlations, size_t n,
                  double *coefficients) {
   gsl_matrix *matrix = gsl_matrix_alloc(variables, variables);

@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-// Least squares on standardised ranks, of equal values the mean rank (Iman and Conover,
+// Least squares on standardized ranks; equal values get their mean rank (Iman and Conover,
 // Technometrics 21, 1979). shares[v]: the coefficient of input v times its correlation with the
-// outcome (Pratt, "Dividing the indivisible", 1987), which add up to R squared; NAN, all of them,
-// when there are too few observations. inputs: [variables][n]. An input or outcome that does not
-// vary has no share.
+// outcome (Pratt, "Dividing the indivisible", 1987); these add up to R squared. All are NAN if
+// there are too few observations. inputs: [variables][n]. An input or outcome that does not vary
+// has no share.
 void rank_regression(const double *inputs, size_t variables, const double *outcome, size_t n,
                      double *shares);
 

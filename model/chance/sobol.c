@@ -138,8 +138,8 @@ static uint32_t reverse(uint32_t x) {
   return __builtin_bswap32(x);
 }
 
-// m_k = 2 a_1 m_(k-1) ^ 4 a_2 m_(k-2) ^ ... ^ 2^d m_(k-d) ^ m_(k-d), of which the k-th direction
-// number is m_k / 2^k.
+// m_k = 2 a_1 m_(k-1) ^ 4 a_2 m_(k-2) ^ ... ^ 2^d m_(k-d) ^ m_(k-d); the k-th direction number is
+// m_k / 2^k.
 void sobol_directions(int dimension, uint32_t directions[SOBOL_BITS]) {
   uint32_t m[SOBOL_BITS];
   for (int k = 0; k < SOBOL_BITS; k++) {

@@ -1,4 +1,4 @@
-// sobol: Sobol's low-discrepancy sequence, any point of it directly.
+// sobol: Sobol's low-discrepancy sequence, with each point computed directly.
 //
 // Primitive polynomials and initial direction numbers by S. Joe and F. Y. Kuo, "Constructing Sobol
 // sequences with better two-dimensional projections", SIAM J. Sci. Comput. 30, 2008: the first

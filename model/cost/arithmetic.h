@@ -1,5 +1,5 @@
-// arithmetic: the operations of the formula language that are more than one of the processor's, as
-// a spreadsheet does them. Whoever computes them uses these, so that none can differ.
+// arithmetic: the operations of the formula language that take more than one machine operation, as
+// a spreadsheet does them. Everything that computes them uses these, so that no two results differ.
 #ifndef PERTOKEN_MODEL_COST_ARITHMETIC_H
 #define PERTOKEN_MODEL_COST_ARITHMETIC_H
 
@@ -11,7 +11,7 @@
 // One year in hours: growth rates are per year.
 static const double arithmetic_year_h = 8760;
 
-// round(): half away from zero, without a call, so that a loop of it can be vectorised.
+// round(): half away from zero, without a call, so that a loop over it can be vectorised.
 static inline double arithmetic_half_away(double x) {
   double whole = trunc(x);
   double rest = fabs(x - whole);
@@ -33,7 +33,7 @@ static inline double arithmetic_round(double x, double digits) {
   return arithmetic_round_scaled(x, arithmetic_scale(digits));
 }
 
-// ROUNDUP(ROUND(x, 9), 0): away from zero, after CEIL_DECIMALS decimals; scale is 10 to that.
+// ROUNDUP(ROUND(x, 9), 0): away from zero, after CEIL_DECIMALS decimals; scale is 10 to that power.
 static inline double arithmetic_ceil_scaled(double x, double scale) {
   double near = arithmetic_round_scaled(x, scale);
   return near < 0 ? floor(near) : ceil(near);
@@ -52,7 +52,7 @@ static inline double arithmetic_floor(double x) {
   return arithmetic_floor_scaled(x, arithmetic_scale(CEIL_DECIMALS));
 }
 
-// Like a spreadsheet's, a comparison takes numbers for equal that differ in their last bits only.
+// Like a spreadsheet's, a comparison treats numbers as equal that differ only in their last bits.
 static inline double arithmetic_compare(double a, double b) {
   return fabs(a - b) <= fabs(a) * 0x1p-48 ? 0 : a - b;
 }

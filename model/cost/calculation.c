@@ -39,7 +39,7 @@ static struct translation translation_of(const struct calculation_graph *graph, 
 static int translate_item(struct translation *translation, int declaration, int period);
 static int translate(struct translation *translation, const struct node *node, int period);
 
-// Of as many earlier periods as `count` is worth: one after another, so that the sum is that of a total
+// The sum over the last `count` earlier periods, added one after another, so that it equals a total
 // carried forward.
 static int translate_recent(struct translation *translation, int series, int count, int period) {
   struct value_table *values = translation->values;
@@ -165,15 +165,27 @@ double calculation_value(const struct calculation_graph *graph, int periods,
   return result;
 }
 
+const struct value_table *calculation_values(const struct calculation_request *request, int *items,
+                                             struct arena *arena) {
+  struct value_table *values = values_new(request->products, arena);
+  struct translation *translations = arena_array(arena, request->graph_count, sizeof *translations);
+  for (size_t g = 0; g < request->graph_count; g++)
+    translations[g] = translation_of(&request->graphs[g], request->periods, values);
+  for (size_t i = 0; i < request->item_count; i++)
+    items[i] = translate_item(&translations[request->items[i].graph], request->items[i].declaration,
+                              request->items[i].period);
+  return values;
+}
+
 // ---- from values to steps
 
 struct schedule {
   const struct value_table *values;
   struct calculation *calculation;
   struct calculation_step *steps, *constants; // one array, from its beginning and to its end
-  int *uses;   // [value] by values that are needed, and once as an item
-  int *vector; // [value] where it stands, or -1
-  int *free;   // [free_count] vectors that may be used again
+  int *uses;   // [value] how many needed values use it, plus one if it is an item
+  int *vector; // [value] its vector, or -1
+  int *free;   // [free_count] vectors that can be reused
   int free_count;
   bool *late, *kept; // [value] depends on a late variable; is kept for reruns
 };
@@ -196,7 +208,7 @@ static void release(struct schedule *schedule, int value) {
     schedule->free[schedule->free_count++] = schedule->vector[value];
 }
 
-// A constant's vector is never one that a step uses: it would be overwritten from the second run on.
+// A constant's vector is never reused by a step: it would be overwritten from the second run on.
 static void place_constant(struct schedule *schedule, int value) {
   struct calculation *calculation = schedule->calculation;
   schedule->vector[value] = calculation->vectors++;
@@ -227,7 +239,7 @@ static void place(struct schedule *schedule, int value) {
   schedule->steps[schedule->calculation->step_count++] = step;
 }
 
-// Operands come before what is made of them.
+// Operands come before the values made of them.
 static void find_late(const struct schedule *schedule, int first_late) {
   for (int v = 0; v < schedule->values->count; v++) {
     const struct value *value = &schedule->values->list[v];
@@ -237,8 +249,8 @@ static void find_late(const struct schedule *schedule, int first_late) {
   }
 }
 
-// What late values are made of and is not late itself comes first, and is used once more than by
-// the steps, so that no rerun finds it written over.
+// Values that late values use but that are not late themselves come first. They get one extra use,
+// so that their vectors are never overwritten and a rerun finds them.
 static void place_early(struct schedule *schedule, int value) {
   const struct value *v = &schedule->values->list[value];
   if (schedule->kept[value])
@@ -253,7 +265,7 @@ static void place_early(struct schedule *schedule, int value) {
   }
 }
 
-// Items are used once more than by the steps, so that nothing is written over them.
+// Items get one extra use, so that their vectors are never overwritten.
 static void place_items(struct calculation *calculation, const struct value_table *values,
                         const int *items, int first_late, struct arena *arena) {
   struct arena *scratch = values->arena;
@@ -291,15 +303,8 @@ static void place_items(struct calculation *calculation, const struct value_tabl
 const struct calculation *calculation_new(const struct calculation_request *request,
                                           struct arena *arena) {
   struct arena scratch = {NULL};
-  struct value_table *values = values_new(request->products, &scratch);
-  struct translation *translations =
-      arena_array(&scratch, request->graph_count, sizeof *translations);
   int *items = arena_array(&scratch, request->item_count, sizeof *items);
-  for (size_t g = 0; g < request->graph_count; g++)
-    translations[g] = translation_of(&request->graphs[g], request->periods, values);
-  for (size_t i = 0; i < request->item_count; i++)
-    items[i] = translate_item(&translations[request->items[i].graph], request->items[i].declaration,
-                              request->items[i].period);
+  const struct value_table *values = calculation_values(request, items, &scratch);
   struct calculation *calculation = arena_alloc(arena, sizeof *calculation);
   *calculation =
       (struct calculation){.vectors = request->variable_count, .item_count = request->item_count};

@@ -1,9 +1,10 @@
 // calculation: line items of one or more graphs as a list of operations on vectors of cases.
 //
-// What several items need is computed once, what depends on no variable not at all, and what no
-// wanted item needs neither. The vectors, one number a case, stand one after another in a
-// workspace: first those of the variables, which the caller fills. A calculation is only read when
-// it runs: any number of threads may share one, each with a workspace of its own.
+// What several items need is computed once; what depends on no variable is computed only when a
+// workspace is prepared; what no wanted item needs is not computed. The vectors, one number per
+// case, lie one after another in a workspace: first those of the variables, which the caller fills.
+// Running does not change a calculation, so any number of threads may share one, each with its own
+// workspace.
 #ifndef PERTOKEN_MODEL_COST_CALCULATION_H
 #define PERTOKEN_MODEL_COST_CALCULATION_H
 
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What an input is: the number of a variable, or (-1) a constant, in base units.
+// An input: the number of a variable, or (-1) a constant, in base units.
 struct calculation_input {
   int variable;
   double constant;
@@ -35,12 +36,12 @@ struct calculation_item {
 struct calculation_request {
   const struct calculation_graph *graphs;
   size_t graph_count;
-  int periods; // of a series: 1 and the longest horizon of any case
+  int periods; // of a series: 1 plus the longest horizon of any case
   int variable_count;
   int late_variables; // how many of them, the last ones, change between a run and its reruns
   const struct calculation_item *items;
   size_t item_count;
-  // Powers up to the 64th as products: many times faster, other last bits.
+  // Powers up to the 64th as products: many times faster, but with different last bits.
   bool products;
 };
 
@@ -48,9 +49,9 @@ struct calculation_step;
 
 struct calculation {
   int vectors;      // of a workspace: [vectors][width]
-  const int *items; // [item_count of the request] where each stands, a vector's number
+  const int *items; // [item_count of the request] the number of each item's vector
   size_t item_count;
-  size_t step_count, late_from; // steps from there on depend on late variables
+  size_t step_count, late_from; // steps from late_from on depend on late variables
   const struct calculation_step *steps;
   size_t constant_count;
   const struct calculation_step *constants;
@@ -60,17 +61,24 @@ struct calculation {
 const struct calculation *calculation_new(const struct calculation_request *request,
                                           struct arena *arena);
 
-// Makes a workspace of `width` cases ready: once, before the first run.
+struct value_table; // model/cost/value.h
+
+// The values that the items are made of, for code that computes them elsewhere; items: [item_count]
+// the value that each item is. In the arena.
+const struct value_table *calculation_values(const struct calculation_request *request, int *items,
+                                             struct arena *arena);
+
+// Prepares a workspace of `width` cases: once, before the first run.
 void calculation_prepare(const struct calculation *calculation, double *workspace, size_t width);
 
-// Computes the items from the variables, and leaves those as they are. Arithmetic errors give
+// Computes the items from the variables, and leaves the variables unchanged. Arithmetic errors give
 // infinities or NaN.
 void calculation_run(const struct calculation *calculation, double *workspace, size_t width);
 
-// The same after a run in which only late variables had other values: the rest stands.
+// The same after a run, if only late variables have changed: everything else is kept.
 void calculation_rerun(const struct calculation *calculation, double *workspace, size_t width);
 
-// The value of a part of a formula in a period, where every input is a constant.
+// The value of part of a formula in a period, where every input is a constant.
 double calculation_value(const struct calculation_graph *graph, int periods,
                          const struct node *node, int period);
 

@@ -16,7 +16,7 @@ static int columns_of(const struct graph *graph, int periods, int declaration) {
   return graph_is_series(graph, declaration) ? periods : 1;
 }
 
-// Every input varies, and everything is wanted: the inputs, then the items in their order.
+// Every input is a variable, and everything is wanted: the inputs, then the items in order.
 static const struct calculation *calculate_all(const struct graph *graph, int periods,
                                                struct calculation_item *items, size_t *count,
                                                struct arena *arena) {
@@ -80,7 +80,7 @@ void evaluate(struct evaluation *evaluation) {
   calculation_run(evaluation->calculation, evaluation->workspace, evaluation->width);
 }
 
-// The innermost division whose divisor is zero where the inputs are constants, or NULL.
+// The innermost division whose divisor is zero when the inputs are constants, or NULL.
 static const struct node *zero_divisor(const struct calculation_graph *graph, int periods,
                                        const struct node *node, int period) {
   for (int i = 0; i < node->argument_count; i++) {

@@ -14,7 +14,7 @@ struct evaluation {
   int periods;  // columns of a series: 0 is the purchase
   size_t width; // cases
   const struct calculation *calculation;
-  const int *vectors; // [declaration][period]: where it stands in the workspace, -1 for nowhere
+  const int *vectors; // [declaration][period]: its vector in the workspace, or -1
   double *workspace;  // [calculation->vectors][width]
 };
 
@@ -23,11 +23,11 @@ struct evaluation {
 struct evaluation *evaluation_new(const struct graph *graph, int periods, size_t width,
                                   struct arena *arena);
 
-// Another block for the graph and periods of one, which must live as long: at less cost.
+// Another block for the same graph and periods, at lower cost; the first one must outlive it.
 struct evaluation *evaluation_like(const struct evaluation *evaluation, size_t width,
                                    struct arena *arena);
 
-// The block's values of a declaration in a period (0 for scalars and inputs); NULL where the graph
+// The block's values of a declaration in a period (0 for scalars and inputs); NULL if the graph
 // lacks it.
 double *evaluation_at(const struct evaluation *evaluation, int declaration, int period);
 
@@ -35,8 +35,8 @@ double *evaluation_at(const struct evaluation *evaluation, int declaration, int 
 // evaluation_check.
 void evaluate(struct evaluation *evaluation);
 
-// Reports the first line item whose value in a case is not finite: a division by zero with what was
-// zero, or an overflow. `what` names option and case. Returns 0 or -1.
+// Reports the first line item whose value in a case is not finite: a division by zero, with what
+// was zero, or an overflow. `what` names the option and the case. Returns 0 or -1.
 int evaluation_check(const struct evaluation *evaluation, size_t which, const char *what,
                      struct diagnostics *diagnostics);
 

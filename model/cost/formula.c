@@ -1,6 +1,7 @@
 #include "model/cost/formula.h"
 
 #include "base/digits.h"
+#include "base/short_text.h"
 #include "base/source.h"
 
 #include <ctype.h>
@@ -34,6 +35,8 @@ const struct operator_info operator_table[NODE_KINDS] = {
 
 enum { PRECEDENCE_COMPARISON = 1, PRECEDENCE_POWER = 4, MAX_DEPTH = 200 };
 
+enum { MAX_QUOTED = 20 }; // bytes of the faulty text
+
 struct parser {
   const char *text;
   size_t at;
@@ -56,8 +59,8 @@ static void skip_spaces(struct parser *parser) {
 static struct node *fail(struct parser *parser, const char *expected) {
   const char *rest = parser->text + parser->at;
   if (*rest)
-    diagnostics_error(parser->diagnostics, here(parser), "expected %s before '%.20s'", expected,
-                      rest);
+    diagnostics_error(parser->diagnostics, here(parser), "expected %s before '%.*s'", expected,
+                      (int)text_within(rest, MAX_QUOTED), rest);
   else
     diagnostics_error(parser->diagnostics, here(parser), "expected %s at the end of the formula",
                       expected);
@@ -179,9 +182,9 @@ static struct node *parse_name(struct parser *parser) {
 }
 
 static struct node *parse_reference(struct parser *parser) {
-  const char *start = parser->text + parser->at, *end = strchr(start, ']');
-  if (!end)
-    return fail(parser, "'[' with a ']'");
+  const char *start = parser->text + parser->at, *end = start + strcspn(start, "]\n");
+  if (*end != ']')
+    return fail(parser, "'[' with a ']' in its line");
   struct node *node = new_node(parser, NODE_NAME);
   node->name = arena_copy_n(parser->arena, start, (size_t)(end + 1 - start));
   parser->at += (size_t)(end + 1 - start);
@@ -334,8 +337,8 @@ static const char *call_text(const struct node *node, struct arena *arena) {
   return arena_printf(arena, "%s)", text);
 }
 
-// The right operand of - and / needs parentheses at equal precedence, and so does whatever does not
-// chain.
+// The right operand of - and / needs parentheses at equal precedence, and so does any operand of an
+// operator that does not chain.
 static const char *operand_text(const struct node *node, int precedence, bool right,
                                 struct arena *arena) {
   int own = operator_table[node->kind].precedence;

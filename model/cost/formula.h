@@ -1,4 +1,4 @@
-// formula: the text of one line item's formula as a tree, and a tree as text again.
+// formula: parses the formula of one line item into a tree, and writes a tree as text.
 //
 //   formula = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum ]
 //   sum     = product { ("+" | "-") product }
@@ -7,9 +7,9 @@
 //   operand = "-" operand | number [unit] | name | "[" text "]" | "(" formula ")"
 //           | function "(" formula { "," formula } ")"
 //
-// A comparison is worth 1 or 0. Where spreadsheets disagree among themselves (-2^2, 2^3^2) the
-// grammar asks for parentheses, so every reading is the same. A text in brackets is a name, with
-// the brackets, that no cost model declares: for who evaluates the formula to look up.
+// A comparison evaluates to 1 or 0. Where spreadsheets disagree with each other (-2^2, 2^3^2), the
+// grammar requires parentheses, so every reading is the same. A text in brackets is a name,
+// brackets included, that no cost model declares: the evaluator of the formula looks it up.
 //
 //   if(condition, then, else)   min(a, ...)   max(a, ...)   round(x, digits)
 //   ceil(x)           ROUNDUP(ROUND(x, 9), 0): 880.0000000000001 counts as 880
@@ -23,7 +23,7 @@
 //   recent(series, n) the sum over the n periods before this one; n is a name or a number
 //   own(group)        the user's own line items of a group
 //   t                 the number of the period, 0 for the purchase
-//   year              a name, and no unit, wherever no number stands right before it
+//   year              a name, not a unit, unless a number stands right before it
 #ifndef PERTOKEN_MODEL_COST_FORMULA_H
 #define PERTOKEN_MODEL_COST_FORMULA_H
 
@@ -74,14 +74,14 @@ enum function {
 struct function_info {
   const char *name;
   int min_arguments, max_arguments;
-  bool takes_series; // first, by its name, to read it in other periods
-  bool per_period;   // is worth something else in each period, whatever it takes
+  bool takes_series; // takes a series by name as its first argument, to read it in other periods
+  bool per_period;   // varies by period, whatever its arguments
 };
 
 extern const struct function_info function_table[FUNCTIONS];
 
 struct operator_info {
-  const char *text; // "+"; NULL for what is no binary operator
+  const char *text; // "+"; NULL if not a binary operator
   int precedence;   // higher binds tighter
 };
 
@@ -108,25 +108,25 @@ struct node {
 
 enum { UNRESOLVED = -1, T_NAME = -2 };
 
-// Is it a call that takes a series by its name?
+// Is it a call that takes a series by name?
 bool node_takes_series(const struct node *node);
 
-// Is it a call that takes a series and reads earlier periods of it alone, so that a series may read
-// itself by it?
+// Is it a call that takes a series and reads only earlier periods of it, so that a series may use
+// it to read itself?
 bool node_reads_past(const struct node *node);
 
-// Is it a call of that function?
+// Is it a call of this function?
 bool node_calls(const struct node *node, enum function function);
 
-// A tree in the arena; `place` is where the text starts. NULL after an error, which stands at its
+// A tree in the arena; `place` is where the text starts. NULL after an error, which points at its
 // own column.
 struct node *formula_parse(const char *text, struct place place, struct arena *arena,
                            struct diagnostics *diagnostics);
 
-// The tree times what is called NAME there.
+// The tree multiplied by the declaration called NAME.
 struct node *formula_times(struct node *formula, const char *name, struct arena *arena);
 
-// The tree as text in the formula language itself, in the arena; parses back to the same tree.
+// The tree as formula text, in the arena; parses back to the same tree.
 const char *formula_text(const struct node *node, struct arena *arena);
 
 #endif

@@ -38,11 +38,11 @@ struct builder {
   bool leaves_out;  // an input, because another one is given
   struct arena *arena;
   struct place place;
-  struct diagnostics *diagnostics; // NULL: nobody is told
-  int gaps;                        // what is missing
+  struct diagnostics *diagnostics; // NULL: nothing is reported
+  int gaps;                        // the number of missing things
 };
 
-// Has the option a value for an input of that family?
+// Does the option have a value for an input of that family?
 static bool has_family(const struct builder *builder, const char *family) {
   const struct model *model = builder->graph->model;
   for (int d = 0; d < model->count; d++) {
@@ -53,7 +53,8 @@ static bool has_family(const struct builder *builder, const char *family) {
   return false;
 }
 
-// Has the option a value for an input, in the report's currency or in USD, or for one of its family?
+// Does the option have a value for an input, in the report's currency or in USD, or for one of its
+// family?
 static bool is_given(const struct builder *builder, int input) {
   const struct declaration *declaration = &builder->graph->model->declarations[input];
   const int in_usd = declaration->in_usd;
@@ -134,7 +135,7 @@ static bool names_something(const struct node *node) {
 
 static bool is_there(struct builder *builder, int declaration);
 
-// What is left of a formula without what is not there: NULL for nothing.
+// The formula without the terms that the option does not have; NULL if nothing is left.
 static const struct node *what_is_left(struct builder *builder, const struct node *node) {
   const struct node *left[MAX_ARGUMENTS];
   int count = 0;
@@ -149,7 +150,7 @@ static const struct node *what_is_left(struct builder *builder, const struct nod
   }
   if (whole)
     return node;
-  if (count < node->argument_count) // of a sum that which is more than a number
+  if (count < node->argument_count) // a remaining term of a sum counts if it is more than a number
     return node->kind == NODE_ADD && count == 1 && names_something(left[0]) ? left[0] : NULL;
   struct node *copy = arena_alloc(builder->arena, sizeof *copy);
   *copy = *node;
@@ -158,8 +159,8 @@ static const struct node *what_is_left(struct builder *builder, const struct nod
   return copy;
 }
 
-// Settles whether a declaration is there, and its formula. One that asks for itself, in an earlier
-// period, is.
+// Determines whether a declaration exists here, and its formula. One that refers to itself, in an
+// earlier period, does.
 static bool is_there(struct builder *builder, int declaration) {
   struct graph *graph = builder->graph;
   if (graph->state[declaration] < 0 || graph->formulas[declaration])
@@ -207,8 +208,8 @@ static int place_item(struct builder *builder, int declaration) {
   return 0;
 }
 
-// What is given, with the inputs that are there only where something follows the year: it does so by
-// the formulas that are in use without them.
+// What is given, plus the inputs that exist only if something follows the year, as judged by the
+// formulas in use without those inputs.
 static const enum given *given_in_all(struct graph *graph, const enum given *given,
                                       struct arena *arena) {
   const struct model *model = graph->model;
@@ -238,7 +239,7 @@ static struct graph *build(const struct model *model, const char *option, struct
   *graph = (struct graph){.model = model, .option = option};
   graph->state = arena_array(arena, count, sizeof *graph->state);
   graph->order = arena_array(arena, count, sizeof *graph->order);
-  graph->formulas = arena_array(arena, count, sizeof *graph->formulas);
+  graph->formulas = arena_array(arena, count, sizeof(const struct node *));
   struct builder builder = {.graph = graph,
                             .given = given_in_all(graph, given, arena),
                             .lent = lent,

@@ -70,9 +70,8 @@ bool declaration_is_series(const struct declaration *declaration) {
 const char *declaration_key(const struct model *model, int declaration) {
   const struct declaration *input = &model->declarations[declaration];
   const char *key = input->given_as;
-  const char *before = declaration > 0 ? input[-1].given_as : NULL, *after = input[1].given_as;
-  if (declaration + 1 == model->count)
-    after = NULL;
+  const char *before = declaration > 0 ? input[-1].given_as : NULL;
+  const char *after = declaration + 1 < model->count ? input[1].given_as : NULL;
   const bool follows = key && before && !strcmp(key, before);
   const bool leads = key && after && !strcmp(key, after);
   return follows ? "" : leads ? key : input->name;

@@ -1,7 +1,7 @@
 // model: the declarations of a cost model: its inputs, its line items and their formulas.
 //
-// It is read from model/cost/tco.ini, or a text of the user's, and holds for every option; which of
-// its formulas an option uses is its graph's to say.
+// It is read from model/cost/tco.ini, or from the user's own text, and holds for every option; the
+// graph of an option says which formulas that option uses.
 #ifndef PERTOKEN_MODEL_COST_MODEL_H
 #define PERTOKEN_MODEL_COST_MODEL_H
 
@@ -19,14 +19,14 @@ enum own_kind { OWN_NONE, OWN_CAPEX, OWN_OPEX };
 
 enum {
   MAX_NEEDS = 6,
-  MAX_ALTERNATIVES = 8, // of which the program adds some itself
+  MAX_ALTERNATIVES = 8, // some of them added by the program itself
   MAX_CHOICES = 4,
   MAX_RATED = 3,
   MAX_INSTEAD = 3,
   MAX_NAME_LENGTH = 40
 };
 
-// One formula of a declaration, which holds where an option gives everything that it needs.
+// One formula of a declaration, which holds if an option gives everything that it needs.
 struct alternative {
   const char *text; // as written
   struct place place;
@@ -36,7 +36,7 @@ struct alternative {
   bool left_out;        // of this scenario's model: it needs what no option has
 };
 
-// One of the values that an input may have by name: "metered".
+// One of the named values of an input: "metered".
 struct choice {
   const char *name;
   double value;
@@ -51,47 +51,46 @@ struct declaration {
   int group; // of model->groups
   enum role role;
   enum own_kind own; // a line item of the user's
-  bool varies;       // is a series where a usable formula speaks of periods, else one number
+  bool varies;       // is a series if a usable formula depends on the period, else one number
   int alternative_count;
   struct alternative alternatives[MAX_ALTERNATIVES]; // the first that an option can use counts
 
-  // Of inputs alone, as model_read.h says them; values in base units.
+  // Of inputs only, as described in model_read.h; values in base units.
   bool required, integer, per_option, in_rent;
-  bool typed, mentioned; // nothing gives it but the scenario's text, which speaks of it
+  bool typed, mentioned; // only the scenario's text can give it; whether it does
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
   int conflicts, needed_with, only_with, when_varies, or_with, absent_with; // a declaration, or -1
-  int rated_count, rated[MAX_RATED]; // of a rate: inputs that it changes from year to year
+  int rated_count, rated[MAX_RATED]; // of a rate: the inputs that it changes from year to year
   int instead_count, instead_of[MAX_INSTEAD], unless; // a declaration each, or -1
   int in_usd, usd_of;                                 // NAME_usd of NAME and the reverse; or -1
-  const char *schedule;         // may be a list by year, of which this is computed; NULL: may not
-  const char *ages;             // of a list by age instead: series and ages, in pairs; or NULL
-  const char *tiers;            // the stems of the inputs that its volume tiers are; or NULL
-  int *years, year_count;       // NAME_year_1, ... where it is a list in some option: schedule.h
+  const char *schedule;         // may be a list by year, from which this is computed; NULL: may not
+  const char *ages;             // for a list by age instead: pairs of series and age; or NULL
+  const char *tiers;            // the stems of the inputs that hold its volume tiers; or NULL
+  int *years, year_count;       // NAME_year_1, ... if it is a list in some option: schedule.h
   int scale, year_of, scale_of; // NAME_scale; NAME of NAME_year_1, of NAME_scale; or -1
-  const char
-      *given_as; // the key of scenarios that stands for it, and for the next of the same; or NULL
-  const char *family;  // of inputs that an option has where it is given one of them; or NULL
-  const char *notice;  // NULL for none
-  int none_below;      // the item below zero where there is none of this one, or -1; then
-  const char *none;    // what faces say in its place
-  const char *item;    // of a number in the user's line item: that item; else NULL
-  const char *literal; // what it is there: "0.4 %/yr"; else NULL
+  const char *given_as; // the scenario key for it, and for the next with the same key; or NULL
+  const char *family;   // of inputs that an option has once it is given one of them; or NULL
+  const char *notice;   // NULL for none
+  int none_below;       // this item is absent where that item is below zero, or -1
+  const char *none;     // what faces show in its place then
+  const char *item;     // of a number in the user's line item: that item; else NULL
+  const char *literal;  // how it is written there: "0.4 %/yr"; else NULL
   int choice_count;
   struct choice choices[MAX_CHOICES];
 };
 
 struct group {
   const char *name, *label;
-  bool view; // of finance, which faces show by itself
+  bool view; // of finance, which faces show separately
 };
 
 struct model {
   const struct source *source;
-  struct arena *arena;              // that everything in it lies in
+  struct arena *arena;              // holds everything in it
   struct declaration *declarations; // in reading order
   int count, capacity;
-  struct model_name *names; // of the first `entered` of them, to find them by
+  struct model_name *names; // of the first `entered` of them, for lookup
   int entered;
   struct group *groups;
   int group_count;
@@ -101,30 +100,30 @@ struct model {
 // NAME_usd for an input NAME whose amount is written in USD; else the declaration itself.
 int model_stated(const struct model *model, int declaration, const char *amount);
 
-// A unit of money in the report's currency: "EUR/Mtok" of "USD/Mtok". In the model's arena.
+// A unit of money in the report's currency: "EUR/Mtok" for "USD/Mtok". In the model's arena.
 const char *model_unit_text(const struct model *model, const char *usd_text);
 
-// Enters the next declaration's name, so that it is found at once.
+// Enters the next declaration's name, so that lookups find it at once.
 void model_enter(struct model *model);
 
-// Index of the declaration, or -1; one that was not entered is looked for among all such.
+// Index of the declaration, or -1; declarations not yet entered are searched one by one.
 int model_find(const struct model *model, const char *name);
 
-// The same for a declaration that the program itself relies on: its absence is an error.
+// The same for a declaration that the program itself relies on: if it is missing, that is an error.
 int model_require(const struct model *model, const char *name, struct diagnostics *diagnostics);
 
-// The nearest declared name, or of `inputs_only` the nearest input's; NULL where none is near.
+// The nearest declared name, of inputs alone if `inputs_only`; NULL if none is near.
 const char *model_nearest(const struct model *model, const char *name, bool inputs_only,
                           struct arena *arena);
 
-// Does one of the two inputs stand in the place of the other?
+// Does one of the two inputs take the place of the other?
 bool model_excludes(const struct model *model, int a, int b);
 
-// Has it a value per period? Of an input: in the options that give it by year.
+// Does it have a value per period? An input does in the options that give it by year.
 bool declaration_is_series(const struct declaration *declaration);
 
-// What a scenario calls an input: its name or, of several that one key stands for, that key, which is of
-// the first of them; "" of the others.
+// What a scenario calls an input: its name, or, if one key stands for several inputs, that key for
+// the first of them and "" for the others.
 const char *declaration_key(const struct model *model, int declaration);
 
 // The name of the choice with this value, or NULL.

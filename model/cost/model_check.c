@@ -56,8 +56,8 @@ static void expand_own(struct checker *checker, struct node *node) {
       sum ? *sum : (struct node){.kind = NODE_NUMBER, .place = place, .unit = checker->item->unit};
 }
 
-// `by` reads other periods of the name, or is NULL. An input that only some options give by year has
-// no row in others.
+// `by` reads other periods of the name, or is NULL. An input that only some options give by year
+// has no row in others.
 static int resolve_name(struct checker *checker, struct node *node, const struct node *by) {
   const struct model *model = checker->model;
   bool in_series = declaration_is_series(checker->item);
@@ -84,7 +84,7 @@ static int resolve_name(struct checker *checker, struct node *node, const struct
   }
   if (series && !by && !in_series) {
     diagnostics_error(
-        checker->diagnostics, node->place, "'%s' has a value per period: say %s(%s) or first(%s)",
+        checker->diagnostics, node->place, "'%s' has a value per period: write %s(%s) or first(%s)",
         node->name, target->kind == DECLARATION_INPUT ? "highest" : "sum", node->name, node->name);
     return -1;
   }
@@ -92,7 +92,7 @@ static int resolve_name(struct checker *checker, struct node *node, const struct
   return 0;
 }
 
-// The formula with the numbers that it was written with, in place of the inputs made of them.
+// The formula with its numbers as written, instead of the inputs made from them.
 static struct node *as_written(const struct checker *checker, const struct node *node) {
   struct arena *arena = checker->model->arena;
   struct node *copy = arena_alloc(arena, sizeof *copy);
@@ -138,12 +138,12 @@ static int want_dimension(const struct checker *checker, const struct node *node
   return -1;
 }
 
-// Powers in a unit's dimension are small numbers: of products of products there must be an end.
+// Powers in a unit's dimension are small integers, so products of products need a limit.
 static int check_dimension(const struct checker *checker, const struct node *node) {
   for (int i = 0; i < BASE_UNITS; i++)
     if (abs(node->dimension.power[i]) > MAX_UNIT_POWER) {
       diagnostics_error(checker->diagnostics, node->place,
-                        "a unit's power must be at most %d: this is %s", MAX_UNIT_POWER,
+                        "a unit's power must be at most %d, not %s", MAX_UNIT_POWER,
                         dimension_text(node->dimension, checker->model->arena));
       return -1;
     }
@@ -219,7 +219,7 @@ static int check_operator(const struct checker *checker, struct node *node) {
   }
 }
 
-// first() or highest() of what has one value only.
+// first() or highest() of something with only one value.
 static bool is_all_of_one(const struct checker *checker, const struct node *node) {
   if (!node_calls(node, FUNCTION_FIRST) && !node_calls(node, FUNCTION_HIGHEST))
     return false;
@@ -265,14 +265,14 @@ static void check_formula(struct checker *checker, struct alternative *alternati
                     item->unit.text);
 }
 
-// Depth-first search for a way back to where it started. What a formula needs is given where it is in
-// use, and leads no further.
+// Depth-first search for a path back to the start. What a formula `needs` is given where the
+// formula is in use, and leads no further.
 struct cycle_search {
   const struct model *model;
   struct diagnostics *diagnostics;
   char *colour; // 0 unseen, 1 on the path, 2 done
   int *path, length;
-  const struct alternative *alternative; // that is searched
+  const struct alternative *alternative; // the one being searched
 };
 
 static int report_cycle(const struct cycle_search *search, int again) {
@@ -286,7 +286,7 @@ static int report_cycle(const struct cycle_search *search, int again) {
     text = arena_printf(arena, "%s%s -> ", text, declarations[search->path[i]].name);
   const struct declaration *last = &declarations[search->path[search->length - 1]];
   diagnostics_error(search->diagnostics, last->alternatives[0].place,
-                    "the formulas go round in a circle: %s%s", text, declarations[again].name);
+                    "circular reference in formulas: %s%s", text, declarations[again].name);
   return -1;
 }
 

@@ -30,7 +30,7 @@ static bool is_yes(const struct model_reader *reader, const struct ini_key *key)
   return false;
 }
 
-// In the declaration's unit; 0 after an error, of the unit or of this.
+// In the declaration's unit; 0 after an error, in the unit or in this quantity.
 static double quantity(const struct model_reader *reader, const char *text, struct place place) {
   double value = 0;
   if (reader->declaration->unit.text)
@@ -65,7 +65,7 @@ static void read_group(struct model_reader *reader, const struct ini_key *key) {
     diagnostics_error(reader->diagnostics, key->value_place, "unknown group '%s'", key->value);
 }
 
-// formula, or_formula, or_formula_2, ...: 0, 1, 2, ...; and needs likewise.
+// formula, or_formula, or_formula_2, ...: 0, 1, 2, ...; and likewise for needs.
 static int alternative_of(const struct ini_key *key) {
   const char last = key->name[strlen(key->name) - 1];
   return strncmp(key->name, "or_", 3) != 0 ? 0 : isdigit((unsigned char)last) ? last - '0' : 1;
@@ -87,7 +87,7 @@ static void read_formula(struct model_reader *reader, const struct ini_key *key)
   declaration->alternative_count++;
 }
 
-// The declarations that a key names, and their number.
+// The declarations that a key names, and how many there are.
 static int read_names(const struct model_reader *reader, const struct ini_key *key, int *names,
                       int most) {
   char *rest = arena_copy(reader->model->arena, key->value), *word;
@@ -98,7 +98,7 @@ static int read_names(const struct model_reader *reader, const struct ini_key *k
       diagnostics_error(reader->diagnostics, key->value_place,
                         "'%s' must be declared before it is named here", word);
     else if (found >= 0 && count == most)
-      diagnostics_error(reader->diagnostics, key->value_place, "at most %d names can stand here",
+      diagnostics_error(reader->diagnostics, key->value_place, "at most %d names are allowed here",
                         most);
     else if (found >= 0)
       names[count++] = found;
@@ -119,7 +119,8 @@ static int declared(const struct model_reader *reader, const struct ini_key *key
   return found;
 }
 
-// Before each formula the same times the factor, where an option has what that needs.
+// Before each formula, inserts the same one times the factor, for options that have what the factor
+// needs.
 void model_multiply(const struct model *model, struct declaration *item, int factor) {
   const struct declaration *by = &model->declarations[factor];
   const struct alternative *needed = &by->alternatives[0];
@@ -139,7 +140,8 @@ void model_multiply(const struct model *model, struct declaration *item, int fac
     both[count + 1] = *plain;
     count += 2;
   }
-  memcpy(item->alternatives, both, (size_t)count * sizeof *both);
+  for (int a = 0; a < count; a++)
+    item->alternatives[a] = both[a];
   item->alternative_count = count;
 }
 
@@ -284,7 +286,7 @@ static void read_schedule(struct model_reader *reader, const struct ini_key *key
   reader->declaration->schedule = key->value;
 }
 
-// Of the names the first is the series that a list is told by.
+// The first of the names is the series that identifies a list.
 static void read_ages(struct model_reader *reader, const struct ini_key *key) {
   struct declaration *declaration = reader->declaration;
   declaration->ages = key->value;
@@ -307,7 +309,7 @@ static void read_role(struct model_reader *reader, const struct ini_key *key) {
 #define IN(kind) (1u << SECTION_##kind)
 #define COMPUTED (IN(ITEM) | IN(SERIES))
 
-// Read in this order, whatever the order in the file: the unit before the quantities in it.
+// Read in this order, whatever the order in the file: the unit comes before the quantities in it.
 static const struct attribute {
   const char *name;
   unsigned sections;
@@ -326,6 +328,8 @@ static const struct attribute {
     {"or_needs_3", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"or_formula_4", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
     {"or_needs_4", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"or_formula_5", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"or_needs_5", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"times", COMPUTED, read_times},
     {"choices", IN(INPUT), read_choices},
     {"default", IN(INPUT), read_default},
@@ -394,7 +398,7 @@ static bool legal_name(const struct model *model, const char *name, struct place
                       "'%s' is not a name: a letter, then letters, digits and _, at most %d", name,
                       MAX_NAME_LENGTH);
   else if ((unit_is_symbol(name) && strcmp(name, "year") != 0) || !strcmp(name, "t"))
-    diagnostics_error(diagnostics, place, "'%s' means something else in formulas", name);
+    diagnostics_error(diagnostics, place, "'%s' is a reserved word in formulas", name);
   else if (model_find(model, name) >= 0)
     diagnostics_error(diagnostics, place, "'%s' is already a name of the cost model", name);
   else
@@ -467,7 +471,7 @@ bool model_is_foreign(const struct model *model) {
   return strcmp(model->currency, "USD") != 0;
 }
 
-// The section with the report's currency in place of USD.
+// The section with the report's currency instead of USD.
 static const struct ini_section *in_currency(const struct model *model,
                                              const struct ini_section *section) {
   if (!model_is_foreign(model))
@@ -492,7 +496,7 @@ static void formula_into(const struct model *model, struct alternative *alternat
   };
 }
 
-// Before the first amount of money.
+// Declared before the first amount of money.
 static void declare_exchange_rate(struct model *model, struct place place,
                                   struct diagnostics *diagnostics) {
   if (model_find(model, "exchange_rate") >= 0)
@@ -550,7 +554,7 @@ void model_declare_in_usd(struct model *model, int of, struct diagnostics *diagn
   own->alternatives[0].needs[own->alternatives[0].need_count++] = number;
 }
 
-// The result in USD, so that it can be held against prices in USD.
+// The result in USD, so that it can be compared with prices in USD.
 static void declare_result_in_usd(struct model *model, struct diagnostics *diagnostics) {
   const int cost = model_find(model, "cost_per_mtok");
   if (cost < 0 || model_find(model, "exchange_rate") < 0)

@@ -1,7 +1,7 @@
-// operation: what formulas compute, on vectors of numbers, one number a case.
+// operation: what formulas compute, on vectors of numbers, one number per case.
 //
-// A result depends on its own case's operands alone, never on the processor or on how many cases
-// there are: nothing is fused or reordered.
+// A result depends only on its own case's operands, never on the processor or on the number of
+// cases: nothing is fused or reordered.
 #ifndef PERTOKEN_MODEL_COST_OPERATION_H
 #define PERTOKEN_MODEL_COST_OPERATION_H
 
@@ -20,10 +20,10 @@ enum operation {
   OPERATION_DIVIDE_BY,     // a / k
   OPERATION_INVERT,        // k / a
   OPERATION_POWER,         // a ^ b
-  OPERATION_MIN,           // as fmin: a number rather than what is none
+  OPERATION_MIN,           // as fmin: a number rather than NAN
   OPERATION_MAX,
   OPERATION_IF,       // a ? b : c
-  OPERATION_ROUND,    // a to where k is 10 to the number of decimals: model/cost/arithmetic.h
+  OPERATION_ROUND,    // a to the decimals that k is 10 to the power of: model/cost/arithmetic.h
   OPERATION_ROUND_TO, // a to b decimals
   OPERATION_CEIL,     // k as for OPERATION_ROUND
   OPERATION_FLOOR,
@@ -40,7 +40,7 @@ enum operation {
 int operation_operands(enum operation operation);
 
 // out, a, b and c are vectors of `width`; out may be one of the operands. Operands that the
-// operation does not take may be anything.
+// operation does not take are ignored.
 typedef void operation_kernel(size_t width, double *out, const double *a, const double *b,
                               const double *c, double k);
 

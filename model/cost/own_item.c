@@ -19,7 +19,7 @@ struct adding {
   struct diagnostics *diagnostics;
 };
 
-// ---- what is written
+// ---- its keys
 
 static int check_keys(const struct ini_section *section, struct diagnostics *diagnostics) {
   static const char *const names[] = {"label",   "unit",       "group",  "formula", // needed
@@ -75,7 +75,7 @@ static int check_unit(const struct adding *adding, const struct unit *written) {
 
 // ---- its inputs
 
-// NAME_`ending`, with what the file says it is.
+// NAME_`ending`, with label and unit as the file states them.
 static struct declaration *declare_input(const struct adding *adding, const char *ending,
                                          const char *what, const char *literal,
                                          struct place place) {
@@ -99,7 +99,7 @@ static bool is_structural(const struct node *number) {
   return number->value == 0 || (number->value == 1 && !*number->unit.text);
 }
 
-// Puts an input in the place of every number.
+// Replaces every number with an input.
 static void lift_numbers(struct adding *adding, struct node *node) {
   if (node->kind == NODE_NUMBER && !is_structural(node)) {
     struct arena *arena = adding->model->arena;
@@ -202,7 +202,7 @@ static struct node *binary(enum node_kind kind, struct node *left, struct node *
   return node;
 }
 
-// The value of a year of a list, and nothing in others; the last holds on.
+// A list's value in its year and zero in other years; the last value holds from then on.
 static struct node *in_year(const struct adding *adding, struct node *formula, size_t year,
                             bool last) {
   struct arena *arena = adding->model->arena;
@@ -211,7 +211,7 @@ static struct node *in_year(const struct adding *adding, struct node *formula, s
   return binary(NODE_MULTIPLY, formula, flag, arena);
 }
 
-// A formula, or a list of formulas by year, with inputs for numbers.
+// A formula, or a list of formulas by year, with inputs in place of its numbers.
 static struct node *parse_formula(struct adding *adding, const struct ini_key *key) {
   struct arena *arena = adding->model->arena;
   size_t count;
@@ -292,7 +292,7 @@ static bool is_from_watts(const struct model *model, int declaration, char *know
   if (known[declaration] != WATTS_UNKNOWN)
     return known[declaration] == WATTS_YES;
   const struct declaration *item = &model->declarations[declaration];
-  known[declaration] = WATTS_NO; // also what a circle is taken for, until model_check reports it
+  known[declaration] = WATTS_NO; // also for a circular reference, until model_check reports it
   bool found = is_watts(item);
   for (int a = 0; a < item->alternative_count && !found; a++)
     found = follows_from_watts(model, item->alternatives[a].formula, known);

@@ -28,7 +28,7 @@ bool text_is_tiers(const char *text) {
   return strstr(text, " from ") != NULL;
 }
 
-// What stands behind a number, or NULL where the text is something else.
+// The text after a number, or NULL if the text is something else.
 static const char *behind_number(const char *text) {
   double ignored;
   text += *text == '-' || *text == '+';
@@ -80,7 +80,7 @@ bool range_is_scale(const struct declaration *input, const char *text) {
   return end && !input->unit.percents && !strcmp(end + 1 + strspn(end + 1, " \t"), "%");
 }
 
-// ---- what it needs of the model
+// ---- what it needs in the model
 
 struct declaring {
   struct model *model;
@@ -107,7 +107,7 @@ static void put_first(const struct declaring *declaring, int declaration, const 
   set_alternative(declaring, &to->alternatives[0], text, need);
 }
 
-// Its number, or -1. The pointer of the input may move.
+// Its index, or -1. The pointer to the input may become invalid.
 static int declare(const struct declaring *declaring, const char *ending, const char *what) {
   struct model *model = declaring->model;
   const struct declaration of = model->declarations[declaring->input];
@@ -137,7 +137,7 @@ static int declare_scale(const struct declaring *declaring) {
   return 0;
 }
 
-// NAME_year_1, ...; from the second on it is the year's before where the list ends.
+// NAME_year_1, ...; where a list has ended, the value is that of the year before.
 static int declare_year(const struct declaring *declaring, int year) {
   struct model *model = declaring->model;
   const struct declaration of = model->declarations[declaring->input];
@@ -164,7 +164,8 @@ static int declare_year(const struct declaring *declaring, int year) {
   return 0;
 }
 
-// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)"; by age, from 1 on, nothing holds on.
+// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)"; by age, from 1, the last does
+// not hold on.
 static const char *by_year(const struct model *model, const struct declaration *input,
                            const char *age) {
   const char *text = "";
@@ -179,7 +180,7 @@ static const char *by_year(const struct model *model, const struct declaration *
   return text;
 }
 
-// Whole numbers are rounded up, and what is a share of something ends where that does.
+// Whole numbers are rounded up, and a share is limited to its maximum.
 static const char *value_text(const struct model *model, const struct declaration *input,
                               const char *age) {
   struct arena *arena = model->arena;
@@ -192,13 +193,13 @@ static const char *value_text(const struct model *model, const struct declaratio
                         : text;
 }
 
-// A formula needs what another declaration needs, too.
+// Adds everything that the other alternative needs.
 static void need_like(struct alternative *alternative, const struct alternative *other) {
   for (int i = 0; i < other->need_count && alternative->need_count < MAX_NEEDS; i++)
     alternative->needs[alternative->need_count++] = other->needs[i];
 }
 
-// A list of what is read by age; the input itself is its first value.
+// A list of what is read by age; the input itself is the first value.
 static int put_ages(const struct declaring *declaring) {
   struct model *model = declaring->model;
   const struct declaration *input = &model->declarations[declaring->input];

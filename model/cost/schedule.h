@@ -1,15 +1,15 @@
-// schedule: an input that is given by year: a list of values, the last of which holds on.
+// schedule: an input given by year: a list of values, the last of which holds from then on.
 //
-// "2, 1, 1 FTE": a comma and a blank separate, so that "30,000 USD" is no list but a mistake. A value
-// without a unit has that of the last. The first value is that of the years before the first birthday
-// of operation, and of the purchase; year = floor(elapsed).
+// "2, 1, 1 FTE": a comma and a blank separate values, so that "30,000 USD" is not a list but a
+// mistake. A value without a unit takes the unit of the last value. The first value holds for the
+// purchase and until the first anniversary of operation; year = floor(elapsed).
 //
-// Where an input NAME is a list of at most k values in a scenario, its model also has
-//   NAME_year_1 ... NAME_year_k  inputs; in an option with a shorter list the rest is its last value
-//   NAME_scale                  an input: all of them are multiplied by it, 100 %
+// If an input NAME is a list of at most k values in a scenario, its model also has
+//   NAME_year_1 ... NAME_year_k  inputs; an option with a shorter list repeats its last value
+//   NAME_scale                   an input that multiplies all of them, 100 %
 // and computes NAME by year from these in the options that give a list.
 //
-// A list by age speaks of ages from 1, and is zero beyond them: "60, 40, 25 %" is 60 % at age 1.
+// A list by age starts at age 1, and is zero beyond its end: "60, 40, 25 %" is 60 % at age 1.
 #ifndef PERTOKEN_MODEL_COST_SCHEDULE_H
 #define PERTOKEN_MODEL_COST_SCHEDULE_H
 
@@ -25,25 +25,26 @@ enum { MAX_YEARS = 30, MAX_TIERS = 4 }; // as the longest horizon; as tco.ini de
 
 // A value of a list, complete with its unit.
 struct list_value {
-  const char *text; // "1 FTE"; "" where nothing stands between two commas
+  const char *text; // "1 FTE"; "" if there is nothing between two commas
   struct place place;
 };
 
 // Does a comma separate values in the text?
 bool text_is_list(const char *text);
 
-// Does the text say from which number on a value holds: "8 % from 100 gpu, 14 % from 500 gpu"?
+// Does the text state the number from which each value holds: "8 % from 100 gpu, 14 % from 500
+// gpu"?
 bool text_is_tiers(const char *text);
 
-// The values of a list (or of a text that is none: one), in the arena; at least one.
+// The values of a list, or the one value of any other text, in the arena; at least one.
 const struct list_value *list_split(const char *text, struct place place, size_t *count,
                                     struct arena *arena);
 
-// Is the text of a range in %, of an input that is no share itself?
+// Is it the text of a range in %, for an input that is not itself a share?
 bool range_is_scale(const struct declaration *input, const char *text);
 
-// Declares what a list of `years` values needs, before model_check. Returns 0, or -1 after an error:
-// a name of it is taken.
+// Declares what a list of `years` values needs, before model_check. Returns 0, or -1 after an
+// error: one of its names is taken.
 int schedule_declare(struct model *model, int declaration, int years,
                      struct diagnostics *diagnostics);
 

@@ -19,7 +19,7 @@ const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
     [CONVERT_MILLION] = {"million", "Million (M)", 1e6},
     [CONVERT_BILLION] = {"billion", "Billion (G)", 1e9},
     [CONVERT_KIBI] = {"kibi", "Binary thousand (Ki)", 1024},
-    [CONVERT_LITRES_PER_M3] = {"litres_per_m3", "Litres per cubic metre", 1000},
+    [CONVERT_LITRES_PER_M3] = {"litres_per_m3", "Liters per cubic meter", 1000},
 };
 
 double rate_per_hour(double per_second) {
@@ -28,6 +28,10 @@ double rate_per_hour(double per_second) {
 
 double rate_per_second(double per_hour) {
   return per_hour / conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+}
+
+double hours_from_seconds(double seconds) {
+  return seconds / conversion_table[CONVERT_SECONDS_PER_HOUR].value;
 }
 
 struct symbol {
@@ -137,7 +141,7 @@ static bool is_named(const char *symbol, const char *name, size_t length) {
   return strlen(symbol) == length && !strncmp(symbol, name, length);
 }
 
-// False where the name is none of a unit.
+// False if the name is not a unit's.
 static bool symbol_find(const char *name, size_t length, struct symbol *symbol) {
   for (int i = 0; i < CURRENCIES; i++)
     if (is_named(currency_codes[i], name, length)) {
@@ -177,12 +181,12 @@ static size_t scan_symbol(const char *text, struct symbol *symbol) {
   return length && !is_call && symbol_find(text, length, symbol) ? length : 0;
 }
 
-// In "5 USD * year" and "1 yr * t" of a formula, the number of the year and the period.
+// In "5 USD * year" and "1 yr * t" of a formula: the number of the year or of the period.
 static bool is_of_time(const char *text, size_t length) {
   return is_named("year", text, length) || is_named("t", text, length);
 }
 
-// Seven factors are more than any unit here has, and keep the powers far from overflow.
+// No unit here has as many as seven factors; the limit keeps the powers far from overflow.
 enum { MAX_FACTORS = 7 };
 
 static size_t scan_unit(const char *text, struct unit *unit) {
@@ -228,6 +232,7 @@ const struct unit *unit_constant(const char *text, struct arena *arena) {
   return unit;
 }
 
+// Suggests the nearest name for a word that is not a unit.
 static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
   const char *names[SYMBOLS + CURRENCIES];
   for (size_t i = 0; i < SYMBOLS; i++)
@@ -253,10 +258,20 @@ int unit_parse(const char *text, struct place place, struct unit *unit, struct a
     unit->text = arena_copy(arena, text);
     return 0;
   }
+  const size_t begin = rest;
   while (text[rest] == '/' || text[rest] == '*' || text[rest] == ' ')
     rest++;
   place.column += (int)rest;
-  unknown_unit(text + rest, place, diagnostics);
+  if (!text[rest])
+    diagnostics_error(
+        diagnostics, place,
+        "a unit is missing after '%s': expected a unit such as 'token/s' or 'USD/kWh'", text);
+  else if (!begin && rest && unit_is_symbol(text + rest))
+    diagnostics_error(
+        diagnostics, place,
+        "a unit is missing before '%s': expected a unit such as 'token/s' or 'USD/kWh'", text);
+  else
+    unknown_unit(text + rest, place, diagnostics);
   return -1;
 }
 
@@ -418,7 +433,7 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
                       expected->text);
 }
 
-// How a number with commas may be meant: "2,300" as 2300 or 2.300, "0,08" as 0.08 alone.
+// What a number with commas may mean: "2,300" is 2300 or 2.300, "0,08" can only be 0.08.
 static const char *without_commas(const char *text, struct arena *arena) {
   char *joined = arena_copy(arena, text), *pointed = arena_copy(arena, text), *to = joined;
   const char *first = strchr(text, ',');
@@ -456,7 +471,7 @@ static bool names_count(const char *unit, const char *count) {
   return false;
 }
 
-// "token/s/node" where a figure per gpu is wanted: the dimensions agree, the figures do not.
+// "token/s/node" where a figure per gpu is expected: the dimensions agree, the figures do not.
 static bool counts_differ(const struct unit *unit, const struct unit *expected) {
   static const char *const counts[] = {"gpu", "node", "FTE"};
   bool stranger = false, known = false;
@@ -476,15 +491,15 @@ static void wrong_unit(const struct unit *unit, struct place place, const struct
     diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s", unit->text,
                       example_of(expected, diagnostics->arena));
   else
-    diagnostics_error(diagnostics, place, "amounts are in %s here, not %s: convert them first%s",
+    diagnostics_error(diagnostics, place, "amounts here are in %s, not %s: convert them first%s",
                       currency_codes[wanted], currency_codes[typed],
                       wanted != BASE_USD ? ""
                                          : arena_printf(diagnostics->arena,
-                                                        ", or let [scenario] say 'currency = %s'",
+                                                        ", or set 'currency = %s' in [scenario]",
                                                         currency_codes[typed]));
 }
 
-// "250k", "1.5M": a multiple that nothing but the end or a unit of its own follows.
+// "250k", "1.5M": a number with a multiple, at the end of the text or before a unit of its own.
 static size_t multiple_prefix(const char *text, double *value) {
   const double multiple = *text == 'k' ? 1e3 : *text == 'M' ? 1e6 : 0;
   if (multiple == 0 || isalnum((unsigned char)text[1]) || text[1] == '_')
@@ -504,7 +519,8 @@ static const char *unit_as_typed(const char *text, struct arena *arena) {
   return text;
 }
 
-// A unit's place in another text than the typed one says nothing: such an error is at its start.
+// A place in the rewritten text means nothing in the typed one, so such an error points at the
+// start.
 static int typed_unit_parse(const char *typed, struct place place, struct unit *unit,
                             struct arena *arena, struct diagnostics *diagnostics) {
   const char *text = unit_as_typed(typed, arena);
@@ -556,7 +572,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   return wrong_number(text, place, expected, diagnostics);
 }
 
-// The fewest digits that read back to the same value, but for the last bit of the conversion.
+// The fewest digits that read back to the same value, except for the last bit of the conversion.
 static char *shortest_number(double value, double factor, struct arena *arena) {
   double shown = value / factor;
   char *number = NULL;

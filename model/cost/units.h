@@ -1,8 +1,8 @@
-// units: quantities as people type them, "0.08 USD/kWh", and the dimension algebra behind them.
+// units: quantities as people type them, "0.08 USD/kWh", and the dimensional algebra behind them.
 //
-// Base units, in which everything is computed: W, h, B, token, L, g and one for each currency, so that
-// nothing but an exchange rate (1.10 USD/EUR) leads from one currency to another. A year is 8760 h,
-// a month a twelfth of it. gpu, node, FTE and request are counts of dimension 1. A percentage is a
+// Everything is computed in base units: W, h, B, token, L, g and one for each currency, so that
+// only an exchange rate (1.10 USD/EUR) leads from one currency to another. A year is 8760 h, a
+// month a twelfth of it. gpu, node, FTE and request are counts, with dimension 1. A percentage is a
 // fraction inside and `%` at the edges.
 #ifndef PERTOKEN_MODEL_COST_UNITS_H
 #define PERTOKEN_MODEL_COST_UNITS_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// First the currencies, by their codes of ISO 4217.
+// Currencies come first, by their ISO 4217 codes.
 enum base_unit {
   BASE_USD,
   BASE_EUR,
@@ -70,8 +70,8 @@ struct dimension {
   signed char power[BASE_UNITS];
 };
 
-// The constants that every conversion is a product of, so that a spreadsheet can show a conversion
-// as named cells instead of a bare number.
+// The constants from which every conversion is multiplied, so that a spreadsheet can show a
+// conversion as named cells instead of a bare number.
 enum conversion_constant {
   CONVERT_HOURS_PER_YEAR,
   CONVERT_MONTHS_PER_YEAR,
@@ -86,10 +86,12 @@ enum conversion_constant {
   CONVERT_CONSTANTS
 };
 
-// A rate in base units, whose time is the hour, of one per second; and back. Evidence counts by the
-// second; here is where that ends.
+// Converts a rate per second to base units, whose time is the hour, and back. Evidence counts by
+// the second; it is converted here.
 double rate_per_hour(double per_second);
 double rate_per_second(double per_hour);
+// A duration in base units.
+double hours_from_seconds(double seconds);
 
 struct conversion {
   signed char power[CONVERT_CONSTANTS];
@@ -106,11 +108,11 @@ extern const struct conversion_info conversion_table[CONVERT_CONSTANTS];
 struct unit {
   const char *text; // as written: "USD/kWh"
   struct dimension dimension;
-  // Base units in one of this unit, without the 1/100 of a %: a cell holding a fraction under a %
+  // Base units in one of this unit, without the 1/100 of a %: a cell that holds a fraction in a %
   // format is worth `conversion` base units.
   struct conversion conversion;
   int percents; // power of %
-  bool counts;  // dimension 1 by a count (gpu) or plain ("-"): a bare number is complete
+  bool counts;  // dimension 1, as a count (gpu) or plain ("-"): a bare number is complete
 };
 
 // "%" and "-".
@@ -121,23 +123,24 @@ extern const struct unit unit_percent, unit_plain;
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
                struct diagnostics *diagnostics);
 
-// A unit that the program itself names, and so is good: "token/s", "-". In the arena.
+// A unit that the program itself names, and so is valid: "token/s", "-". In the arena.
 const struct unit *unit_constant(const char *text, struct arena *arena);
 
-// The longest unit at the start of `text`, which must begin with a unit symbol; its length, or 0 if
-// there is none. No unit is multiplied by `year` or `t`: in "5 USD * year" that is the number of the year.
+// The longest unit at the start of `text`, which must begin with a unit symbol. Returns its length,
+// or 0 if there is none. `year` and `t` are not factors of a unit: in "5 USD * year" it is the
+// number of the year.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
 
-// Does a unit have this name, so that a line item cannot?
+// Is this the name of a unit, so that a line item cannot have it?
 bool unit_is_symbol(const char *name);
 
-// Base units in one of this unit as typed (so 0.01 for %).
+// Base units in one of this unit as typed (0.01 for %).
 double unit_factor(const struct unit *unit);
 
-// Base units in one of what a spreadsheet cell holds (so 1 for %).
+// Base units in one of what a spreadsheet cell holds (1 for %).
 double unit_cell_factor(const struct unit *unit);
 
-// A conversion as a number; the product (sign 1) or quotient (sign -1) of two.
+// A conversion as a number; then the product (sign 1) or quotient (sign -1) of two.
 double conversion_value(struct conversion conversion);
 struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign);
 bool conversion_is_one(struct conversion conversion);
@@ -150,44 +153,44 @@ bool dimension_is_one(struct dimension dimension);
 // In base units, as "USD/token"; "-" for a plain number. In the arena.
 const char *dimension_text(struct dimension dimension, struct arena *arena);
 
-// The power of money in it, whatever the currency: 0 for an exchange rate.
+// The power of money in it, in any currency: 0 for an exchange rate.
 int dimension_money(struct dimension dimension);
 
-// The first currency in it, an index of currency_codes; -1: none.
+// The first currency in it, an index into currency_codes; -1: none.
 int dimension_currency(struct dimension dimension);
 
-// Money itself, and money per one base unit (USD/token), in whatever currency.
+// Money itself, and money per one base unit (USD/token), in any currency.
 bool dimension_is_money(struct dimension dimension);
 bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
 
-// An index of currency_codes, or -1.
+// An index into currency_codes, or -1.
 int currency_find(const char *code);
 
-// Is the code a word of the text? "0.08 USD/kWh" has USD.
+// Does the code occur in the text as a word? "0.08 USD/kWh" has USD.
 bool text_has_currency(const char *text, const char *code);
 
-// The text with one currency's code in place of another's, each of three letters, so that columns
-// stay as they are.
+// The text with one currency's code replaced by another's. Both have three letters, so columns keep
+// their positions.
 const char *text_in_currency(const char *text, const char *from, const char *to,
                              struct arena *arena);
 
 // The highest power of a base unit; far below where its sums would overflow.
 enum { MAX_UNIT_POWER = 12 };
 
-// Parses "0.08 USD/kWh" where a quantity like `expected` is wanted; *value comes in base units.
-// "250k" and "1.5M" are thousands and millions, "$" is USD, "percent" is %. A bare number is complete
-// only where `expected` is a count or a plain number. NaN, infinity,
-// hexadecimal and thousands separators are refused, as is a unit of another dimension, or one per
-// node where one per gpu is wanted. Returns 0 or -1.
+// Parses "0.08 USD/kWh" where a quantity like `expected` is required; *value is in base units.
+// "250k" and "1.5M" are thousands and millions, "$" is USD, "percent" is %. A bare number is
+// complete only if `expected` is a count or a plain number. Refused: NaN, infinity, hexadecimal,
+// thousands separators, a unit of another dimension, and one per node where one per gpu is
+// required. Returns 0 or -1.
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics);
 
-// "0.08 USD/kWh": a base-unit value in a unit, with the shortest digits that read back to the same
-// double.
+// "0.08 USD/kWh": a value in base units, written in a unit, with the fewest digits that read back
+// to the same double.
 const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
 
-// A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal. Its
-// length or 0.
+// A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal.
+// Returns its length, or 0.
 size_t number_prefix(const char *text, double *value);
 
 #endif

@@ -1,6 +1,7 @@
 #include "model/cost/usable.h"
 
 #include "base/arena.h"
+#include "model/cost/formula.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -75,7 +76,7 @@ bool model_follows_year(const struct model *model, const int *state, int declara
 
 // ---- what is left out
 
-// Can some option have a value of the input, or does it follow from what is given?
+// Can some option have a value for the input, directly or as a consequence of what is given?
 static bool is_within_reach(const struct model *model, int declaration) {
   const struct declaration *input = &model->declarations[declaration];
   if (input->when_varies >= 0)
@@ -84,7 +85,7 @@ static bool is_within_reach(const struct model *model, int declaration) {
   return !input->typed || input->mentioned;
 }
 
-// What is left out may put more out of reach, and never brings anything back.
+// Leaving a formula out may put more inputs out of reach, and never brings any back.
 void model_leave_out(struct model *model) {
   bool changed = true;
   while (changed) {
@@ -100,7 +101,8 @@ void model_leave_out(struct model *model) {
 
 // ---- what varies
 
-bool model_is_per_period(const struct model *model, const struct node *node) {
+// Does an unchecked formula depend on the period, other than inside sum() and the like?
+static bool is_per_period(const struct model *model, const struct node *node) {
   if (node->kind == NODE_NAME) {
     const int found = model_find(model, node->name);
     return !strcmp(node->name, "t") ||
@@ -109,7 +111,7 @@ bool model_is_per_period(const struct model *model, const struct node *node) {
   if (node_takes_series(node))
     return function_table[node->function].per_period;
   for (int i = 0; i < node->argument_count; i++)
-    if (model_is_per_period(model, node->arguments[i]))
+    if (is_per_period(model, node->arguments[i]))
       return true;
   return false;
 }
@@ -118,13 +120,13 @@ static bool has_series_formula(const struct model *model, const struct declarati
   for (int a = 0; a < item->alternative_count; a++) {
     const struct alternative *alternative = &item->alternatives[a];
     if (!alternative->left_out && alternative->formula &&
-        model_is_per_period(model, alternative->formula))
+        is_per_period(model, alternative->formula))
       return true;
   }
   return false;
 }
 
-// Items may stand before what they are made of.
+// Items may come before the items that they are made of.
 void model_settle_kinds(struct model *model) {
   bool changed = true;
   while (changed) {

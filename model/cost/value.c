@@ -91,7 +91,8 @@ static int operation(struct value_table *values, enum operation operation, int a
   return value_constant(values, result);
 }
 
-// An operand that both orders give the same result with stands first.
+// An operation whose operands can be swapped: they are put in order, so that both orders are one
+// value.
 static int commuting(struct value_table *values, enum operation kind, int a, int b) {
   return operation(values, kind, a < b ? a : b, a < b ? b : a, -1, 0);
 }

@@ -1,9 +1,9 @@
-// value: what is computed from some variables, each different thing once.
+// value: expressions over some variables, each distinct one once.
 //
-// A value is named by its index. Asking twice for the same gives the same index; what has only
-// constants for operands is a constant, computed as a vector of one by the operation itself.
+// A value is identified by its index. Asking twice for the same gives the same index. A value with
+// only constant operands is a constant, computed by the operation itself as a vector of one.
 // Nothing is rearranged, so results are those of the formulas to the last bit, with two exceptions:
-// 0 times anything is 0, and where `products` is set, powers up to the 64th are products.
+// 0 times anything is 0, and if `products` is set, powers up to the 64th are products.
 #ifndef PERTOKEN_MODEL_COST_VALUE_H
 #define PERTOKEN_MODEL_COST_VALUE_H
 
@@ -16,9 +16,9 @@ enum { VALUE_OPERANDS = 3 };
 
 struct value {
   enum operation operation;
-  int operands[VALUE_OPERANDS]; // values, or the number of a variable; -1 where there is none
+  int operands[VALUE_OPERANDS]; // values, or the number of a variable; -1 if there is none
   double k;                     // the operation's constant
-  int next;                     // of the same hash, or -1
+  int next;                     // the next with the same hash, or -1
 };
 
 struct value_table {
@@ -34,8 +34,8 @@ struct value_table *values_new(bool products, struct arena *arena);
 int value_constant(struct value_table *values, double constant);
 int value_variable(struct value_table *values, int number);
 
-// OPERATION_ADD to OPERATION_DIVIDE and OPERATION_POWER to OPERATION_GREATER_EQUAL, but for rounding;
-// the operands that the operation does not take are -1.
+// OPERATION_ADD to OPERATION_DIVIDE and OPERATION_POWER to OPERATION_GREATER_EQUAL, except
+// rounding. Operands that the operation does not take are -1.
 int value_of(struct value_table *values, enum operation operation, int a, int b, int c);
 
 int value_round(struct value_table *values, int a, int digits);

@@ -1,222 +1,84 @@
 #include "model/delivery/fleet.h"
 
+#include "base/host_list.h"
 #include "base/json_in.h"
-#include "base/record.h"
+#include "base/record_digest.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "model/delivery/fleet_item.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/measurement_read.h"
-#include "model/evidence/recorded.h"
 #include "model/evidence/records.h"
+#include "model/evidence/serving.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-const char *const fleet_setting_names[FLEET_SETTINGS] = {
-    [SETTING_KERNEL] = "operating system's kernel",
-    [SETTING_DRIVER] = "driver",
-    [SETTING_RUNTIME] = "runtime",
-    [SETTING_VBIOS] = "VBIOS",
-    [SETTING_ECC] = "ECC",
-    [SETTING_PARTITION] = "partition",
-    [SETTING_POWER_LIMIT] = "power limit",
-    [SETTING_MEMORY] = "memory",
-    [SETTING_GOVERNOR] = "frequency governor",
-    [SETTING_THROTTLED] = "throttled",
-    [SETTING_KERNELS_BUILD] = "probe's kernels",
-    [SETTING_TOOL_VERSION] = "probe's version",
-};
-
-// ---- one file: what counts of it, while the rest is given back
-
-struct item {
-  struct fleet_workload workload;
-  struct fleet_run run;
-  const char *node, *device, *position;
-  const char *const *settings;
-  const char *digest;
-};
+// ---- one file: what counts is kept, the rest is freed
 
 struct file {
   const char *path;
-  struct item *items; // [count]
-  size_t count;
-  const char *digest; // NULL: it was refused
+  struct fleet_items items; // without a digest: it was refused
 };
 
-static const char *kept(struct arena *arena, const char *text) {
-  return *text ? arena_copy(arena, text) : "";
+// Why a serving record does not belong to a node's server, or NULL.
+static const char *why_not_served(const struct serving_record *record) {
+  if (record->basis == BASIS_DECODE)
+    return "an engine's static batch: measure decoding on a fleet with 'pertoken probe run'";
+  return *record->published_title ? "a published run does not belong to a node of this fleet"
+                                  : NULL;
 }
 
-static const char *node_of(const struct measurement_record *record, const char *path,
-                           struct arena *arena) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  const char *point = strrchr(name, '.');
-  if (*record->environment.node)
-    return arena_copy(arena, record->environment.node);
-  return arena_copy_n(arena, name, point ? (size_t)(point - name) : strlen(name));
-}
-
-static const char *device_of(const struct measurement_device *device, struct arena *arena) {
-  return *device->uuid  ? arena_copy(arena, device->uuid)
-         : *device->pci ? arena_copy(arena, device->pci)
-                        : arena_printf(arena, "%s %d", device->backend, device->index);
-}
-
-static const char *position_of(const struct measurement_device *device, struct arena *arena) {
-  return *device->pci ? arena_copy(arena, device->pci)
-                      : arena_printf(arena, "%s %d", device->backend, device->index);
-}
-
-static const char *throttled(const struct measurement_record *record, struct arena *arena) {
-  const char *reasons = "";
-  for (size_t r = 0; r < record->count; r++) {
-    const struct measurement_telemetry *telemetry = &record->results[r].telemetry;
-    for (size_t t = 0; t < telemetry->throttle_count; t++)
-      if (!strstr(reasons, telemetry->throttles[t].reason))
-        reasons = arena_printf(arena, "%s%s%s", reasons, *reasons ? ", " : "",
-                               telemetry->throttles[t].reason);
-  }
-  return reasons;
-}
-
-static const char *const *settings_of(const struct measurement_record *record,
-                                      struct arena *arena) {
-  const struct measurement_environment *environment = &record->environment;
-  const struct measurement_device_state *state = &environment->device_state;
-  const char **settings = arena_array(arena, FLEET_SETTINGS, sizeof *settings);
-  const char *const texts[FLEET_SETTINGS] = {
-      [SETTING_KERNEL] = environment->kernel,
-      [SETTING_DRIVER] = state->driver,
-      [SETTING_RUNTIME] = record->device.runtime,
-      [SETTING_VBIOS] = state->vbios,
-      [SETTING_ECC] = state->ecc,
-      [SETTING_PARTITION] = state->partition,
-      [SETTING_GOVERNOR] = environment->governor,
-      [SETTING_KERNELS_BUILD] = environment->kernels_build,
-      [SETTING_TOOL_VERSION] = environment->tool_version,
-  };
-  for (int s = 0; s < FLEET_SETTINGS; s++)
-    settings[s] = texts[s] ? kept(arena, texts[s]) : "";
-  settings[SETTING_THROTTLED] = throttled(record, arena);
-  if (!isnan(state->power_limit_w))
-    settings[SETTING_POWER_LIMIT] = arena_printf(arena, "%g W", state->power_limit_w);
-  // In whole GiB: what a driver keeps for itself differs by a few pages.
-  settings[SETTING_MEMORY] =
-      arena_printf(arena, "%.0f GiB", (double)record->device.memory_bytes / 0x1p30);
-  return settings;
-}
-
-static bool counts(const struct measurement *result) {
-  return result->whole_model && result->shard.of < 2 && !result->slice_count;
-}
-
-static struct fleet_workload workload_of(const struct measurement *result, struct arena *arena) {
-  const int together = result->together.devices > 1 && !isnan(result->together.tokens_per_s)
-                           ? result->together.devices
-                           : 1;
-  struct fleet_workload workload = {
-      .device = kept(arena, result->record->device.name),
-      .model = kept(arena, result->model.id),
-      .precision = arena_printf(arena, "%s, activations %s, kv %s", kept(arena, result->precision),
-                                recorded_precision(result->types.activations),
-                                recorded_precision(result->types.kv)),
-      .batch = result->batch,
-      .context = result->context,
-      .together = together,
-      .ranks = measurement_devices(result),
-  };
-  const char *how = workload.ranks > 1
-                        ? arena_printf(arena, ", on %d devices together", workload.ranks)
-                    : together > 1 ? arena_printf(arena, ", %d devices at once", together)
-                                   : "";
-  workload.words =
-      arena_printf(arena, "%s: %s, %s, batch %d, context %d%s", workload.device, workload.model,
-                   workload.precision, workload.batch, workload.context, how);
-  return workload;
-}
-
-// A 95 % interval of a median is some 1.96 standard errors to either side.
-static const double z_95 = 1.959963984540054;
-
-static struct fleet_run run_of(const struct measurement *result, const struct file *file,
-                               struct arena *arena) {
-  const double devices = measurement_devices(result);
-  const bool at_once = result->together.devices > 1 && !isnan(result->together.tokens_per_s);
-  struct fleet_run run = {
-      .tokens_per_s = result->tokens_per_s / devices,
-      .error = (result->ci95_high - result->ci95_low) / (2 * z_95) / devices,
-      .power_w = result->load_power_w / measurement_metered_devices(result),
-      .clock_mhz = result->telemetry.core_clock_hz.median / 1e6,
-      .started = kept(arena, result->started),
-      .file = file->path,
-  };
-  if (at_once) {
-    run.error *= result->together.tokens_per_s / run.tokens_per_s;
-    run.tokens_per_s = result->together.tokens_per_s;
-    run.power_w = result->together.load_power_w / result->together.devices;
-    run.clock_mhz = result->together.telemetry.core_clock_hz.median / 1e6;
-  }
-  return run;
-}
-
-static void take_record(struct file *file, const struct measurement_record *record,
-                        struct arena *arena) {
-  const char *node = node_of(record, file->path, arena);
-  const char *device = device_of(&record->device, arena);
-  const char *position = position_of(&record->device, arena);
-  const char *const *settings = settings_of(record, arena);
-  file->digest = arena_copy(arena, record->digest);
-  file->items = arena_array(arena, record->count, sizeof *file->items);
-  for (size_t i = 0; i < record->count; i++) {
-    const struct measurement *result = &record->results[i];
-    if (counts(result))
-      file->items[file->count++] = (struct item){workload_of(result, arena),
-                                                 run_of(result, file, arena),
-                                                 node,
-                                                 device,
-                                                 position,
-                                                 settings,
-                                                 file->digest};
-  }
-}
-
-// A record is much longer than what counts of it: it lives in an arena of its own. Returns -1 where
-// it is refused, of which nothing is said.
+// A record is much longer than what counts of it, so it is read into its own arena. Returns -1,
+// without a report, if it is refused.
 static int take_file(struct file *file, struct arena *arena) {
   struct arena scratch = {NULL};
   struct diagnostics unheard = {.arena = &scratch};
   const struct source *source;
   json_t *object = json_in_read(file->path, "", &source, &scratch, &unheard);
+  const bool is_served = object && serving_is_one(object);
   const struct measurement_record *record =
-      object ? measurement_of_json(object, source, &scratch, &unheard) : NULL;
+      object && !is_served ? measurement_of_json(object, source, &scratch, &unheard) : NULL;
+  const struct serving_record *serving =
+      is_served ? serving_of_json(object, source, &scratch, &unheard) : NULL;
   json_decref(object);
 #pragma omp critical(fleet_arena)
   if (record)
-    take_record(file, record, arena);
+    file->items = fleet_items_of_measurement(record, file->path, arena);
+  else if (serving && !why_not_served(serving))
+    file->items = fleet_items_of_serving(serving, file->path, arena);
   arena_free(&scratch);
-  return record ? 0 : -1;
+  return file->items.digest ? 0 : -1;
 }
 
-// Once more, to say what is wrong with it.
+// Reads it again, to report what is wrong with it.
 static void report_file(const struct file *file, struct arena *arena,
                         struct diagnostics *diagnostics) {
   const struct source *source;
   json_t *object =
-      json_in_read(file->path, "expected a whole record in JSON", &source, arena, diagnostics);
+      json_in_read(file->path, "expected a complete record in JSON", &source, arena, diagnostics);
   const size_t errors = diagnostics->errors;
-  if (object && !measurement_of_json(object, source, arena, diagnostics) &&
-      json_object_get(object, "record") && diagnostics->errors > errors)
-    diagnostics_error(
-        diagnostics, (struct place){source, 0, 0},
-        "a fleet is measured by 'pertoken probe run': this is another kind of record");
+  const struct place place = {source, 0, 0};
+  if (object && serving_is_one(object)) {
+    const struct serving_record *record = serving_of_json(object, source, arena, diagnostics);
+    const char *why = record ? why_not_served(record) : NULL;
+    if (why)
+      diagnostics_error(diagnostics, place, "%s", why);
+  } else if (object && !measurement_of_json(object, source, arena, diagnostics) &&
+             json_object_get(object, "record") && diagnostics->errors > errors) {
+    diagnostics_error(diagnostics, place,
+                      "fleet records come from 'pertoken probe run' and 'probe serving': this is "
+                      "another kind of record");
+  }
   json_decref(object);
 }
 
-// They do so on their first use, which must not be several threads' at once.
+// The libraries initialize themselves on first use, which must not happen in several threads at
+// once.
 static void set_up_libraries(struct arena *arena) {
   json_t *object = json_object();
   json_object_seed(0);
@@ -232,7 +94,7 @@ static int take_files(struct file *files, size_t count, struct arena *arena,
   for (size_t i = 0; i < count; i++)
     refused += take_file(&files[i], arena) != 0;
   for (size_t i = 0; i < count && refused; i++)
-    if (!files[i].digest)
+    if (!files[i].items.digest)
       report_file(&files[i], arena, diagnostics);
   return refused ? -1 : 0;
 }
@@ -243,7 +105,7 @@ struct reading {
   struct fleet *fleet;
   struct file *files;
   size_t file_count;
-  struct item *items;
+  struct fleet_item *items;
   size_t item_count;
   struct arena *arena;
   struct diagnostics *diagnostics;
@@ -267,7 +129,7 @@ static int list_files(struct reading *reading, const char *const *paths, size_t 
 
 static int by_digest(const void *a, const void *b) {
   const struct file *left = *(const struct file *const *)a, *right = *(const struct file *const *)b;
-  const int order = strcmp(left->digest, right->digest);
+  const int order = strcmp(left->items.digest, right->items.digest);
   return order ? order : strcmp(left->path, right->path);
 }
 
@@ -278,10 +140,10 @@ static void refuse_twice(const struct reading *reading) {
     files[i] = &reading->files[i];
   qsort(files, reading->file_count, sizeof(struct file *), by_digest);
   for (size_t i = 1; i < reading->file_count; i++)
-    if (!strcmp(files[i]->digest, files[i - 1]->digest))
+    if (!strcmp(files[i]->items.digest, files[i - 1]->items.digest))
       diagnostics_error(reading->diagnostics, (struct place){0},
-                        "'%s' and '%s' are one record: it would count twice", files[i - 1]->path,
-                        files[i]->path);
+                        "'%s' and '%s' are the same record: it would count twice",
+                        files[i - 1]->path, files[i]->path);
 }
 
 static int compare_numbers(double a, double b) {
@@ -295,7 +157,13 @@ static int compare_workloads(const struct fleet_workload *a, const struct fleet_
                        compare_numbers(a->context, b->context),
                        compare_numbers(a->batch, b->batch),
                        compare_numbers(a->ranks, b->ranks),
-                       compare_numbers(a->together, b->together)};
+                       compare_numbers(a->together, b->together),
+                       compare_numbers(a->served, b->served),
+                       compare_numbers(a->input_tokens, b->input_tokens),
+                       compare_numbers(a->output_tokens, b->output_tokens),
+                       compare_numbers(a->load, b->load),
+                       compare_numbers(a->concurrency, b->concurrency),
+                       compare_numbers(a->request_rate, b->request_rate)};
   for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
     if (order[i])
       return order[i];
@@ -303,47 +171,66 @@ static int compare_workloads(const struct fleet_workload *a, const struct fleet_
 }
 
 static int by_device(const void *a, const void *b) {
-  const struct item *left = a, *right = b;
+  const struct fleet_item *left = a, *right = b;
   const int node = strcmp(left->node, right->node);
   const int device = node ? node : strcmp(left->device, right->device);
   return device ? device : strcmp(left->run.started, right->run.started);
 }
 
 static int by_workload(const void *a, const void *b) {
-  const struct item *left = a, *right = b;
+  const struct fleet_item *left = a, *right = b;
   const int workload = compare_workloads(&left->workload, &right->workload);
   if (workload)
     return workload;
   const int device = compare_numbers((double)left->run.device, (double)right->run.device);
   const int time = device ? device : strcmp(left->run.started, right->run.started);
-  return time ? time : strcmp(left->digest, right->digest);
+  return time ? time : strcmp(left->run.digest, right->run.digest);
+}
+
+static void collect_refused(const struct reading *reading) {
+  enum { MAX_TOLD = 5 };
+  struct texts *told = &reading->fleet->refused;
+  size_t count = 0;
+  for (size_t f = 0; f < reading->file_count; f++) {
+    const struct texts *refused = &reading->files[f].items.refused;
+    for (size_t i = 0; i < refused->count; i++)
+      if (count++ < MAX_TOLD)
+        texts_add(told, reading->arena, "%s", refused->list[i]);
+  }
+  if (count > MAX_TOLD)
+    texts_add(told, reading->arena, "%zu more loads were refused and left out", count - MAX_TOLD);
 }
 
 static void collect_items(struct reading *reading) {
   size_t count = 0;
   for (size_t f = 0; f < reading->file_count; f++)
-    count += reading->files[f].count;
+    count += reading->files[f].items.count;
   reading->items = arena_array(reading->arena, count + 1, sizeof *reading->items);
   for (size_t f = 0; f < reading->file_count; f++)
-    for (size_t i = 0; i < reading->files[f].count; i++)
-      reading->items[reading->item_count++] = reading->files[f].items[i];
+    for (size_t i = 0; i < reading->files[f].items.count; i++)
+      reading->items[reading->item_count++] = reading->files[f].items.list[i];
 }
 
-// Of a device's records the last is the newest.
+// The last of a device's records is the newest.
 static void collect_devices(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   fleet->nodes = arena_array(reading->arena, reading->item_count + 1, sizeof *fleet->nodes);
   fleet->devices = arena_array(reading->arena, reading->item_count + 1, sizeof *fleet->devices);
   qsort(reading->items, reading->item_count, sizeof *reading->items, by_device);
   for (size_t i = 0; i < reading->item_count; i++) {
-    struct item *item = &reading->items[i];
+    struct fleet_item *item = &reading->items[i];
     const bool new_node = !i || strcmp(item[-1].node, item->node) != 0;
     if (new_node)
       fleet->nodes[fleet->node_count++] = (struct fleet_node){.name = item->node, .row = -1};
     if (new_node || strcmp(item[-1].device, item->device) != 0) {
-      fleet->nodes[fleet->node_count - 1].device_count++;
-      fleet->devices[fleet->device_count++] = (struct fleet_device){
-          .node = fleet->node_count - 1, .id = item->device, .position = item->position};
+      struct fleet_node *node = &fleet->nodes[fleet->node_count - 1];
+      const int served = item->workload.served ? item->workload.ranks : 0;
+      node->device_count += !served;
+      node->served += (size_t)served;
+      fleet->devices[fleet->device_count++] = (struct fleet_device){.node = fleet->node_count - 1,
+                                                                    .id = item->device,
+                                                                    .position = item->position,
+                                                                    .served = served};
     }
     item->run.device = fleet->device_count - 1;
     memcpy(fleet->devices[item->run.device].settings, item->settings,
@@ -357,7 +244,7 @@ static void collect_runs(const struct reading *reading) {
   fleet->workloads = arena_array(reading->arena, reading->item_count + 1, sizeof *fleet->workloads);
   qsort(reading->items, reading->item_count, sizeof *reading->items, by_workload);
   for (size_t i = 0; i < reading->item_count; i++) {
-    struct item *item = &reading->items[i];
+    struct fleet_item *item = &reading->items[i];
     if (!i || compare_workloads(&item[-1].workload, &item->workload) != 0) {
       fleet->workloads[fleet->workload_count] = item->workload;
       fleet->workloads[fleet->workload_count++].first_run = i;
@@ -368,7 +255,7 @@ static void collect_runs(const struct reading *reading) {
   }
 }
 
-// ---- the nodes that are expected
+// ---- expected nodes
 
 static struct fleet_node *find_node(const struct fleet *fleet, const char *name) {
   size_t low = 0, high = fleet->node_count;
@@ -385,10 +272,21 @@ static struct fleet_node *find_node(const struct fleet *fleet, const char *name)
   return NULL;
 }
 
-// A plain list is a table of one column; its first line is a name too.
-static const struct table *read_list(const char *path, struct arena *arena,
-                                     struct diagnostics *diagnostics) {
-  const struct source *source = source_read(path, arena, diagnostics);
+// "n[1-3],n7" typed instead of a file name, as one name per line.
+static const struct source *typed_list(const char *text, struct arena *arena,
+                                       struct diagnostics *diagnostics) {
+  struct texts names = {0};
+  if (host_list_read(text, &names, arena, diagnostics))
+    return NULL;
+  return source_from_text(text, texts_joined_by(&names, "\n", arena), arena);
+}
+
+// A plain list is read as a table with one column; its first line is a name too.
+const struct table *fleet_list_read(const char *path, struct arena *arena,
+                                    struct diagnostics *diagnostics) {
+  const bool is_typed = strpbrk(path, "[,") && access(path, F_OK);
+  const struct source *source =
+      is_typed ? typed_list(path, arena, diagnostics) : source_read(path, arena, diagnostics);
   if (!source)
     return NULL;
   const size_t first = strcspn(source->text, "\r\n");
@@ -408,7 +306,7 @@ static const struct table *read_list(const char *path, struct arena *arena,
 
 static int expect_nodes(const struct reading *reading, const char *path) {
   struct fleet *fleet = reading->fleet;
-  fleet->list = path ? read_list(path, reading->arena, reading->diagnostics) : NULL;
+  fleet->list = path ? fleet_list_read(path, reading->arena, reading->diagnostics) : NULL;
   if (path && !fleet->list)
     return -1;
   for (size_t row = 0; path && row < fleet->list->rows; row++) {
@@ -425,7 +323,7 @@ static int expect_nodes(const struct reading *reading, const char *path) {
   return 0;
 }
 
-// Two nodes cannot have one device: a name was given twice, or a device moved.
+// Two nodes cannot have the same device: a name was given twice, or a device moved.
 static int by_id(const void *a, const void *b) {
   const struct fleet_device *left = *(const struct fleet_device *const *)a;
   const struct fleet_device *right = *(const struct fleet_device *const *)b;
@@ -441,7 +339,7 @@ static void warn_of_moved(const struct reading *reading) {
   qsort(all, fleet->device_count, sizeof(struct fleet_device *), by_id);
   for (size_t d = 1; d < fleet->device_count; d++)
     if (!strcmp(all[d]->id, all[d - 1]->id) && strcmp(all[d]->id, all[d]->position) != 0)
-      texts_add(&fleet->warnings, reading->arena, "device %s stands in two nodes: %s and %s",
+      texts_add(&fleet->warnings, reading->arena, "device %s appears on two nodes: %s and %s",
                 all[d]->id, fleet->nodes[all[d - 1]->node].name, fleet->nodes[all[d]->node].name);
 }
 
@@ -455,10 +353,12 @@ const struct fleet *fleet_read(const char *const *paths, size_t count, const cha
       take_files(reading.files, reading.file_count, arena, diagnostics))
     return NULL;
   refuse_twice(&reading);
+  collect_refused(&reading);
   collect_items(&reading);
   reading.fleet->record_count = reading.file_count;
   if (!reading.item_count)
-    diagnostics_error(diagnostics, (struct place){0}, "no result of a whole model in %zu record%s",
+    diagnostics_error(diagnostics, (struct place){0},
+                      "no whole-model result and no server load in %zu record%s",
                       reading.file_count, reading.file_count == 1 ? "" : "s");
   collect_devices(&reading);
   collect_runs(&reading);
@@ -475,9 +375,9 @@ const struct fleet *fleet_of_records(const struct records *records, struct arena
     const struct measurement_record *record = records->list[i];
     struct file *file = &reading.files[reading.file_count];
     if (!record->environment.tool_version)
-      continue; // of another program's run
+      continue; // a run of another program
     file->path = record->path;
-    take_record(file, record, arena);
+    file->items = fleet_items_of_measurement(record, file->path, arena);
     reading.file_count++;
   }
   collect_items(&reading);
@@ -489,7 +389,7 @@ const struct fleet *fleet_of_records(const struct records *records, struct arena
 
 long fleet_workload_like(const struct fleet *fleet, const struct measurement *result,
                          struct arena *arena) {
-  const struct fleet_workload like = workload_of(result, arena);
+  const struct fleet_workload like = fleet_workload_of(result, arena);
   for (size_t w = 0; w < fleet->workload_count; w++)
     if (!compare_workloads(&fleet->workloads[w], &like))
       return (long)w;

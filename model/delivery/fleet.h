@@ -1,10 +1,11 @@
-// fleet: what the probe's records of many nodes say together: which nodes and devices there are, what
-// each ran, how fast, at what watts, and how each was set up.
+// fleet: what the probe's records of many nodes show together: which nodes and devices there are,
+// what each ran, how fast, at what watts, and how each was set up.
 //
-// A record is of a device of a node. The node is what the record says (probe run --node), else the
-// record's file, so that each record is a node of its own. A device is known by its UUID, else its PCI
-// address, else its number. Where a record says what the device did while all of the machine's ran,
-// that is what counts: a fleet works as a whole.
+// A record is of a device in a node, or of a server on one. The node is the one that the record
+// states (--node of probe run and probe serving), else the record's file, so that each such record
+// is its own node. A device is identified by its UUID, else its PCI address, else its number. If a
+// record states what the device did while all of the machine's devices ran, that counts: a fleet
+// works as a whole.
 #ifndef PERTOKEN_MODEL_DELIVERY_FLEET_H
 #define PERTOKEN_MODEL_DELIVERY_FLEET_H
 
@@ -12,64 +13,28 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/texts.h"
+#include "model/delivery/fleet_item.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// What should be alike on all devices.
-enum fleet_setting {
-  SETTING_KERNEL,
-  SETTING_DRIVER,
-  SETTING_RUNTIME,
-  SETTING_VBIOS,
-  SETTING_ECC,
-  SETTING_PARTITION,
-  SETTING_POWER_LIMIT,
-  SETTING_MEMORY,
-  SETTING_GOVERNOR,
-  SETTING_THROTTLED, // why the clocks were held down, "" if they were not
-  SETTING_KERNELS_BUILD,
-  SETTING_TOOL_VERSION,
-  FLEET_SETTINGS
-};
-
-extern const char *const fleet_setting_names[FLEET_SETTINGS];
-
 struct fleet_node {
   const char *name;
-  long row;            // of the list of nodes; -1: it is not on it
-  size_t device_count; // that were measured
+  long row;            // in the list of nodes; -1: not on it
+  size_t device_count; // devices measured alone
+  size_t served;       // accelerators behind its servers
 };
 
+// A device, or a server on some of the node's devices.
 struct fleet_device {
   size_t node;
-  const char *id;                       // UUID, PCI address or number
-  const char *position;                 // within the node: the PCI address, else the number
-  const char *settings[FLEET_SETTINGS]; // of its newest record; "" where that does not tell
-};
-
-// Results that may be set against each other: of one kind of device, model, precisions, batch and
-// context, run alike.
-struct fleet_workload {
-  const char *device; // "NVIDIA H200"
-  const char *model, *precision;
-  int batch, context;
-  int together; // devices of the node that ran at once; 1: one by one
-  int ranks;    // devices that held a model together; 1: each its own
-  const char *words;
-  size_t first_run, run_count; // of runs
-};
-
-// One result of one record. NAN where it was not measured.
-struct fleet_run {
-  size_t device, workload;
-  double tokens_per_s; // of an accelerator
-  double error;        // standard error within the run, of the same
-  double power_w;      // under load, of an accelerator
-  double clock_mhz;    // the median of the core's
-  const char *started, *file;
+  const char *id;       // UUID, PCI address or number; a server's URL
+  const char *position; // within the node: the PCI address, else the number
+  // From its newest record; "" if that does not tell, NULL if the device has no such setting.
+  const char *settings[FLEET_SETTINGS];
+  int served; // accelerators behind a server; 0: not a server
 };
 
 struct fleet {
@@ -81,24 +46,32 @@ struct fleet {
   size_t workload_count;
   struct fleet_run *runs; // by workload, then device, then time
   size_t run_count, record_count;
-  const struct table *list; // of nodes that are expected; NULL: none
-  struct texts missing;     // of these, without a record
-  struct texts unexpected;  // with one, and not on the list
-  struct texts warnings;
+  const struct table *list; // of expected nodes; NULL: none
+  struct texts missing;     // expected nodes without a record
+  struct texts unexpected;  // nodes with a record that are not on the list
+  struct texts warnings;    // about devices that occur in two nodes
+  struct texts refused;     // the first server loads that are not used, and why
 };
 
-// Reads the records, as files or as folders of files. `expected`: a CSV table of nodes with a column
-// "node" and others of the user's own (rack, slot, switch), or a plain list of names; or NULL.
-// Errors: what measurement_read refuses, of any of them; one record in two files; a node twice on the
-// list; no result of a whole model. Returns NULL after errors.
+// A list of nodes: a CSV table with a column "node" and others of the user's own (rack, slot,
+// switch), or a plain list of names, as such a table; or the names themselves, as in host_list.h.
+// Its rows are found by node (table_find). Errors: a node that is blank or repeated. NULL after
+// errors.
+const struct table *fleet_list_read(const char *path, struct arena *arena,
+                                    struct diagnostics *diagnostics);
+
+// Reads the records, from files or folders of files. `expected`: for fleet_list_read, or NULL.
+// Errors: what measurement_read and serving_read refuse, in any record; a serving record of
+// decoding or of a published run; one record in two files; no usable result. Returns NULL after
+// errors.
 const struct fleet *fleet_read(const char *const *paths, size_t count, const char *expected,
                                struct arena *arena, struct diagnostics *diagnostics);
 
-// The same of the probe's records among these, which were read already; NULL where none has a result of
-// a whole model.
+// The same for the probe's records among records that have already been read; NULL if none has a
+// result for a whole model.
 const struct fleet *fleet_of_records(const struct records *records, struct arena *arena);
 
-// The workload of a result of one of these records; -1: it does not count.
+// The workload of a result in one of these records; -1: the result does not count.
 long fleet_workload_like(const struct fleet *fleet, const struct measurement *result,
                          struct arena *arena);
 

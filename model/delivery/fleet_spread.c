@@ -2,13 +2,14 @@
 
 #include "base/csv.h"
 #include "base/statistics.h"
+#include "model/delivery/fleet_item.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double normal_per_mad = 1.4826;    // of a normal distribution
-static const double normal_per_median = 1.2533; // a median's standard error over a mean's
+static const double normal_per_median = 1.2533; // ratio of a median's standard error to a mean's
 
 struct spreading {
   const struct fleet *fleet;
@@ -42,7 +43,16 @@ static double median_of(double *values, size_t count) {
   return quantile(values, count, 0.5);
 }
 
-// ---- who stands out
+// Of values in ascending order.
+static double quantile_of(const struct fleet_value *values, size_t count, double share,
+                          struct arena *arena) {
+  double *sorted = arena_array(arena, count, sizeof *sorted);
+  for (size_t i = 0; i < count; i++)
+    sorted[i] = values[i].value;
+  return quantile(sorted, count, share);
+}
+
+// ---- outliers
 
 // Returns the robust standard deviation about the median.
 static double judge(const struct spreading *spreading, struct fleet_value *values, size_t count,
@@ -65,13 +75,13 @@ static double judge(const struct spreading *spreading, struct fleet_value *value
   return deviation;
 }
 
-// ---- what it is made of
+// ---- components
 
 struct sums {
   double all;     // of values
   double squares; // of values about their device's mean
-  double errors;  // of squares of runs' own standard errors
-  double counts;  // of squares of runs of a device
+  double errors;  // sum of the squares of the runs' own standard errors
+  double counts;  // sum of the squares of the devices' numbers of runs
   size_t runs, devices, error_count;
 };
 
@@ -168,7 +178,7 @@ static int by_place(const void *a, const void *b) {
   return order ? order : (left->value > right->value) - (left->value < right->value);
 }
 
-// Nodes that are not on the list have no place of its columns.
+// Nodes that are not on the list have no place in its columns.
 static const char *place_of(const struct spreading *spreading, size_t device, const char *column) {
   const struct fleet_device *at = &spreading->fleet->devices[device];
   const long row = spreading->fleet->nodes[at->node].row;
@@ -197,8 +207,8 @@ static void add_place(struct spreading *spreading, const char *column, const str
       .stands_out = count >= FLEET_ENOUGH && fabs(median - spread->median) > limit};
 }
 
-// By one column of the list, or (NULL) by the position within the node. Places of one device each are
-// the devices themselves.
+// By one column of the list, or (NULL) by the position within the node. Skipped if every place has
+// only one device, as the places are then the devices themselves.
 static void add_places(struct spreading *spreading, const char *column) {
   const struct fleet_spread *spread = &spreading->spread;
   struct placed *all = arena_array(spreading->arena, spread->device_count, sizeof *all);
@@ -241,20 +251,19 @@ struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
     return *spread;
   split(&spreading, &sums);
   collect_nodes(&spreading);
-  double total = 0, node_median;
+  double total = 0;
   for (size_t d = 0; d < sums.devices; d++)
     total += spread->devices[d].value;
   spread->mean = total / (double)sums.devices;
   spread->deviation = judge(&spreading, spread->devices, spread->device_count, &spread->median,
                             &spread->devices_out);
-  judge(&spreading, spread->nodes, spread->node_count, &node_median, &spread->nodes_out);
-  double *sorted = arena_array(arena, sums.devices, sizeof *sorted);
-  for (size_t d = 0; d < sums.devices; d++)
-    sorted[d] = spread->devices[d].value;
-  spread->p5 = quantile(sorted, sums.devices, 0.05);
-  spread->p95 = quantile(sorted, sums.devices, 0.95);
-  spread->low = sorted[0];
-  spread->high = sorted[sums.devices - 1];
+  judge(&spreading, spread->nodes, spread->node_count, &spread->node_median, &spread->nodes_out);
+  spread->p5 = quantile_of(spread->devices, spread->device_count, 0.05, arena);
+  spread->p95 = quantile_of(spread->devices, spread->device_count, 0.95, arena);
+  spread->node_p5 = quantile_of(spread->nodes, spread->node_count, 0.05, arena);
+  spread->node_p95 = quantile_of(spread->nodes, spread->node_count, 0.95, arena);
+  spread->low = spread->devices[0].value;
+  spread->high = spread->devices[sums.devices - 1].value;
   add_places(&spreading, NULL);
   for (size_t c = 0; fleet->list && c < fleet->list->columns; c++)
     if (strcmp(fleet->list->column_names[c], "node") != 0)

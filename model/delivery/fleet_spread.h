@@ -1,15 +1,17 @@
-// fleet_spread: how tokens per second, watts or clocks are spread over a fleet, what that spread is made of,
-// and who stands out.
+// fleet_spread: how tokens per second, watts or clocks are spread over a fleet, the components of
+// that spread, and outliers.
 //
-// Of each device its mean over its runs counts, of each node the mean over its devices.
-//   stands out   further from the median than FLEET_DEVIATIONS robust standard deviations, which are
-//                1.4826 times the median of the absolute deviations from it (Iglewicz and Hoaglin, How
-//                to Detect and Handle Outliers, 1993), and than the practical margin. Both hold up as
-//                long as fewer than half are bad, where a mean and a standard deviation do not.
-//   made of      one-way random effects by analysis of variance, devices with unlike numbers of runs
-//                (Searle, Casella, McCulloch, Variance Components, 1992, 3.6): what a run's own interval
-//                says, what runs of one device differ by beyond that, and what devices differ by beyond
-//                that. A component that comes out below zero is zero.
+// Each device counts by the mean over its runs, each node by the mean over its devices.
+//   outliers     further from the median than FLEET_DEVIATIONS robust standard deviations, which
+//                are 1.4826 times the median of the absolute deviations from it (Iglewicz and
+//                Hoaglin, How to Detect and Handle Outliers, 1993), and further than the practical
+//                margin. Both are valid as long as fewer than half are bad, unlike a mean and a
+//                standard deviation.
+//   components   one-way random effects by analysis of variance, devices with unequal numbers of
+//                runs (Searle, Casella, McCulloch, Variance Components, 1992, 3.6): the spread
+//                according to a run's own interval, the additional spread of runs of one device,
+//                and the additional spread of devices. A component that comes out below zero is set
+//                to zero.
 #ifndef PERTOKEN_MODEL_DELIVERY_FLEET_SPREAD_H
 #define PERTOKEN_MODEL_DELIVERY_FLEET_SPREAD_H
 
@@ -22,14 +24,24 @@
 #include <stddef.h>
 
 #define FLEET_DEVIATIONS      3.5
-#define FLEET_MARGIN          0.03 // of the median, unless another is asked for
-#define FLEET_POSITION_MARGIN 0.01 // the same of a place's median, over many devices
+#define FLEET_MARGIN          0.03 // of the median, by default
+#define FLEET_POSITION_MARGIN 0.01 // of a place's median, over many devices, by default
 
-enum { FLEET_ENOUGH = 3 }; // fewer say nothing of a spread
+enum { FLEET_ENOUGH = 3 }; // fewer tell nothing about a spread
 
-enum fleet_measure { FLEET_TOKENS, FLEET_WATTS, FLEET_CLOCK, FLEET_MEASURES };
+// Those after FLEET_MEASURES are for nodes and their servers (node_sample.h): they have no spread
+// over devices.
+enum fleet_measure {
+  FLEET_TOKENS,
+  FLEET_WATTS,
+  FLEET_CLOCK,
+  FLEET_MEASURES,
+  FLEET_WALL,
+  FLEET_TTFT,
+  FLEET_TPOT
+};
 
-// Of a device or a node.
+// The value of a device or a node.
 struct fleet_value {
   size_t index; // of fleet.devices or fleet.nodes
   double value;
@@ -37,7 +49,8 @@ struct fleet_value {
   bool stands_out;
 };
 
-// All devices at one place: at a position within the node, or at a value of a column of the list.
+// All devices at one place: at a position within the node, or with one value in a column of the
+// list.
 struct fleet_place {
   const char *column, *name;
   size_t count;
@@ -48,8 +61,10 @@ struct fleet_place {
 struct fleet_spread {
   size_t device_count, node_count, run_count;
   double mean, median, p5, p95, low, high; // of devices
+  double node_median, node_p5, node_p95;   // of nodes
   double deviation;                        // robust, of devices
-  // Standard deviations as shares of the mean. NAN: not known; between_runs is then in between_devices.
+  // Standard deviations as shares of the mean. NAN: unknown; between_runs is then part of
+  // between_devices.
   double within_run, between_runs, between_devices;
   struct fleet_value *devices; // ascending
   struct fleet_value *nodes;   // ascending
@@ -58,13 +73,13 @@ struct fleet_spread {
   size_t place_count;
 };
 
-// Of the results of one workload; device_count 0 where the measure is in none of them.
+// For the results of one workload; device_count is 0 if none of them has the measure.
 struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
                                     enum fleet_measure measure, double margin, struct arena *arena);
 
-// By how much devices differ, as a standard deviation over the mean: of results like this one or, where
-// fewer than FLEET_ENOUGH devices have one, the most of any workload of such a device. NAN: fewer than
-// that were measured.
+// By how much devices differ, as a standard deviation over the mean: for results like this one or,
+// if fewer than FLEET_ENOUGH devices have one, the largest of any workload of such a device. NAN:
+// fewer devices than that were measured.
 double fleet_device_spread(const struct records *records, const struct measurement *like,
                            enum fleet_measure measure, struct arena *arena);
 

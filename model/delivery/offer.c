@@ -4,6 +4,7 @@
 #include "model/evidence/grade.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct offer_line_info offer_lines[OFFER_LINES] = {
@@ -59,13 +60,62 @@ struct texts offer_not_included(const struct offer *offer, struct arena *arena) 
   return missing;
 }
 
+// ---- the guarantee of a workload
+
+// The latency that nearly every request meets, which a mean or a median does not state. INFINITY:
+// not guaranteed.
+static double kept_by_most(const struct offer_guarantee *guarantee, enum offer_latency_kind kind) {
+  const struct offer_latency *latency = &guarantee->latencies[kind];
+  return isnan(latency->seconds) || latency->statistic < LATENCY_P90 ? INFINITY : latency->seconds;
+}
+
+// From a time or rate per user, each written in a single unit: s, ms or token/s. In seconds;
+// INFINITY: none.
+static double seconds_of(const struct workload *workload, enum workload_key key) {
+  const double value = strtod(workload->values[key], NULL);
+  if (!*workload->values[key])
+    return INFINITY;
+  return key == WORKLOAD_INTERACTIVITY ? 1 / value : key == WORKLOAD_TPOT ? value / 1000 : value;
+}
+
+// The latency limits of a workload, INFINITY for none.
+static void limits_of(const struct workload *workload, double limits[OFFER_LATENCIES]) {
+  limits[OFFER_TTFT] = seconds_of(workload, WORKLOAD_TTFT);
+  limits[OFFER_TPOT] =
+      fmin(seconds_of(workload, WORKLOAD_TPOT), seconds_of(workload, WORKLOAD_INTERACTIVITY));
+}
+
+static bool is_per_user(int key) {
+  return key == WORKLOAD_TTFT || key == WORKLOAD_TPOT || key == WORKLOAD_INTERACTIVITY;
+}
+
 static bool fits(const struct offer_guarantee *guarantee, const struct workload *workload) {
+  double limits[OFFER_LATENCIES];
+  limits_of(workload, limits);
+  for (int l = 0; l < OFFER_LATENCIES; l++)
+    if (isfinite(limits[l]) &&
+        kept_by_most(guarantee, (enum offer_latency_kind)l) > limits[l] * (1 + 1e-12))
+      return false;
   for (int key = 0; key < WORKLOAD_KEYS; key++)
-    if (*workload->values[key] &&
+    if (*workload->values[key] && !is_per_user(key) &&
         !workload_is_alike(workload, (enum workload_key)key, workload->values[key],
                            guarantee->workload.values[key]))
       return false;
   return true;
+}
+
+// Above 0: a, of two that both meet the workload's limits, is closer to them; 0: neither is.
+static int closer(const struct offer_guarantee *a, const struct offer_guarantee *b,
+                  const struct workload *workload) {
+  double limits[OFFER_LATENCIES];
+  limits_of(workload, limits);
+  for (int l = 0; l < OFFER_LATENCIES; l++) {
+    const double left = kept_by_most(a, (enum offer_latency_kind)l);
+    const double right = kept_by_most(b, (enum offer_latency_kind)l);
+    if (isfinite(limits[l]) && left != right)
+      return left > right ? 1 : -1;
+  }
+  return 0;
 }
 
 const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
@@ -73,10 +123,33 @@ const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
   const struct offer_guarantee *found = NULL;
   size_t count = 0;
   for (size_t g = 0; g < offer->guarantee_count; g++)
-    if (fits(&offer->guarantees[g], workload)) {
-      found = found ? found : &offer->guarantees[g];
-      count++;
+    if (!isnan(offer->guarantees[g].tokens_per_s) && fits(&offer->guarantees[g], workload)) {
+      const struct offer_guarantee *one = &offer->guarantees[g];
+      const int nearer = found ? closer(one, found, workload) : 1;
+      found = nearer > 0 ? one : found;
+      count = nearer > 0 ? 1 : count + (nearer == 0);
     }
   *others = count ? count - 1 : 0;
   return found;
+}
+
+static double value_of(const struct offer *offer, enum offer_line line) {
+  return offer->prices[line].text ? offer->prices[line].value : 0;
+}
+
+double offer_hardware(const struct offer *offer) {
+  return offer->accelerators * value_of(offer, OFFER_ACCELERATORS) *
+             (1 - value_of(offer, OFFER_DISCOUNT)) +
+         offer->nodes * value_of(offer, OFFER_SERVERS) +
+         offer->accelerators * value_of(offer, OFFER_NETWORK);
+}
+
+const char *offer_guaranteed_input(const struct offer_guarantee *guarantee) {
+  const bool decodes = !strcmp(guarantee->workload.values[WORKLOAD_BASIS], "decode");
+  return decodes ? "decode_throughput" : "throughput";
+}
+
+double offer_guaranteed_rate(const struct offer *offer, const struct offer_guarantee *guarantee) {
+  const double share = offer->per_node ? offer_accelerators_per_node(offer) : 1;
+  return rate_per_hour(guarantee->tokens_per_s) / share;
 }

@@ -1,16 +1,21 @@
-// offer: what a vendor offers in writing, as a file: what it costs, what it is guaranteed to do, and
-// what is owed if it does not.
+// offer: a vendor's written offer, as a file: its prices, its guarantees, and what is owed if they
+// are not met.
 //
 //   [offer]           vendor, reference, date, currency, accelerator, accelerators (how many);
 //                     nodes, valid_until
-//   [price]           a line for each thing offered, of offer_lines; what has no line is not offered
-//   [terms]           warranty (yr), delivery (the day by which)
-//   [guarantee NAME]  a workload in the words of [workload], with its basis, and tokens_per_s, power
-//   [acceptance]      tolerance, node_tolerance, confidence, may_fail, remedy, remedy_limit
+//   [price]           a line for each thing offered, of offer_lines; the rest is not offered
+//   [terms]           warranty (yr), delivery (the latest day)
+//   [guarantee NAME]  a workload with the keys of [workload], with its basis, and tokens_per_s,
+//                     power; for serving also ttft and tpot, for requests of input_tokens and
+//                     output_tokens at a load on one server: concurrency or request_rate
+//   [acceptance]      tolerance, node_tolerance, confidence, may_fail, remedy, remedy_limit,
+//                     replacement_time
 //
-// Refused, each with its place: a section or key that is not known, one that is missing, an offer
-// without a count, prices in two currencies, a price that does not say per what, rates per node
-// beside rates per accelerator, a tolerance or confidence of 100 % or more, an end before the date.
+// Refused, each with its place: an unknown section or key, a missing one, an offer without a count,
+// prices in two currencies, a price without its basis (per gpu, node or in total), rates per node
+// beside rates per accelerator, a latency without its percentile, lengths and load, a tolerance or
+// confidence of 100 % or more, a remedy_limit with replacement, a replacement_time with a remedy in
+// money, an end before the date.
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_H
 
@@ -19,6 +24,7 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
 
 #include <stdbool.h>
@@ -37,8 +43,8 @@ enum offer_line {
   OFFER_LINES
 };
 
-// Of [price]: the key, and the input of the cost model that it becomes. A line with an `amount` may
-// say a sum for all that is offered instead of a share of its hardware.
+// A line of [price]: its key, and the cost model's input that it becomes. A line with an `amount`
+// may be a sum for everything offered instead of a share of the hardware.
 struct offer_line_info {
   const char *key, *input;
   const char *unit;   // "USD/gpu", USD standing for the offer's currency
@@ -48,33 +54,47 @@ struct offer_line_info {
 extern const struct offer_line_info offer_lines[OFFER_LINES];
 
 struct offer_price {
-  const char *text; // as it stands; NULL: not offered
+  const char *text; // as written; NULL: not offered
   struct place place;
-  double value; // base units of the line's unit; of an amount its share of the hardware
+  double value; // base units of the line's unit; for an amount its share of the hardware
   bool is_amount;
 };
+
+// An upper limit of a latency, by one statistic of a load's requests.
+struct offer_latency {
+  double seconds; // NAN: not guaranteed
+  enum serving_statistic statistic;
+  struct place place;
+};
+
+enum offer_latency_kind { OFFER_TTFT, OFFER_TPOT, OFFER_LATENCIES };
 
 struct offer_guarantee {
   const char *name;
   struct place place;
-  struct workload workload; // in the catalogue's words; "" where it says nothing
-  double tokens_per_s;      // of an accelerator, or of a node where the offer counts by nodes
-  double power_w;           // the same; NAN: none guaranteed
+  struct workload workload; // in the catalogue's words; "" if not stated
+  double tokens_per_s;      // per accelerator, or per node if the offer counts by nodes; NAN: only
+                            // latencies are guaranteed
+  double power_w;           // the same; NAN: not guaranteed
   struct place tokens_place, power_place;
+  struct offer_latency latencies[OFFER_LATENCIES];
+  // Of a request, and the load on one server: requests in flight, or 1/s. 0: not stated.
+  double input_tokens, output_tokens, concurrency, request_rate;
 };
 
-// When the delivery counts as what was guaranteed. NAN, or -1 for counts, where nothing is said.
+// When the delivery counts as guaranteed. NAN, or -1 for counts, if not stated.
 struct offer_acceptance {
   double confidence;     // of each verdict
-  double tolerance;      // by which the fleet's mean may miss
+  double tolerance;      // by which the fleet's mean may miss the guarantee
   double node_tolerance; // by which a single node may miss
-  int may_fail;          // nodes that may miss that
-  double remedy;         // share of the price owed for each 1 % that is missing
-  double remedy_limit;   // and at most
-  bool replacement;      // instead: what fails is replaced
+  int may_fail;          // nodes that may miss by more than that
+  double remedy;         // share of the price owed for each missing 1 %
+  double remedy_limit;   // maximum share owed
+  bool replacement;      // instead: failing hardware is replaced
+  double replacement_h;  // within that time; NAN: not stated
 };
 
-// As it stands in the file: "price.servers", "58000 USD/node".
+// As written in the file: "price.servers", "58000 USD/node".
 struct offer_text {
   const char *name, *text;
 };
@@ -85,11 +105,11 @@ struct offer {
   const char *date, *valid_until; // YYYY-MM-DD; "" for no end
   const char *accelerator;        // an id of the catalogue
   struct place accelerator_place, count_place, nodes_place, validity_place, warranty_place;
-  int accelerators, nodes; // nodes 0: not said
+  int accelerators, nodes; // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
-  double warranty_h; // NAN: not said
+  double warranty_h; // NAN: not stated
   const char *delivery;
-  bool per_node; // guarantees are of nodes
+  bool per_node; // guarantees are per node
   struct offer_guarantee *guarantees;
   size_t guarantee_count;
   struct offer_acceptance acceptance;
@@ -101,25 +121,36 @@ struct offer {
 const struct offer *offer_read(const char *path, struct catalog *catalog, struct arena *arena,
                                struct diagnostics *diagnostics);
 
-// "Example Compute Q-2026-118", as a quote is referred to.
+// "Example Compute Q-2026-118", the way to cite a quote.
 const char *offer_reference(const struct offer *offer, struct arena *arena);
+
+// The cost model's hardware_cost of what is offered, without spares: accelerators less discount,
+// servers, network; in the offer's currency.
+double offer_hardware(const struct offer *offer);
 
 // 0 without `nodes`.
 int offer_accelerators_per_node(const struct offer *offer);
 
-// Whether the day is after the offer's last.
+// Whether the day is after the last day of the offer.
 bool offer_has_expired(const struct offer *offer, const char *day);
 
-// What a price line means to the cost model, as text that an input reads: of an amount its share, of
-// support the warranty's price too. NULL: not offered, or part of another line.
+// A price line as text that an input of the cost model reads: for an amount its share, for support
+// including the warranty's price. NULL: not offered, or part of another line.
 const char *offer_input_text(const struct offer *offer, enum offer_line line, struct arena *arena);
 
-// What has no line: "installation, delivery".
+// The things that have no line: "installation, delivery".
 struct texts offer_not_included(const struct offer *offer, struct arena *arena);
 
-// The one guarantee that has what the workload says, keys that this leaves open aside: NULL for
-// none; *others counts further ones.
+// The one guarantee of tokens/s that agrees with what the workload states, except keys that it
+// leaves open: NULL for none; *others counts further ones. A workload's times and rate per user are
+// met by a guarantee of at most that ttft and tpot at P90 or higher; of several, the one closest to
+// them counts.
 const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
                                                   const struct workload *workload, size_t *others);
+
+// The cost model's input that a guarantee gives, and the guaranteed value per accelerator, in base
+// units. An offer by nodes states the number of nodes.
+const char *offer_guaranteed_input(const struct offer_guarantee *guarantee);
+double offer_guaranteed_rate(const struct offer *offer, const struct offer_guarantee *guarantee);
 
 #endif

@@ -53,7 +53,7 @@ double curve_interactivity(const struct curve *curve, size_t point) {
   return rate(curve, curve->tokens_per_s[point], curve->batch[point]);
 }
 
-// Of a column at a batch, as measured or between.
+// A column's value at a batch, measured or interpolated.
 static double value_at(const struct curve *curve, const double *column, double batch) {
   for (size_t i = 0; i < curve->count; i++)
     if (curve->batch[i] == batch)
@@ -61,7 +61,7 @@ static double value_at(const struct curve *curve, const double *column, double b
   return curve_interpolate(curve->batch, column, curve->count, batch);
 }
 
-// Of a column of times, of which some points may tell none: between those that do.
+// A time at a batch, interpolated between the points that have one.
 static double time_at(const struct curve *curve, const double *column, double batch) {
   double batches[MAX_CURVE_POINTS], told[MAX_CURVE_POINTS];
   size_t count = 0;
@@ -86,11 +86,11 @@ static size_t first_told(const struct curve *curve) {
 static const char *why_no_rate(const struct curve *curve, double target, struct arena *arena) {
   const size_t last = curve->count - 1;
   const bool above = target > curve_interactivity(curve, 0);
-  return arena_printf(arena,
-                      "%.4g token/s per user is %s what was measured: %.4g at batch %g down to "
-                      "%.4g at batch %g",
-                      target, above ? "above" : "below", curve_interactivity(curve, 0),
-                      curve->batch[0], curve_interactivity(curve, last), curve->batch[last]);
+  return arena_printf(
+      arena,
+      "%.4g token/s per user is %s the measured range: %.4g at batch %g down to %.4g at batch %g",
+      target, above ? "above" : "below", curve_interactivity(curve, 0), curve->batch[0],
+      curve_interactivity(curve, last), curve->batch[last]);
 }
 
 static bool limits_times(const struct curve_limits *limits) {
@@ -103,8 +103,8 @@ static const char *why_none(const struct curve *curve, const struct curve_limits
     return why_no_rate(curve, limits->interactivity, arena);
   const size_t first = first_told(curve);
   return arena_printf(arena,
-                      "nothing that was measured keeps it: at batch %g P%d is %.4g s to the first "
-                      "token, %.4g s from token to token, at %.4g token/s per user",
+                      "no measured point meets it: at batch %g P%d is %.4g s to the first token, "
+                      "%.4g s from token to token, at %.4g token/s per user",
                       curve->batch[first], curve->percentile, curve->ttft_s[first],
                       curve->tpot_s[first], curve_interactivity(curve, first));
 }
@@ -141,8 +141,7 @@ const char *curve_choose(const struct curve *curve, const struct curve_limits *l
                          struct curve_choice *out, struct arena *arena) {
   const size_t last = curve->count - 1;
   if (limits_times(limits) && !curve->percentile)
-    return "its rungs tell no P90 of the times to the first token and between tokens: each needs "
-           "64 "
+    return "its rungs give no P90 for time to first token or between tokens: each needs 64 "
            "requests";
   if (!limits_times(limits) && !is_within(curve_interactivity(curve, last), limits->interactivity))
     return why_none(curve, limits, arena);

@@ -1,6 +1,7 @@
 #include "model/evidence/day.h"
 
 #include "base/csv.h"
+#include "model/catalog/columns.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-const char day_measured[] = "measured";
+// The keyword for the day in an option's record of production.
+static const char day_measured[] = "measured";
 
 static void fill(struct day *day, double value) {
   day->row = -1;
@@ -18,7 +20,7 @@ static void fill(struct day *day, double value) {
     day->share[hour] = value;
 }
 
-// Published shares are rounded: they count in proportion.
+// Published shares are rounded, so only their proportions count.
 static void take_row(const struct table *table, long row, struct day *day, struct arena *arena) {
   double sum = 0;
   day->row = row;

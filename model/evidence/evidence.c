@@ -46,7 +46,7 @@ static size_t count_matches(const struct evidence_request *request, int keys) {
   return count;
 }
 
-// Adds an item to a list with "; " between, once.
+// Adds an item to a list, separated by "; ", unless it is already there.
 static const char *add_item(const char *list, const char *item, struct arena *arena) {
   const char *ended = arena_printf(arena, "%s;", *item ? item : "(not stated)");
   const char *known = strstr(list, ended);
@@ -59,11 +59,10 @@ static const char *end_list(const char *list, struct arena *arena) {
   return *list ? arena_copy_n(arena, list, strlen(list) - 1) : list;
 }
 
-// Who could supply what is not there.
+// Which sources could supply what is missing.
 static const char *who_could(const struct evidence_request *request, struct arena *arena) {
   return arena_printf(arena,
-                      "%s, or whoever runs it, would have to publish one, or pertoken-probe "
-                      "to measure it",
+                      "%s or an operator would have to publish one, or pertoken-probe measure it",
                       *request->vendor ? request->vendor : "its vendor");
 }
 
@@ -80,7 +79,7 @@ static const char *why_nothing(const struct evidence_request *request, struct ar
   for (size_t row = 0; row < table->rows; row++)
     if (is_of(request, row) && workload_row_matches(request->workload, table, row, key))
       list = add_item(list, workload_row_value(table, row, (enum workload_key)key), arena);
-  return arena_printf(arena, "no published throughput of '%s' has %s = %s; there is: %s (%s)",
+  return arena_printf(arena, "no published throughput of '%s' has %s = %s; available: %s (%s)",
                       request->accelerator, workload_key_names[key], request->workload->values[key],
                       end_list(list, arena), who_could(request, arena));
 }
@@ -93,7 +92,7 @@ struct choosing {
   struct arena *arena;
   size_t *rows; // candidates so far
   size_t count;
-  enum grade best; // of theirs
+  enum grade best; // of the candidates
   struct date newest;
 };
 
@@ -127,7 +126,7 @@ static bool has_lengths(const struct choosing *choosing, size_t row) {
           has_length(choosing->table, row, "osl", request->output_tokens));
 }
 
-// Of a family of precisions the very one, where it is there.
+// Within a family of precisions, exactly the stated one, if any candidate has it.
 static bool is_precise(const struct choosing *choosing, size_t row) {
   const char *said = choosing->request->workload->values[WORKLOAD_PRECISION];
   for (size_t i = 0; i < choosing->count && *said; i++)
@@ -142,7 +141,7 @@ static bool is_later(struct date a, struct date b) {
                               : a.day > b.day;
 }
 
-// The best grade and the newest date there are.
+// The best grade and the newest date among the candidates.
 static void find_best(struct choosing *choosing) {
   choosing->best = GRADE_ASSUMED;
   choosing->newest = (struct date){0};
@@ -165,7 +164,7 @@ static bool is_recent(const struct choosing *choosing, size_t row) {
   return !date_is_stale(of, choosing->newest);
 }
 
-// Drops the candidates for which it does not hold, judged before any is dropped.
+// Drops the candidates that fail a test, which is applied to all of them before any is dropped.
 static void keep(struct choosing *choosing, bool (*holds)(const struct choosing *, size_t)) {
   bool *kept = arena_array(choosing->arena, choosing->count + 1, sizeof *kept);
   size_t count = 0;
@@ -177,9 +176,10 @@ static void keep(struct choosing *choosing, bool (*holds)(const struct choosing 
   choosing->count = count;
 }
 
-// ---- what they must agree in
+// ---- what the candidates must agree on
 
-// The lengths of a row's requests in words; those of MLPerf, or of a source's own traces, are one.
+// The lengths of a row's requests, in words; all of MLPerf's count as one, and so do those of a
+// source's own traces.
 static const char *lengths_of(const struct choosing *choosing, size_t row) {
   const char *input = table_cell(choosing->table, row, "isl");
   if (is_benchmark(choosing->table, row))
@@ -217,7 +217,7 @@ static const char *why_several(const struct choosing *choosing, const struct agr
   for (size_t i = 0; i < choosing->count; i++)
     list = add_item(list, agreement->of(choosing, choosing->rows[i]), choosing->arena);
   return arena_printf(choosing->arena,
-                      "%zu published throughputs of '%s' fit, in several %s; say which with %s in "
+                      "%zu published throughputs of '%s' match, with several %s; choose with %s in "
                       "[workload], or name a row with evidence = ID: %s",
                       choosing->count, choosing->request->accelerator, agreement->what,
                       agreement->how, end_list(list, choosing->arena));
@@ -237,11 +237,11 @@ static const char *find_candidates(struct choosing *choosing) {
     bool (*holds)(const struct choosing *choosing, size_t row);
     const char *why;
   } demands[] = {
-      {is_held, "are at another power limit than power_limit says"},
-      {is_asked_for, "are of agentic traces or speculative decoding, which the workload does not "
-                     "ask for with scenario or speculation"},
-      {has_lengths, "are of other requests than input_tokens and output_tokens say"},
-      {is_precise, ""}, // of these three there always is one
+      {is_held, "are at a power limit other than power_limit"},
+      {is_asked_for, "are for agentic traces or speculative decoding, which the workload does not "
+                     "name in scenario or speculation"},
+      {has_lengths, "have request lengths other than input_tokens and output_tokens"},
+      {is_precise, ""}, // of these three, one always remains
       {is_of_best_grade, ""},
       {is_recent, ""},
   };
@@ -313,13 +313,13 @@ static const char *gather(const struct evidence_request *request, struct candida
   candidates->rows = choosing.count;
   keep(&choosing, is_best_of_submitter);
   sort_rows(&choosing);
-  assert(choosing.rows); // of those that fit the best of a submitter is kept
+  assert(choosing.rows); // each submitter's best of the rows that fit is kept
   candidates->submitters = choosing.count;
   candidates->best = choosing.rows;
   return NULL;
 }
 
-// ---- the one
+// ---- the choice
 
 static size_t pick(const struct candidates *candidates, const char *wanted) {
   const size_t last = candidates->submitters - 1;
@@ -344,7 +344,7 @@ static const char *pick_words(const struct table *table, const struct candidates
   if (candidates->rows == 1)
     return arena_printf(arena, "%s, the only row that fits%s", row, few);
   if (!last)
-    return arena_printf(arena, "%s, the best of its %zu rows that fit, and of nobody else's%s", row,
+    return arena_printf(arena, "%s, the best of its %zu rows that fit, the only submitter%s", row,
                         candidates->rows, few);
   return arena_printf(arena,
                       "%s, the %s of %zu submitters' best, %.6g to %.6g token/s (%zu rows fit)%s",
@@ -379,20 +379,20 @@ const char *evidence_named(const struct evidence_request *request, size_t *row,
     return arena_printf(arena, "evidence '%s' is for '%s', not for '%s'", id,
                         cell(request, *row, "accelerator"), request->accelerator);
   if (request->power_limit_w > 0 && power_limit(table, *row) != request->power_limit_w)
-    return arena_printf(arena, "evidence '%s' is not at a power limit of %g W/gpu", id,
+    return arena_printf(arena, "evidence '%s' was not measured at a power limit of %g W/gpu", id,
                         request->power_limit_w);
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *wanted = request->workload->values[key];
     const char *has = workload_row_value(table, *row, (enum workload_key)key);
     if (*wanted && key != WORKLOAD_INTERACTIVITY &&
         !workload_is_alike(request->workload, (enum workload_key)key, wanted, has))
-      return arena_printf(arena, "evidence '%s' has %s = %s, but the workload wants %s", id,
+      return arena_printf(arena, "evidence '%s' has %s = %s, but the workload asks for %s", id,
                           workload_key_names[key], *has ? has : "(not stated)", wanted);
   }
   return NULL;
 }
 
-// What the rule would have chosen where a row is named: of the rows that are like it.
+// If a row is named: what the rule would have chosen, from the rows that are like it.
 static void note_named(const struct evidence_request *request, struct evidence *evidence,
                        struct arena *arena) {
   static const enum workload_key like[] = {WORKLOAD_MODEL, WORKLOAD_PRECISION, WORKLOAD_SCENARIO,
@@ -461,15 +461,15 @@ static const char *choose_named(const struct evidence_request *request, struct e
   return NULL;
 }
 
-// MLPerf's requests stand for any, which is said where the workload has its own.
+// MLPerf's requests count for any lengths; that is noted if the workload states its own.
 static void note_lengths(const struct evidence_request *request, struct evidence *evidence,
                          struct arena *arena) {
   if (is_benchmark(request->throughputs, evidence->row) &&
       (request->input_tokens > 0 || request->output_tokens > 0))
-    evidence->note = arena_printf(arena,
-                                  "%s; its requests are as long as MLPerf's, not as input_tokens "
-                                  "and output_tokens say",
-                                  evidence->note);
+    evidence->note = arena_printf(
+        arena,
+        "%s; its requests have MLPerf's lengths, not those of input_tokens and output_tokens",
+        evidence->note);
 }
 
 const char *evidence_choose(const struct evidence_request *request, struct evidence *evidence,

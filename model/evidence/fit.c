@@ -21,7 +21,7 @@ bool fit_device_of(const struct table *accelerators, size_t row, struct fit_devi
   return true;
 }
 
-// What one request holds on all accelerators together.
+// Memory of one request, on all accelerators together.
 static double per_request(const struct memory_model *model, int accelerators,
                           const struct fit_terms *terms) {
   const double kv = memory_kv(model, terms->context, memory_bits(terms->kv));
@@ -29,12 +29,12 @@ static double per_request(const struct memory_model *model, int accelerators,
          (kv * memory_kv_share(model, accelerators) + memory_per_sequence(model, accelerators));
 }
 
-// Of a step as long as `rows`, on all together.
+// Memory of a step with `rows` rows, on all accelerators together.
 static double activations(const struct memory_model *model, int accelerators, double rows) {
   return accelerators * rows * memory_per_token(model, accelerators);
 }
 
-// Of accelerators that hold so many bytes of weights.
+// Requests at once on accelerators that hold `weights` bytes of weights.
 static double concurrency_beside(const struct memory_model *model, double weights,
                                  const struct fit_device *device, int accelerators,
                                  const struct fit_terms *terms) {
@@ -47,7 +47,7 @@ static double concurrency_beside(const struct memory_model *model, double weight
   const double requests = (room - activations(model, accelerators, terms->chunk)) / each;
   if (requests <= terms->chunk)
     return fmax(floor(requests), 0);
-  // More requests than a chunk has tokens: every one adds a row to the step.
+  // More requests than a chunk has tokens: each one adds a row to the step.
   return floor(room / (each + activations(model, accelerators, 1)));
 }
 
@@ -85,7 +85,7 @@ static int fewest(const struct memory_model *model, const char *precision,
   return 0;
 }
 
-// Each of the nodes holds its part of the weights, and requests of its own.
+// Each node holds its part of the weights, and its own requests.
 static double concurrency_over(const struct memory_model *model, const char *precision,
                                const struct fit_device *device, int nodes,
                                const struct fit_terms *terms) {
@@ -93,7 +93,7 @@ static double concurrency_over(const struct memory_model *model, const char *pre
                                     device->most, terms);
 }
 
-// Nodes of a replica: those wanted, or the fewest of several that hold it; 1 where one may do.
+// Nodes of a replica: the requested number, or the fewest that hold it; 1 if one node is enough.
 static int span_of(const struct memory_model *model, const char *precision,
                    const struct fit_device *device, const struct fit_terms *terms, bool fits_one) {
   if (terms->accelerators || terms->nodes == 0 || (terms->nodes == SPAN_ANY && fits_one))

@@ -1,12 +1,13 @@
 // fit: which model fits into which accelerator's memory, on how many of them, and with how many
 // requests at once.
 //
-// Memory alone is counted, as model/evidence/memory.h says: weights shared by tensor parallelism,
-// the KV cache of every request at its full context, the activations of one step. Whether an
+// Only memory is counted, as in model/evidence/memory.h: weights divided by tensor parallelism, the
+// KV cache of every request at its full context, the activations of one step. Whether an
 // accelerator computes in a precision is another question.
 //
-// A replica may span nodes, as expert or pipeline parallelism do: the weights divide over the nodes
-// (what each keeps a copy of is not counted), and every node has requests of its own.
+// A replica may span nodes, as with expert or pipeline parallelism: the weights are divided over
+// the nodes (parts that each node keeps a copy of are not counted), and every node has its own
+// requests.
 #ifndef PERTOKEN_MODEL_EVIDENCE_FIT_H
 #define PERTOKEN_MODEL_EVIDENCE_FIT_H
 
@@ -19,15 +20,15 @@
 enum { SPAN_ANY = -1, MAX_SPAN = 64 };
 
 struct fit_terms {
-  double context;      // tokens that each request holds: its input and its output
+  double context;      // tokens that each request holds: input and output
   const char *kv;      // precision of the KV cache
-  double memory_share; // of the memory that may be filled; MEMORY_SHARE
+  double memory_share; // share of the memory that may be filled; MEMORY_SHARE
   double chunk;        // tokens of one step while prompts are read; MEMORY_CHUNK
-  int accelerators;    // that share the model; 0: the fewest that do
-  int nodes;           // that a replica spans; 0: one, SPAN_ANY: as many as it takes
+  int accelerators;    // that share the model; 0: the fewest that can
+  int nodes;           // that a replica spans; 0: one, SPAN_ANY: as many as needed
 };
 
-// Some accelerators of a catalogue or a record. `most`: how many may share a model.
+// A kind of accelerator, from a catalogue or a record. `most`: how many may share a model.
 struct fit_device {
   const char *id, *name, *vendor;
   double memory; // B each
@@ -36,30 +37,31 @@ struct fit_device {
 
 // The fit of one model in one precision on one device. Bytes.
 struct fit {
-  int accelerators;   // that share the model; 0: it does not fit on as many as may
-  int nodes;          // that they stand in: of one replica
+  int accelerators;   // that share the model; 0: it does not fit on `most` of them
+  int nodes;          // that hold them: of one replica
   double weights;     // of the whole model
-  double per_request; // KV cache at the context and logits, on all the accelerators together
-  double activations; // of a step's chunk, on all together
-  double left;        // memory of all beside the weights; of one accelerator where nothing fits
+  double per_request; // KV cache at the full context, and logits, on all accelerators together
+  double activations; // of a step's chunk, on all accelerators together
+  double left;        // memory left beside the weights, in all; of one accelerator if nothing fits
   double concurrency; // requests at once; NAN for a model without a shape
-  int most;           // accelerators that share it with the most requests at once; 0: none
-  double concurrency_most; // there; NAN as above
+  int most;           // accelerators per model at which requests at once peak; 0: none
+  double concurrency_most; // the requests at once with these; NAN as above
 };
 
-// Accelerators that may share a model where the catalogue knows neither scale-up domain nor node.
+// Accelerators that may share a model if the catalogue knows neither a scale-up domain nor a node.
 enum { MAX_SHARING = 8 };
 
-// The row of an accelerator. As many may share a model as stand in its scale-up domain, or else its
-// node. False without a memory size.
+// The row of an accelerator. A model may be shared within a scale-up domain, or, if there is none,
+// within a node. False without a memory size.
 bool fit_device_of(const struct table *accelerators, size_t row, struct fit_device *out);
 
-// Requests at once on that many accelerators; 0 when not one fits, or the model does not divide.
+// Requests at once on that many accelerators; 0 if not even one fits, or the model cannot be
+// divided.
 double fit_concurrency(const struct memory_model *model, const char *precision,
                        const struct fit_device *device, int accelerators,
                        const struct fit_terms *terms);
 
-// On terms->accelerators, or the fewest that hold the weights and one request.
+// On terms->accelerators, or on the fewest that hold the weights and one request.
 struct fit fit_find(const struct memory_model *model, const char *precision,
                     const struct fit_device *device, const struct fit_terms *terms);
 

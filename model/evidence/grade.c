@@ -110,7 +110,7 @@ static bool parse_part(const char *text, size_t length, struct date *out) {
   return true;
 }
 
-// Where the part that begins here ends; *next is where the one after it begins, or NULL.
+// The end of the part that begins here; *next is where the following part begins, or NULL.
 static const char *end_of_part(const char *text, const char **next) {
   static const char *const separators[] = {" / ", ".."};
   for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {

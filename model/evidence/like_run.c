@@ -19,7 +19,7 @@ double like_run_active_of_row(const struct like_run *run, size_t row) {
   return active_b;
 }
 
-// How far apart two amounts are, in factors: 0 when equal; NAN when one is unknown.
+// How far apart two amounts are, as a factor: 0 if equal; NAN if one is unknown.
 static double distance(double a, double b) {
   return fabs(log(a / b));
 }

@@ -30,7 +30,7 @@ const struct measurement_beside measurement_beside_unknown = {
   {                                                                                                \
     .source = "", .window_s = NAN, .core_clock_hz = RANGE_UNKNOWN,                                 \
     .memory_clock_hz = RANGE_UNKNOWN, .core_temperature_c = RANGE_UNKNOWN,                         \
-    .memory_temperature_c = RANGE_UNKNOWN,                                                         \
+    .memory_temperature_c = RANGE_UNKNOWN, .links = "",                                            \
   }
 
 const struct measurement_telemetry measurement_telemetry_unknown = TELEMETRY_UNKNOWN;
@@ -45,6 +45,7 @@ const struct measurement_together measurement_together_unknown = {
     .host_load_power_w = NAN,
     .window_s = NAN,
     .telemetry = TELEMETRY_UNKNOWN,
+    .wall_power_w = NAN,
 };
 
 const struct measurement_shard measurement_whole_model = {
@@ -102,11 +103,27 @@ bool measurement_is_unsteady(const struct measurement_flags *flags) {
   return flags->noisy || flags->unconverged || flags->drift;
 }
 
+double measurement_read_share(const struct measurement *result) {
+  const double share = result->read_bandwidth_share;
+  return result->flags.bandwidth_void || share > MAX_READ_SHARE ? NAN : share;
+}
+
+double measurement_matrix_share(const struct measurement_prefill *prefill) {
+  return prefill->matrix_share > MAX_MATRIX_SHARE ? NAN : prefill->matrix_share;
+}
+
+static bool has_void_matrix_rate(const struct measurement *result) {
+  bool is_void = false;
+  for (size_t i = 0; i < result->prefill_count; i++)
+    is_void |= result->prefills[i].matrix_share > MAX_MATRIX_SHARE;
+  return is_void;
+}
+
 // "unsteady, +-12 %: 66 % (60-72) of the read bandwidth"
 static const char *unsteadiness(const struct measurement *result, struct arena *arena) {
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
   const char *text = arena_printf(arena, "unsteady, +-%.2g %%", 100 * half);
-  const double share = result->read_bandwidth_share;
+  const double share = measurement_read_share(result);
   if (isnan(share))
     return text;
   const char *interval = isnan(result->share_ci95_low)
@@ -123,8 +140,12 @@ const char *measurement_doubts(const struct measurement *result, struct arena *a
     const char *words;
   } seen[] = {
       {measurement_is_unsteady(flags), unsteadiness(result, arena)},
-      {flags->cache_resident, "the model lived in the cache"},
-      {flags->bandwidth_void, "the memory's own speed was not found"},
+      {flags->cache_resident, "the model was held in the cache"},
+      {flags->bandwidth_void || result->read_bandwidth_share > MAX_READ_SHARE,
+       "faster than the memory was read, so the share of the read bandwidth is not usable: measure "
+       "again on a quiet machine"},
+      {has_void_matrix_rate(result), "a prompt's products were faster than the matrix rate, so the "
+                                     "share of it is not usable: measure again on a quiet machine"},
       {flags->sampling_inconsistent, "energy and sampled power disagree"},
       {flags->thermal_unsettled, "the power had not settled"},
   };

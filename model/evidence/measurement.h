@@ -1,9 +1,9 @@
-// measurement: records of the probe's runs, as JSON files, written and read.
+// measurement: records of the probe's runs, written and read as JSON files.
 //
 // A record is one file (base/record.h): a device, its environment, and one result for each workload
 // measured on it.
 //
-// Decoding is not serving: `tokens_per_s` is what the device decodes when all it does is decode.
+// Decoding is not serving: `tokens_per_s` is what the device decodes when it does nothing else.
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
 #define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
 
@@ -15,51 +15,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
-// device does while others beside it run the same; 4 the meter's readings over time; 5 several
-// devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
-// on the device; 8 what the system says of the cache, and the interval of the share of the read
-// bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 what sets a model's layers
-// apart from a Llama's, and its experts; 13 prompts. Older records are read, with these unknown: their
-// models are Llamas, or were measured as such.
-#define MEASUREMENT_SCHEMA 13
+// 2 adds other watts beside the device's own, telemetry and the device's state; 3 the device's
+// results while others beside it run the same; 4 the meter's readings over time; 5 several devices
+// that hold one model together; 6 telemetry of each of several devices; 7 how a step is executed on
+// the device; 8 the cache size that the system reports, and the interval of the share of the read
+// bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 how a model's layers
+// differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied natively and what is
+// converted; 15 the device's links, and the wall's watts while all devices of a machine run. Older
+// records are read, with these unknown: their models are Llamas, or were measured as such.
+#define MEASUREMENT_SCHEMA 15
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
-  const char *backend; // "cpu"
-  int index;           // of the device within the backend when it was measured; never its identity
-  const char *name, *uuid, *pci;      // uuid and pci are "" where there is none
-  const char *runtime;                // driver, runtime and instruction set
+  const char *backend;           // "cpu"
+  int index;                     // of the device within the backend when measured; not its identity
+  const char *name, *uuid, *pci; // uuid and pci are "" if there is none
+  const char *runtime;           // driver, runtime and instruction set
   uint64_t memory_bytes, cache_bytes; // the last-level cache of the cores in use
-  uint64_t reported_cache_bytes;      // what the system says of it, a package's on AMD; 0: nothing
+  uint64_t reported_cache_bytes;      // as the system reports it, per package on AMD; 0: nothing
   int units;                          // cores or multiprocessors
 };
 
-// How the device was set up, by its management library. "" and NAN where it does not tell. In the
-// environment of several that hold a model together: the first, and the processes on all of them.
+// How the device was set up, according to its management library. "" and NAN where it does not
+// tell. In the environment of several that hold a model together: the state of the first, and the
+// processes on all.
 struct measurement_device_state {
   const char *driver, *vbios; // versions
   const char *ecc;            // "enabled", "disabled"
-  const char *partition;      // "MIG", "SPX, NPS1"; "whole" of a device that could be split
+  const char *partition;      // "MIG", "SPX, NPS1"; "whole": a device that could be partitioned
   double power_limit_w, default_power_limit_w;
-  double other_processes; // that compute on it, before the run; this one not counted
+  double other_processes; // that compute on it, before the run, other than this one
 };
 
 struct measurement_environment {
-  const char *node;      // what its machine is called in a fleet; "" unless it was said
+  const char *node;      // the machine's name in a fleet; "" unless stated
   const char *kernel;    // release of the operating system's kernel
-  const char *cpu_flags; // "" where they cannot be read
-  const char *governor;  // of frequency, "" where it cannot be read
-  double load_average;   // of the machine over a minute, before the run; NAN when unknown
+  const char *cpu_flags; // "" if they cannot be read
+  const char *governor;  // of frequency, "" if it cannot be read
+  double load_average;   // of the machine over a minute, before the run; NAN if unknown
   int threads;           // 0: the backend's choice
   const char *tool_version;
   const char *kernels_build; // hash over the kernels' sources
-  const char *remarks;       // what the figures rest on, for people; "" for nothing
+  const char *remarks;       // the basis of the figures, for people; "" for nothing
   struct measurement_device_state device_state;
 };
 
-// A layer as kernels/decode.h describes it: the enums in its order, so that zeros are a Llama's. 0
-// is what the field is not used for; a score_scale or magnitude of 0 is 1.
+// A layer as described in kernels/decode.h: the enums in its order, so that zeros are a Llama's. 0
+// means that the field is not used, but 1 for score_scale and magnitudes.
 enum measurement_norm { MEASUREMENT_NORM_RMS, MEASUREMENT_NORM_LAYER };
 enum measurement_mlp { MEASUREMENT_MLP_SWIGLU, MEASUREMENT_MLP_CLAMPED, MEASUREMENT_MLP_GELU };
 enum measurement_scaling { MEASUREMENT_ROPE_PLAIN, MEASUREMENT_ROPE_LLAMA3, MEASUREMENT_ROPE_YARN };
@@ -74,7 +76,7 @@ struct measurement_layer {
   enum measurement_mlp mlp;
   bool parallel, qk_norm, sinks;
   bool bias_qkv, bias_output, bias_mlp, bias_router;
-  int window, full_every; // positions; of so many layers the last has no window
+  int window, full_every; // positions; in each group of this many layers the last has no window
   double score_scale;
 };
 
@@ -108,27 +110,27 @@ struct measurement_shape {
   struct measurement_experts experts;
 };
 
-// "bf16", "e4m3", "int8", "f32": two results are alike when all of these are.
+// "bf16", "e4m3", "int8", "f32": two results are alike if all of these are equal.
 struct measurement_types {
   const char *weights, *activations, *kv, *head, *accumulation;
-  const char *experts; // of the routed experts; "": as the weights
+  const char *experts; // of the routed experts; "": the same as the weights
 };
 
-// Which experts the rows of a batch go to, and how many a step reads: what a mixture costs. Unknown
-// of a dense model.
+// Which experts the rows of a batch are routed to, and how many a step reads: this determines the
+// cost of a mixture. Unknown for a dense model.
 struct measurement_routing {
-  const char *policy; // "model", "uniform", "skewed"
-  double skew;        // of "skewed"
-  double touched;     // distinct experts a step, over all layers, counted on the device, the mean
-  double expected;    // the same as uniform routing would have it, in closed form
-  uint64_t expert_bytes; // of one of them, read once a step however many rows go to it
+  const char *policy;    // "model", "uniform", "skewed"
+  double skew;           // of "skewed"
+  double touched;        // distinct experts per step, over all layers, counted on the device, mean
+  double expected;       // the same for uniform routing, in closed form
+  uint64_t expert_bytes; // of one expert, read once per step however many rows use it
 };
 
-// No figure stands in a record whose kernels did not pass.
+// A record has no figures if its kernels did not pass.
 struct measurement_verification {
   const char *what;           // which shape was compared, and how
-  double max_error;           // relative norm of the logits' error, the worst row's
-  double tolerance;           // that it had to stay below
+  double max_error;           // relative norm of the logits' error, of the worst row
+  double tolerance;           // which the error had to stay below
   const char *token_checksum; // SHA-256 over the first tokens sampled
 };
 
@@ -140,33 +142,34 @@ struct measurement_slice {
   size_t sample_count;
 };
 
-// How a step is put on a device that is told what to do: decode_step_form of kernels/decode.h. ""
-// where there is but one way, and in old records.
+// How a step is executed on a device, and what is multiplied there: decode_step_form of
+// kernels/decode.h. "" if there is only one way, and in old records.
 struct measurement_step_form {
-  const char *form;     // "recorded graph", "one launch", "single launches"
-  const char *fallback; // why it is not what it was to be, and takes longer than need be
+  const char *form;       // "recorded graph", "one launch", "single launches"
+  const char *fallback;   // why it is not the intended form, and takes longer than necessary
+  const char *arithmetic; // "native bf16; converted mxfp4 to bf16"
 };
 
 struct measurement_flags {
   bool cache_resident; // weights and cache under 8 times the last-level cache
   bool noisy;          // first and last third of the samples differ by over 0.5 %
-  bool unconverged;    // the interval was still wider than +-0.5 % when time was up
-  // The read bandwidth before and after differ by over 1 %, or that of the reads beside the samples
-  // by over 5 % between 5 % and 95 % of them.
+  bool unconverged;    // the interval was still wider than +-0.5 % when time ran out
+  // The read bandwidths before and after differ by over 1 %, or the 5th and 95th percentiles of the
+  // reads beside the samples differ by over 5 %.
   bool drift;
-  // A ratio above 1.02: the read bandwidth was not the ceiling. Where it drifts, the ratio stands all
-  // the same; else it is unknown.
+  // A ratio above MAX_READ_SHARE: the reads were not a ceiling, and neither they nor the ratio can
+  // be used. Old records contain the ratio even where the reads drifted.
   bool bandwidth_void;
   bool sampling_inconsistent; // energy and integrated power differ by over 5 %
-  bool thermal_unsettled;     // power still rose or fell at the end
+  bool thermal_unsettled;     // power was still rising or falling at the end
 };
 
-// Of what was looked at several times while the load ran. NAN where it is not told.
+// Of a quantity sampled several times while the load ran. NAN if unknown.
 struct measurement_range {
   double min, median, max;
 };
 
-// A reason that held the clocks down, and for how long of the window.
+// A reason that held the clocks down, and how much of the window it lasted.
 struct measurement_throttle {
   const char *reason;
   double seconds;
@@ -175,135 +178,140 @@ struct measurement_throttle {
 struct measurement_telemetry {
   const char *source; // "nvml", "cpufreq and hwmon", "none: WHY"; "" in old records
   int looks;
-  double window_s; // from first to last look, under load; NAN without
+  double window_s; // from first to last sample, under load; NAN without
   struct measurement_range core_clock_hz, memory_clock_hz;
   struct measurement_range core_temperature_c, memory_temperature_c;
-  const struct measurement_throttle *throttles; // those that held for any time
+  const struct measurement_throttle *throttles; // those that lasted for any time
   size_t throttle_count;
+  const char
+      *links; // "PCIe 5 x16, 18 NVLinks", the widest of the window: links rest; "" where unknown
 };
 
-// Other watts of the same window, never a part of the device's own. NAN where not measured.
+// Other watts of the same window, never part of the device's own. NAN if not measured.
 struct measurement_beside {
   double soak_s;          // of the same load before the window
-  double module_power_w;  // of the superchip's module that the device sits on, CPU and memory in it
-  const char *host_meter; // beside an accelerator, the CPU's: "rapl-powercap, ..."; "none: WHY"
+  double module_power_w;  // of the superchip module with the device, its CPU and memory included
+  const char *host_meter; // the CPU's, next to an accelerator: "rapl-powercap, ..."; "none: WHY"
   double host_idle_power_w, host_load_power_w;
   const char *wall_meter; // "ipmitool dcmi", "typed: NOTE"; "none: WHY"
   double wall_power_w;    // of the whole machine
 };
 
-// What a meter read over a window, as means of times that follow each other: the first begins at 0,
-// each at the end of the one before. Neighbouring readings are joined so that no mean is of less
-// than a MEASUREMENT_READINGS-th of the window, nor of less than MEASUREMENT_READING_S: the joined
-// mean carries the energy of its parts, and all of them together that of the window. Nothing is
-// joined across a gap, nor is anything said of it.
+// A meter's readings over a window, as means over consecutive intervals: the first begins at 0,
+// each of the others at the end of the one before. Neighboring readings are joined so that no mean
+// covers less than a MEASUREMENT_READINGS-th of the window, or less than MEASUREMENT_READING_S: the
+// joined mean carries the energy of its parts, and all means together carry that of the window.
+// Readings are not joined across a gap, and nothing is recorded for a gap.
 struct measurement_window {
-  // Trapezoids of the sensors' own watts, where the meter has them beside its counter; else
-  // differences of the energy that it counts.
+  // Trapezoids of the sensors' own watts, if the meter has them beside its counter; otherwise
+  // differences of the counted energy.
   bool sensed;
   const double *end_s;       // seconds since the window's start, ascending
   const double *power_w;     // NAN: a gap, in which the meter was not read
-  size_t count, power_count; // of the two lists: the same
+  size_t count, power_count; // of the two lists: equal
 };
 
 #define MEASUREMENT_READINGS  240
 #define MEASUREMENT_READING_S 0.05
 
-// No readings: no meter, or a record of an older schema.
+// Without readings: no meter, or a record of an older schema.
 struct measurement_readings {
   struct measurement_window idle, load;
 };
 
-// The same workload on several devices of the machine at once, each with a model of its own. NAN
-// where not measured.
+// The same workload on several devices of the machine at once, each with its own model. NAN if not
+// measured.
 struct measurement_together {
   int devices;                            // that ran; 0: only this one was measured
-  double tokens_per_s;                    // of this device meanwhile
+  double tokens_per_s;                    // of this device during that time
   double slowest, fastest;                // tokens per second of a device
   double total_tokens_per_s;              // of all
-  double load_power_w;                    // of all devices; what some share counted once
-  double host_load_power_w;               // beside them, of the CPU's meter
-  double window_s;                        // of time that all ran in
-  struct measurement_telemetry telemetry; // of this device meanwhile
+  double load_power_w;                    // of all devices; power that some share is counted once
+  double host_load_power_w;               // beside them, from the CPU's meter
+  double window_s;                        // during which all of them ran
+  struct measurement_telemetry telemetry; // of this device during that time
+  double wall_power_w;                    // of the whole machine, as in measurement_beside
 };
 
-// One rank's share of a model that several devices hold together, each a part of every matrix
+// One rank's share of a model that several devices hold together, each with a part of every matrix
 // (tensor parallel; Shoeybi et al., Megatron-LM, arXiv 1909.08053): its heads, rows of the MLP and
-// of the vocabulary. The ranks add up their results twice a layer and once at the end; what an
-// all-reduce takes is not measured on one device, but stated.
+// of the vocabulary. The ranks add up their results twice per layer and once at the end; the time
+// of an all-reduce is not measured on one device, but stated.
 struct measurement_shard {
   int of;              // ranks; 0: the device holds the whole model
   double step_seconds; // of the share alone; NAN for the whole model
-  double all_reduce_s; // of one; NAN: not stated, and then there are no tokens of the whole model
-  const char *source;  // of that
+  double all_reduce_s; // of one; NAN: not stated, and then there is no rate for the whole model
+  const char *source;  // of all_reduce_s
 };
 
-// One of them, by what it is known again.
+// One of the devices, by its identity.
 struct measurement_member {
-  int index; // of the device within the backend when it was measured
+  int index; // of the device within the backend when measured
   const char *name, *uuid, *pci;
   struct measurement_device_state state;
-  struct measurement_telemetry telemetry; // under the load of all
+  struct measurement_telemetry telemetry; // under the load of all devices
 };
 
-// A model that several devices held together, all of them measured, as they exchanged what
-// measurement_shard says of shares. tokens_per_s and all that is metered are of all of them; bytes,
-// operations, memory and read bandwidth are of the first, and each has as much. Each one's clocks,
-// temperatures and throttling stand with the member; the result's own telemetry is unknown.
+// A model that several devices held together, all of them measured, with the exchanges that
+// measurement_shard describes. tokens_per_s and everything metered cover all devices; bytes,
+// operations, memory, read bandwidth, and a prompt's matrix_rate and matrix_share are those of the
+// first; no other reads or computes more. Each device's clocks, temperatures and throttling are in
+// its member; the result's own telemetry is unknown.
 struct measurement_tensor_parallel {
-  int devices;                              // 0: the result is of one device
+  int devices;                              // 0: the result is for one device
   const struct measurement_member *members; // [devices]
   size_t member_count;
-  const char *library;       // that they exchange through: "NCCL 2.28.9"
-  double all_reduce_s;       // of one of a layer, alone, many in turn; a step has two a layer
+  const char *library;       // used for the exchange: "NCCL 2.28.9"
+  double all_reduce_s;       // of one of a layer, alone, many in sequence; a step has two per layer
   uint64_t all_reduce_bytes; // of each device
 };
 
 // A prompt computed in chunks through the whole model into one row's cache, alone on the device.
-// Decoding's figures stand beside it in the result: a request is the sum of the two, and what that
-// leaves out (waiting, scheduling, other requests) is no probe's to measure.
+// The result also has decoding's figures: a request is the sum of the two. The sum leaves out
+// waiting, scheduling and other requests, which no probe can measure.
 struct measurement_prefill {
   int positions, chunk;
   double seconds;                 // median: the time to the first token
-  double ci95_low_s, ci95_high_s; // NAN from fewer than six samples
+  double ci95_low_s, ci95_high_s; // NAN with fewer than six samples
   double tokens_per_s;            // positions / seconds
-  double matrix_rate;             // operations/s of the decode backend's own products, NAN: unknown
-  double matrix_share;            // of that, what the prompt's operations reach
+  double matrix_rate;             // operations/s of the fastest products in cache, NAN: unknown
+  double matrix_share; // the share of matrix_rate that the prompt reaches: measurement_matrix_share
   double load_power_w, joules_per_token; // NAN: no meter
-  const char *library;                   // what multiplied: "oneDNN 2.6.3", "own tiles: WHY"
+  const char *library; // what multiplied: "oneDNN 2.6.3; own tiles: experts", "own tiles: WHY"
   const double *samples;
   size_t sample_count;
 };
 
-// A chunk of one row's prompt that goes through the layers together with a step of the other rows.
+// A chunk of one row's prompt that passes through the layers together with a step of the other
+// rows.
 struct measurement_mixed {
-  int rows, chunk;                  // that step; positions
+  int rows, chunk;                  // in that step; positions
   double steps_s, chunk_s, mixed_s; // medians: a step of the whole batch, the chunk, both in one
-  double sum_error;                 // (steps_s + chunk_s) / mixed_s - 1: how far adding is off
+  double sum_error;                 // (steps_s + chunk_s) / mixed_s - 1: the error of adding
 };
 
 struct measurement_record;
 
-// One workload on one device. Text is never NULL. Numbers that were not measured are NAN.
+// One workload on one device. Texts are never NULL. Numbers that were not measured are NAN.
 struct measurement {
   const struct measurement_record *record;
   struct place place; // the record's file
 
   struct measurement_shape model;
-  const char *precision; // of the weights, as people say it: bf16, fp8, int8
+  const char *precision; // of the weights, by its usual name: bf16, fp8, int8
   struct measurement_types types;
   int batch, context;
 
-  // false: tokens_per_s is of the first `layers_measured` layers alone, or of a rank's share
-  // without its exchanges, of use to no one but the prober. Such a result never stands for its
-  // model.
+  // false: tokens_per_s is that of the first `layers_measured` layers only, or of a rank's share
+  // without its exchanges, and useful only to the probe's user. Such a result is never used as its
+  // model's throughput.
   bool whole_model;
-  int layers_measured;                    // as many as the model has, or the deepest slice
-  const struct measurement_slice *slices; // two or three depths, else none
+  int layers_measured;                    // the model's number of layers, or the deepest slice
+  const struct measurement_slice *slices; // two or three depths, or none
   size_t slice_count;
-  double slice_error_s; // standard error of the extrapolated step; NAN from two depths
+  double slice_error_s; // standard error of the extrapolated step; NAN for two depths
 
-  // Of all rows of the batch: batch / median step. Per device, or of all devices of
+  // Of all rows of the batch: batch / median step. Per device, or for all devices of
   // measurement_devices.
   double tokens_per_s, ci95_low, ci95_high; // 95 % interval of the median
   double step_seconds, p5_s, p95_s;         // median and quantiles of a step's time
@@ -313,18 +321,19 @@ struct measurement {
 
   struct measurement_routing routing;
 
-  uint64_t bytes_per_step; // of a mixture with the experts touched, not with those expected
+  uint64_t bytes_per_step; // of a mixture: with the experts touched, not those expected
   uint64_t operations_per_step, resident_bytes;
   const char *cost_formula;    // how they were counted
   double read_bandwidth;       // B/s, the best of the backend's read kernels
   double read_bandwidth_after; // the same after the samples
-  // bytes_per_step / step over the bandwidth of the reads before and after: the median of these pairs
+  // bytes_per_step / step, divided by the bandwidth of the reads before and after: the median of
+  // these pairs
   double read_bandwidth_share;
   double share_p5, share_p95;             // of the pairs
   double share_ci95_low, share_ci95_high; // 95 % interval of their median; NAN for slices
   const char *energy_meter;               // "rapl powercap, 2 packages", or "none: WHY"
   double idle_power_w, load_power_w;      // of what the meter covers
-  double sampled_power_w;                 // trapezoid of sampled power, beside load_power_w
+  double sampled_power_w;                 // trapezoid of sampled power, to check load_power_w
   double joules_per_token;                // load_power_w / tokens_per_s, of all ranks
   double energy_j, energy_window_s;       // between two edges of the counter
   double power_slope_w_per_s;             // over the energy window
@@ -335,9 +344,9 @@ struct measurement {
   struct measurement_shard shard;
   struct measurement_tensor_parallel tensor_parallel;
 
-  const struct measurement_prefill *prefills; // those asked for
+  const struct measurement_prefill *prefills; // the requested ones
   size_t prefill_count;
-  const struct measurement_mixed *mixed; // beside them, of a batch
+  const struct measurement_mixed *mixed; // together with a step of the batch
   size_t mixed_count;
 
   struct measurement_step_form step_form;
@@ -357,10 +366,10 @@ struct measurement_record {
   const char *digest;             // 64 hexadecimal digits; set by reading and writing
   struct measurement *results;    // [count]
   size_t count;
-  const char *accelerator; // id, where it does not follow from the device's name; NULL: it does
+  const char *accelerator; // id, if it does not follow from the device's name; else NULL
 };
 
-// All unknown, for whoever fills in what there is.
+// Everything unknown, for code that fills in what is available.
 extern const struct measurement_device_state measurement_device_state_unknown;
 extern const struct measurement_beside measurement_beside_unknown;
 extern const struct measurement_telemetry measurement_telemetry_unknown;
@@ -369,25 +378,36 @@ extern const struct measurement_shard measurement_whole_model;
 extern const struct measurement_tensor_parallel measurement_one_device;
 extern const struct measurement_routing measurement_no_experts;
 
-// What went wrong while measuring, in a line for whoever uses the figures: "unsteady, +-12 %: 66 %
-// (60-72) of the read bandwidth"; "" when all was well. It does not change the grade. In the arena.
+// What went wrong during the measurement, in a line for users of the figures: "unsteady, +-12 %: 66
+// % (60-72) of the read bandwidth"; "" if all went well. It does not change the grade. In the
+// arena.
 const char *measurement_doubts(const struct measurement *result, struct arena *arena);
 
-// Whether the machine's own speed changed while it was measured.
+// Whether the machine's own speed changed during the measurement.
 bool measurement_is_unsteady(const struct measurement_flags *flags);
 
-// Devices that hold the model of a result, which tokens_per_s are of; and those of them that the
-// meter's watts are of.
+// No step can be faster than the reading of its bytes; the error of the reads themselves is 2 %.
+#define MAX_READ_SHARE 1.02
+
+// The share of the read bandwidth, or NAN if it is unknown or impossible.
+double measurement_read_share(const struct measurement *result);
+// The same limit for a prompt's share of the matrix rate, measurement_matrix_share: the rate's own
+// error is as large.
+#define MAX_MATRIX_SHARE 1.02
+double measurement_matrix_share(const struct measurement_prefill *prefill);
+
+// The number of devices that hold the model of a result, to which tokens_per_s refers; and of
+// those, the number that the meter's watts cover.
 int measurement_devices(const struct measurement *result);
 int measurement_metered_devices(const struct measurement *result);
 
-// Seconds and joules of the window, gaps left out.
+// Seconds and joules of the window, excluding gaps.
 double measurement_window_seconds(const struct measurement_window *window);
 double measurement_window_joules(const struct measurement_window *window);
 
 bool measurement_has_gap(const struct measurement_window *window);
 
-// Whether backend, name, UUID, PCI address and number of units are the same.
+// Whether backend, name, UUID, PCI address and number of units are equal.
 bool measurement_same_device(const struct measurement_device *a,
                              const struct measurement_device *b);
 

@@ -123,8 +123,9 @@ static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
                                             REALS(measurement_slice, samples, sample_count),
                                             END};
 
-static const struct field step_form_fields[] = {TEXT(measurement_step_form, form),
-                                                TEXT(measurement_step_form, fallback), END};
+static const struct field step_form_fields[] = {
+    TEXT(measurement_step_form, form), TEXT(measurement_step_form, fallback),
+    TEXT_SINCE(measurement_step_form, arithmetic, 14), END};
 
 static const struct field flags_fields[] = {
     BOOL(measurement_flags, cache_resident),    BOOL(measurement_flags, noisy),
@@ -148,6 +149,7 @@ static const struct field telemetry_fields[] = {
     OBJECT(measurement_telemetry, core_temperature_c, range_fields),
     OBJECT(measurement_telemetry, memory_temperature_c, range_fields),
     LIST(measurement_telemetry, throttles, throttle_count, measurement_throttle, throttle_fields),
+    TEXT_SINCE(measurement_telemetry, links, 15),
     END};
 
 static const struct field beside_fields[] = {MAYBE(measurement_beside, soak_s, 0),
@@ -177,6 +179,7 @@ static const struct field together_fields[] = {
     MAYBE(measurement_together, host_load_power_w, 0),
     MAYBE(measurement_together, window_s, 0),
     OBJECT_SINCE(measurement_together, telemetry, telemetry_fields, 6),
+    MAYBE_SINCE(measurement_together, wall_power_w, 0, 15),
     END};
 
 static const struct field shard_fields[] = {

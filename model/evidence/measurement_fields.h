@@ -1,4 +1,4 @@
-// measurement_fields: the fields of a measurement_record, from which it is read and written.
+// measurement_fields: the fields of a measurement_record, by which it is read and written.
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_FIELDS_H
 #define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_FIELDS_H
 

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Is the mean of the readings the window's? Where there is a gap nobody can say, nor where the mean
-// of that kind is not in the record: the sensors' of an idle window.
+// Is the mean of the readings that of the window? With a gap this cannot be determined, nor if the
+// mean of that kind is not in the record, such as that of the sensors over an idle window.
 static bool has_mean(const struct measurement_window *window, double power_w) {
-  const double tolerance = 1e-6; // of sums of differences of large numbers
+  const double tolerance = 1e-6; // for sums of differences of large numbers
   if (!window->count || isnan(power_w) || measurement_has_gap(window))
     return true;
   const double mean_w = measurement_window_joules(window) / measurement_window_seconds(window);
@@ -44,7 +44,27 @@ static const char *wrong_readings(const struct measurement *result) {
   return NULL;
 }
 
-// Figures that contradict each other were not written by the probe.
+static const char *wrong_prompts(const struct measurement *result) {
+  for (size_t i = 0; i < result->prefill_count; i++) {
+    const struct measurement_prefill *prompt = &result->prefills[i];
+    if (prompt->positions > result->context || prompt->chunk > prompt->positions)
+      return "a prompt is longer than the context, or a chunk longer than its prompt";
+    if (!(prompt->seconds > 0) ||
+        !(fabs(prompt->tokens_per_s * prompt->seconds / prompt->positions - 1) <= 1e-9))
+      return "a prompt's tokens_per_s is not positions / seconds";
+    if (prompt->ci95_low_s > prompt->seconds || prompt->ci95_high_s < prompt->seconds)
+      return "a prompt's seconds lie outside their own interval";
+  }
+  for (size_t i = 0; i < result->mixed_count; i++) {
+    const struct measurement_mixed *mixed = &result->mixed[i];
+    const double apart = (mixed->steps_s + mixed->chunk_s) / mixed->mixed_s - 1;
+    if (!(fabs(mixed->sum_error - apart) <= 1e-9 * (1 + fabs(apart))))
+      return "a mixed step's sum_error is not that of its times";
+  }
+  return NULL;
+}
+
+// The probe does not write figures that contradict each other.
 static void check_result(const struct measurement *result, size_t i,
                          struct diagnostics *diagnostics) {
   const char *wrong = NULL;
@@ -75,7 +95,7 @@ static void check_result(const struct measurement *result, size_t i,
     wrong = "more experts touched than the model has";
   else if (result->verification.max_error > result->verification.tolerance)
     wrong = "the kernels did not pass their verification";
-  else
+  else if (!(wrong = wrong_prompts(result)))
     wrong = wrong_readings(result);
   if (wrong)
     diagnostics_error(diagnostics, result->place, "results[%zu]: %s", i, wrong);
@@ -102,8 +122,8 @@ struct measurement_record *measurement_of_json(const json_t *object, const struc
 struct measurement_record *measurement_read(const char *path, struct arena *arena,
                                             struct diagnostics *diagnostics) {
   const struct source *source;
-  json_t *object = json_in_read(path, "expected a whole measurement record in JSON", &source, arena,
-                                diagnostics);
+  json_t *object = json_in_read(path, "expected a complete measurement record in JSON", &source,
+                                arena, diagnostics);
   if (!object)
     return NULL;
   struct measurement_record *record = measurement_of_json(object, source, arena, diagnostics);

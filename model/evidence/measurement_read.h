@@ -1,4 +1,4 @@
-// measurement_read: a record's file, checked, as a measurement_record.
+// measurement_read: a record's file, read and checked, as a measurement_record.
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_READ_H
 #define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_READ_H
 
@@ -9,13 +9,13 @@
 
 struct json_t; // of jansson
 
-// Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; a newer
-// schema; a missing field, one of the wrong type, one that is not known; a number that is negative
-// or out of range; a digest that does not match the content. NULL after errors.
+// Refused, with an error each: what source_read refuses; invalid or incomplete JSON; a newer
+// schema; a field that is missing, of the wrong type or unknown; a number that is negative or out
+// of range; a digest that does not match the content. NULL after errors.
 struct measurement_record *measurement_read(const char *path, struct arena *arena,
                                             struct diagnostics *diagnostics);
 
-// The same of a file's object. The caller keeps the object.
+// The same for a file's object, which the caller keeps.
 struct measurement_record *measurement_of_json(const struct json_t *object,
                                                const struct source *source, struct arena *arena,
                                                struct diagnostics *diagnostics);

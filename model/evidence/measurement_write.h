@@ -1,4 +1,4 @@
-// measurement_write: a measurement_record as a file.
+// measurement_write: writes a measurement_record to a file.
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_WRITE_H
 #define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_WRITE_H
 
@@ -6,7 +6,7 @@
 #include "base/diagnostics.h"
 #include "model/evidence/measurement.h"
 
-// As record_write. Sets path and digest. Returns 0 or -1.
+// Like record_write. Sets path and digest. Returns 0 or -1.
 int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 

@@ -14,7 +14,7 @@ static double number(const struct table *models, size_t row, const char *column)
   return value;
 }
 
-// Multi-head latent attention: queries and keys through low ranks, each with a norm.
+// Multi-head latent attention: queries and keys through low-rank projections, each with a norm.
 static double latent_attention(const struct memory_model *m) {
   const double query =
       m->hidden * m->q_lora + m->q_lora + m->q_lora * m->heads * (m->nope + m->rope);
@@ -38,7 +38,7 @@ static double mlp(const struct memory_model *m, double ffn) {
   return m->hidden * (inner + ffn) + (m->has_mlp_bias ? inner + m->hidden : 0);
 }
 
-// A layer's MLP with `experts` of its experts, their router and the shared experts.
+// A layer's MLP with `experts` of its experts, the router and the shared experts.
 static double expert_mlp(const struct memory_model *m, double experts) {
   if (m->experts == 0)
     return mlp(m, m->ffn);

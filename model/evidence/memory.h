@@ -1,6 +1,6 @@
 // memory: the bytes that a language model holds while it serves: weights, KV cache, activations.
 //
-// Everything is counted from the dimensions in data/models.csv; the tests hold the counts against
+// Everything is counted from the dimensions in data/models.csv; the tests compare the counts with
 // the parameters and KV bytes that the same table states.
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEMORY_H
 #define PERTOKEN_MODEL_EVIDENCE_MEMORY_H
@@ -11,71 +11,71 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Numbers of a row of data/models.csv; 0 for what it has not.
+// Numbers from a row of data/models.csv; 0 for those that it lacks.
 struct memory_model {
   const char *id, *name;
   double layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
   double experts, experts_per_token, shared_experts, dense_layers, dense_ffn;
   double q_lora, kv_lora, nope, rope, v_dim; // multi-head latent attention (DeepSeek-V2, 2024)
-  double window;     // tokens that a layer attends to, in a model that alternates; 0: all
-  double full_every; // of so many layers of such a model the last attends to all
+  double window;     // tokens that a layer attends to, in a model with alternating layers; 0: all
+  double full_every; // in such a model, the last of this many layers attends to all
   bool is_mla, is_gated, is_tied;
   bool has_norm_bias, has_qk_norm, has_sinks;
   bool has_qkv_bias, has_output_bias, has_mlp_bias, has_router_bias;
-  double parameters, active_parameters; // counted; active: with the experts of one token
-  bool has_shape;                       // false: known by its number of parameters alone
+  double parameters, active_parameters; // counted; active: with one token's experts
+  bool has_shape;                       // false: only its number of parameters is known
 };
 
-// A row of data/models.csv, with its parameters counted. Texts are the table's.
+// A row of data/models.csv, with its parameters counted. Texts belong to the table.
 struct memory_model memory_model_of(const struct table *models, size_t row);
 
 // A model of which only the number of parameters is known: no KV cache, no activations.
 struct memory_model memory_model_of_size(double parameters, struct arena *arena);
 
-// Bits that one number takes, scales included, or 0 for an unknown precision. A scale per row or
-// per tensor (fp8, int8) does not count. mxfp8, mxfp6 (e2m3), mxfp6-e3m2, mxfp4: an 8-bit scale per 32 numbers (OCP
-// Microscaling Formats specification 1.0, 2023). fp4: NVFP4, an 8-bit scale per 16 (NVIDIA, 2025).
-// int4, int8-g128: a 16-bit scale per 128 (the usual group of GPTQ and AWQ checkpoints).
+// Bits per number, scales included, or 0 for an unknown precision. A scale per row or per tensor
+// (fp8, int8) does not count. mxfp8, mxfp6 (e2m3), mxfp6-e3m2, mxfp4: an 8-bit scale per 32 numbers
+// (OCP Microscaling Formats specification 1.0, 2023). fp4: NVFP4, an 8-bit scale per 16 (NVIDIA,
+// 2025). int4, int8-g128: a 16-bit scale per 128 (the usual group of GPTQ and AWQ checkpoints).
 double memory_bits(const char *precision);
 
-// Every parameter in that precision; checkpoints that leave embeddings or norms in 16 bits are
-// larger by those.
+// All parameters in that precision; a checkpoint that keeps embeddings or norms in 16 bits is
+// correspondingly larger.
 double memory_weights(const struct memory_model *model, const char *precision);
 
-// Keys and values of one token in all layers: 2 * kv_heads * head_dim numbers a layer; with MLA one
-// latent and one rotary key.
+// Keys and values of one token in all layers: 2 * kv_heads * head_dim numbers per layer; with MLA
+// one latent and one rotary key.
 double memory_kv_per_token(const struct memory_model *model, double bits);
 
-// Of one request that holds `context` tokens. The window of alternating layers counts; one that
-// only some releases of a model have (Mistral 7B v0.1) does not.
+// Of one request with `context` tokens. The window of alternating layers counts; a window that only
+// some releases of a model have (Mistral 7B v0.1) does not.
 double memory_kv(const struct memory_model *model, double context, double bits);
 
-// Activations of one step, per accelerator of `accelerators` that share it. Per token in the step,
-// in 16 bits, the tensors of kernels/decode.h that are alive at once in one layer: the residual,
-// its norm and what is added to it (3 hidden, on every accelerator), queries and attention (2 heads
-// * head_dim), keys and values, gate and up of the MLP that a token takes (shared over
-// accelerators). Per sequence besides: the logits in 32 bits (shared). Workspaces of libraries and
-// graphs are not counted: they have their room in what MEMORY_SHARE leaves.
+// Activations of one step, per accelerator of the `accelerators` that share it. Per token in the
+// step, in 16 bits, the tensors of kernels/decode.h that are alive at the same time in one layer:
+// the residual, its norm and what is added to it (3 hidden, on every accelerator), queries and
+// attention (2 heads * head_dim), keys and values, gate and up of the MLP that a token uses
+// (divided over accelerators). Also, per sequence: the logits in 32 bits (divided). Workspaces of
+// libraries and graphs are not counted: they fit into what MEMORY_SHARE leaves free.
 double memory_per_token(const struct memory_model *model, double accelerators);
 double memory_per_sequence(const struct memory_model *model, double accelerators);
 
-// The share of KV heads that one of `accelerators` holds under tensor parallelism: they are divided
-// as far as there are heads and repeated beyond; an MLA latent is held by every one.
+// The share of the KV heads on one of `accelerators` under tensor parallelism: heads are divided as
+// far as possible and replicated beyond that; an MLA latent is held by every accelerator.
 double memory_kv_share(const struct memory_model *model, double accelerators);
 
 // Whether that many can share a model by tensor parallelism: heads and KV heads divide evenly, or
-// the KV heads repeat evenly (vLLM refuses others: issue 4232).
+// the KV heads are replicated evenly (vLLM refuses other cases: issue 4232).
 bool memory_divides(const struct memory_model *model, int accelerators);
 
-// The part of an accelerator's memory that a server fills: vLLM's default gpu_memory_utilization
+// The share of an accelerator's memory that a server fills: vLLM's default gpu_memory_utilization
 // (vLLM documentation, Optimization and Tuning).
 #define MEMORY_SHARE 0.9
 
-// Tokens of one step while prompts are read in chunks: what vLLM's documentation (Optimization and
-// Tuning, chunked prefill) recommends to reach for throughput on large GPUs.
+// Tokens of one step while prompts are read in chunks: the value that vLLM's documentation
+// (Optimization and Tuning, chunked prefill) recommends for throughput on large GPUs.
 #define MEMORY_CHUNK 8192
 
-// Of the KV cache, of a server that nobody says more of.
+// The default precision of a server's KV cache.
 #define MEMORY_KV "bf16"
 
 #endif

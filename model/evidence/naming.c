@@ -2,12 +2,13 @@
 
 #include "base/csv.h"
 #include "base/diagnostics.h"
+#include "model/catalog/columns.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { MAX_NAMED = 6, LEAST_OF_A_NAME = 2 };
+enum { MAX_NAMED = 6, MIN_OF_A_NAME = 2 };
 
 static char plain(char c) {
   return (char)(c == ' ' || c == '_' ? '-' : tolower((unsigned char)c));
@@ -32,13 +33,13 @@ static const char *word_like(const struct vocabulary *vocabulary, const char *ty
   return NULL;
 }
 
-// An older catalogue has no such table.
+// An older catalogue lacks this table.
 static const struct table *aliases_of(struct catalog *catalog,
                                       const struct vocabulary *vocabulary) {
   return vocabulary->column ? catalog_glance(catalog, CATALOG_ALIASES) : NULL;
 }
 
-// What the alias of a row stands for, if that is a word of this vocabulary.
+// What a row's alias stands for, if that is a word of this vocabulary.
 static const char *meaning(const struct table *aliases, size_t row,
                            const struct vocabulary *vocabulary) {
   return word_like(vocabulary, table_cell(aliases, row, vocabulary->column));
@@ -48,13 +49,13 @@ static const char *words_beginning(const struct vocabulary *vocabulary, const ch
                                    size_t *count, struct arena *arena) {
   const char *list = "";
   *count = 0;
-  for (size_t i = 0; i < vocabulary->count && strlen(typed) >= LEAST_OF_A_NAME; i++)
+  for (size_t i = 0; i < vocabulary->count && strlen(typed) >= MIN_OF_A_NAME; i++)
     if (is_start_of(typed, vocabulary->words[i]) && ++*count <= MAX_NAMED)
       list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", vocabulary->words[i]);
   return *count > MAX_NAMED ? arena_printf(arena, "%s, ...", list) : list;
 }
 
-// The nearest word, also by way of an alias.
+// The nearest word, directly or through an alias.
 static const char *nearest_word(const struct table *aliases, const struct vocabulary *vocabulary,
                                 const char *typed, struct arena *arena) {
   const size_t rows = aliases ? aliases->rows : 0;
@@ -83,8 +84,8 @@ static const char *why_not(const struct table *aliases, const struct vocabulary 
   const char *list = words_beginning(vocabulary, typed, &count, arena);
   const char *unknown = arena_printf(arena, "unknown %s '%s'", vocabulary->what, typed);
   if (count > 1)
-    return arena_printf(arena, "'%s' fits more than one %s: %s; say which", typed, vocabulary->what,
-                        list);
+    return arena_printf(arena, "'%s' matches more than one %s: %s; choose one", typed,
+                        vocabulary->what, list);
   const char *nearest = count ? list : nearest_word(aliases, vocabulary, typed, arena);
   if (nearest)
     return arena_printf(arena, "%s%s", unknown, did_you_mean(nearest, arena));

@@ -1,6 +1,6 @@
-// production: what a server in use served, hour by hour, by its own counters, as a record
-// (base/record.h). It is evidence of utilization: tokens served against what the accelerators behind
-// the counters could have served.
+// production: what a production server served, hour by hour, according to its own counters, as a
+// record (base/record.h). It is evidence of utilization: tokens served compared with what the
+// accelerators behind the counters could have served.
 #ifndef PERTOKEN_MODEL_EVIDENCE_PRODUCTION_H
 #define PERTOKEN_MODEL_EVIDENCE_PRODUCTION_H
 
@@ -16,18 +16,18 @@ struct json_t; // of jansson
 
 #define PRODUCTION_SCHEMA 1
 
-// A shorter record leaves out part of the day, and is no evidence of utilization.
+// A shorter record covers only part of a day, and is not evidence of utilization.
 #define PRODUCTION_DAY_S 86400.0
 
 enum { HOURS_OF_DAY = 24 };
 
 struct production_hour {
   const char *start; // 2026-11-21T09:00:00Z
-  double covered_s;  // of the hour, by scrapes
+  double covered_s;  // of the hour, covered by scrapes
   double input_tokens, output_tokens;
 };
 
-// Text is never NULL.
+// Texts are never NULL.
 struct production {
   const struct source *source; // NULL until written
   const char *path;
@@ -35,15 +35,15 @@ struct production {
   const char *accelerator; // id of data/accelerators.csv
   int accelerators;        // behind the counters
   const char *precision, *model;
-  const char *started, *finished; // of the first and last scrape
-  double covered_s;               // between them, gaps left out
+  const char *started, *finished; // time of the first and the last scrape
+  double covered_s;               // between them, excluding gaps
   double input_tokens, output_tokens;
-  double output_tokens_per_s; // mean over what is covered
-  double peak_over_mean;      // of output tokens, the busiest whole hour; NAN without a whole hour
-  double cache_hit;           // share of input tokens found in the prefix cache; NAN not counted
-  double running;             // requests at once, the mean; NAN not counted
+  double output_tokens_per_s; // mean over the covered time
+  double peak_over_mean;      // of output tokens, busiest whole hour; NAN without a whole hour
+  double cache_hit;           // share of input tokens found in the prefix cache; NAN if not counted
+  double running;             // requests at once, mean; NAN if not counted
   int resets;                 // of counters
-  int utc_offset_min;         // what the profile's zone is ahead of UTC
+  int utc_offset_min;         // offset of the profile's zone from UTC
   const double
       *day_profile; // [24] shares of a day's output tokens, hour by hour of that zone's day;
   size_t day_profile_count;            // none where an hour of the day is never covered whole
@@ -58,16 +58,17 @@ struct production {
 int production_write(struct production *production, const char *path, struct arena *arena,
                      struct diagnostics *diagnostics);
 
-// Refused, with an error each: what record_of_json refuses, and figures that do not hold together.
-// NULL after errors.
+// Refused, with an error each: what record_of_json refuses, and inconsistent figures. NULL after
+// errors.
 struct production *production_of_json(const struct json_t *object, const struct source *source,
                                       struct arena *arena, struct diagnostics *diagnostics);
 
 bool production_is_one(const struct json_t *object);
 
-// The share of their capacity that the accelerators behind the counters served: mean output tokens/s
-// over accelerators x throughput, both of one accelerator and per second. `throughput` is what one
-// delivers when it is always busy, with everything that keeps it from that taken off.
+// The share of their capacity that the accelerators behind the counters served: mean output
+// tokens/s divided by accelerators x throughput, where throughput is per accelerator and second.
+// `throughput` is the rate of an accelerator that is always busy, less everything that keeps it
+// from that.
 double production_utilization(const struct production *production, double throughput_per_s);
 
 #endif

@@ -2,9 +2,12 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
 
 #include <math.h>
@@ -14,26 +17,25 @@
 struct destination {
   const struct table *accelerators;
   size_t row;
-  double bandwidth, memory, matrix_rate; // B/s, B, operations per second; 0 when not known
+  double bandwidth, memory, matrix_rate; // B/s, B, operations per second; 0 if unknown
 };
 
 static const char *refusal(const char *why, const char *subject, struct arena *arena) {
   return arena_printf(arena, "no projection: %s '%s'", why, subject);
 }
 
-// Why a record is not the measurement of this workload that the rule needs, or NULL.
+// Why a record is not the measurement of this workload that the rule requires, or NULL.
 static const char *not_measured(const struct recorded *recorded) {
   const struct measurement *from = recorded->nearest;
   if (recorded->grade != GRADE_MEASURED || !from->whole_model || from->slice_count)
-    return "this workload itself was not measured, only a part of it or others near it, in";
+    return "this workload was not measured, only part of it or similar ones, in";
   if (from->shard.of > 1)
     return "only one rank's share was measured in";
-  if (from->tensor_parallel.devices > 1) // what they exchange is not read from memory
+  if (from->tensor_parallel.devices > 1) // exchanged data is not read from memory
     return "several devices together were measured in";
   if (from->flags.cache_resident)
     return "a cache held the model in";
-  if (from->flags.bandwidth_void || !(from->read_bandwidth > 0) ||
-      !(from->read_bandwidth_share > 0))
+  if (!(from->read_bandwidth > 0) || !(measurement_read_share(from) > 0))
     return "there is no valid read bandwidth in";
   return NULL;
 }
@@ -62,7 +64,7 @@ static const char *not_covered(const struct destination *destination, const stru
   if ((double)from->bytes_per_step < PROJECTION_LEAST_BYTES)
     return "a cache could hold much of the model on";
   if (!(destination->matrix_rate > 0))
-    return "no matrix rate is known of";
+    return "no matrix rate is known for";
   const double reading_s = (double)from->bytes_per_step / (p->ceiling_high * p->bandwidth);
   if ((double)from->operations_per_step / (PROJECTION_MATRIX_RATE * destination->matrix_rate) >
       reading_s)
@@ -70,7 +72,8 @@ static const char *not_covered(const struct destination *destination, const stru
   return NULL;
 }
 
-// The best share of its peak that an accelerator, or an architecture's, is published to move.
+// The highest published share of its peak bandwidth that an accelerator, or its architecture, can
+// move.
 static bool best_published(struct catalog *catalog, const struct destination *destination,
                            const char *accelerator, struct projection *out) {
   const struct table *table = catalog_table(catalog, CATALOG_BANDWIDTH);
@@ -127,11 +130,11 @@ const char *projection_make(const struct records *records, const char *file,
   if (!record)
     return refusal("there is no record named", file, arena);
   if (!measured)
-    return refusal("the catalogue does not know the device of record", file, arena);
+    return refusal("the catalogue lacks the device of record", file, arena);
   if (!strcmp(measured, accelerator))
     return refusal("the accelerator is measured itself: use record =", file, arena);
   if (row < 0)
-    return refusal("the catalogue does not know", accelerator, arena);
+    return refusal("the catalogue does not have", accelerator, arena);
   struct recorded recorded;
   const char *why = recorded_choose(records, file, measured, workload, &recorded, arena);
   if (why)
@@ -147,7 +150,7 @@ const char *projection_make(const struct records *records, const char *file,
                              .bandwidth = destination.bandwidth};
   if (!(own > 0) || !(out->bandwidth > 0) ||
       !best_published(catalog, &destination, accelerator, out))
-    return refusal("no bandwidth is published of", accelerator, arena);
+    return refusal("no bandwidth is published for", accelerator, arena);
   const double reached = recorded.nearest->read_bandwidth / own, published = out->ceiling_low;
   out->ceiling_low = fmin(reached, published);
   out->ceiling_high = fmax(reached, published);

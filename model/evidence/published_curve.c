@@ -11,7 +11,7 @@
 
 enum { MAX_LISTED = 12 }; // curves in a message
 
-// In these the points of one curve agree: in all but the batch and what follows from it.
+// The points of one curve agree in these columns: all but the batch and what follows from it.
 static const char *const curve_columns[] = {"model",
                                             "precision",
                                             "isl",
@@ -51,7 +51,7 @@ static bool is_point(const struct evidence_request *request, size_t row) {
                  workload_row_value(request->throughputs, row, WORKLOAD_SPECULATION));
 }
 
-// Whether a row is the first of a curve, one with a second batch further down.
+// Whether a row starts a curve: a later row has a second batch.
 static bool starts_curve(const struct evidence_request *request, size_t row) {
   const struct table *table = request->throughputs;
   bool more = false;
@@ -85,7 +85,8 @@ static const char *why_no_curve(const struct evidence_request *request, size_t c
           table_cell(table, row, "osl"), table_cell(table, row, "num_gpus"),
           table_cell(table, row, "model_as_published"), table_cell(table, row, "source_title"),
           table_cell(table, row, "as_of"));
-  return arena_printf(arena, "%zu published curves of '%s' fit; choose one with evidence = ID:%s%s",
+  return arena_printf(arena,
+                      "%zu published curves of '%s' match; choose one with evidence = ID:%s%s",
                       count, request->accelerator, list, count > MAX_LISTED ? ", ..." : "");
 }
 
@@ -111,10 +112,10 @@ static const char *read_curve(const struct evidence_request *request, size_t of,
     evidence_of_row(table, row, &point);
     if (curve_add(curve, batch_of(table, row), point.tokens_per_s, point.load_power_w, point.id))
       continue;
-    return arena_printf(arena,
-                        "'%s' is a second throughput at batch %g on the same curve, and nothing "
-                        "tells them apart",
-                        point.id, batch_of(table, row));
+    return arena_printf(
+        arena,
+        "'%s' is a second throughput at batch %g on the same curve, and nothing distinguishes them",
+        point.id, batch_of(table, row));
   }
   if (curve->count >= 2)
     return NULL;

@@ -41,7 +41,7 @@ struct rule {
 
 // ---- rules
 
-// Where a cell's text begins: behind the quote of a quoted one.
+// Where a cell's text begins: after the opening quote if it is quoted.
 static struct place text_place(const struct table *claims, size_t row, const char *column) {
   struct place place = table_place(claims, row, column);
   const char *line;
@@ -73,8 +73,8 @@ static int read_rule(const struct references *in, size_t row, struct rule *rule)
     return -1;
   if (!*rule->formula == (rule->relation != RELATION_NONE)) {
     diagnostics_error(in->diagnostics, rule->place,
-                      *rule->formula ? "expected a relation beside this formula"
-                                     : "expected a formula beside '%s'",
+                      *rule->formula ? "expected a relation with this formula"
+                                     : "expected a formula with '%s'",
                       relation_names[rule->relation]);
     return -1;
   }
@@ -163,7 +163,7 @@ static void compare_texts(const struct references *in, const struct rule *rule,
     result->verdict = strcasecmp(result->text, result->claimed) ? RECOMPUTE_FAILS : RECOMPUTE_HOLDS;
 }
 
-// A day before that of the launch cannot be true; one after it may be, and is not proven.
+// A day before that of the launch cannot be true; one after it may be, but is not proven.
 static void compare_days(const struct references *in, size_t row, const struct rule *rule,
                          struct recomputed *result) {
   const char *launch = reference_cell(in, rule->formula, rule->place);
@@ -187,7 +187,7 @@ static void compare_numbers(const struct references *in, size_t row, const struc
 
 static const char between_readings[] = " | ";
 
-// The first of several readings, cut off; what is behind it, or NULL.
+// Cuts off the first of several readings; returns the rest, or NULL.
 static const char *cut_reading(const struct references *in, const char **text) {
   const char *end = strstr(*text, between_readings);
   if (!end)
@@ -196,7 +196,7 @@ static const char *cut_reading(const struct references *in, const char **text) {
   return end + strlen(between_readings);
 }
 
-// Each reading as a rule of its own: "1.708 (memory left): holds; 1.391 (on a node): does not".
+// Each reading as its own rule: "1.708 (memory left): holds; 1.391 (on a node): does not".
 static void compare_readings(const struct references *in, size_t row, struct rule rule,
                              struct recomputed *result) {
   const char *formulas = rule.formula, *hows = rule.how;
@@ -225,7 +225,8 @@ static bool starts(const char *text, const char *word) {
   return !strncmp(text, word, strlen(word));
 }
 
-// What the table says flatly and the recomputation contradicts. "Consistent, but ..." is not flat.
+// Whether the recomputation contradicts a flat statement of the table. "Consistent, but ..." is not
+// flat.
 static bool disagrees(const struct recomputed *result) {
   static const char *const against[] = {"contradict", "internally inconsistent", "NOT ",
                                         "trivially"};
@@ -255,7 +256,7 @@ static void check_row(const struct references *in, size_t row, struct recomputed
                                 .value = NAN};
   if (read_rule(in, row, &rule))
     return;
-  result->why = *rule.how || rule.relation ? rule.how : "no rule says how to recompute it";
+  result->why = *rule.how || rule.relation ? rule.how : "there is no rule to recompute it";
   if (rule.relation == RELATION_NONE)
     return;
   if (rule.relation == RELATION_SAME_TEXT)

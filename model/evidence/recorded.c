@@ -14,14 +14,14 @@
 
 enum { MAX_POINTS = 64 };
 
-// Of an accelerator's memory on its datasheet: drivers keep a few per cent for themselves and ECC.
+// Minimum share of the memory on the datasheet: drivers keep a few per cent for themselves and ECC.
 #define WHOLE_DEVICE 0.85
 
 struct query {
   const struct records *records;
   const char *file, *accelerator;
   const struct workload *workload;
-  struct arena *arena;                           // of words
+  struct arena *arena;                           // for texts
   const struct measurement *fitting[MAX_POINTS]; // of the model and precision
   size_t count;
 };
@@ -35,8 +35,8 @@ static bool is_of_backend(const struct measurement_record *record, const char *b
   return !strcmp(record->device.backend, backend);
 }
 
-// The id of the accelerator that the record's device is by its name, or NULL. A partition of an AMD
-// device has the whole one's name and only some of its memory.
+// The id of the accelerator that matches the name of the record's device, or NULL. A partition of
+// an AMD device has the name of the whole device but only part of its memory.
 const char *records_accelerator(const struct records *records,
                                 const struct measurement_record *record) {
   const struct table *table = records->accelerators;
@@ -92,13 +92,14 @@ const struct measurement_record *records_of_accelerator(const struct records *re
   return newest;
 }
 
-// The better the lower: few devices rather than many, and all of them measured rather than one's
-// share.
+// Lower is better: few devices rather than many, and all of them measured rather than the share of
+// one.
 static int kind_of(const struct measurement *result) {
   return 2 * measurement_devices(result) + (result->shard.of > 1);
 }
 
-// A model on one device tells more of that than a share of it; and curves are of one kind.
+// A model on one device is better evidence for that device than a share; and curves must be of one
+// kind.
 static void keep_fewest_ranks(struct query *query) {
   int fewest = INT_MAX;
   size_t kept = 0;
@@ -110,14 +111,23 @@ static void keep_fewest_ranks(struct query *query) {
   query->count = kept;
 }
 
-// Of two results of one workload the newer counts.
+// Of two results for one workload, the one at the higher power limit counts, if their records state
+// it, else the newer one.
+static bool goes_before(const struct measurement *result, const struct measurement *other) {
+  const double limit_w = result->record->environment.device_state.power_limit_w;
+  const double other_w = other->record->environment.device_state.power_limit_w;
+  if (limit_w > other_w || limit_w < other_w)
+    return limit_w > other_w;
+  return strcmp(result->finished, other->finished) > 0;
+}
+
 static void add_fitting(struct query *query, const struct measurement *result) {
   for (size_t i = 0; i < query->count; i++) {
     const struct measurement *other = query->fitting[i];
     if (other->batch != result->batch || other->context != result->context ||
         kind_of(other) != kind_of(result))
       continue;
-    if (strcmp(result->finished, other->finished) > 0)
+    if (goes_before(result, other))
       query->fitting[i] = result;
     return;
   }
@@ -133,8 +143,8 @@ static bool is_wanted(const struct query *query, enum workload_key key, const ch
   return !*wanted(query, key) || !strcmp(wanted(query, key), value);
 }
 
-// The device of a record of no accelerator that is known, or NULL. A processor is known by its
-// backend.
+// The device of a record that matches no known accelerator, or NULL. A processor is identified by
+// its backend.
 static const char *unknown_device(const struct query *query) {
   for (size_t i = 0; i < query->records->count; i++) {
     const struct measurement_record *record = query->records->list[i];
@@ -148,7 +158,7 @@ static const char *why_no_record(const struct query *query) {
   const char *device = *query->file ? NULL : unknown_device(query);
   if (device)
     return arena_printf(query->arena,
-                        "no record of %s; data/ does not say which accelerator '%s' is: name its "
+                        "no record of %s; data/ does not identify the accelerator '%s': name its "
                         "file with record = FILE",
                         query->accelerator, device);
   return arena_printf(query->arena, "no record %s%s: see --measurements",
@@ -156,13 +166,14 @@ static const char *why_no_record(const struct query *query) {
                       *query->file ? query->file : query->accelerator);
 }
 
-// A file that is named counts whatever its device is, unless that is known to be another one.
+// A file that is named counts whatever its device is, unless the device is known to be another
+// accelerator.
 static const char *why_not_its_own(const struct query *query,
                                    const struct measurement_record *record) {
   const char *known = records_accelerator(query->records, record);
   if (!known || is_of_accelerator(query->records, record, query->accelerator))
     return NULL;
-  return arena_printf(query->arena, "record '%s' is of '%s' (%s), not '%s'",
+  return arena_printf(query->arena, "record '%s' is for '%s' (%s), not '%s'",
                       file_name(record->path), known, record->device.name, query->accelerator);
 }
 
@@ -180,7 +191,7 @@ static bool is_fitting(const struct query *query, const struct measurement *resu
          is_wanted(query, WORKLOAD_SPARSITY, "dense");
 }
 
-// ", activations bf16, kv fp8", as far as the workload says them.
+// ", activations bf16, kv fp8", as far as the workload states them.
 static const char *other_precisions(const struct query *query) {
   static const enum workload_key keys[] = {WORKLOAD_ACTIVATIONS, WORKLOAD_KV, WORKLOAD_SPARSITY};
   const char *text = "";
@@ -219,7 +230,7 @@ static int axis_of(const struct measurement *result, enum workload_key key) {
   return key == WORKLOAD_BATCH ? result->batch : result->context;
 }
 
-// The wanted batch or context; 0 when it is unset. Unset is complete where all results agree.
+// The required batch or context; 0 if it is unset, unless all results agree on one value.
 static int wanted_number(const struct query *query, enum workload_key key) {
   if (*wanted(query, key))
     return atoi(wanted(query, key));
@@ -238,7 +249,7 @@ static const char *measured_values(const struct query *query, enum workload_key 
   return list;
 }
 
-// "; unsteady", or "": what that means is said of the option.
+// "; unsteady", or "": the option has a warning that explains it.
 static const char *unsteadiness(const struct measurement *result) {
   return measurement_is_unsteady(&result->flags) ? "; unsteady" : "";
 }
@@ -304,7 +315,7 @@ static double load_power_of(const struct measurement *result) {
   return result->load_power_w / measurement_metered_devices(result);
 }
 
-// ", 95 % within 53.1 and 55.9 token/s", or "" of a record that does not tell.
+// ", 95 % within 53.1 and 55.9 token/s", or "" if the record has no interval.
 static const char *interval(const struct query *query, const struct measurement *result) {
   if (isnan(result->ci95_low))
     return "";
@@ -336,7 +347,7 @@ struct points {
   const struct measurement *nearest;
 };
 
-// The results along one axis, sorted, where the other axis is as wanted.
+// The results along one axis, sorted, at the required value of the other axis.
 static void collect_curve(const struct query *query, enum workload_key along,
                           enum workload_key across, int at, int other, struct points *curve) {
   *curve = (struct points){.count = 0};

@@ -20,7 +20,7 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-// ---- decoding that an engine did
+// ---- decoding by an engine
 
 static struct measurement decoding_of(const struct serving_record *record,
                                       const struct serving_rung *rung) {
@@ -57,7 +57,7 @@ static struct measurement decoding_of(const struct serving_record *record,
       .together = measurement_together_unknown,
       .shard = measurement_whole_model,
       .tensor_parallel = measurement_one_device,
-      .step_form = {"", ""},
+      .step_form = {"", "", ""},
       .grade = record->grade,
       .started = record->started,
       .finished = *record->finished ? record->finished : record->date,
@@ -106,7 +106,7 @@ static void read_one(const char *path, struct records *records, struct arena *ar
   struct serving_record *serving = NULL;
   struct production *production = NULL;
   json_t *object =
-      json_in_read(path, "expected a whole record in JSON", &source, arena, diagnostics);
+      json_in_read(path, "expected a complete record in JSON", &source, arena, diagnostics);
   if (!object)
     return;
   if (production_is_one(object))

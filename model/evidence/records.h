@@ -1,9 +1,9 @@
-// records: a folder of records, of every kind: what the probe measured of devices by itself, what
-// engines delivered under load, and what they served in use.
+// records: a folder of records of every kind: what the probe measured on devices alone, what
+// engines delivered under load, and what they served in production.
 //
-// A static batch that an engine decoded, as llama-bench runs it, is a measurement of decoding as the
-// probe's are, and stands among these too. What only the probe knows of one is unknown then: NAN, "",
-// 0. Its context is the cache before the first step.
+// A static batch decoded by an engine, as llama-bench runs it, is a measurement of decoding like
+// the probe's, and is listed with these too. Fields that only the probe knows are then unknown:
+// NAN, "", 0. Its context is the cache before the first step.
 #ifndef PERTOKEN_MODEL_EVIDENCE_RECORDS_H
 #define PERTOKEN_MODEL_EVIDENCE_RECORDS_H
 
@@ -23,20 +23,20 @@ struct records {
   size_t serving_count;
   struct production **productions;
   size_t production_count;
-  const struct table *accelerators; // of the catalogue, which knows devices by name; NULL: none
+  const struct table *accelerators; // of the catalogue, to match device names; NULL: none
 };
 
-// The paths of every *.json of a directory, in the order of their names. A directory that cannot be
-// read is an error. Returns 0 or -1.
+// The paths of every *.json in a directory, ordered by name. A directory that cannot be read is an
+// error. Returns 0 or -1.
 int records_list(const char *directory, const char *const **paths, size_t *count,
                  struct arena *arena, struct diagnostics *diagnostics);
 
-// Every *.json of a directory, in the order of their names; accelerators is left alone. A directory
+// Reads every *.json in a directory, ordered by name; does not touch `accelerators`. A directory
 // that cannot be read is an error; an empty one is not. Returns 0 or -1.
 int records_read(const char *directory, struct records *records, struct arena *arena,
                  struct diagnostics *diagnostics);
 
-// The same of files. Returns 0 or -1.
+// The same for a list of files. Returns 0 or -1.
 int records_of_files(const char *const *paths, size_t count, struct records *records,
                      struct arena *arena, struct diagnostics *diagnostics);
 

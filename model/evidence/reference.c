@@ -1,6 +1,7 @@
 #include "model/evidence/reference.h"
 
 #include "base/statistics.h"
+#include "model/catalog/columns.h"
 #include "model/cost/units.h"
 #include "model/evidence/fit.h"
 #include "model/evidence/grade.h"
@@ -38,7 +39,7 @@ double years_of(const char *text) {
   return date.year + (before[date.month - 1] + date.day - 1) / 365.25;
 }
 
-// A reference while it is looked up: its words, "best", "b200-sxm-180", ...
+// A reference during its lookup: its words, "best", "b200-sxm-180", ...
 struct reference {
   const struct references *in;
   struct place place;
@@ -134,7 +135,7 @@ static bool is_of_vendor(const struct references *references, const char *accele
   return row >= 0 && is(table, (size_t)row, "vendor", vendor);
 }
 
-// A submitter may be two, as Dell_MangoBoost.
+// A submitter may be a pair, such as Dell_MangoBoost.
 static double partners(const struct reference *reference) {
   const struct references *in = reference->in;
   const struct table *table = catalog_table(in->catalog, CATALOG_THROUGHPUT);
@@ -164,8 +165,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// The prices of an accelerator on a basis, ascending; of one provider, or (NULL) of all. Returns
-// their number.
+// The prices of an accelerator on a basis, ascending; from one provider, or (NULL) from all.
+// Returns how many there are.
 static size_t prices_of(const struct reference *reference, const char *basis, const char *provider,
                         double prices[MAX_PRICES]) {
   const struct table *table = catalog_table(reference->in->catalog, CATALOG_PRICES);
@@ -217,7 +218,7 @@ static double concurrency(const struct reference *reference) {
 
 static const struct {
   const char *word;
-  int least, most; // words, this one included
+  int least, most; // number of words, including this one
   double (*find)(const struct reference *reference);
 } forms[] = {
     {"row", 2, 2, throughput_cell}, {"best", 6, 6, benchmark},
@@ -227,7 +228,7 @@ static const struct {
     {"claim", 2, 3, claim},         {"concurrency", 6, 6, concurrency},
 };
 
-// The words between the brackets.
+// Splits the text between the brackets into words.
 static struct reference split(const struct references *references, const char *text,
                               struct place place) {
   struct reference reference = {.in = references, .place = place};

@@ -9,8 +9,8 @@
 static const char *const peaks[] = {"dense_bf16_tflops", "dense_fp8_tflops", "dense_fp4_tflops"};
 enum { PEAKS = sizeof peaks / sizeof peaks[0] };
 
-// How far down the list a precision's products may be computed; weights in a precision that the
-// accelerator has no units for are widened.
+// How far down the list the products of a precision may be computed; weights in a precision that
+// the accelerator has no units for are widened.
 static int narrowest(const char *precision) {
   static const struct {
     const char *precision;

@@ -1,13 +1,13 @@
 // roofline: what an accelerator cannot exceed, whatever software runs on it (Williams, Waterman,
 // Patterson, Communications of the ACM 52, 2009).
 //
-//   computing  dense peak of the precision / (2 operations per active parameter and token), the
-//              embedding left out; twice that where weights are 2:4 sparse; the tokens of a request's
-//              input are computed too
+//   computing  dense peak of the precision / (2 operations per active parameter and token), without
+//              the embedding; twice that if weights are 2:4 sparse; the tokens of a request's input
+//              are computed too
 //   reading    memory bandwidth / (bytes of a step) * batch; a step reads at least the weights of
 //              one token, and every request's keys and values
 //
-// Both leave out what takes longer in fact, so that only the impossible lies above.
+// Both leave out whatever takes additional time, so that only impossible values lie above.
 #ifndef PERTOKEN_MODEL_EVIDENCE_ROOFLINE_H
 #define PERTOKEN_MODEL_EVIDENCE_ROOFLINE_H
 
@@ -19,14 +19,14 @@
 struct roofline {
   const struct table *accelerators, *models;
   size_t accelerator, model; // rows
-  const char *precision;     // of the weights; "": whichever is fastest
+  const char *precision;     // of the weights; "": the fastest
   const char *kv;            // of keys and values; "": 8 bits
   bool is_sparse;
-  double computed;       // tokens that are computed for one that is counted
-  double batch, context; // 0: not known
+  double computed;       // tokens computed per token counted
+  double batch, context; // 0: unknown
 };
 
-// token/s per accelerator; INFINITY where the catalogue does not have what it takes.
+// token/s per accelerator; INFINITY if the catalogue lacks what it takes to compute it.
 double roofline_computing(const struct roofline *roofline);
 double roofline_reading(const struct roofline *roofline);
 

@@ -17,8 +17,8 @@ static const char *file_name(const char *path) {
 
 struct query {
   const struct served_request *request;
-  struct served_rungs found[MAX_FOUND]; // of one record and one length each
-  size_t count, records;                // that are of the accelerator, or named
+  struct served_rungs found[MAX_FOUND]; // each of one record and one length
+  size_t count, records;                // records of the accelerator, or the one named
   const char *others;                   // lengths that did not fit, in words
   struct arena *arena;
 };
@@ -81,7 +81,7 @@ const struct serving_record *served_of_accelerator(const struct records *records
   return newest;
 }
 
-// What a record says otherwise than the option, or what it does not say and the workload does.
+// How a record differs from the option, or what the workload states and the record does not.
 static const char *why_not(const struct query *query, const struct serving_record *record) {
   const struct served_request *request = query->request;
   const struct workload *workload = request->workload;
@@ -97,9 +97,10 @@ static const char *why_not(const struct query *query, const struct serving_recor
        is_wanted(workload, WORKLOAD_PRECISION, record->precision)},
       {"speculation", record->speculation, workload->values[WORKLOAD_SPECULATION],
        !strcmp(record->speculation, workload->values[WORKLOAD_SPECULATION])},
-      {"activations", "", workload->values[WORKLOAD_ACTIVATIONS],
-       !*workload->values[WORKLOAD_ACTIVATIONS]},
-      {"kv", "", workload->values[WORKLOAD_KV], !*workload->values[WORKLOAD_KV]},
+      {"activations", record->activations, workload->values[WORKLOAD_ACTIVATIONS],
+       is_wanted(workload, WORKLOAD_ACTIVATIONS, record->activations)},
+      {"kv", record->kv, workload->values[WORKLOAD_KV],
+       is_wanted(workload, WORKLOAD_KV, record->kv)},
       {"sparsity", "dense", workload->values[WORKLOAD_SPARSITY],
        is_wanted(workload, WORKLOAD_SPARSITY, "dense")},
       {"tokens", "output", workload->values[WORKLOAD_TOKENS],
@@ -107,7 +108,7 @@ static const char *why_not(const struct query *query, const struct serving_recor
   };
   for (size_t i = 0; i < sizeof demands / sizeof demands[0]; i++)
     if (!demands[i].fits)
-      return arena_printf(query->arena, "record '%s' has %s = %s, but the option wants %s",
+      return arena_printf(query->arena, "record '%s' has %s = %s, but the option asks for %s",
                           file_name(record->path), demands[i].what,
                           *demands[i].has ? demands[i].has : "(not stated)",
                           *demands[i].wanted ? demands[i].wanted : "none");
@@ -130,12 +131,12 @@ static bool has_lengths(const struct query *query, const struct served_rungs *ru
 
 static const char *lengths_text(const struct served_rungs *rungs, struct arena *arena) {
   if (isnan(rungs->input_tokens) || isnan(rungs->output_tokens))
-    return "requests of lengths that are not stated";
+    return "requests of unstated length";
   return arena_printf(arena, "requests of %.0f tokens in, %.0f out", rungs->input_tokens,
                       rungs->output_tokens);
 }
 
-// Of one kind of load and of like lengths.
+// With one kind of load and similar lengths.
 static struct served_rungs *place_of(struct query *query, size_t from,
                                      const struct serving_record *record,
                                      const struct serving_rung *rung) {
@@ -173,7 +174,7 @@ static void list_other(struct query *query, const struct served_rungs *rungs) {
                    lengths_text(rungs, query->arena), file_name(rungs->record->path));
 }
 
-// Those of a record whose lengths fit; closed loops alone where it has any.
+// The rungs of a record whose lengths fit; only closed loops if it has any.
 static void add_record(struct query *query, const struct serving_record *record) {
   const size_t from = query->count;
   bool closed = false;
@@ -211,7 +212,7 @@ static const char *why_nothing(const struct query *query, const char *contradict
   if (contradiction)
     return contradiction;
   if (*query->others)
-    return arena_printf(query->arena, "the workload's requests are of%s, but the records served %s",
+    return arena_printf(query->arena, "the workload's requests have%s, but the records served %s",
                         wanted_lengths(query), query->others);
   if (query->records)
     return arena_printf(query->arena, "every rung of the serving records of '%s' was refused",
@@ -252,7 +253,7 @@ static const char *why_several(const struct query *query) {
                         lengths_text(&query->found[i], query->arena),
                         file_name(query->found[i].record->path));
   return arena_printf(query->arena,
-                      "serving records of '%s' fit in several lengths of requests; say which with "
+                      "serving records of '%s' match with several request lengths; choose with "
                       "input_tokens and output_tokens: %s",
                       query->request->accelerator, list);
 }
@@ -268,16 +269,17 @@ static const char *choose(const struct query *query, struct served_rungs *out) {
   *out = *best;
   out->others = query->count - 1;
   if (out->others)
-    out->remark = arena_printf(query->arena,
-                               "of %zu serving records that fit, %s counts: the best grade, then "
-                               "the newest",
-                               query->count, file_name(best->record->path));
+    out->remark =
+        arena_printf(query->arena,
+                     "of %zu matching serving records, %s is used: the best grade, then the newest",
+                     query->count, file_name(best->record->path));
   return NULL;
 }
 
 // ---- its curve
 
-double serving_strictest(const struct serving_latency *latency, int *percentile) {
+// The strictest known percentile of P90, P95 and P99, NAN for none.
+static double strictest(const struct serving_latency *latency, int *percentile) {
   const struct {
     int percentile;
     double seconds;
@@ -298,7 +300,7 @@ static double percentile_of(const struct serving_latency *latency, int percentil
                             : NAN;
 }
 
-// The percentile that most of the rungs tell of both times, of several the strictest; 0: none.
+// The percentile for which most rungs have both times; the strictest if several tie; 0: none.
 static int common_percentile(const struct served_rungs *rungs) {
   static const int percentiles[] = {99, 95, 90};
   size_t most = 0;
@@ -316,7 +318,7 @@ static int common_percentile(const struct served_rungs *rungs) {
   return percentile;
 }
 
-// Watts of one accelerator: its own, or with its share of the host where the meter covers that.
+// Watts per accelerator: its own, or including its share of the host if the meter covers that.
 static double watts_of(const struct served_rungs *rungs, double watts,
                        const struct serving_power *power) {
   const bool whole = power->covers != COVERS_ACCELERATORS;
@@ -334,7 +336,7 @@ static const char *draw_curve(struct served_rungs *rungs, struct arena *arena) {
     if (!curve_add(curve, rung->concurrency, rung->output_tokens_per_s / curve->accelerators,
                    watts_of(rungs, rung->power.load_power_w, &rung->power), ""))
       return arena_printf(
-          arena, "'%s' has two rungs of %g requests in flight, and nothing tells them apart",
+          arena, "'%s' has two rungs with %g requests in flight, and nothing distinguishes them",
           file_name(rungs->record->path), rung->concurrency);
     curve->ttft_s[i] = percentile_of(&rung->ttft, curve->percentile);
     curve->tpot_s[i] = percentile_of(&rung->tpot, curve->percentile);
@@ -366,11 +368,11 @@ static const char *load_text(const struct serving_rung *rung, struct arena *aren
   return serving_load_names[rung->load];
 }
 
-// ", TTFT P99 1.2 s", or the median where no more is told, or "".
+// ", TTFT P99 1.2 s", or the median if no percentile is known, or "".
 static const char *latency_text(const char *name, const struct serving_latency *latency,
                                 struct arena *arena) {
   int percentile;
-  double seconds = serving_strictest(latency, &percentile);
+  double seconds = strictest(latency, &percentile);
   if (!percentile && isnan(latency->p50_s))
     return isnan(latency->mean_s)
                ? ""
@@ -387,7 +389,7 @@ static const char *times_text(const struct serving_rung *rung, struct arena *are
 // "vLLM 0.10.1 on 8 accelerators"
 static const char *engine_text(const struct serving_record *record, struct arena *arena) {
   return arena_printf(arena, "%s%s%s on %d accelerator%s",
-                      *record->engine ? record->engine : "an engine that is not stated",
+                      *record->engine ? record->engine : "an unstated engine",
                       *record->engine_version ? " " : "", record->engine_version,
                       record->accelerators, record->accelerators == 1 ? "" : "s");
 }
@@ -446,7 +448,7 @@ static const char *refused_text(const struct serving_record *record, struct aren
                       refused == 1 ? "was" : "were", first, refused > 1 ? ", ..." : "");
 }
 
-// Whether the most that was found is the most that there is.
+// Whether the highest rate found is the highest possible.
 static const char *saturation_text(const struct served_rungs *rungs,
                                    const struct serving_rung *most) {
   const size_t last = rungs->count - 1;
@@ -455,7 +457,7 @@ static const char *saturation_text(const struct served_rungs *rungs,
   if (last == 0 || (most == rungs->list[last] &&
                     most->output_tokens_per_s >
                         (1 + SERVED_SATURATION) * rungs->list[last - 1]->output_tokens_per_s))
-    return "; more requests in flight may give more, as the ladder ends before saturation";
+    return "; more requests in flight may yield more, as the ladder ends before saturation";
   return "";
 }
 
@@ -465,12 +467,11 @@ void served_most(const struct served_rungs *rungs, struct served *out, struct ar
     if (rungs->list[i]->output_tokens_per_s > most->output_tokens_per_s)
       most = rungs->list[i];
   fill(rungs, most, out, arena);
-  out->note = arena_printf(
-      arena,
-      "the throughput is the most that the server gave, with %s%s: interactivity, ttft, "
-      "tpot or batch choose another load%s%s",
-      load_text(most, arena), times_text(most, arena), saturation_text(rungs, most),
-      refused_text(rungs->record, arena));
+  out->note = arena_printf(arena,
+                           "the throughput is the server's maximum, with %s%s: interactivity, "
+                           "ttft, tpot or batch select another load%s%s",
+                           load_text(most, arena), times_text(most, arena),
+                           saturation_text(rungs, most), refused_text(rungs->record, arena));
 }
 
 static const struct serving_rung *nearest_to(const struct served_rungs *rungs, double batch) {
@@ -513,14 +514,13 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
   struct curve_choice choice;
   if (!rungs->closed)
     return arena_printf(arena,
-                        "record '%s' is of arrivals, which have no number of requests in flight: "
-                        "leave batch open",
+                        "record '%s' has timed arrivals, which have no fixed number of requests in "
+                        "flight: omit batch",
                         file_name(rungs->record->path));
   if (curve_at(curve, batch, &choice))
     return arena_printf(
         arena,
-        "the serving record has %g to %g requests in flight, and batch %d is outside "
-        "of that",
+        "the serving record has %g to %g requests in flight, and batch %d is outside that range",
         curve->batch[0], curve->batch[curve->count - 1], batch);
   fill_choice(rungs, &choice, out, arena);
   return NULL;
@@ -528,25 +528,24 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
 
 static bool keeps(const struct serving_rung *rung, const struct curve_limits *limits) {
   int ttft, tpot;
-  return !(serving_strictest(&rung->ttft, &ttft) > limits->ttft_s) && ttft &&
-         !(serving_strictest(&rung->tpot, &tpot) > limits->tpot_s) && tpot;
+  return !(strictest(&rung->ttft, &ttft) > limits->ttft_s) && ttft &&
+         !(strictest(&rung->tpot, &tpot) > limits->tpot_s) && tpot;
 }
 
-// Of arrivals, which have no users to give a rate to.
+// For arrivals, which have no users to give a rate to.
 static const char *fastest_within(const struct served_rungs *rungs,
                                   const struct curve_limits *limits, struct curve_choice *choice,
                                   struct served *out, struct arena *arena) {
   const struct serving_rung *best = NULL;
   if (limits->interactivity > 0)
-    return "its requests arrive at a rate, and interactivity is of requests in flight: say ttft "
-           "and "
-           "tpot";
+    return "its requests arrive at a rate, and interactivity needs requests in flight: state ttft "
+           "and tpot";
   for (size_t i = 0; i < rungs->count; i++)
     if (keeps(rungs->list[i], limits) &&
         (!best || rungs->list[i]->output_tokens_per_s > best->output_tokens_per_s))
       best = rungs->list[i];
   if (!best)
-    return "no rung of its arrivals keeps ttft and tpot at P90 or beyond";
+    return "no rung of its arrivals meets ttft and tpot at P90 or above";
   fill(rungs, best, out, arena);
   *choice = (struct curve_choice){
       .tokens_per_s = out->tokens_per_s, .load_power = NAN, .is_measured = true};

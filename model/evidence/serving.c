@@ -93,8 +93,11 @@ static const struct field record_fields[] = {
     TEXT(serving_record, engine_version),
     TEXT(serving_record, accelerator),
     TEXT_SINCE(serving_record, device, 10),
+    TEXT_SINCE(serving_record, node, 11),
     INT(serving_record, accelerators, 1),
     TEXT(serving_record, precision),
+    TEXT_SINCE(serving_record, activations, 12),
+    TEXT_SINCE(serving_record, kv, 12),
     TEXT(serving_record, model),
     TEXT(serving_record, served_model),
     TEXT(serving_record, url),
@@ -165,7 +168,10 @@ const struct serving_record serving_record_unknown = {
     .engine_version = "",
     .accelerator = "",
     .device = "",
+    .node = "",
     .precision = "",
+    .activations = "",
+    .kv = "",
     .model = "",
     .served_model = "",
     .url = "",
@@ -180,7 +186,7 @@ const struct serving_record serving_record_unknown = {
     .digest = "",
 };
 
-// ---- what must hold together
+// ---- consistency
 
 int serving_samples(int percentile) {
   static const struct { int percentile, samples; } table[] = {{99, 662}, {95, 130}, {90, 64}};
@@ -188,6 +194,26 @@ int serving_samples(int percentile) {
     if (percentile >= table[i].percentile)
       return table[i].samples;
   return 1;
+}
+
+const char *const serving_statistic_names[LATENCY_STATISTICS] = {[LATENCY_MEAN] = "mean",
+                                                                 [LATENCY_P50] = "P50",
+                                                                 [LATENCY_P90] = "P90",
+                                                                 [LATENCY_P95] = "P95",
+                                                                 [LATENCY_P99] = "P99"};
+
+double serving_latency_at(const struct serving_latency *latency, enum serving_statistic statistic) {
+  const double told[LATENCY_STATISTICS] = {[LATENCY_MEAN] = latency->mean_s,
+                                           [LATENCY_P50] = latency->p50_s,
+                                           [LATENCY_P90] = latency->p90_s,
+                                           [LATENCY_P95] = latency->p95_s,
+                                           [LATENCY_P99] = latency->p99_s};
+  return told[statistic];
+}
+
+int serving_statistic_samples(enum serving_statistic statistic) {
+  static const int percentiles[LATENCY_STATISTICS] = {0, 50, 90, 95, 99};
+  return serving_samples(percentiles[statistic]);
 }
 
 static bool ascends(const double *values, size_t count) {
@@ -200,7 +226,7 @@ static bool ascends(const double *values, size_t count) {
   return true;
 }
 
-// Whether the samples that a percentile wants are there; of a number that nobody told, nobody knows.
+// Whether there are too few samples for a percentile; an unknown number of samples passes.
 static bool is_told_too_early(double value, int percentile, double samples) {
   return !isnan(value) && samples < serving_samples(percentile);
 }
@@ -210,7 +236,7 @@ static const char *wrong_latency(const struct serving_latency *latency, double s
   if (is_told_too_early(latency->p90_s, 90, samples) ||
       is_told_too_early(latency->p95_s, 95, samples) ||
       is_told_too_early(latency->p99_s, 99, samples))
-    return "a percentile of fewer requests than it needs: 64 for P90, 130 for P95, 662 for P99";
+    return "a percentile with too few requests: 64 are needed for P90, 130 for P95, 662 for P99";
   if (!ascends(percentiles, sizeof percentiles / sizeof percentiles[0]))
     return "a latency's percentiles do not ascend";
   return NULL;
@@ -220,9 +246,9 @@ static const char *wrong_power(const struct serving_power *power, int accelerato
   const bool has_meter = *power->source && strncmp(power->source, "none", 4) != 0;
   const bool has_watts = !isnan(power->load_power_w);
   if (has_watts && (!has_meter || power->covers == COVERS_NOTHING))
-    return "watts need a meter, and what it covers";
+    return "watts need a meter and its scope";
   if (power->devices > accelerators)
-    return "the watts are of more accelerators than the rates";
+    return "the watts cover more accelerators than the rates";
   return NULL;
 }
 
@@ -230,11 +256,11 @@ static const char *wrong_load(const struct serving_rung *rung, enum serving_basi
   const bool arrives = rung->load == LOAD_POISSON || rung->load == LOAD_CONSTANT;
   const bool is_set = rung->load == LOAD_CLOSED || rung->load == LOAD_STATIC;
   if ((basis == BASIS_DECODE) != (rung->load == LOAD_STATIC))
-    return "a static batch is decoding, and nothing else is";
+    return "a static batch must be decoding, and only a static batch can be";
   if (is_set && isnan(rung->concurrency))
     return "its concurrency is missing";
   if (arrives != !isnan(rung->request_rate))
-    return "a request rate is of Poisson and constant arrivals, and of these alone";
+    return "a request rate applies only to Poisson and constant arrivals";
   return NULL;
 }
 
@@ -263,9 +289,9 @@ static const char *wrong_record(const struct serving_record *record) {
   const bool is_public = *record->published_title || *record->published_url;
   struct date date;
   if (!*record->accelerator || !*record->model || !*record->precision || !*record->tool)
-    return "accelerator, model, precision and tool must be told";
+    return "accelerator, model, precision and tool must be stated";
   if (strlen(record->date) != strlen("2026-11-21") || !date_parse(record->date, &date))
-    return "date: expected a day as 2026-11-21";
+    return "date: expected a day such as 2026-11-21";
   if ((record->grade == GRADE_PUBLISHED &&
        (!*record->published_title || !*record->published_url)) ||
       (record->grade == GRADE_MEASURED && is_public))
@@ -326,7 +352,7 @@ struct serving_record *serving_read(const char *path, struct arena *arena,
                                     struct diagnostics *diagnostics) {
   const struct source *source;
   json_t *object =
-      json_in_read(path, "expected a whole serving record in JSON", &source, arena, diagnostics);
+      json_in_read(path, "expected a complete serving record in JSON", &source, arena, diagnostics);
   if (!object)
     return NULL;
   struct serving_record *record = serving_of_json(object, source, arena, diagnostics);

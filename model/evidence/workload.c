@@ -21,8 +21,7 @@ const char *const workload_key_names[WORKLOAD_KEYS] = {
     [WORKLOAD_CONTEXT] = "context",
 };
 
-// Every throughput that is published per accelerator here counts prefill: the table has no decode
-// runs.
+// Every throughput published per accelerator here includes prefill: the table has no decode runs.
 static const char published_basis[] = "serving";
 
 static const char *tokens_of_basis(const char *basis) {
@@ -66,8 +65,8 @@ const char *workload_family_note(const struct workload *a, const struct workload
       !workload_is_alike(a, WORKLOAD_PRECISION, left, right))
     return NULL;
   return arena_printf(arena,
-                      "%s and %s, which count as one here: %s is published in %s, and fp4 does "
-                      "not say which 4-bit form it is",
+                      "%s and %s, treated as one here: %s is published in %s, and fp4 does not "
+                      "specify the 4-bit format",
                       left, right, a->values[WORKLOAD_MODEL], a->shipped_precision);
 }
 

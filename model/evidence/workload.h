@@ -1,8 +1,8 @@
-// workload: what a throughput was measured on.
+// workload: the conditions under which a throughput was measured.
 //
-// Two throughputs are comparable when everything here is equal; "" means unknown or unset. fp4 and
+// Two throughputs are comparable if everything here is equal; "" means unknown or unset. fp4 and
 // mxfp4 count as equal for a model that is published in one of them: a benchmark's fp4 does not say
-// which 4-bit form it is, and the published weights do.
+// which 4-bit form it is, but the published weights do.
 #ifndef PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 #define PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 
@@ -16,16 +16,16 @@
 enum workload_key {
   WORKLOAD_MODEL,
   WORKLOAD_PRECISION,     // of the weights
-  WORKLOAD_ACTIVATIONS,   // their precision; of a record, or stated
-  WORKLOAD_KV,            // precision of the KV cache; of a record, or stated
+  WORKLOAD_ACTIVATIONS,   // their precision; from a record, or stated
+  WORKLOAD_KV,            // precision of the KV cache; from a record, or stated
   WORKLOAD_SPARSITY,      // dense or sparse (2:4) weights; stated
   WORKLOAD_SPECULATION,   // such as mtp; "": none
   WORKLOAD_BASIS,         // serving (prefill included) or decode
   WORKLOAD_SCENARIO,      // offline, server, interactive, ...
   WORKLOAD_TOKENS,        // output or total
-  WORKLOAD_INTERACTIVITY, // token/s that every user is to get; it chooses the batch
-  WORKLOAD_TTFT,          // seconds to the first token that nearly every request keeps
-  WORKLOAD_TPOT,          // the same from token to token; either chooses the batch
+  WORKLOAD_INTERACTIVITY, // token/s that every user must get; it chooses the batch
+  WORKLOAD_TTFT,          // seconds to the first token that nearly every request meets
+  WORKLOAD_TPOT,          // the same for the time per output token; either chooses the batch
   WORKLOAD_BATCH,         // concurrent requests
   WORKLOAD_CONTEXT,       // tokens of input
   WORKLOAD_KEYS
@@ -36,31 +36,31 @@ extern const char *const workload_key_names[WORKLOAD_KEYS];
 struct workload {
   const char *values[WORKLOAD_KEYS]; // "" if unset; never NULL
   struct place places[WORKLOAD_KEYS];
-  const char *shipped_precision; // of the model's published weights; NULL or "": not known
+  const char *shipped_precision; // of the model's published weights; NULL or "": unknown
 };
 
-// What a row of data/throughput.csv says of a key; "" for nothing.
+// A row's value for a key in data/throughput.csv; "" for none.
 const char *workload_row_value(const struct table *table, size_t row, enum workload_key key);
 
 // Whether a rate or time per user chooses the batch.
 bool workload_chooses_batch(const struct workload *workload);
 
-// Whether two values of a key are equal for a workload, or count as such.
+// Whether two values of a key are equal for a workload, or count as equal.
 bool workload_is_alike(const struct workload *workload, enum workload_key key, const char *a,
                        const char *b);
 
-// What is to be said of two workloads whose precisions count as equal and are not: "precision: fp4
+// The note for two workloads whose precisions count as equal but are not the same: "precision: fp4
 // and mxfp4, ..."; NULL otherwise.
 const char *workload_family_note(const struct workload *a, const struct workload *b,
                                  struct arena *arena);
 
-// Whether a row says what the workload does, in the first `keys` keys, those that it leaves open
-// aside; a blank in the table matches only an unset key. Interactivity is of no row.
+// Whether a row agrees with the workload in the first `keys` keys, except those that the workload
+// leaves open; a blank in the table matches only an unset key. No row states an interactivity.
 bool workload_row_matches(const struct workload *workload, const struct table *table, size_t row,
                           int keys);
 
-// The first difference between two workloads that makes their throughputs incomparable, as
-// "precision: fp8 and bf16", or NULL. Where both give every user the same rate and times, their
+// The first difference between two workloads that makes their throughputs incomparable, such as
+// "precision: fp8 and bf16", or NULL. If both give every user the same rate and times, their
 // batches follow from that and may differ.
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena);

@@ -10,7 +10,7 @@
 
 static const struct latency_keys statistics = {"avg", "p50", "p90", "p95", "p99", "std"};
 
-// A metric's mean in a unit that is the only one expected; NAN where there is no such metric.
+// A metric's mean in the only expected unit; NAN without the metric.
 static double mean_of(const struct reading *reading, const char *metric, const char *unit) {
   const json_t *json = json_below(reading->part->json, metric);
   const char *found = text_below(reading, json, "unit");
@@ -31,7 +31,7 @@ static struct serving_latency latency_of(const struct reading *reading, const ch
 
 // ---- the load
 
-// Since schema 1.3 a run has phases, of which the one that counts says what was set.
+// Since schema 1.3 a run has phases; the phase that counts states what was set.
 static const json_t *load_of(const struct reading *reading) {
   const json_t *phases = json_below(reading->part->json, "input_config/phases"), *phase;
   const json_t *found = json_below(reading->part->json, "input_config/loadgen");
@@ -110,7 +110,7 @@ static void say_run(struct reading *reading) {
   reading->window.end_s = time_below(reading, json, "end_time");
   imported->date = day_of(text_below(reading, json, "start_time"), reading->arena);
   if (isnan(reading->window.start_s))
-    texts_add(&imported->unsaid, reading->arena, "in which zone its times are");
+    texts_add(&imported->unsaid, reading->arena, "the time zone of its timestamps");
   texts_add(&imported->unsaid, reading->arena, "the engine and its version");
 }
 
@@ -131,7 +131,7 @@ int read_aiperf(struct reading *reading) {
   rung.chunk_gap = latency_of(reading, "inter_chunk_latency");
   rung.end_to_end = latency_of(reading, "request_latency");
   if (json_is_true(json_below(reading->part->json, "was_cancelled")))
-    rung.refused = "the run was cancelled";
+    rung.refused = "the run was canceled";
   read_load(reading, &rung);
   read_telemetry(reading, &rung.power);
   say_run(reading);

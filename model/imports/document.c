@@ -28,15 +28,15 @@ static int count_lines(const char *from, const char *to) {
   return lines;
 }
 
-// What Python writes and JSON lacks, and the text that stands for it, as long.
+// Words that Python writes but JSON lacks, and the text of the same length that replaces them.
 static const struct {
   const char *word, *text;
 } constants[] = {{"-Infinity", "\"-inf\"   "}, {"Infinity", "\"inf\"   "}, {"NaN", "\"\" "}};
 
-// Lists that no reader wants: a time for every token of every request is most of a file's bytes.
+// Lists that no reader needs: a time for every token of every request makes up most of a file.
 static const char *const unread[] = {"\"itls\"", "\"generated_texts\""};
 
-// Of what begins there and is kept as it is: a quoted text with its quotes, else a character.
+// The length of what begins there and is kept: a quoted text with its quotes, else one character.
 static size_t kept_length(const char *at) {
   size_t length = 1;
   if (*at != '"')
@@ -49,7 +49,7 @@ static size_t kept_length(const char *at) {
   }
 }
 
-// Of the list that begins there; 0 for one that does not end.
+// The length of the list that begins there; 0 if it does not end.
 static size_t list_length(const char *list) {
   int depth = 0;
   for (const char *at = list; *(at += strcspn(at, "[]\""));) {
@@ -63,7 +63,8 @@ static size_t list_length(const char *list) {
 
 enum { NO_END = -1 };
 
-// How far from its key a list ends that is not read; 0 for every other key, NO_END for one cut short.
+// The distance from a key to the end of its list if that is not read; 0 for any other key, NO_END
+// if it is cut short.
 static ptrdiff_t unread_length(const char *key, size_t length) {
   for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
     if (length != strlen(unread[i]) || strncmp(key, unread[i], length) != 0)
@@ -91,8 +92,8 @@ static bool is_plain(const char *text) {
   return !strstr(text, "Infinity") && !strstr(text, "NaN");
 }
 
-// The text as JSON, without those lists; lines stay. *mark, an offset in what is returned, becomes that of
-// the same place in the source.
+// The text as JSON, without those lists; line numbers stay. *mark, an offset in the result, becomes
+// the offset of the same place in the source.
 static const char *plain_json(const struct source *source, size_t *mark, struct arena *arena) {
   if (is_plain(source->text))
     return source->text;
@@ -104,7 +105,7 @@ static const char *plain_json(const struct source *source, size_t *mark, struct 
     size_t length = kept_length(at);
     const ptrdiff_t left_out = unread_length(at, length);
     if (left_out == NO_END)
-      return source->text; // which is no JSON
+      return source->text; // it is not JSON
     const char *constant = *at == '"' ? NULL : constant_at(at, &length);
     if (!constant && *at != '"')
       length = 1;
@@ -126,7 +127,7 @@ static int json_error(const struct document *document, const json_error_t *error
                       struct arena *arena, struct diagnostics *diagnostics) {
   plain_json(document->source, &offset, arena);
   diagnostics_error(diagnostics, json_in_place(document->source, error, offset),
-                    "not whole JSON: %s", error->text);
+                    "not complete JSON: %s", error->text);
   return -1;
 }
 
@@ -195,7 +196,7 @@ static const char *trimmed(const char *start, const char *end, struct arena *are
   return arena_copy_n(arena, start, (size_t)(end - start));
 }
 
-// The first line of a name counts: the summary repeats some of them further down.
+// The first line with a name counts: the summary repeats some of them further down.
 static int read_summary(struct document *document, struct arena *arena) {
   json_t *object = json_object();
   const char *start;
@@ -214,10 +215,10 @@ static int read_summary(struct document *document, struct arena *arena) {
 
 // ---- which of them
 
-// The one table among the formats is llama-bench's.
+// The only table among the formats is llama-bench's.
 static const char csv_mark[] = "build_commit,";
 
-// The first line that is neither blank, a comment, nor YAML's mark of a document's beginning.
+// The first line that is neither blank nor a comment nor YAML's start-of-document mark.
 static const char *first_line(const struct source *source, struct arena *arena) {
   const char *start;
   size_t length;
@@ -229,8 +230,8 @@ static const char *first_line(const struct source *source, struct arena *arena) 
   return "";
 }
 
-// Reports in YAML have one of these somewhere at the beginning of a line; other text with a colon in
-// its first line is no report with a mistake.
+// YAML reports have one of these at the start of some line; other text with a colon in its first
+// line is not a report with a mistake.
 static const char *const report_keys[] = {
     "scenario:", "results:", "metrics:", "load_summary:", "successes:"};
 

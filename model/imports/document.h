@@ -1,7 +1,7 @@
-// document: a file of results as JSON values, whatever it was written in.
+// document: a file of results as JSON values, whatever its format.
 //
-// JSON, JSON lines and JSON values one behind another stay what they are; YAML, the rows of a CSV
-// table and the "name : value" lines of a summary become objects. What is none of these has no parts.
+// JSON, JSON lines and concatenated JSON values are taken as they are; YAML, the rows of a CSV
+// table and the "name : value" lines of a summary become objects. Any other file has no parts.
 #ifndef PERTOKEN_MODEL_IMPORTS_DOCUMENT_H
 #define PERTOKEN_MODEL_IMPORTS_DOCUMENT_H
 
@@ -12,10 +12,10 @@
 #include <jansson.h>
 #include <stddef.h>
 
-// A value of the file: the elements of a list that is the whole file count as its values.
+// A value in the file: if the whole file is a list, its elements count as the values.
 struct document_part {
-  const json_t *json; // an object; of the document
-  int line;           // that it begins in; 0: unknown
+  const json_t *json; // an object; owned by the document
+  int line;           // in which it begins; 0: unknown
 };
 
 struct document {
@@ -26,8 +26,9 @@ struct document {
   json_t *root; // a list that owns the parts
 };
 
-// Errors: a file that source_read refuses; JSON, YAML or CSV with a mistake, such as one cut short,
-// with its place; YAML with aliases or nested too deep. Returns 0 or -1. document_close in any case.
+// Errors: a file that source_read refuses; JSON, YAML or CSV with a mistake, such as a truncated
+// file, with its place; YAML with aliases or nested too deep. Returns 0 or -1. Call document_close
+// in either case.
 int document_read(const char *path, struct document *document, struct arena *arena,
                   struct diagnostics *diagnostics);
 

@@ -1,17 +1,18 @@
 #include "model/imports/format.h"
 
 #include "base/texts.h"
+#include "model/imports/document.h"
 #include "model/imports/readers.h"
 #include "model/telemetry/power_read.h"
 
 #include <math.h>
 #include <string.h>
 
-// The narrower ones first: several share keys.
+// The more specific ones come first: several share keys.
 static const struct format formats[] = {
     {.tool = "InferenceX agentic aggregate",
      .keys = {"scenario_type", "users", "output_tput_per_gpu"},
-     .refused = "conversations of many turns out of a cache: their rates are of no stated lengths"},
+     .refused = "multi-turn conversations served from a cache: their rates have no stated lengths"},
     {.tool = "InferenceX aggregate",
      .keys = {"hw", "conc", "tput_per_gpu", "output_tput_per_gpu"},
      .read = read_inferencex,
@@ -26,8 +27,8 @@ static const struct format formats[] = {
      .is_whole_run = true},
     {.tool = "vLLM bench throughput",
      .keys = {"elapsed_time", "num_requests", "tokens_per_second"},
-     .refused = "its tokens per second count input tokens too, and it does not say how many; "
-                "'vllm bench serve' tells output tokens"},
+     .refused = "its tokens per second include input tokens, in an unstated number; 'vllm bench "
+                "serve' reports output tokens"},
     {.tool = "trtllm-bench",
      .keys = {"performance/system_output_throughput_tok_s", "request_info"},
      .read = read_trtllm,
@@ -40,7 +41,7 @@ static const struct format formats[] = {
      .read = read_guidellm},
     {.tool = "guidellm of an earlier report version",
      .keys = {"benchmarks/0/metrics/output_tokens_per_second"},
-     .refused = "version 2 of the report, since guidellm 0.4, is read"},
+     .refused = "only version 2 of the report (guidellm 0.4 and later) can be read"},
     {.tool = "llm-d benchmark report",
      .keys = {"version", "scenario/load", "results/request_performance"},
      .read = read_llm_d_2},
@@ -66,8 +67,8 @@ static const struct format formats[] = {
      .is_beside = true},
     {.tool = "MLPerf system description of several kinds of nodes",
      .keys = {"node_types", "system_name"},
-     .refused = "which of them the rates are of is not said: give --accelerator and --accelerators "
-                "instead"},
+     .refused = "it does not state which of them produced the rates: give --accelerator and "
+                "--accelerators instead"},
     {.tool = "MLPerf LoadGen's detailed log",
      .begins = ":::MLLOG",
      .read = read_mlperf_window,
@@ -93,14 +94,16 @@ static bool fits(const struct format *format, const struct document *document) {
   return true;
 }
 
-const struct format *format_of(const struct document *document) {
+// NULL for a document of an unknown format.
+static const struct format *format_of(const struct document *document) {
   for (size_t i = 0; i < FORMATS; i++)
     if (fits(&formats[i], document))
       return &formats[i];
   return NULL;
 }
 
-const char *format_names(struct arena *arena) {
+// "vLLM bench serve, SGLang bench_serving, ...": the supported ones.
+static const char *format_names(struct arena *arena) {
   struct texts names = {0};
   for (size_t i = 0; i < FORMATS; i++)
     if (formats[i].read && !(i && !strcmp(formats[i].tool, formats[i - 1].tool)))
@@ -131,9 +134,9 @@ static int read_document(struct reading *reading) {
   imported->format = format_of(document);
   if (!imported->format && power_read_knows(document->source))
     return reading_error(reading,
-                         "watts and no rates: give it with --power, beside a file of rates");
+                         "watts without rates: give it with --power, along with a file of rates");
   if (!imported->format)
-    return reading_error(reading, "%s of no known format; tried: %s", document->written_in,
+    return reading_error(reading, "%s in no known format; tried: %s", document->written_in,
                          format_names(reading->arena));
   if (!imported->format->read)
     return reading_error(reading, "%s: %s", imported->format->tool, imported->format->refused);

@@ -38,9 +38,9 @@ static void read_load(const struct reading *reading, const json_t *strategy,
   }
 }
 
-// guidellm's time_per_output_token has the first token in it. Its inter_token_latency is the field's
-// TPOT, the mean over tokens instead of requests. Its rates are means over events, not over time:
-// tokens are added up and divided by the duration.
+// guidellm's time_per_output_token includes the first token. Its inter_token_latency is TPOT as
+// commonly defined, but averaged over tokens instead of requests. Its rates are means over events,
+// not over time: tokens are added up and divided by the duration.
 static int read_benchmark(struct reading *reading, const json_t *benchmark) {
   const json_t *metrics = json_below(benchmark, "metrics");
   struct serving_rung rung = serving_rung_unknown;

@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
 #include "model/imports/format.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const import_fact_options[IMPORT_FACTS] = {[FACT_ACCELERATOR] = "--accelerator",
+static const char *const fact_options[IMPORT_FACTS] = {[FACT_ACCELERATOR] = "--accelerator",
                                                        [FACT_ACCELERATORS] = "--accelerators",
                                                        [FACT_PRECISION] = "--precision",
                                                        [FACT_MODEL] = "--model",
@@ -25,7 +26,7 @@ struct joining {
   const struct import_statement *statement;
   struct catalog *catalog;
   struct import *import;
-  const char *facts[IMPORT_FACTS]; // settled: ids of the catalogue, digits, a day
+  const char *facts[IMPORT_FACTS]; // resolved: ids of the catalogue, digits, a day
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
@@ -69,7 +70,7 @@ static struct naming accelerator_named(const struct joining *joining, const char
   return naming_find_row(joining->catalog, CATALOG_ACCELERATORS, text, &row, joining->arena);
 }
 
-// "Qwen/Qwen3-8B", and Hugging Face's folder of it: ".../models--Qwen--Qwen3-8B/snapshots/...".
+// "Qwen/Qwen3-8B", or Hugging Face's folder for it: ".../models--Qwen--Qwen3-8B/snapshots/...".
 static struct naming model_named(const struct joining *joining, const char *text) {
   static const char cached[] = "models--";
   const char *folder = strstr(text, cached), *slash = strrchr(text, '/');
@@ -114,7 +115,8 @@ static struct naming day_named(const struct joining *joining, const char *text) 
 static struct naming (*const named[IMPORT_FACTS])(const struct joining *, const char *) = {
     accelerator_named, count_named, precision_named, model_named, day_named};
 
-// A count or a day that is none is wrong whoever says it; another name than the catalogue's is not.
+// An invalid count or day is an error, whoever states it; a name that is not in the catalogue is
+// not.
 static bool must_be_right(enum import_fact fact) {
   return fact == FACT_ACCELERATORS || fact == FACT_DATE;
 }
@@ -136,15 +138,15 @@ static int settle_file(struct joining *joining, enum import_fact fact, const str
   if (!naming.word && must_be_right(fact))
     return refuse(joining, arena_printf(joining->arena, "%s: %s", name_of(file), naming.why));
   if (fact == FACT_DATE && *by && strcmp(naming.word, *settled) <= 0)
-    return 0; // of a run over several days the last counts
+    return 0; // for a run over several days the last one counts
   const bool differs =
       *settled && naming.word ? strcmp(*settled, naming.word) != 0 : *by && strcmp(*raw, text) != 0;
   if (fact != FACT_DATE && differs)
-    return refuse(joining, arena_printf(joining->arena,
-                                        "%s and %s contradict each other: %s is '%s' in one and "
-                                        "'%s' in the other",
-                                        name_of(*by), name_of(file), import_fact_options[fact] + 2,
-                                        *raw, text));
+    return refuse(joining,
+                  arena_printf(joining->arena,
+                               "%s and %s contradict each other: %s is '%s' in one and "
+                               "'%s' in the other",
+                               name_of(*by), name_of(file), fact_options[fact] + 2, *raw, text));
   *by = file;
   *raw = text;
   *settled = naming.word ? naming.word : *settled;
@@ -153,7 +155,7 @@ static int settle_file(struct joining *joining, enum import_fact fact, const str
   return 0;
 }
 
-// Whether a word of the text, letters and digits, is the one of `length`.
+// Whether a word of the text, letters and digits, equals the `length` characters of `word`.
 static bool has_word(const char *text, const char *word, size_t length) {
   for (const char *at = text; *at;) {
     size_t size = 0;
@@ -166,12 +168,12 @@ static bool has_word(const char *text, const char *word, size_t length) {
   return false;
 }
 
-// "h200" of h200-sxm-141.
+// "h200" for h200-sxm-141.
 static bool names_family(const char *text, const char *id) {
   return has_word(text, id, strcspn(id, "-"));
 }
 
-// "b200-trt" is no h200, whatever else it is.
+// "b200-trt" is not an h200, whatever else it is.
 static bool is_other_accelerator(const struct joining *joining, const char *text, const char *id) {
   const struct table *table = catalog_table(joining->catalog, CATALOG_ACCELERATORS);
   for (size_t row = 0; table && !names_family(text, id) && row < table->rows; row++)
@@ -180,7 +182,7 @@ static bool is_other_accelerator(const struct joining *joining, const char *text
   return false;
 }
 
-// Billions of parameters that a name says: 397 of "Qwen3.5-397B-A17B"; NAN for none.
+// The billions of parameters in a name: 397 for "Qwen3.5-397B-A17B"; NAN for none.
 static double size_said(const char *name) {
   for (const char *at = name; *at; at++) {
     char *end;
@@ -198,7 +200,7 @@ static bool is_other_model(const char *text, const char *id) {
   return fabs(size_said(text) - size_said(id)) > 0;
 }
 
-// Whether a name that the catalogue lacks cannot be what was typed.
+// Whether a name that the catalogue lacks cannot mean what was typed.
 static bool is_another(const struct joining *joining, enum import_fact fact, const char *text,
                        const char *word) {
   return (fact == FACT_ACCELERATOR && is_other_accelerator(joining, text, word)) ||
@@ -207,7 +209,7 @@ static bool is_another(const struct joining *joining, enum import_fact fact, con
 
 static int compare_typed(struct joining *joining, enum import_fact fact, const char *settled,
                          const char *raw, const struct imported *by) {
-  const char *typed = joining->statement->facts[fact], *option = import_fact_options[fact];
+  const char *typed = joining->statement->facts[fact], *option = fact_options[fact];
   const struct naming naming = named[fact](joining, typed);
   if (!naming.word)
     return naming.why ? refuse(joining, arena_printf(joining->arena, "%s: %s", option, naming.why))
@@ -220,12 +222,12 @@ static int compare_typed(struct joining *joining, enum import_fact fact, const c
     return refuse(joining, arena_printf(joining->arena, "%s is %s, but %s says '%s'", option,
                                         naming.word, name_of(by), raw));
   if (raw && !settled)
-    note(joining, arena_printf(joining->arena, "%s calls it '%s', which %s says is %s", name_of(by),
-                               raw, option, naming.word));
+    note(joining, arena_printf(joining->arena, "%s calls it '%s', which %s identifies as %s",
+                               name_of(by), raw, option, naming.word));
   return 0;
 }
 
-// The fact as all say it, or NULL in `facts` where nobody does.
+// The fact on which all agree, or NULL in `facts` if it is not stated.
 static int settle(struct joining *joining, enum import_fact fact, struct texts *missing) {
   const char *settled = NULL, *raw = NULL;
   const struct imported *by = NULL;
@@ -236,10 +238,10 @@ static int settle(struct joining *joining, enum import_fact fact, struct texts *
     return compare_typed(joining, fact, settled, raw, by);
   joining->facts[fact] = settled;
   if (!settled && raw)
-    texts_add(missing, joining->arena, "%s (%s says '%s', which is no id of the catalogue)",
-              import_fact_options[fact], name_of(by), raw);
+    texts_add(missing, joining->arena, "%s (%s says '%s', which is not an id in the catalogue)",
+              fact_options[fact], name_of(by), raw);
   else if (!settled)
-    texts_add(missing, joining->arena, "%s", import_fact_options[fact]);
+    texts_add(missing, joining->arena, "%s", fact_options[fact]);
   return 0;
 }
 
@@ -250,20 +252,21 @@ static int settle_facts(struct joining *joining) {
     if (settle(joining, fact, &missing))
       result = -1;
   if (!result && missing.count)
-    return refuse(joining, arena_printf(joining->arena, "the files do not say it all; add %s",
-                                        texts_joined(&missing, joining->arena)));
+    return refuse(joining,
+                  arena_printf(joining->arena, "the files lack required information; add %s",
+                               texts_joined(&missing, joining->arena)));
   return result;
 }
 
-// ---- what files of one curve have in common
+// ---- what the files of one curve have in common
 
 static int contradict(const struct joining *joining, const struct imported *a,
                       const struct imported *b, const char *what, const char *of_a,
                       const char *of_b) {
-  return refuse(joining, arena_printf(joining->arena,
-                                      "%s and %s are no one curve: %s is %s in one and %s in the "
-                                      "other",
-                                      name_of(a), name_of(b), what, of_a, of_b));
+  return refuse(joining,
+                arena_printf(joining->arena,
+                             "%s and %s do not form one curve: %s is %s in one and %s in the other",
+                             name_of(a), name_of(b), what, of_a, of_b));
 }
 
 static int check_tools(const struct joining *joining) {
@@ -280,15 +283,15 @@ static int check_tools(const struct joining *joining) {
                         file->engine_version);
     if (first && strcmp(first->speculation, file->speculation) != 0)
       return contradict(joining, first, file, "speculation",
-                        *first->speculation ? first->speculation : "not told",
-                        *file->speculation ? file->speculation : "not told");
+                        *first->speculation ? first->speculation : "not stated",
+                        *file->speculation ? file->speculation : "not stated");
     first = first ? first : file;
   }
   return first ? 0
-               : refuse(joining, "no file has results: a description of a system alone is none");
+               : refuse(joining, "no file has results: a system description alone is not a result");
 }
 
-// Lengths are drawn around a mean, which differs between rungs of one curve.
+// Lengths are drawn around a mean, and differ slightly between the rungs of one curve.
 #define LENGTHS_AGREE 0.05
 
 static bool is_like(double a, double b) {
@@ -303,7 +306,7 @@ static const char *lengths_text(const struct serving_rung *rung, struct arena *a
   return arena_printf(arena, "%.0f in and %.0f out", rung->input_tokens, rung->output_tokens);
 }
 
-// A rung of the file with those lengths, or NULL.
+// A rung of the file with these lengths, or NULL.
 static const struct serving_rung *rung_like(const struct imported *file,
                                             const struct serving_rung *rung) {
   for (size_t i = 0; i < file->count; i++)
@@ -312,7 +315,7 @@ static const struct serving_rung *rung_like(const struct imported *file,
   return NULL;
 }
 
-// Each file with results has rungs of the lengths that another has.
+// Every file with results must have rungs of the lengths that another file has.
 static int check_lengths(const struct joining *joining) {
   for (size_t i = 0; i < joining->count; i++)
     for (size_t k = 0; k < joining->count; k++) {
@@ -350,8 +353,7 @@ static int check_twice(const struct joining *joining, const struct import_record
       if (*a->refused || *b->refused || a->load == LOAD_UNKNOWN || !same_load(a, b))
         continue;
       return refuse(joining,
-                    arena_printf(joining->arena,
-                                 "%s and %s both have a rung of %s (%s): leave one out",
+                    arena_printf(joining->arena, "%s and %s both have a rung at %s (%s): omit one",
                                  name_of(made->origins[k].file), name_of(made->origins[i].file),
                                  load_text(b, joining->arena), lengths_text(b, joining->arena)));
     }
@@ -372,18 +374,17 @@ static int split_published(const struct joining *joining, struct serving_record 
   return 0;
 }
 
-// Of one's own run the record is called measured only where the file states what was measured.
+// A record of one's own run is called measured only if the file states what was measured.
 static int check_statement(const struct joining *joining, const struct imported *file,
                            const struct serving_rung *rung) {
   const bool is_stated = !isnan(rung->window_s) && !isnan(rung->completed) &&
                          !isnan(rung->input_tokens) && !isnan(rung->output_tokens);
   if (joining->statement->published || file->basis == BASIS_DECODE || is_stated || *rung->refused)
     return 0;
-  return refuse(
-      joining, arena_printf(joining->arena,
-                            "%s says too little to be called measured (%s): as a publication, give "
-                            "--published 'TITLE, URL'",
-                            name_of(file), texts_joined(&file->unsaid, joining->arena)));
+  return refuse(joining, arena_printf(joining->arena,
+                                      "%s states too little to count as measured (%s): for a "
+                                      "publication, give --published 'TITLE, URL'",
+                                      name_of(file), texts_joined(&file->unsaid, joining->arena)));
 }
 
 static const char *first_text(const char *known, const char *text) {
@@ -400,7 +401,7 @@ static void add_texts(struct texts *all, const struct texts *more, struct arena 
   }
 }
 
-// What all files say of the run, and their digests.
+// Statements of all files about the run, and the files' digests.
 static void describe(const struct joining *joining, struct serving_record *record) {
   struct arena *arena = joining->arena;
   struct serving_file *files = arena_array(arena, joining->count, sizeof *files);
@@ -460,7 +461,7 @@ static void add_rung(struct joining *joining, const struct imported *file, size_
   record->rungs = arena_room(joining->arena, record->rungs, record->count, sizeof *record->rungs);
   made->origins = arena_room(joining->arena, made->origins, record->count, sizeof *made->origins);
   size_t at = record->count++;
-  // By concurrency, then by rate; those without stay in the files' order.
+  // By concurrency, then by rate; rungs without either keep the files' order.
   for (; at > 0 && (record->rungs[at - 1].concurrency > rung->concurrency ||
                     record->rungs[at - 1].request_rate > rung->request_rate);
        at--) {
@@ -498,7 +499,7 @@ static int check_record(const struct joining *joining, struct import_record *mad
   settle_times(&made->record);
   if (counts(record))
     return 0;
-  return refuse(joining, arena_printf(joining->arena, "%s: no rung counts: %s",
+  return refuse(joining, arena_printf(joining->arena, "%s: no rung is usable: %s",
                                       name_of(made->origins[0].file), record->rungs[0].refused));
 }
 
@@ -543,9 +544,9 @@ int import_fact_named(const struct import_statement *statement, enum import_fact
                       struct arena *arena, struct diagnostics *diagnostics) {
   const struct joining joining = {
       .statement = statement, .catalog = catalog, .arena = arena, .diagnostics = diagnostics};
-  const char *option = import_fact_options[fact], *typed = statement->facts[fact];
+  const char *option = fact_options[fact], *typed = statement->facts[fact];
   if (!typed) {
-    diagnostics_error(diagnostics, (struct place){0}, "the files do not say %s", option);
+    diagnostics_error(diagnostics, (struct place){0}, "the files do not state %s", option);
     return -1;
   }
   const struct naming naming = named[fact](&joining, typed);

@@ -1,8 +1,8 @@
-// import: several files of results, and what their user says of them, as records.
+// import: several files of results, and what their user states about them, as records.
 //
-// Files of one curve agree on accelerator, count, model, precision and lengths, and become one
-// record; lengths that each of the files has become a record each. What the files do not say is asked
-// for, all of it at once; what they say otherwise than their user, or than each other, is refused.
+// The files of one curve agree on accelerator, count, model, precision and lengths, and become one
+// record. If every file has several lengths, there is a record for each. What the files do not
+// state is asked for, all at once; contradictions with their user or with each other are refused.
 #ifndef PERTOKEN_MODEL_IMPORTS_IMPORT_H
 #define PERTOKEN_MODEL_IMPORTS_IMPORT_H
 
@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-// What is asked for where files do not say it, in the order of the options' names.
+// Facts that are asked for if files do not state them, in the order of the options' names.
 enum import_fact {
   FACT_ACCELERATOR,
   FACT_ACCELERATORS,
@@ -26,14 +26,11 @@ enum import_fact {
 };
 
 struct import_statement {
-  const char *facts[IMPORT_FACTS]; // as typed; NULL: not said
+  const char *facts[IMPORT_FACTS]; // as typed; NULL: not stated
   const char *published;           // "TITLE, URL"; NULL: one's own run
 };
 
-// "--accelerator", ...
-extern const char *const import_fact_options[IMPORT_FACTS];
-
-// Where a rung comes from.
+// The source of a rung.
 struct import_origin {
   const struct imported *file;
   const struct imported_place *place;
@@ -41,31 +38,31 @@ struct import_origin {
 
 struct import_record {
   struct serving_record record;
-  struct import_origin *origins; // [record.count], for each rung
+  struct import_origin *origins; // [record.count], one per rung
 };
 
 struct import {
   struct import_record *records; // [count]
   size_t count;
   struct texts notes;  // how names were read
-  struct texts unsaid; // what the files do not say, and no option can
-  struct texts doubts; // what to be warned of
+  struct texts unsaid; // what the files do not state, and no option can
+  struct texts doubts; // warnings
 };
 
-// Errors, each naming the files: a fact that nobody says or that is none; two that contradict each
-// other; tools, lengths or bases that differ; two rungs of one load; a published title without URL;
-// one's own run whose file says too little to be called measured. Returns 0 or -1.
+// Errors, each naming the files: a fact that is missing or invalid; two that contradict each other;
+// different tools, lengths or bases; two rungs with the same load; a published title without a URL;
+// one's own run whose file states too little to be called measured. Returns 0 or -1.
 int import_join(const struct imported *files, size_t count,
                 const struct import_statement *statement, struct catalog *catalog,
                 struct import *import, struct arena *arena, struct diagnostics *diagnostics);
 
-// What a user typed of a fact as the catalogue has it, with a note of how it was read, or NULL. Errors:
-// none typed, or no such name. Returns 0 or -1.
+// What a user typed for a fact, as in the catalogue, with a note on how it was read, or NULL.
+// Errors: nothing typed, or no such name. Returns 0 or -1.
 int import_fact_named(const struct import_statement *statement, enum import_fact fact,
                       struct catalog *catalog, const char **word, const char **note,
                       struct arena *arena, struct diagnostics *diagnostics);
 
-// "llama-3.1-8b-h200-sxm-141-1a2b3c4d.json": by what the record is of and made from.
+// "llama-3.1-8b-h200-sxm-141-1a2b3c4d.json": after the record's subject and its sources.
 const char *import_file_name(const struct serving_record *record, struct arena *arena);
 
 #endif

@@ -48,7 +48,7 @@ const json_t *json_below(const json_t *value, const char *path) {
 
 double number_below(const struct reading *reading, const json_t *value, const char *path) {
   const json_t *found = json_below(value, path);
-  if (!found || (json_is_string(found) && !json_string_length(found))) // what was NaN, too
+  if (!found || (json_is_string(found) && !json_string_length(found))) // also a former NaN
     return NAN;
   if (!json_is_number(found))
     reading_error(reading, "'%s': expected a number", path);
@@ -146,8 +146,8 @@ static bool is_near(double a, double b, double share) {
   return fabs(a - b) <= share * fmax(fabs(a), fabs(b));
 }
 
-// Tools round what they write to two digits behind the point at the coarsest, or divide by a time
-// that they took a little later.
+// Tools round what they write, at the coarsest to two decimals, or divide by a time that they
+// measured a little later.
 #define TOTALS_AGREE 0.02
 
 static int check_rate(const struct reading *reading, const struct serving_rung *rung,
@@ -155,13 +155,13 @@ static int check_rate(const struct reading *reading, const struct serving_rung *
   const double expected = totals->output_tokens / rung->window_s;
   const double whole = (totals->output_tokens + totals->input_tokens) / rung->window_s;
   if (!(rung->output_tokens_per_s > 0) || !isfinite(rung->output_tokens_per_s))
-    return reading_error(reading, "no rate of output tokens above 0");
+    return reading_error(reading, "no output token rate above 0");
   if (isnan(expected) || is_near(rung->output_tokens_per_s, expected, TOTALS_AGREE))
     return 0;
   if (is_near(rung->output_tokens_per_s, whole, TOTALS_AGREE))
     return reading_error(reading,
-                         "the rate of output tokens counts input tokens too: %.6g per second are "
-                         "%.6g in and %.6g out in %.6g s",
+                         "the output token rate includes input tokens: %.6g per second are %.6g in "
+                         "and %.6g out in %.6g s",
                          rung->output_tokens_per_s, totals->input_tokens, totals->output_tokens,
                          rung->window_s);
   return reading_error(reading,
@@ -197,7 +197,7 @@ static int fill_concurrency(const struct reading *reading, struct serving_rung *
     return 0;
   return reading_error(reading,
                        "contradicts itself: %.6g requests per second of %.6g s each would be %.6g "
-                       "in flight, not %.6g: is a latency in another unit?",
+                       "in flight, not %.6g: check the latency units",
                        requests_per_s, rung->end_to_end.mean_s, mean, rung->concurrency);
 }
 
@@ -210,8 +210,8 @@ static const char *why_refused(const struct serving_rung *rung, struct arena *ar
   return rung->completed == 0 ? "no request was completed" : "";
 }
 
-// Chunks of more tokens than one come of an engine that guesses tokens ahead, or that waits before it
-// sends. A length of accepted guesses above 1 is the former for certain.
+// Chunks of more than one token come from an engine with speculative decoding, or from one that
+// waits before it sends. A mean length of accepted tokens above 1 proves the former.
 static void say_speculation(const struct reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   const double chunk = rung->chunk_gap.mean_s / rung->tpot.mean_s;
@@ -219,7 +219,7 @@ static void say_speculation(const struct reading *reading, const struct serving_
     imported->speculation = "unnamed";
   if (!*imported->speculation && chunk > 1.2)
     texts_add(&imported->unsaid, reading->arena,
-              "whether tokens were guessed ahead, for its chunks hold %.2g of them", chunk);
+              "whether speculative decoding was used, as its chunks hold %.2g tokens", chunk);
 }
 
 static void append_rung(const struct reading *reading, const struct serving_rung *rung) {

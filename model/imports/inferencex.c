@@ -11,10 +11,10 @@
 static const struct latency_keys latencies = {"mean_*", "median_*", "p90_*",
                                               "p95_*",  "p99_*",    "std_*"};
 
-enum { POWER_SCHEMA = 2 }; // since which watts are integrated over the run's own window
+enum { POWER_SCHEMA = 2 }; // from this version, watts are averaged over the run's own window
 
-// Rates are per GPU of those that do the work: all of them, or where prefill and decode are apart,
-// input per prefill GPU and output per decode GPU.
+// Rates are per working GPU: of all GPUs or, if prefill and decode are separate, input per prefill
+// GPU and output per decode GPU.
 struct gpus {
   int all, input, output;
 };
@@ -30,7 +30,7 @@ static int read_gpus(const struct reading *reading, struct gpus *gpus) {
   if (input || output) {
     const int prefill = input > 0 ? input : 0, decode = output > 0 ? output : 0;
     const bool apart = prefill && decode && json_is_true(json_below(json, "disagg"));
-    const bool shared = json_is_false(json_below(json, "is_multinode")); // counted in both
+    const bool shared = json_is_false(json_below(json, "is_multinode")); // both include all GPUs
     const int all = shared && prefill == decode ? prefill : prefill + decode;
     *gpus =
         (struct gpus){all, prefill && !shared ? prefill : all, decode && !shared ? decode : all};
@@ -41,10 +41,10 @@ static int read_gpus(const struct reading *reading, struct gpus *gpus) {
   imported->accelerators = gpus->all;
   if (gpus->all)
     return 0;
-  return reading_error(reading, "its rates are per GPU, and it says no number of them above 0");
+  return reading_error(reading, "its rates are per GPU, and it states no number of GPUs above 0");
 }
 
-// What all rates say of each other: in and out, each times its GPUs, are what comes in and out of all.
+// The rates must agree: input and output, each times its GPUs, add up to the total.
 static int check_rates(const struct reading *reading, const struct serving_rung *rung,
                        const struct gpus *gpus) {
   const double all = gpus->all * number_below(reading, reading->part->json, "tput_per_gpu");
@@ -68,7 +68,8 @@ static void read_power(const struct reading *reading, struct serving_rung *rung,
     return;
   power->source = "none: InferenceX says that its watts are not valid";
   if (schema != POWER_SCHEMA)
-    power->source = "none: InferenceX's watts before version 2 are no mean over the run's window";
+    power->source =
+        "none: InferenceX's watts before version 2 are not a mean over the run's window";
   if (valid != 1 || schema != POWER_SCHEMA)
     return;
   power->source = arena_printf(reading->arena, "InferenceX, the GPUs' boards, %d GPUs", gpus);
@@ -93,8 +94,8 @@ static void say_run(const struct reading *reading) {
       strcmp(speculation, "none") ? speculation : text_below(reading, json, "mtp");
   imported->date = day_of(text_below(reading, json, "date"), reading->arena);
   texts_add(&imported->unsaid, reading->arena,
-            "how many requests and seconds its rates are of, and the lengths as served");
-  texts_add(&imported->remarks, reading->arena, "lengths as asked, not as served");
+            "the number of requests and seconds its rates cover, and the lengths as served");
+  texts_add(&imported->remarks, reading->arena, "lengths as requested, not as served");
 }
 
 int read_inferencex(struct reading *reading) {

@@ -24,7 +24,7 @@ static void say_llama(const struct reading *reading) {
               text_below(reading, json, "build_commit"));
 }
 
-// The mean of the samples, where the file has them: CSV has none.
+// Checks the mean of the samples, if the file has them: CSV does not.
 static int check_samples(const struct reading *reading, struct serving_rung *rung, double rate) {
   const json_t *samples = json_below(reading->part->json, "samples_ts");
   const json_t *times = json_below(reading->part->json, "samples_ns"), *element;
@@ -63,7 +63,7 @@ int read_llama_bench(struct reading *reading) {
   if (check_samples(reading, &rung, rate))
     return -1;
   if (prompt > 0 && written > 0)
-    rung.refused = "its rate counts input tokens too";
+    rung.refused = "its rate includes input tokens";
   else if (prompt > 0)
     rung.input_tokens_per_s = rate;
   else
@@ -87,7 +87,7 @@ int read_batched_bench(struct reading *reading) {
   rung.window_s = time_s;
   const double expected = rung.concurrency * rung.output_tokens / time_s;
   if (!(rate > 0))
-    return reading_error(reading, "no rate of output tokens above 0");
+    return reading_error(reading, "no output token rate above 0");
   if (fabs(expected - rate) > 0.02 * rate)
     return reading_error(reading,
                          "contradicts itself: speed_tg is %.6g, but pl x tg tokens in t_tg are "

@@ -22,7 +22,7 @@ static struct serving_latency latency_of(const struct reading *reading, const js
   return latency_below(reading, json, &statistics, "", seconds_in(unit));
 }
 
-// guidellm's own TPOT has the first token in it, and the report takes it over as it is.
+// guidellm's own TPOT includes the first token, and the report copies it unchanged.
 static void read_latencies(const struct reading *reading, const json_t *latencies, const char *tool,
                            struct serving_rung *rung) {
   rung->ttft = latency_of(reading, latencies, "time_to_first_token");
@@ -41,7 +41,7 @@ static void read_requests(const struct reading *reading, const json_t *requests,
   rung->output_tokens = number_below(reading, requests, "output_length/mean");
 }
 
-// A rate that is a mean over events shows here: it is not tokens over time.
+// Exposes a rate that is a mean over events: it does not equal tokens over time.
 static struct rung_totals totals_of(const struct serving_rung *rung, double total_tokens_per_s) {
   return (struct rung_totals){rung->completed * rung->input_tokens,
                               rung->completed * rung->output_tokens, total_tokens_per_s};
@@ -49,7 +49,7 @@ static struct rung_totals totals_of(const struct serving_rung *rung, double tota
 
 // ---- 0.1
 
-// One entry for each replica, with its own accelerators.
+// One entry per replica, with its own accelerators.
 static void say_hosts(const struct reading *reading) {
   const json_t *hosts = json_below(reading->part->json, "scenario/host/accelerator");
   const json_t *types = json_below(reading->part->json, "scenario/host/type"), *host;
@@ -82,7 +82,7 @@ int read_llm_d_1(struct reading *reading) {
   texts_add(&imported->remarks, reading->arena, "measured by %s", *tool ? tool : "an unnamed tool");
   say_hosts(reading);
   rung_set_load(reading, &rung, json_below(json, "scenario/load/args"));
-  if (rung.load == LOAD_BURST) // when neither is told
+  if (rung.load == LOAD_BURST) // if neither is stated
     rung.load = LOAD_UNKNOWN;
   rung.window_s = number_below(reading, metrics, "time/duration");
   reading->window.start_s = number_below(reading, metrics, "time/start");
@@ -97,7 +97,7 @@ int read_llm_d_1(struct reading *reading) {
 
 // ---- 0.2 and 0.2.1
 
-// "PT1M49.97S"; NAN for what is none.
+// "PT1M49.97S"; NAN for any other text.
 static double duration_s(const char *text) {
   double total = 0;
   if (strncmp(text, "PT", 2) != 0)
@@ -113,7 +113,7 @@ static double duration_s(const char *text) {
   return total;
 }
 
-// How many accelerators several replicas have between them, the report does not say.
+// The report does not state how many accelerators several replicas have in total.
 static void say_engine(const struct reading *reading, const json_t *component) {
   struct imported *imported = reading->imported;
   const int count = count_below(reading, component, "accelerator/count");
@@ -127,7 +127,7 @@ static void say_engine(const struct reading *reading, const json_t *component) {
     imported->accelerators = -1;
   else if (replicas > 1)
     texts_add(&imported->unsaid, reading->arena,
-              "whether its %d accelerators are those of one of %.0f replicas", count, replicas);
+              "whether its %d accelerators belong to one of %.0f replicas", count, replicas);
   else
     imported->accelerators += count;
   imported->input_accelerators += strcmp(role, "prefill") == 0 && count > 0 ? count : 0;
@@ -162,7 +162,7 @@ static void read_load(const struct reading *reading, struct serving_rung *rung) 
   }
   if (!isnan(number_below(reading, load, "prefix/prefix_len/value")))
     texts_add(&reading->imported->remarks, reading->arena,
-              "prompts share a prefix, so that some of their tokens may come from a cache");
+              "prompts share a prefix, so some of their tokens may come from a cache");
 }
 
 static double rate_of(const struct reading *reading, const char *name) {
@@ -199,7 +199,7 @@ int read_llm_d_2(struct reading *reading) {
 
 // ---- inference-perf
 
-// Requests with pictures or sound are another workload than their text tokens.
+// Requests with images or audio are a different workload from their text tokens.
 static bool has_media(const json_t *successes) {
   static const char *const media[] = {"image", "video", "audio"};
   for (size_t i = 0; i < sizeof media / sizeof media[0]; i++)

@@ -15,7 +15,7 @@ static const struct latency_keys tokens = {"Mean * (ns)",
                                            "99.00 percentile * (ns)",
                                            NULL};
 
-// What LoadGen says of the same latency is written in two ways.
+// LoadGen's keys for the same latency come in two spellings.
 static struct serving_latency latency_of(const struct reading *reading, const char *in_mean,
                                          const char *in_percentiles) {
   struct latency_keys mean = {.mean = tokens.mean}, percentiles = tokens;
@@ -78,13 +78,13 @@ int read_mlperf(struct reading *reading) {
   rung.slo_ttft_s = 1e-9 * number_below(reading, json, "ttft_latency (ns)");
   rung.slo_tpot_s = 1e-9 * number_below(reading, json, "tpot_latency (ns)");
   texts_add(&reading->imported->unsaid, reading->arena,
-            "the lengths of its prompts, and how many requests its latencies are of");
+            "the lengths of its prompts, and the number of requests behind its latencies");
   texts_add(&reading->imported->remarks, reading->arena, "MLPerf Inference, scenario %s",
             keys->scenario);
   return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
 }
 
-// Submitters write numbers as texts, too.
+// Submitters write numbers as texts too.
 static int whole_of(const struct reading *reading, const char *key) {
   const char *text = text_below(reading, reading->part->json, key);
   int value = 0;

@@ -1,7 +1,6 @@
-// readers: one function for each format that reads one value of a file, a rung as a rule.
+// readers: one function per format, which reads one value of a file, usually a rung.
 //
-// The keys are those that the tools write, as their own sources have them. All return 0, or -1 after
-// errors.
+// The keys are those in the tools' own sources. All functions return 0, or -1 after errors.
 #ifndef PERTOKEN_MODEL_IMPORTS_READERS_H
 #define PERTOKEN_MODEL_IMPORTS_READERS_H
 
@@ -31,11 +30,11 @@ int read_llm_d_1(struct reading *reading);
 int read_llm_d_2(struct reading *reading);
 int read_inference_perf(struct reading *reading);
 
-// inferencex.c: an aggregate of InferenceX (InferenceMAX), one node's or several's.
+// inferencex.c: an aggregate of InferenceX (InferenceMAX), for one node or several.
 int read_inferencex(struct reading *reading);
 
-// mlperf.c: mlperf_log_summary.txt; a submission's description of its system; mlperf_log_detail.txt,
-// a text without values, for the window of its watts.
+// mlperf.c: mlperf_log_summary.txt; a submission's system description; mlperf_log_detail.txt, a
+// text without values, for the window of its watts.
 int read_mlperf(struct reading *reading);
 int read_mlperf_system(struct reading *reading);
 int read_mlperf_window(struct reading *reading);

@@ -15,7 +15,7 @@ static double first_number(const struct reading *reading, const char *one, const
   return isnan(value) ? number_below(reading, reading->part->json, other) : value;
 }
 
-// What the server said of itself when the client asked it; newer clients keep it.
+// What the server reported about itself when the client asked; newer clients store it.
 static void say_server(const struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *info = json_below(reading->part->json, "server_info");

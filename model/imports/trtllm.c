@@ -17,7 +17,7 @@ static const struct latency_keys streamed = {"avg_*_ms",          "*_percentiles
                                              "*_percentiles/p90", "*_percentiles/p95",
                                              "*_percentiles/p99", NULL};
 
-// The world's size is what the rate per GPU was divided by; both say it, and agree.
+// The rate per GPU was divided by the world size; both state it, and must agree.
 static int say_accelerators(const struct reading *reading, double rate) {
   const double per_gpu =
       number_below(reading, reading->part->json, "performance/output_throughput_per_gpu_tok_s");
@@ -27,8 +27,7 @@ static int say_accelerators(const struct reading *reading, double rate) {
   reading->imported->accelerators = world || !divides ? world : (int)round(divisor);
   if (world > 0 && divides && (int)round(divisor) != world)
     return reading_error(reading,
-                         "contradicts itself: world_size is %d, but the rate per GPU is that of "
-                         "%.0f",
+                         "contradicts itself: world_size is %d, but the rate per GPU implies %.0f",
                          world, divisor);
   return 0;
 }
@@ -45,7 +44,7 @@ static void say_engine(const struct reading *reading) {
   imported->speculation = text_below(reading, reading->part->json, "decoding_stats/mode");
 }
 
-// average_gpu_power is all GPUs' together: the energy over the run's time.
+// average_gpu_power is that of all GPUs together: the energy divided by the run's time.
 static void read_energy(const struct reading *reading, struct serving_rung *rung) {
   const double energy_j = number_below(reading, reading->part->json, "energy/total_energy_j");
   if (!(energy_j > 0) || !(rung->window_s > 0))

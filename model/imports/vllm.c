@@ -10,7 +10,7 @@
 static const struct latency_keys latencies = {"mean_*_ms", "median_*_ms", "p90_*_ms",
                                               "p95_*_ms",  "p99_*_ms",    "std_*_ms"};
 
-// Texts of the tool's own. Every other one at the top was given as --metadata KEY=VALUE.
+// The tool's own texts. Every other one at the top level was given as --metadata KEY=VALUE.
 static const char *const own_texts[] = {"date",     "endpoint_type", "backend",     "label",
                                         "model_id", "tokenizer_id",  "request_rate"};
 
@@ -31,7 +31,7 @@ static void keep_metadata(const struct reading *reading) {
   }
 }
 
-// The lengths of all requests, where the file has them, must be what its totals count.
+// The lengths of all requests, if the file has them, must add up to its totals.
 static int check_sum(const struct reading *reading, const char *list_name, double total) {
   const json_t *list = json_below(reading->part->json, list_name);
   const json_t *element;
@@ -49,7 +49,7 @@ static int check_sum(const struct reading *reading, const char *list_name, doubl
                        list_name, sum, total);
 }
 
-// A finite rate is what the user asked for; what was reached is another figure.
+// A finite rate is the user's setting; what was achieved is another figure.
 static double goodput(const struct reading *reading) {
   const double value = number_below(reading, reading->part->json, "request_goodput");
   return isnan(value) ? number_below(reading, reading->part->json, "request_goodput:") : value;
@@ -63,7 +63,7 @@ static void say_run(struct reading *reading) {
   reading->window.start_s = number_below(reading, json, "benchmark_start_time_unix");
   reading->window.end_s = number_below(reading, json, "benchmark_end_time_unix");
   if (isnan(reading->window.start_s))
-    texts_add(&imported->unsaid, reading->arena, "in which zone its date is");
+    texts_add(&imported->unsaid, reading->arena, "the time zone of its date");
   texts_add(&imported->unsaid, reading->arena, "the engine's version");
 }
 

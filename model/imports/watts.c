@@ -54,7 +54,7 @@ static struct imported_window mlperf_window(const struct imported *files, size_t
   return (struct imported_window){NAN, NAN};
 }
 
-// From the first rung's start to the last one's end, for dates that could be of two days.
+// From the first rung's start to the last one's end, to resolve ambiguous dates.
 static struct imported_window span_of(const struct import *import, struct imported_window span) {
   for (size_t i = 0; i < import->count; i++)
     for (size_t r = 0; r < import->records[i].record.count; r++) {
@@ -65,7 +65,7 @@ static struct imported_window span_of(const struct import *import, struct import
   return span;
 }
 
-// Why the rung's times cannot be its rates' window, or NULL. *window: those times.
+// Why the rung's times cannot be the window of its rates, or NULL. *window: those times.
 static const char *window_of(const struct joining_watts *joining, const struct serving_rung *rung,
                              const struct imported_place *place, struct imported_window *window) {
   *window = place->window;
@@ -74,11 +74,11 @@ static const char *window_of(const struct joining_watts *joining, const struct s
   if (isnan(window->start_s))
     *window = joining->mlperf;
   if (!is_known(window))
-    return "the file of the rates does not say in UTC when they were measured";
+    return "the file of rates does not state in UTC when they were measured";
   const double seconds = window->end_s - window->start_s;
   if (is_known(&place->window) && fabs(seconds - rung->window_s) > 1 + 0.02 * rung->window_s)
     return arena_printf(joining->arena,
-                        "the file's times are %.6g s apart, and its rates are of %.6g s", seconds,
+                        "the file's times are %.6g s apart, but its rates cover %.6g s", seconds,
                         rung->window_s);
   return NULL;
 }
@@ -158,6 +158,7 @@ int watts_join(struct import *import, const struct imported *files, size_t count
   if (found)
     return 0;
   diagnostics_error(diagnostics, (struct place){joining.series->source, 0, 0},
-                    "no watts for any rung: %s", doubts->count ? doubts->list[0] : "none counts");
+                    "no watts for any rung: %s",
+                    doubts->count ? doubts->list[0] : "none is usable");
   return -1;
 }

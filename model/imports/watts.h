@@ -1,4 +1,4 @@
-// watts: the power of imported rungs, out of a file that another program wrote beside them.
+// watts: the power of imported rungs, from a file that another program wrote alongside them.
 #ifndef PERTOKEN_MODEL_IMPORTS_WATTS_H
 #define PERTOKEN_MODEL_IMPORTS_WATTS_H
 
@@ -10,18 +10,18 @@
 
 #include <stddef.h>
 
-// As typed; NULL: not said.
+// As typed; NULL: not stated.
 struct watts_statement {
   const char *path;
   const char *devices;      // "0,2": those that served
   const char *utc_offset;   // "+02:00": of times without a zone
-  const char *clock_offset; // "0.5": seconds by which the two hosts' clocks may differ, at most
+  const char *clock_offset; // "0.5": maximum difference of the two hosts' clocks, in seconds
 };
 
-// Sets the power of every rung by its window's time; a rung that keeps none says why, and so does
-// `doubts`. Of MLPerf's rungs the window is that of its detailed log, and the clocks differ by what
-// MLPerf allows. Errors: a file that power_read refuses, devices that it lacks, an offset that is none,
-// no rung that has watts in it. Returns 0 or -1.
+// Sets the power of every rung by its window's time; a rung without power states why, and so does
+// `doubts`. For MLPerf's rungs the window is that of the detailed log, and the clocks may differ by
+// what MLPerf allows. Errors: a file that power_read refuses, devices that it lacks, an invalid
+// offset, no rung with watts. Returns 0 or -1.
 int watts_join(struct import *import, const struct imported *files, size_t count,
                const struct watts_statement *statement, struct texts *doubts, struct arena *arena,
                struct diagnostics *diagnostics);

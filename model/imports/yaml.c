@@ -30,7 +30,7 @@ static bool next_event(struct yaml_reading *reading, yaml_event_t *event) {
   const char *problem = reading->parser.problem ? reading->parser.problem : "cannot be read";
   *event = (yaml_event_t){0};
   refuse(reading, reading->parser.problem_mark,
-         arena_printf(reading->arena, "not whole YAML: %s", problem));
+         arena_printf(reading->arena, "not complete YAML: %s", problem));
   return false;
 }
 
@@ -74,16 +74,16 @@ static json_t *list_value(struct yaml_reading *reading, int depth) {
   return NULL;
 }
 
-// The value behind a key, set in the object.
+// Reads the value after a key into the object.
 static bool set_value(struct yaml_reading *reading, json_t *object, const yaml_event_t *key,
                       int depth) {
   yaml_event_t event;
   if (key->type != YAML_SCALAR_EVENT)
-    return refuse(reading, key->start_mark, "expected a key that is a text");
+    return refuse(reading, key->start_mark, "expected a text as key");
   const char *name = (const char *)key->data.scalar.value;
   if (json_object_get(object, name))
     return refuse(reading, key->start_mark,
-                  arena_printf(reading->arena, "key '%s' stands here a second time", name));
+                  arena_printf(reading->arena, "key '%s' is repeated here", name));
   if (!next_event(reading, &event))
     return false;
   json_t *value = value_of(reading, &event, depth);
@@ -114,12 +114,12 @@ static json_t *value_of(struct yaml_reading *reading, const yaml_event_t *event,
   case YAML_SCALAR_EVENT: return scalar_value(event);
   case YAML_SEQUENCE_START_EVENT: return list_value(reading, depth + 1);
   case YAML_MAPPING_START_EVENT: return mapping_value(reading, depth + 1);
-  case YAML_ALIAS_EVENT: return refuse(reading, event->start_mark, "aliases are not read");
+  case YAML_ALIAS_EVENT: return refuse(reading, event->start_mark, "aliases are not supported");
   default: return refuse(reading, event->start_mark, "expected a value");
   }
 }
 
-// Past the beginnings of stream and document.
+// Skips the starts of stream and document.
 static json_t *first_document(struct yaml_reading *reading) {
   json_t *value = NULL;
   for (yaml_event_t event; !value && next_event(reading, &event); yaml_event_delete(&event)) {
@@ -138,7 +138,7 @@ json_t *yaml_read(const struct source *source, struct arena *arena,
                   struct diagnostics *diagnostics) {
   struct yaml_reading reading = {.source = source, .arena = arena, .diagnostics = diagnostics};
   if (!yaml_parser_initialize(&reading.parser))
-    return refuse(&reading, (yaml_mark_t){0}, "no memory for YAML");
+    return refuse(&reading, (yaml_mark_t){0}, "out of memory while reading YAML");
   yaml_parser_set_input_string(&reading.parser, (const unsigned char *)source->text, source->size);
   json_t *value = first_document(&reading);
   yaml_parser_delete(&reading.parser);

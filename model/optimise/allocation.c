@@ -1,5 +1,6 @@
 #include "model/optimise/allocation.h"
 
+#include "model/optimise/row.h"
 #include "model/optimise/solver.h"
 
 #include <math.h>
@@ -19,12 +20,12 @@ static double nodes_of_all(const struct allocation_problem *problem, size_t w, s
   return pair->capacity > 0 ? problem->workloads[w].demand / pair->capacity : 0;
 }
 
-// Up to a whole number of steps; what lies above one by less than a share of `slack` is that one.
+// Rounded up to a whole number of steps, unless it exceeds one by less than the share `slack`.
 static double rounded_up(double nodes, double step, double slack) {
   return ceil(nodes / step * (1 - slack)) * step;
 }
 
-// The first workload whose replicas on o span as many nodes as w's: they share them.
+// The first workload whose replicas on o span as many nodes as w's: these workloads share replicas.
 static size_t first_of_span(const struct allocation_problem *problem, size_t w, size_t o) {
   size_t first = 0;
   while (pair_of(problem, first, o)->span != pair_of(problem, w, o)->span)
@@ -70,7 +71,7 @@ static void sum_up(const struct allocation_problem *problem, struct allocation *
   }
 }
 
-// Nodes that hold what an option is to serve, replicas over several nodes whole.
+// Nodes that hold what an option must serve, with whole replicas if they span several nodes.
 static double nodes_held(const struct allocation_problem *problem,
                          const struct allocation *allocation, size_t o, double slack) {
   double held = 0;
@@ -87,13 +88,13 @@ static double nodes_held(const struct allocation_problem *problem,
   return held;
 }
 
-// ---- what needs no solver to be checked
+// ---- checks without a solver
 
 static bool is_split(const struct allocation *allocation) {
   return allocation->status == ALLOCATION_OPTIMAL || allocation->status == ALLOCATION_UNPROVEN;
 }
 
-// In what shares are counted in.
+// In the unit in which shares are counted.
 static double amount_of(const struct allocation_problem *problem,
                         const struct allocation *allocation, size_t o) {
   double tokens = 0;
@@ -121,7 +122,7 @@ static bool shares_are_kept(const struct allocation_problem *problem,
   return true;
 }
 
-// Whether a split keeps the programme's rows, by sums of its own.
+// Whether a split satisfies the program's rows, by independent sums.
 static bool is_kept(const struct allocation_problem *problem, const struct allocation *allocation) {
   for (size_t o = 0; o < problem->option_count; o++) {
     if (nodes_held(problem, allocation, o, tolerance) > allocation->nodes[o] * (1 + tolerance) ||
@@ -151,7 +152,7 @@ static struct allocation all_on(const struct allocation_problem *problem, size_t
   return allocation;
 }
 
-// What beats an optimum shows that it was none.
+// A solution that beats an optimum shows that it was not one.
 static void keep_better(struct allocation *best, const struct allocation *other) {
   if (is_split(other) && !(is_split(best) && best->cost <= other->cost * (1 + tolerance))) {
     *best = *other;
@@ -162,16 +163,13 @@ static void keep_better(struct allocation *best, const struct allocation *other)
 #ifdef HAVE_GLPK
 #include <glpk.h>
 
-// The programme while it is built. Money is counted in units of `money`, so that the coefficients
-// are of the size of one.
+// The program while it is being built. Money is counted in units of `money`, so that coefficients
+// are close to one.
 struct programme {
   const struct allocation_problem *problem;
-  glp_prob *glpk;
+  struct row row;
   double money;
   double total_demand;
-  int *columns; // of the row that is being built, from 1
-  double *values;
-  int terms;
 };
 
 // Columns: shares, lots, options taken, replicas of each pair's span.
@@ -193,24 +191,7 @@ static int replica_column(const struct programme *programme, size_t w, size_t o)
          share_column(programme, first_of_span(problem, w, o), o);
 }
 
-static void add_term(struct programme *programme, int column, double value) {
-  if (value == 0)
-    return;
-  programme->terms++;
-  programme->columns[programme->terms] = column;
-  programme->values[programme->terms] = value;
-}
-
-// Ends the row: its terms together are within low and high; infinite ends are open.
-static void end_row(struct programme *programme, double low, double high) {
-  const int kind = !isfinite(low) ? GLP_UP : !isfinite(high) ? GLP_LO : GLP_FX;
-  const int row = glp_add_rows(programme->glpk, 1);
-  glp_set_row_bnds(programme->glpk, row, kind, low, high);
-  glp_set_mat_row(programme->glpk, row, programme->terms, programme->columns, programme->values);
-  programme->terms = 0;
-}
-
-// Nodes of o that serve everything, each workload in replicas of its own.
+// Nodes of o that serve everything, each workload in its own replicas.
 static double most_held(const struct allocation_problem *problem, size_t o) {
   double needed = 0;
   for (size_t w = 0; w < problem->workload_count; w++) {
@@ -220,12 +201,43 @@ static double most_held(const struct allocation_problem *problem, size_t o) {
   return needed;
 }
 
-// No more lots than would serve everything alone make sense, unless a share is to be filled up.
+// What a node counts towards shares, if these are not of tokens.
+static double node_amount(const struct allocation_problem *problem, size_t o) {
+  const struct allocation_option *option = &problem->options[o];
+  return problem->share_of == SHARE_ACCELERATORS ? option->accelerators : option->node_cost;
+}
+
+// Of all options together, if each served everything, in the unit in which shares are counted.
+static double most_served(const struct allocation_problem *problem) {
+  double all = 0;
+  for (size_t o = 0; o < problem->option_count; o++) {
+    const struct allocation_option *option = &problem->options[o];
+    all += (ceil(most_held(problem, o) / option->lot) + 1) * option->lot * node_amount(problem, o);
+    all += problem->share_of == SHARE_COST ? option->fixed_cost : 0;
+    for (size_t w = 0; w < problem->workload_count && problem->share_of == SHARE_COST; w++)
+      all += pair_of(problem, w, o)->extra_cost * nodes_of_all(problem, w, o);
+  }
+  return all;
+}
+
+// The largest total that shares can require beyond what serves: a vendor's share of the whole is
+// filled up with idle hardware, and the whole grows until the serving part is what the shares
+// leave.
+static double most_amount(const struct allocation_problem *problem) {
+  double left = 1, least = 1;
+  for (int v = 0; v < problem->vendor_count; v++) {
+    left -= problem->minimum_shares[v];
+    least = problem->minimum_shares[v] > 0 ? fmin(least, problem->minimum_shares[v]) : least;
+  }
+  return most_served(problem) / (left > rounding ? left : least);
+}
+
+// More lots than would serve everything alone make no sense, unless a share must be filled up.
 static double max_lots(const struct allocation_problem *problem, size_t o) {
   const struct allocation_option *option = &problem->options[o];
   double needed = most_held(problem, o);
-  for (size_t p = 0; p < problem->option_count && problem->share_of != SHARE_TOKENS; p++)
-    needed += p == o ? 0 : most_held(problem, p);
+  if (problem->share_of != SHARE_TOKENS && node_amount(problem, o) > 0)
+    needed = fmax(needed, most_amount(problem) / node_amount(problem, o));
   return fmin(floor(option->stock / option->lot + 1e-9), ceil(needed / option->lot));
 }
 
@@ -234,11 +246,11 @@ static void add_lots(struct programme *programme, size_t o) {
   const struct allocation_option *option = &problem->options[o];
   const double most = max_lots(problem, o);
   const int lot = lot_column(programme, o), taken = taken_column(programme, o);
-  glp_set_col_kind(programme->glpk, lot, problem->divisible ? GLP_CV : GLP_IV);
-  glp_set_col_bnds(programme->glpk, lot, most > 0 ? GLP_DB : GLP_FX, 0, most);
-  glp_set_obj_coef(programme->glpk, lot, option->lot * option->node_cost / programme->money);
-  glp_set_col_kind(programme->glpk, taken, GLP_BV);
-  glp_set_obj_coef(programme->glpk, taken, option->fixed_cost / programme->money);
+  glp_set_col_kind(programme->row.glpk, lot, problem->divisible ? GLP_CV : GLP_IV);
+  glp_set_col_bnds(programme->row.glpk, lot, most > 0 ? GLP_DB : GLP_FX, 0, most);
+  glp_set_obj_coef(programme->row.glpk, lot, option->lot * option->node_cost / programme->money);
+  glp_set_col_kind(programme->row.glpk, taken, GLP_BV);
+  glp_set_obj_coef(programme->row.glpk, taken, option->fixed_cost / programme->money);
 }
 
 static void add_share_of(struct programme *programme, size_t w, size_t o) {
@@ -247,19 +259,19 @@ static void add_share_of(struct programme *programme, size_t w, size_t o) {
   const int share = share_column(programme, w, o), replicas = replica_column(programme, w, o);
   const bool barred = pair->capacity <= 0;
   if (problem->workloads[w].whole)
-    glp_set_col_kind(programme->glpk, share, GLP_BV);
-  glp_set_col_bnds(programme->glpk, share, barred ? GLP_FX : GLP_DB, 0, barred ? 0 : 1);
-  glp_set_obj_coef(programme->glpk, share,
+    glp_set_col_kind(programme->row.glpk, share, GLP_BV);
+  glp_set_col_bnds(programme->row.glpk, share, barred ? GLP_FX : GLP_DB, 0, barred ? 0 : 1);
+  glp_set_obj_coef(programme->row.glpk, share,
                    pair->extra_cost * nodes_of_all(problem, w, o) / programme->money);
-  glp_set_col_bnds(programme->glpk, replicas, pair->span > 1 ? GLP_LO : GLP_FX, 0, 0);
-  glp_set_col_kind(programme->glpk, replicas,
+  glp_set_col_bnds(programme->row.glpk, replicas, pair->span > 1 ? GLP_LO : GLP_FX, 0, 0);
+  glp_set_col_kind(programme->row.glpk, replicas,
                    pair->span > 1 && !problem->divisible ? GLP_IV : GLP_CV);
 }
 
 static void add_columns(struct programme *programme) {
   const struct allocation_problem *problem = programme->problem;
   const size_t pairs = problem->workload_count * problem->option_count;
-  glp_add_cols(programme->glpk, (int)(2 * pairs + 2 * problem->option_count));
+  glp_add_cols(programme->row.glpk, (int)(2 * pairs + 2 * problem->option_count));
   for (size_t o = 0; o < problem->option_count; o++) {
     add_lots(programme, o);
     for (size_t w = 0; w < problem->workload_count; w++)
@@ -276,66 +288,68 @@ static void add_nodes(struct programme *programme, size_t o) {
       continue;
     for (size_t other = w; other < problem->workload_count; other++)
       if (pair_of(problem, other, o)->span == span)
-        add_term(programme, share_column(programme, other, o), nodes_of_all(problem, other, o));
-    add_term(programme, replica_column(programme, w, o), -span);
-    end_row(programme, -INFINITY, 0);
+        row_add(&programme->row, share_column(programme, other, o),
+                nodes_of_all(problem, other, o));
+    row_add(&programme->row, replica_column(programme, w, o), -span);
+    row_end(&programme->row, -INFINITY, 0);
   }
   for (size_t w = 0; w < problem->workload_count; w++) {
     const int span = pair_of(problem, w, o)->span;
     if (span <= 1)
-      add_term(programme, share_column(programme, w, o), nodes_of_all(problem, w, o));
+      row_add(&programme->row, share_column(programme, w, o), nodes_of_all(problem, w, o));
     else if (first_of_span(problem, w, o) == w)
-      add_term(programme, replica_column(programme, w, o), span);
+      row_add(&programme->row, replica_column(programme, w, o), span);
   }
-  add_term(programme, lot_column(programme, o), -problem->options[o].lot);
-  end_row(programme, -INFINITY, 0);
+  row_add(&programme->row, lot_column(programme, o), -problem->options[o].lot);
+  row_end(&programme->row, -INFINITY, 0);
 }
 
 static void add_service(struct programme *programme) {
   const struct allocation_problem *problem = programme->problem;
   for (size_t w = 0; w < problem->workload_count; w++) {
     for (size_t o = 0; o < problem->option_count; o++)
-      add_term(programme, share_column(programme, w, o), 1);
-    end_row(programme, 1, 1);
+      row_add(&programme->row, share_column(programme, w, o), 1);
+    row_end(&programme->row, 1, 1);
     for (size_t o = 0; o < problem->option_count; o++) {
       if (pair_of(problem, w, o)->capacity <= 0)
         continue;
-      add_term(programme, share_column(programme, w, o), 1);
-      add_term(programme, taken_column(programme, o), -1);
-      end_row(programme, -INFINITY, 0);
+      row_add(&programme->row, share_column(programme, w, o), 1);
+      row_add(&programme->row, taken_column(programme, o), -1);
+      row_end(&programme->row, -INFINITY, 0);
     }
   }
   for (size_t o = 0; o < problem->option_count; o++) {
     add_nodes(programme, o);
-    add_term(programme, lot_column(programme, o), 1);
-    add_term(programme, taken_column(programme, o), -max_lots(problem, o));
-    end_row(programme, -INFINITY, 0);
+    row_add(&programme->row, lot_column(programme, o), 1);
+    row_add(&programme->row, taken_column(programme, o), -max_lots(problem, o));
+    row_end(&programme->row, -INFINITY, 0);
     if (problem->divisible)
       continue;
-    add_term(programme, taken_column(programme, o), 1);
-    add_term(programme, lot_column(programme, o), -1);
-    end_row(programme, -INFINITY, 0);
+    row_add(&programme->row, taken_column(programme, o), 1);
+    row_add(&programme->row, lot_column(programme, o), -1);
+    row_end(&programme->row, -INFINITY, 0);
   }
 }
 
-// Adds `factor` times an option's amount, in what shares are counted in.
+// Adds `factor` times an option's amount, in the unit in which shares are counted.
 static void add_amount(struct programme *programme, size_t o, double factor) {
   const struct allocation_problem *problem = programme->problem;
   const struct allocation_option *option = &problem->options[o];
   if (problem->share_of == SHARE_ACCELERATORS)
-    add_term(programme, lot_column(programme, o), factor * option->lot * option->accelerators);
+    row_add(&programme->row, lot_column(programme, o), factor * option->lot * option->accelerators);
   if (problem->share_of == SHARE_COST) {
-    add_term(programme, lot_column(programme, o),
-             factor * option->lot * option->node_cost / programme->money);
-    add_term(programme, taken_column(programme, o), factor * option->fixed_cost / programme->money);
+    row_add(&programme->row, lot_column(programme, o),
+            factor * option->lot * option->node_cost / programme->money);
+    row_add(&programme->row, taken_column(programme, o),
+            factor * option->fixed_cost / programme->money);
   }
   for (size_t w = 0; w < problem->workload_count; w++) {
     const double extra = pair_of(problem, w, o)->extra_cost * nodes_of_all(problem, w, o);
     const double tokens = problem->workloads[w].demand / programme->total_demand;
     if (problem->share_of == SHARE_COST)
-      add_term(programme, share_column(programme, w, o), factor * extra / programme->money);
+      row_add(&programme->row, share_column(programme, w, o), factor * extra / programme->money);
     if (problem->share_of == SHARE_TOKENS)
-      add_term(programme, share_column(programme, w, o), factor * tokens);
+      row_add(&programme->row, share_column(programme, w, o), factor * tokens);
   }
 }
 
@@ -347,7 +361,7 @@ static void add_shares(struct programme *programme) {
       continue;
     for (size_t o = 0; o < problem->option_count; o++)
       add_amount(programme, o, problem->options[o].vendor == v ? 1 - share : -share);
-    end_row(programme, 0, INFINITY);
+    row_end(&programme->row, 0, INFINITY);
   }
 }
 
@@ -359,35 +373,35 @@ static void add_budgets(struct programme *programme) {
       continue;
     for (size_t o = 0; o < problem->option_count; o++) {
       const struct allocation_option *option = &problem->options[o];
-      add_term(programme, lot_column(programme, o),
-               option->lot * (capex ? option->node_capex : option->node_cost) / programme->money);
-      add_term(programme, taken_column(programme, o),
-               (capex ? option->fixed_capex : option->fixed_cost) / programme->money);
+      row_add(&programme->row, lot_column(programme, o),
+              option->lot * (capex ? option->node_capex : option->node_cost) / programme->money);
+      row_add(&programme->row, taken_column(programme, o),
+              (capex ? option->fixed_capex : option->fixed_cost) / programme->money);
       for (size_t w = 0; w < problem->workload_count; w++) {
         const struct allocation_pair *pair = pair_of(problem, w, o);
-        add_term(programme, share_column(programme, w, o),
-                 (capex ? pair->extra_capex : pair->extra_cost) * nodes_of_all(problem, w, o) /
-                     programme->money);
+        row_add(&programme->row, share_column(programme, w, o),
+                (capex ? pair->extra_capex : pair->extra_cost) * nodes_of_all(problem, w, o) /
+                    programme->money);
       }
     }
-    end_row(programme, -INFINITY, budget / programme->money);
+    row_end(&programme->row, -INFINITY, budget / programme->money);
   }
 }
 
-// What GLPK found, cleared of its tolerances: whole lots whole, shares that add up to one, nothing
-// of options that are not taken.
+// GLPK's solution without its tolerances: whole lots are whole, shares add up to one, and options
+// that are not taken get nothing.
 static void take_split(const struct programme *programme, struct allocation *allocation) {
   const struct allocation_problem *problem = programme->problem;
   for (size_t o = 0; o < problem->option_count; o++) {
-    const double lots = glp_mip_col_val(programme->glpk, lot_column(programme, o));
-    const bool taken = glp_mip_col_val(programme->glpk, taken_column(programme, o)) > 0.5;
+    const double lots = glp_mip_col_val(programme->row.glpk, lot_column(programme, o));
+    const bool taken = glp_mip_col_val(programme->row.glpk, taken_column(programme, o)) > 0.5;
     allocation->nodes[o] =
         !taken ? 0 : problem->options[o].lot * (problem->divisible ? lots : round(lots));
   }
   for (size_t w = 0; w < problem->workload_count; w++) {
     double *shares = &allocation->shares[w * problem->option_count], sum = 0;
     for (size_t o = 0; o < problem->option_count; o++) {
-      const double share = glp_mip_col_val(programme->glpk, share_column(programme, w, o));
+      const double share = glp_mip_col_val(programme->row.glpk, share_column(programme, w, o));
       shares[o] = share < 1e-9 || allocation->nodes[o] <= 0 ? 0 : share;
       sum += shares[o];
     }
@@ -404,15 +418,15 @@ static double money_unit(const struct allocation_problem *problem) {
 }
 
 static void build(struct programme *programme) {
-  glp_set_obj_dir(programme->glpk, GLP_MIN);
+  glp_set_obj_dir(programme->row.glpk, GLP_MIN);
   add_columns(programme);
   add_service(programme);
   add_shares(programme);
   add_budgets(programme);
 }
 
-// Without the presolver and the cuts of GLPK 5.0: both cut off optima, and the presolver lets a row
-// be broken by 1e-3. With tol_int as it comes, a fixed cost is left out of many nodes.
+// Without GLPK 5.0's presolver and cuts: both cut off optima, and the presolver lets a row be
+// violated by 1e-3. With the default tol_int, many nodes omit a fixed cost.
 static enum allocation_status run(const struct programme *programme, double limit_s) {
   glp_smcp relaxed;
   glp_iocp whole;
@@ -421,16 +435,16 @@ static enum allocation_status run(const struct programme *programme, double limi
   relaxed.msg_lev = whole.msg_lev = GLP_MSG_OFF;
   relaxed.tm_lim = whole.tm_lim = (int)(1000 * limit_s);
   whole.tol_int = 1e-9;
-  glp_scale_prob(programme->glpk, GLP_SF_AUTO);
-  glp_adv_basis(programme->glpk, 0);
-  if (glp_simplex(programme->glpk, &relaxed))
+  glp_scale_prob(programme->row.glpk, GLP_SF_AUTO);
+  glp_adv_basis(programme->row.glpk, 0);
+  if (glp_simplex(programme->row.glpk, &relaxed))
     return ALLOCATION_FAILED;
-  if (glp_get_status(programme->glpk) == GLP_NOFEAS)
+  if (glp_get_status(programme->row.glpk) == GLP_NOFEAS)
     return ALLOCATION_INFEASIBLE;
-  if (glp_get_status(programme->glpk) != GLP_OPT)
+  if (glp_get_status(programme->row.glpk) != GLP_OPT)
     return ALLOCATION_FAILED;
-  const int failed = glp_intopt(programme->glpk, &whole);
-  const int status = glp_mip_status(programme->glpk);
+  const int failed = glp_intopt(programme->row.glpk, &whole);
+  const int status = glp_mip_status(programme->row.glpk);
   if (!failed && status == GLP_NOFEAS)
     return ALLOCATION_INFEASIBLE;
   if (!failed && status == GLP_OPT)
@@ -447,12 +461,12 @@ struct work {
 static void find_split(void *context) {
   struct work *work = context;
   struct programme *programme = &work->programme;
-  programme->glpk = glp_create_prob();
+  programme->row.glpk = glp_create_prob();
   build(programme);
   work->allocation->status = run(programme, work->limit_s);
   if (is_split(work->allocation))
     take_split(programme, work->allocation);
-  glp_delete_prob(programme->glpk);
+  glp_delete_prob(programme->row.glpk);
 }
 
 bool allocation_available(void) {
@@ -463,15 +477,11 @@ static struct allocation solve_once(const struct allocation_problem *problem, do
                                     struct arena *arena) {
   const size_t pairs = problem->workload_count * problem->option_count;
   struct allocation allocation = new_allocation(problem, arena);
-  struct work work = {
-      .programme = {.problem = problem,
-                    .money = money_unit(problem),
-                    .columns =
-                        arena_array(arena, 2 * pairs + 2 * problem->option_count + 1, sizeof(int)),
-                    .values = arena_array(arena, 2 * pairs + 2 * problem->option_count + 1,
-                                          sizeof(double))},
-      .limit_s = limit_s,
-      .allocation = &allocation};
+  struct work work = {.programme = {.problem = problem,
+                                    .money = money_unit(problem),
+                                    .row = row_of(2 * pairs + 2 * problem->option_count, arena)},
+                      .limit_s = limit_s,
+                      .allocation = &allocation};
   for (size_t w = 0; w < problem->workload_count; w++)
     work.programme.total_demand += problem->workloads[w].demand;
   solver_run(find_split, &work);

@@ -1,33 +1,33 @@
-// allocation: which accelerators to take, and what runs on which, at the least cost: a mixed
-// integer programme, solved to proven optimality by GLPK (branch and cut; Makhorin, GLPK 5.0
+// allocation: which accelerators to take, and what runs on which, at the lowest cost: a mixed
+// integer program, solved to proven optimality by GLPK (branch and cut; Makhorin, GLPK 5.0
 // reference manual, section 2.10).
 //
 //   given      demand_w       tokens of workload w per hour
-//              capacity_wo    tokens of w per hour that one node of option o serves; 0: barred
+//              capacity_wo    tokens of w per hour that one node of option o serves; 0: excluded
 //              node_o         cost of a node of o, whatever it does
-//              extra_wo       what it costs beyond that when it serves w around the clock
+//              extra_wo       its additional cost when it serves w around the clock
 //              fixed_o        cost of taking o at all (engineers, migration)
-//              stock_o        nodes that can be had
-//              lot_o          nodes that are sold together: a rack; parts of one: a card
-//              span_wo        nodes of a replica of w; of one node or less it shares the node
+//              stock_o        nodes available
+//              lot_o          nodes that are sold together: a rack; or part of one: a card
+//              span_wo        nodes of a replica of w; up to one node, it shares the node
 //   variables  x_wo >= 0      the share of w's tokens that o serves; 0 or 1 if w may not be split
-//              l_o whole      lots of o, n_o = lot_o l_o nodes; they are shared: several workloads
+//              l_o integer    lots of o, n_o = lot_o l_o nodes; they are shared: several workloads
 //                             divide a node's time
-//              r_os whole     replicas over s nodes of o, shared by the workloads of that span
+//              r_os integer   replicas over s nodes of o, shared by the workloads with that span
 //              u_o 0 or 1     whether o is taken
-//   minimise   sum_o (fixed_o u_o + node_o n_o) + sum_wo extra_wo busy_wo
+//   minimize   sum_o (fixed_o u_o + node_o n_o) + sum_wo extra_wo busy_wo
 //              with busy_wo = x_wo demand_w / capacity_wo, in nodes
 //   subject to sum_o x_wo = 1                             every workload is served
 //              sum_{w of span s} busy_wo <= s r_os        by whole replicas
-//              sum_{w of no span} busy_wo + sum_s s r_os <= n_o     on nodes that are there
+//              sum_{w of no span} busy_wo + sum_s s r_os <= n_o     on existing nodes
 //              x_wo <= u_o <= l_o, n_o <= stock_o u_o     of options that are taken
 //              sum_{o of v} amount_o >= share_v sum_o amount_o      for each vendor v
 //              cost <= budget, capex <= capex_budget
 //   where amount_o is tokens (sum_w x_wo demand_w), accelerators (those of n_o nodes) or cost (the
 //   terms of o in the objective), and capex is the part of the cost that is due at the purchase.
 //
-// Costs are linear in nodes; what is not linear (spares that are rounded up) is the caller's to
-// approximate, and to check.
+// Costs are linear in nodes; the caller must approximate what is not linear (rounded-up spares),
+// and check the result.
 #ifndef PERTOKEN_MODEL_OPTIMISE_ALLOCATION_H
 #define PERTOKEN_MODEL_OPTIMISE_ALLOCATION_H
 
@@ -46,16 +46,16 @@ struct allocation_workload {
 struct allocation_option {
   double fixed_cost, fixed_capex; // USD, if it is taken
   double node_cost, node_capex;   // USD per node
-  double accelerators;            // of a node
+  double accelerators;            // per node
   double lot;                     // nodes, above 0
   double stock;                   // nodes; INFINITY: no limit
   int vendor;
 };
 
 struct allocation_pair {
-  double capacity;                // token/h of one node; 0: barred
-  double extra_cost, extra_capex; // USD for a node that serves the workload around the clock
-  int span;                       // nodes of a replica; at most 1: it shares the node
+  double capacity;                // token/h of one node; 0: excluded
+  double extra_cost, extra_capex; // USD per node that serves the workload around the clock
+  int span;                       // nodes of a replica; up to 1: it shares the node
 };
 
 struct allocation_problem {
@@ -64,18 +64,18 @@ struct allocation_problem {
   const struct allocation_option *options;
   size_t option_count;
   const struct allocation_pair *pairs; // [workload_count][option_count]
-  const double *minimum_shares;        // [vendor_count] of the whole; 0: none
+  const double *minimum_shares;        // [vendor_count] of the total; 0: none
   int vendor_count;
   enum allocation_share share_of;
   double budget, capex_budget; // USD; INFINITY: none
-  bool divisible;              // parts of lots and replicas can be had
+  bool divisible;              // fractions of lots and replicas are possible
 };
 
 enum allocation_status {
   ALLOCATION_OPTIMAL,
   ALLOCATION_INFEASIBLE,
-  ALLOCATION_UNPROVEN, // the time was up: the best split so far
-  ALLOCATION_FAILED    // no answer: the time was up before any split was found, or no GLPK
+  ALLOCATION_UNPROVEN, // time limit reached: the best split so far
+  ALLOCATION_FAILED    // no answer: time limit reached before any split was found, or no GLPK
 };
 
 struct allocation {
@@ -88,17 +88,18 @@ struct allocation {
 // Whether this build has GLPK.
 bool allocation_available(void);
 
-// Within limit_s seconds. The split's cost is summed from whole lots and shares again, and its rows
-// are checked by those sums; an optimum that everything on one option beats counts as unproven, and
-// gives way to it.
+// Within limit_s seconds. The split's cost is recomputed from whole lots and shares, and its rows
+// are checked with these sums; an optimum that is beaten by everything on one option counts as
+// unproven, and is replaced by it.
 struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 
-// The same, held against what is best without each of the options too, with as much time for each.
+// The same, also compared with the best solution without each of the options, with as much time for
+// each.
 struct allocation allocation_prove(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 
-// Nodes of an option that a workload keeps busy.
+// The number of nodes of an option that a workload keeps busy.
 double allocation_busy(const struct allocation_problem *problem,
                        const struct allocation *allocation, size_t workload, size_t option);
 

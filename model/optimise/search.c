@@ -9,32 +9,32 @@
 
 enum {
   BINS = 6,         // of each coordinate: a start from each
-  TOP_STARTS = 8,   // and so many from anywhere
-  MAX_STARTS = 64,  // in all
-  FINALISTS = 6,    // of the starts that are followed to their end
-  FIRST_STEPS = 8,  // of every start
-  ITERATIONS = 100, // of a finalist
+  TOP_STARTS = 8,   // and this many from anywhere
+  MAX_STARTS = 64,  // in total
+  FINALISTS = 6,    // of the starts, followed to the end
+  FIRST_STEPS = 8,  // from every start
+  ITERATIONS = 100, // for a finalist
   STEP_LENGTHS = 8, // tried along a step
-  PENALTIES = 4,    // raised until the bounds are kept
+  PENALTIES = 4,    // raised until the bounds are met
   GOAL_ROWS = 2,    // an absolute distance is the larger of two functions
   MAX_ROWS = 2 * MAX_SEARCH_FUNCTIONS + GOAL_ROWS
 };
 
 static const double first_radius = 0.25, last_radius = 1e-9;
 static const double difference = 1e-6;  // of a coordinate, for slopes
-static const double out_of_reach = 1e9; // stands for what cannot be computed
+static const double out_of_reach = 1e9; // used for what cannot be computed
 
 // One run from one start.
 struct descent {
   const struct search *search;
   const struct search_bound *bounds;
-  const struct search_goal *goal; // NULL: the least violation
+  const struct search_goal *goal; // NULL: the smallest violation
   double penalty;
   struct search_point here;
   double slopes[MAX_SEARCH_FUNCTIONS][MAX_SEARCH_DIMENSIONS];
 };
 
-// ---- what a point is worth
+// ---- the value of a point
 
 static double violation_of(const struct search *search, const struct search_bound *bounds,
                            const double *values) {
@@ -94,7 +94,7 @@ static void find_slopes(struct descent *descent) {
   }
 }
 
-// ---- the linear programme of a step
+// ---- the linear program of a step
 
 #ifdef HAVE_GLPK
 #include <glpk.h>
@@ -103,7 +103,7 @@ bool search_available(void) {
   return true;
 }
 
-// gap + slope . step is to be made small, or to stay below another row's.
+// gap + slope . step is to be minimized, or to stay below another row's.
 struct row {
   double slope[MAX_SEARCH_DIMENSIONS], value;
   bool goal;
@@ -150,7 +150,7 @@ static int rows_of(const struct descent *descent, struct row *rows) {
   return count;
 }
 
-// The largest value among rows of a kind, from which the programme counts.
+// The largest value among rows of a kind, relative to which the program counts.
 static double top_of(const struct row *rows, int count, bool goal) {
   double top = -out_of_reach;
   for (int r = 0; r < count; r++)
@@ -167,8 +167,8 @@ static double scale_of(const struct row *rows, int count, int n, double radius) 
   return steepest > 0 ? steepest * radius : 1;
 }
 
-// Columns of the programme: the step in radii (1 .. n), the violation (n + 1) and the goal (n + 2),
-// both as changes of the present one in units of `scale`.
+// Columns of the program: the step in radii (1 .. n), the violation (n + 1) and the goal (n + 2),
+// both as changes from the current one in units of `scale`.
 static void set_columns(glp_prob *programme, const struct descent *descent, double radius,
                         double violation, double scale) {
   const int n = descent->search->dimensions;
@@ -194,7 +194,7 @@ static void set_row(glp_prob *programme, const struct row *row, int n, double ra
   int columns[MAX_SEARCH_DIMENSIONS + 2];
   double factors[MAX_SEARCH_DIMENSIONS + 2];
   const double room = (top - row->value) / scale;
-  if (room > 2 * n + 2) // cannot be reached within the radius
+  if (room > 2 * n + 2) // beyond reach within the radius
     return;
   const int number = glp_add_rows(programme, 1);
   for (int k = 0; k < n; k++) {
@@ -207,7 +207,7 @@ static void set_row(glp_prob *programme, const struct row *row, int n, double ra
   glp_set_row_bnds(programme, number, GLP_UP, 0, room);
 }
 
-// The best step within the radius by the tangents.
+// The best step within the radius, according to the tangents.
 struct tangents {
   const struct descent *descent;
   double radius, *step;
@@ -235,7 +235,7 @@ static void solve_tangents(void *context) {
   glp_delete_prob(programme);
 }
 
-// False when there is none.
+// False if there is none.
 static bool find_step(const struct descent *descent, double radius, double *step) {
   struct tangents tangents = {descent, radius, step, false};
   return solver_run(solve_tangents, &tangents) && tangents.found;
@@ -256,7 +256,7 @@ static bool find_step(const struct descent *descent, double radius, double *step
 
 // ---- one descent
 
-// Goes as far along the step as serves best. Returns the share of the step, 0 when none serves.
+// Goes as far along the step as is best. Returns the share of the step, 0 if none improves.
 static double walk(struct descent *descent, const double *step) {
   const struct search *search = descent->search;
   const size_t n = (size_t)search->dimensions;
@@ -314,7 +314,7 @@ static double distance(const struct search *search, size_t a, size_t b) {
   return largest;
 }
 
-// The look's points that are worth most, best first, far enough from each other to be different.
+// The best points of the global look, best first, that are far enough apart to be different.
 static int top_starts(const struct descent *descent, const double *worths, size_t *chosen) {
   const struct search *search = descent->search;
   bool taken[SEARCH_POINTS] = {false};
@@ -333,7 +333,7 @@ static int top_starts(const struct descent *descent, const double *worths, size_
   return count;
 }
 
-// And the best of every part of every coordinate, so that no valley outbids all others.
+// Also the best of every part of every coordinate, so that no valley crowds out all others.
 static int add_bins(const struct descent *descent, const double *worths, size_t *chosen,
                     int count) {
   const struct search *search = descent->search;
@@ -367,7 +367,8 @@ static int choose_starts(struct descent *descent, size_t *chosen) {
   return add_bins(descent, worths, chosen, top_starts(descent, worths, chosen));
 }
 
-// The points of finalists, best first: where the first steps from every start lead, and `known`.
+// Fills in the finalists, best first: the points reached by the first steps from every start, and
+// `known`.
 static int choose_finalists(struct descent *descent, const struct search_point *known,
                             struct search_point *finalists) {
   size_t starts[MAX_STARTS];
@@ -432,7 +433,7 @@ void search_least_violation(const struct search *search, const struct search_bou
   }
 }
 
-// Raises the penalty until the bounds are kept. False when they are not.
+// Raises the penalty until the bounds are met. False if they cannot be.
 static bool descend_within(struct descent *descent) {
   const struct search_point start = descent->here;
   descent->penalty = 10;
@@ -444,7 +445,7 @@ static bool descend_within(struct descent *descent) {
     if (i == PENALTIES / 2)
       descent->here = start;
   }
-  // Back to the bounds from where the wish is all but fulfilled.
+  // Goes back to the bounds from a point where the goal is nearly reached.
   const struct search_goal *goal = descent->goal;
   descent->goal = NULL;
   descend(descent, ITERATIONS);

@@ -9,7 +9,7 @@ static void give_up(void *place) {
   longjmp(*(jmp_buf *)place, 1);
 }
 
-// What an assertion would print in spite of glp_term_out().
+// Suppresses what an assertion prints regardless of glp_term_out().
 static int say_nothing(void *info, const char *text) {
   (void)info, (void)text;
   return 1;

@@ -1,18 +1,18 @@
 // solver: GLPK without its abort().
 //
-// GLPK checks its arguments and itself by assertions, and an assertion that fails ends the program.
-// Here it ends the work on the programme alone.
+// GLPK checks its arguments and itself by assertions, and a failed assertion ends the program. Here
+// it ends only GLPK's own work.
 #ifndef PERTOKEN_MODEL_OPTIMISE_SOLVER_H
 #define PERTOKEN_MODEL_OPTIMISE_SOLVER_H
 
 #include <stdbool.h>
 
-// Numbers that a programme may have: GLPK's own tolerances mean nothing beyond.
+// Limit for the numbers in a GLPK problem: GLPK's own tolerances are meaningless beyond it.
 #define MAX_SOLVER_NUMBER 1e15
 
-// Calls `work`, in which GLPK is silent. False where GLPK gave up in the middle of it: `work` did
-// not return then, and every programme of this thread is gone. It must hold nothing but memory of
-// an arena across GLPK's functions.
+// Calls `work` with GLPK silent. False if GLPK gave up in the middle: `work` then did not return,
+// and every GLPK problem of this thread is gone. Across GLPK's functions it must hold no memory
+// other than an arena's.
 bool solver_run(void (*work)(void *context), void *context);
 
 #endif

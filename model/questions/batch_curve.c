@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What must be equal in two rows for batch to be all that tells them apart.
+// The columns that must be equal in two rows for batch to be their only difference.
 static const char *const same_columns[] = {
     "accelerator",  "model",     "precision",   "scenario",    "token_basis",
     "isl",          "osl",       "num_gpus",    "parallelism", "software",
@@ -34,7 +35,7 @@ static bool has_batch(const struct batch_curve *batches, double batch) {
   return false;
 }
 
-// Of two results at one batch the first counts; the option's own is given first.
+// Of two results at the same batch the first counts; the option's own is added first.
 static void add_point(struct batch_curve *batches, struct batch_point point) {
   if (point.batch > 0 && point.throughput > 0 && !has_batch(batches, point.batch))
     batches->points[batches->count++] = point;
@@ -58,7 +59,7 @@ static bool differs_in_batch_alone(const struct measurement *a, const struct mea
          same_types(&a->types, &b->types);
 }
 
-// Of one device, as the published rows are.
+// For one device, like the published rows.
 static struct batch_point recorded_point(const struct measurement *result) {
   const double per_second = result->tokens_per_s / measurement_devices(result);
   return (struct batch_point){result->batch, rate_per_hour(per_second), result->record->path};
@@ -103,7 +104,7 @@ static struct batch_point published_point(const struct table *table, size_t row)
   return point;
 }
 
-// The row that a figure was taken from, or -1.
+// The row from which a figure was taken, or -1.
 static long row_of(const struct table *table, const struct figure *figure) {
   for (size_t row = 0; row < table->rows; row++) {
     const struct place place = table_place(table, row, "tokens_per_s_per_gpu");
@@ -128,7 +129,7 @@ static void add_published(const struct scenario *scenario, const struct figure *
       add_point(batches, published_point(table, row));
 }
 
-// In every case the figure of the evidence: no case and no option says otherwise.
+// The figure of the evidence, if every case has it: no case and no option overrides it.
 static const struct figure *found_figure(const struct scenario *scenario,
                                          const struct option *option, int declaration) {
   if (declaration < 0 || option->graph->state[declaration] != GRAPH_INPUT)

@@ -1,9 +1,9 @@
-// batch_curve: the throughputs of an option at other batches than its own, as its evidence has
-// them.
+// batch_curve: an option's throughputs at batches other than its own, from its evidence.
 //
-// A record: its other results of the same model, types, context and number of devices, whole models
-// alone. A serving record: the rungs of the closed loop that the throughput is from. A row of data/throughput.csv: the rows of the same source that differ from it in nothing but
-// batch: not in accelerators used, parallelism, software, scenario, precision or lengths.
+// From a record: its other results for the same model, types, context and number of devices, whole
+// models only. From a serving record: the rungs of the closed loop that the throughput is from.
+// From a row of data/throughput.csv: the rows of the same source that differ from it only in batch:
+// not in accelerators used, parallelism, software, scenario, precision or lengths.
 #ifndef PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 #define PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 
@@ -15,17 +15,17 @@
 
 struct batch_point {
   double batch;
-  double throughput;  // token/h per accelerator, of the input that `declaration` names
+  double throughput;  // token/h per accelerator, for the input `declaration`
   const char *source; // "tp0669", or the record's file
 };
 
 struct batch_curve {
   int declaration;            // throughput or decode_throughput
-  struct batch_point *points; // by rising batch, the option's own among them
+  struct batch_point *points; // by increasing batch, including the option's own
   size_t count;
 };
 
-// False where there are fewer than two points, or the option states a throughput of its own.
+// False if there are fewer than two points, or the option states its own throughput.
 bool batch_curve_of(const struct scenario *scenario, const struct option *option,
                     struct batch_curve *batches, struct arena *arena);
 

@@ -20,7 +20,7 @@
 struct claim_reader {
   const struct scenario *scenario;
   struct claim *claim;
-  const struct ini_key *key; // the one being read
+  const struct ini_key *key; // being read
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
@@ -40,7 +40,7 @@ static const char *find_word(const char *start, const char *end, const char *wor
   return found && found < end ? found : NULL;
 }
 
-// The words from `start` to `end` without the blanks around them, and where they begin.
+// The words from `start` to `end` without surrounding blanks, and where they begin.
 static const char *trimmed(const struct claim_reader *reader, const char *start, const char *end,
                            const char **begin) {
   while (start < end && *start == ' ')
@@ -66,7 +66,7 @@ static int find_item(const struct claim_reader *reader, const char *name, const 
   if (!declaration_is_series(&model->declarations[d]))
     return d;
   diagnostics_error(reader->diagnostics, place_of(reader, at),
-                    "'%s' is an amount per period: claim something of a total", name);
+                    "'%s' is an amount per period: state the claim for a total", name);
   return -1;
 }
 
@@ -94,7 +94,7 @@ static bool add_term(const struct claim_reader *reader, size_t option, int decla
   return true;
 }
 
-// OPTION.concurrency and the like: false when `name` is something else.
+// OPTION.concurrency and the like: false if `name` is something else.
 static bool add_concurrency(const struct claim_reader *reader, size_t option, const char *name,
                             bool below, const char *at, bool *added) {
   struct claim_quantity *quantity = &reader->claim->quantity;
@@ -208,7 +208,7 @@ static bool read_quantity(const struct claim_reader *reader, const char *start, 
   return quantity->unit;
 }
 
-// ---- what is claimed of it
+// ---- the claimed value
 
 static const char *unit_text_of(const char *value) {
   double number;
@@ -228,7 +228,7 @@ static const struct unit *unit_for(const struct claim_reader *reader, const char
   return dimension_is_one(unit->dimension) && is_percent(value) ? unit_named(reader, "%") : unit;
 }
 
-// Shown in the unit that it was claimed in.
+// Claims are shown in the unit in which they were made.
 static bool keep_unit(const struct claim_reader *reader, const char *value) {
   const char *text = unit_text_of(value);
   reader->claim->quantity.unit = unit_named(reader, *text ? text : "-");
@@ -283,7 +283,7 @@ static bool read_value(const struct claim_reader *reader, const char *text) {
   }
   if (claim->relation == CLAIM_EQUALS) {
     diagnostics_error(reader->diagnostics, place_of(reader, text),
-                      "how exactly? '%s' needs a tolerance, as in '31 %% +- 0.5 %%'", text);
+                      "'%s' needs a tolerance, as in '31 %% +- 0.5 %%'", text);
     return false;
   }
   if (quantity_parse(text, place_of(reader, text), unit_for(reader, text), &claim->value,
@@ -310,8 +310,8 @@ static const char *find_relation(const char *text, enum claim_relation *relation
   return NULL;
 }
 
-// An amount claimed in USD, where the report is in another currency, is one of the quantity at the
-// exchange rate of its first option.
+// An amount claimed in USD, in a report in another currency, is converted at the exchange rate of
+// the quantity's first option.
 static bool bring_to_usd(const struct claim_reader *reader, const char *text) {
   struct claim_quantity *quantity = &reader->claim->quantity;
   const struct model *model = reader->scenario->model;
@@ -334,7 +334,7 @@ static bool bring_to_usd(const struct claim_reader *reader, const char *text) {
 }
 
 bool claim_can_count(double value) {
-  return value == 0 || (fabs(value) <= LARGEST_CLAIM && fabs(value) >= 1 / LARGEST_CLAIM);
+  return value == 0 || (fabs(value) <= MAX_CLAIM && fabs(value) >= 1 / MAX_CLAIM);
 }
 
 static bool check_numbers(const struct claim_reader *reader, const char *text) {
@@ -343,8 +343,8 @@ static bool check_numbers(const struct claim_reader *reader, const char *text) {
       (isinf(claim->high) || claim_can_count(claim->high)))
     return true;
   diagnostics_error(reader->diagnostics, place_of(reader, text),
-                    "'%s' cannot be searched for: numbers of %.0e to %.0e can", text,
-                    1 / LARGEST_CLAIM, LARGEST_CLAIM);
+                    "'%s' cannot be searched for: the search covers %.0e to %.0e", text,
+                    1 / MAX_CLAIM, MAX_CLAIM);
   return false;
 }
 
@@ -405,8 +405,9 @@ static bool check_limits(const struct claim_reader *reader,
   const struct scenario *scenario = reader->scenario;
   const struct limits limits = target_limits(scenario, condition->target);
   if (!condition->times && (condition->value < limits.low || condition->value > limits.high)) {
-    diagnostics_error(reader->diagnostics, reader->key->value_place, "'%s' leaves what '%s' may be",
-                      condition->text, condition->name);
+    diagnostics_error(reader->diagnostics, reader->key->value_place,
+                      "'%s' is outside the allowed range of '%s'", condition->text,
+                      condition->name);
     return false;
   }
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -439,7 +440,7 @@ static bool check_others(const struct claim_reader *reader,
           (other->value == condition->value && other->times == condition->times))
         continue;
       diagnostics_error(reader->diagnostics, reader->key->place,
-                        "this condition contradicts 'with.%s = %s' in line %d: both are of '%s'",
+                        "this condition contradicts 'with.%s = %s' in line %d: both apply to '%s'",
                         other->name, other->text, other->place.line, scenario->options[o].id);
       return false;
     }
@@ -447,7 +448,7 @@ static bool check_others(const struct claim_reader *reader,
   return true;
 }
 
-// An input that this one makes no sense without: engineers cost something.
+// An input that has no effect without another one: engineers must cost something.
 static bool check_companion(const struct claim_reader *reader,
                             const struct claim_condition *condition) {
   const struct scenario *scenario = reader->scenario;
@@ -463,7 +464,7 @@ static bool check_companion(const struct claim_reader *reader,
               ORIGIN_DEFAULT)
         continue;
       diagnostics_error(reader->diagnostics, reader->key->place,
-                        "'%s' makes no sense without '%s' (%s): give it in [common]",
+                        "'%s' has no meaning without '%s' (%s): give it in [common]",
                         condition->name, model->declarations[d].name,
                         model->declarations[d].unit.text);
       return false;
@@ -565,10 +566,10 @@ static void read_claim(const struct claims *claims, struct claim *claim,
   struct claim_reader reader = {claims->scenario, claim, NULL, arena, diagnostics};
   *claim = (struct claim){.name = section->argument, .source = "", .place = section->place};
   if (!legal_name(claim->name))
-    diagnostics_error(diagnostics, section->place,
-                      "'%s' is no name for a claim: a letter, then letters, digits and _, and not "
-                      "'together'",
-                      claim->name);
+    diagnostics_error(
+        diagnostics, section->place,
+        "'%s' cannot be a claim's name: a letter, then letters, digits and _, and not 'together'",
+        claim->name);
   if (!ini_find(section, "says") == !ini_find(section, "shows"))
     diagnostics_error(diagnostics, section->place, "claim '%s' needs either says or shows",
                       claim->name);

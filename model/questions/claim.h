@@ -1,17 +1,18 @@
-// claim: what a vendor says of a scenario's options, as sections [claim NAME] of its file.
+// claim: a vendor's claims about a scenario's options, as sections [claim NAME] of its file.
 //
 //   says   = QUANTITY = VALUE +- TOLERANCE    or = LOW .. HIGH, or >= VALUE, or <= VALUE
-//   shows  = QUANTITY                         nothing is claimed of it: what follows from the rest
-//   with.INPUT, with.OPTION.INPUT = VALUE     a condition, which holds for this claim alone;
-//                                 = times 1.2 as many times what it is otherwise
-//   needs  = INPUT, OPTION.INPUT              what should give way when the claim does not hold
-//   source = TEXT                             who says so
+//   shows  = QUANTITY                         not claimed: what follows from the rest
+//   with.INPUT, with.OPTION.INPUT = VALUE     a condition, which applies only to this claim;
+//                                 = times 1.2 multiplies the value that it has otherwise
+//   needs  = INPUT, OPTION.INPUT              what should give way if the claim does not hold
+//   source = TEXT                             who makes the claim
 //
-// QUANTITY is `saving of A over B`, 1 - A / B of two options' cost per token, with `in ITEM` at the
-// end of another line item; or OPTION.ITEM, or several of them with * and / between. As items count
-// OPTION.concurrency and OPTION.node_concurrency: requests at once on one accelerator and on a
-// node. A ± may stand for +-. A tolerance of a percentage is in points; of anything else in its
-// unit, or in % of the value. A quantity without tolerance is not guessed: `+- 0 %` says exactly.
+// QUANTITY is `saving of A over B`, 1 - A / B of two options' cost per token, or of another line
+// item with `in ITEM` at the end; or OPTION.ITEM, or several of these joined by * and /.
+// OPTION.concurrency and OPTION.node_concurrency also count as items: requests at once on one
+// accelerator and on a node. ± may be used for +-. The tolerance of a percentage is in points; any
+// other one is in the quantity's unit, or in % of the value. A missing tolerance is not guessed:
+// `+- 0 %` means exactly.
 #ifndef PERTOKEN_MODEL_QUESTIONS_CLAIM_H
 #define PERTOKEN_MODEL_QUESTIONS_CLAIM_H
 
@@ -24,9 +25,9 @@
 
 #include <stddef.h>
 
-// Of a claim and of what is free, in base units: the search compares numbers, and what is larger, or
-// nearer to nothing, it takes for infinite, or for nothing.
-#define LARGEST_CLAIM 1e30
+// For a claim and for free quantities, in base units: the search compares numbers, and treats
+// larger ones as infinite, and ones nearer to zero as zero.
+#define MAX_CLAIM 1e30
 
 enum { MAX_CLAIM_TERMS = 8, MAX_CLAIM_CONDITIONS = 16, MAX_CLAIM_NEEDS = 8, MAX_CLAIMS = 24 };
 
@@ -35,7 +36,7 @@ enum claim_relation { CLAIM_EQUALS, CLAIM_WITHIN, CLAIM_AT_LEAST, CLAIM_AT_MOST,
 struct claim_term {
   size_t option;
   int declaration; // a scalar line item or an input; -1: `constant`
-  bool below;      // the line of the fraction
+  bool below;      // in the denominator
   double constant; // requests at once
 };
 
@@ -52,20 +53,20 @@ struct claim_condition {
   const char *name; // "mi325x.engineers"
   const char *text; // "2 FTE", "times 1.2"
   struct place place;
-  bool times;   // `value` times what the input is otherwise
+  bool times;   // `value` times the input's value otherwise
   double value; // base units
 };
 
 struct claim {
   const char *name;
-  const char *text;   // what it says or shows, as written
+  const char *text;   // the text of `says` or `shows`
   const char *source; // "" if none
   struct place place;
   struct claim_quantity quantity;
   enum claim_relation relation;
-  double value;     // base units: what is claimed; of LOW .. HIGH the middle
-  double low, high; // base units: what fulfils it; infinite where open
-  double scale;     // base units: 1 for a saving, else |value|: a miss is told in hundredths of it
+  double value;     // base units: the claimed value; for LOW .. HIGH the middle
+  double low, high; // base units: the fulfilling range; infinite if open
+  double scale;     // base units: 1 for a saving, else |value|; a miss is in hundredths of it
   struct claim_condition conditions[MAX_CLAIM_CONDITIONS];
   int condition_count;
   struct target needs[MAX_CLAIM_NEEDS];
@@ -80,16 +81,16 @@ struct claims {
 
 bool claims_there(const struct scenario *scenario);
 
-// NULL after errors, all of the file's in one run: a claim that cannot be read, of an unknown
-// option or item, of a series; a condition outside what its input may be or outside its free range,
-// two that contradict each other.
+// NULL after errors, all of the file's in one run: a claim that cannot be parsed, about an unknown
+// option or item, or about a series; a condition outside the input's limits or its free range, two
+// that contradict each other.
 const struct claims *claims_read(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics);
 
-// Whether a number is within the search's reach: zero, or of 1 / LARGEST_CLAIM to LARGEST_CLAIM.
+// Whether a number is within the search's range: zero, or from 1 / MAX_CLAIM to MAX_CLAIM.
 bool claim_can_count(double value);
 
-// The free range of an option's input, in the selected case and not fixed by it or by --set; -1.
+// The free range of an option's input, unless the selected case or --set fixes the input; else -1.
 int claim_free(const struct scenario *scenario, size_t option, int declaration);
 
 #endif

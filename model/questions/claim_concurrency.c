@@ -1,6 +1,7 @@
 #include "model/questions/claim_concurrency.h"
 
 #include "base/csv.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/fit.h"

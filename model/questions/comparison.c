@@ -78,7 +78,7 @@ struct cash_pair {
   struct arena *arena;
 };
 
-// The baseline's less the option's, in each period.
+// The baseline's amount less the option's, in each period.
 static double *difference_of(const struct cash_pair *pair, int series) {
   int periods = pair->scenario->periods;
   double *values = arena_array(pair->arena, (size_t)periods, sizeof *values);

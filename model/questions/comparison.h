@@ -1,8 +1,8 @@
-// comparison: what one option costs beside the baseline, period by period, and whether the dearer
-// purchase of the two earns its extra outlay back.
+// comparison: what one option costs compared with the baseline, period by period, and whether the
+// more expensive purchase of the two earns back its extra outlay.
 //
 // Both are compared at the baseline's output: the option's amounts are multiplied by the baseline's
-// tokens over its own, so that the sum of what is saved is the saving per token times the
+// tokens over its own, so that the total saving is the saving per token, a fraction, times the
 // baseline's TCO. All in the selected case, in base units (USD, h).
 #ifndef PERTOKEN_MODEL_QUESTIONS_COMPARISON_H
 #define PERTOKEN_MODEL_QUESTIONS_COMPARISON_H
@@ -11,11 +11,11 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
-// Whether the extra outlay of the dearer purchase pays.
+// Whether the extra outlay of the more expensive purchase pays.
 enum outlay {
   OUTLAY_NONE,         // both cost the same to buy
   OUTLAY_LOST,         // the sum of its flow is not above zero
-  OUTLAY_UNDISCOUNTED, // it is, but its net present value is not
+  OUTLAY_UNDISCOUNTED, // it is, but its net present value is not above zero
   OUTLAY_PAYS,         // its net present value is above zero
   OUTLAYS
 };
@@ -25,32 +25,32 @@ struct comparison {
   const struct option *option;
   double scale;        // the baseline's tokens over the option's
   const double *saved; // [scenario->periods] the baseline's cash cost less the option's
-  // +1: the option is the dearer purchase; -1: the baseline is. `flow` is what that one's buyer
-  // gets: his extra outlay, below zero, then what it saves him.
+  // +1: the option is the more expensive purchase; -1: the baseline is. `flow` is that of the more
+  // expensive one: the extra outlay, below zero, then what it saves.
   int direction;
   const double *flow, *cumulative;                       // [scenario->periods]
   const double *discounted_flow, *discounted_cumulative; // by each option's own discount factor
   double extra_outlay;                                   // -flow[0]
   enum outlay outlay;
   double saved_total, npv_saved; // what the option saves against the baseline, sum and NPV
-  // NAN where the extra outlay is not earned back within the horizon.
-  // Per period and per year; a last period cut short counts as a whole one.
+  // NAN if the extra outlay is not earned back within the horizon. Per period and per year; a last
+  // period cut short counts as a whole one.
   double irr_per_period, irr;
   double payback, discounted_payback; // h after the purchase
 };
 
-// The option must be another one than the baseline. NULL where the model lacks cash or tokens.
+// The option must not be the baseline. NULL if the model lacks cash or tokens.
 const struct comparison *comparison_ask(const struct scenario *scenario,
                                         const struct option *option, struct arena *arena);
 
 // The rate per period at which flows[0] < 0, flows[1], ... have a net present value of zero; NAN
-// unless the first is below zero and all together above it, which makes the rate positive. With one
-// or two changes of sign there is just one such rate (Descartes); with more, one of them.
+// unless the first is below zero and the sum above it, so that the rate is positive. With one or
+// two changes of sign there is exactly one such rate (Descartes); with more, this is one of them.
 double internal_rate(const double *flows, int count);
 
-// The time from which on the sum of the flows is not below zero, by straight interpolation within the
-// period; flows[0] is at 0 and below zero, flows[t] arrives in the period lengths[t]. NAN if it ends
-// below.
+// The time from which the sum of the flows is not below zero, by linear interpolation within the
+// period; flows[0] is at 0 and below zero, flows[t] arrives in the period lengths[t]. NAN if the
+// sum stays below zero.
 double payback_time(const double *flows, const double *lengths, int count);
 
 #endif

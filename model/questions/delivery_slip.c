@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/chance/distribution_text.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -19,7 +20,7 @@ bool slip_span(const char *text, double *middle, double *end) {
   static const struct {
     const char *format;
     int months; // of the span
-    int first;  // month that number 1 starts at, from 0
+    int first;  // month in which number 1 starts, from 0
     bool year_last;
   } shapes[] = {{"%4d-Q%1d%n", 3, 0, false},
                 {"H%1d %4d%n", 6, 0, true},
@@ -55,7 +56,7 @@ static bool is_of_delivery(const struct table *claims, size_t row) {
   return false;
 }
 
-// Months since the year 0 at a day.
+// The months from year 0 to a day.
 static double months_at(const char *date) {
   struct date day = {0};
   date_parse(date, &day);

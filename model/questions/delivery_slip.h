@@ -1,11 +1,11 @@
 // delivery_slip: by how many months deliveries came later than announced, from the dated claims of
 // the catalogue.
 //
-// A row of data/claims.csv counts when its topic is roadmap, its unit date, its claim is of
+// A row of data/claims.csv counts if its topic is roadmap, its unit is date, its claim is about
 // something that ships or is produced in volume, and both the claimed date and the one on public
-// record (reference_value) are a year, month, quarter or half, the latter over by the scenario's
-// date. The slip is the time between the middles of both spans, at least zero; all rows weigh
-// alike. They are few, and of claims that somebody found worth writing down.
+// record (reference_value) are a year, month, quarter or half-year, the latter past by the
+// scenario's date. The slip is the time between the middles of both spans, at least zero; all rows
+// have equal weight. They are few, and come from claims that somebody thought worth recording.
 #ifndef PERTOKEN_MODEL_QUESTIONS_DELIVERY_SLIP_H
 #define PERTOKEN_MODEL_QUESTIONS_DELIVERY_SLIP_H
 
@@ -19,8 +19,8 @@
 // since the year 0. False for anything else.
 bool slip_span(const char *text, double *middle, double *end);
 
-// The discrete distribution, in base units, and in words where it comes from. An error at `place`
-// when no row counts. Returns 0 or -1.
+// The discrete distribution, in base units, and a description of its source. An error at `place` if
+// no row counts. Returns 0 or -1.
 int slip_from_data(const struct scenario *scenario, struct place place,
                    struct distribution *distribution, const char **words, struct arena *arena,
                    struct diagnostics *diagnostics);

@@ -29,7 +29,7 @@ static bool is_given(struct side side) {
   return is_input(side) && figure_of(side)->origin != ORIGIN_DEFAULT;
 }
 
-// What a rented option does not pay for is given as zero, but not by anyone.
+// An input that a rented option does not pay for is set to zero, but nobody stated it.
 bool difference_is_stated(struct side side) {
   return is_given(side) && figure_of(side)->origin != ORIGIN_RENT;
 }
@@ -43,7 +43,7 @@ bool difference_in_value(const struct difference *difference, size_t pair, int i
   const struct side b = difference_side(difference, pair, input, true);
   const bool in_a = is_input(a), in_b = is_input(b);
   const bool companion = difference->a->model->declarations[input].only_with >= 0;
-  if (companion && in_a != in_b) // one that is left at its default says nothing of its own
+  if (companion && in_a != in_b) // one left at its default states nothing itself
     return is_given(in_a ? a : b);
   if (!in_a || !in_b)
     return in_a != in_b;
@@ -86,7 +86,7 @@ static bool has_same_item(const struct model *model, const struct declaration *i
   return same && !strcmp(item->unit.text, other->unit.text) && item->own == other->own;
 }
 
-// The amount per period of an opex item beside it: it may grow in one alone.
+// The amount per period of an opex item: it may grow in only one of the two.
 static bool has_same_amount(const struct model *model, const struct model *other,
                             const struct declaration *item, struct arena *arena) {
   const int amount = model_find(model, arena_printf(arena, "%s_cost", item->name));
@@ -138,8 +138,8 @@ static struct collection collection_of(size_t inputs, size_t pairs, struct arena
                              .matters = arena_array(arena, pairs, sizeof(bool))};
 }
 
-// An input's number in the other model, or -1. Of two unlike line items of one name, the numbers are
-// not the same.
+// An input's number in the other model, or -1. The numbers of two different line items with the
+// same name are not the same inputs.
 static int same_input(const struct model *model, int input, const struct model *other) {
   const struct declaration *of = &model->declarations[input];
   const int item = of->item ? model_find(model, of->item) : -1;
@@ -162,7 +162,8 @@ static bool is_shared(const struct difference *difference, int input) {
   return difference->in_b[input] >= 0;
 }
 
-// Takes an input into the collection where it differs and goes with the rent, or does not.
+// Adds an input to the collection if it differs; `rent`: only for pairs in which it belongs to the
+// rent, else for the others.
 static void collect(struct collection *collection, const struct difference *difference, int input,
                     bool rent) {
   bool any = false;
@@ -185,7 +186,7 @@ static void add_change(struct difference *difference, int input, struct collecti
         input, collection.inputs, collection.count, collection.differs, collection.matters};
 }
 
-// A list is one change: its years, and the factor on all of them, which its formula needs first.
+// A list is one change: its years, and their common factor, which its formula needs first.
 static void collect_list(struct collection *collection, const struct difference *difference,
                          int input, bool *collected) {
   const struct declaration *list = &difference->a->model->declarations[input];
@@ -210,7 +211,7 @@ static void find_changes(struct difference *difference, struct arena *arena) {
     const struct declaration *input = &model->declarations[d];
     if (!is_shared(difference, d) || input->usd_of >= 0 || collected[d])
       continue;
-    // An amount that is in USD on one side only is one change.
+    // An amount that is in USD on only one side is one change.
     struct collection alone = collection_of(3 + (size_t)input->year_count, pairs, arena);
     collect(&alone, difference, d, false);
     if (input->in_usd >= 0)
@@ -263,7 +264,7 @@ static bool is_changed(const struct change *changes, size_t count, size_t pair, 
   return false;
 }
 
-// Where the what-if takes an input from.
+// Where the what-if gets an input from.
 static struct side side_of(const struct difference *difference, size_t pair,
                            const struct change *changes, size_t count, int input) {
   const int with = difference->a->model->declarations[input].only_with;

@@ -1,7 +1,8 @@
-// difference: two scenarios set against each other, and what each differing input does on its own.
+// difference: two scenarios compared, and the effect of each differing input by itself.
 //
-// Both are read with the same cost model, and own line items come after it: an input of such an item may
-// have another number in the second scenario. Numbers of inputs here are the first one's. Every figure comes from the engine: a what-if is the first scenario's option,
+// Both are read with the same cost model, and the user's own line items come after it: an input of
+// such an item may have another number in the second scenario. Input numbers here are those of the
+// first one. Every figure comes from the engine: a what-if is the first scenario's option,
 // evaluated again with inputs of the second.
 #ifndef PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 #define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
@@ -18,7 +19,7 @@ struct pair {
   const struct option *a, *b;
 };
 
-// An input where one of the two scenarios has it.
+// An input in one of the two scenarios, if it has it.
 struct side {
   const struct scenario *scenario;
   const struct option *option;
@@ -26,7 +27,7 @@ struct side {
 };
 
 // One input that differs in some options, or all inputs that belong together: whether an option is
-// bought or rented changes several at once, and each alone would mean nothing.
+// bought or rented changes several at once, none of which would mean anything alone.
 struct change {
   int input;         // a declaration; -1 for "bought or rented"
   const int *inputs; // [input_count]
@@ -37,12 +38,12 @@ struct change {
 
 struct difference {
   const struct scenario *a, *b;
-  const int *in_b; // [a->model->count] an input's number in b; -1: not there, or not the same
+  const int *in_b; // [a->model->count] an input's number in b; -1: missing, or not the same
   struct pair *pairs;
   size_t pair_count;
   const char **only_a, **only_b; // ids of options that only one has
   size_t only_a_count, only_b_count;
-  const char **items; // names of own line items, or period_length, that differ or only one has
+  const char **items; // own line items, or period_length, that differ or exist in one only
   size_t item_count;
   struct change *changes;
   size_t change_count;
@@ -51,7 +52,7 @@ struct difference {
 struct difference *difference_of(const struct scenario *a, const struct scenario *b,
                                  struct arena *arena);
 
-// Whether the two are alike in options, inputs (values and grades), and line items.
+// Whether the two agree in options, inputs (values and grades), and line items.
 bool difference_is_empty(const struct difference *difference);
 
 // Does any input or result of the pair differ?
@@ -61,19 +62,20 @@ bool difference_in_pair(const struct difference *difference, size_t pair);
 struct side difference_side(const struct difference *difference, size_t pair, int input,
                             bool second);
 
-// Whether somebody stated the input for the option: not so a default, or what a rented one does not
+// Whether the input was stated for the option: a default was not, nor what a rented option does not
 // pay for.
 bool difference_is_stated(struct side side);
 
-// Does the input's value differ in the pair? Its grade, where both were given one?
+// Does the input's value differ in the pair? Does its grade, if both were given one?
 bool difference_in_value(const struct difference *difference, size_t pair, int input);
 bool difference_in_grade(const struct difference *difference, size_t pair, int input);
 
-// Whether more than one thing differs in the pair, so that it is worth asking which does what.
+// Whether more than one thing differs in the pair, so that their separate effects are worth
+// showing.
 bool difference_has_parts(const struct difference *difference, size_t pair);
 
-// cost_per_mtok (base units) of the first scenario's option with the inputs of those changes taken
-// from the second. False when such an option cannot be computed.
+// cost_per_mtok (base units) of the first scenario's option with the inputs of these changes taken
+// from the second. False if such an option cannot be computed.
 bool difference_cost(const struct difference *difference, size_t pair, const struct change *changes,
                      size_t count, struct arena *arena, double *cost);
 

@@ -1,5 +1,7 @@
 #include "model/questions/fitting.h"
 
+#include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/evidence/served.h"
 
 #include "base/csv.h"
@@ -34,7 +36,7 @@ static int find_device(const struct scenario *scenario, struct option_fit *fit,
   }
   if (row >= 0 && fit_device_of(table, (size_t)row, &fit->device))
     return 0;
-  diagnostics_error(diagnostics, option->place, "the memory of '%s' is not known",
+  diagnostics_error(diagnostics, option->place, "the memory of '%s' is unknown",
                     option->accelerator);
   return -1;
 }
@@ -51,11 +53,10 @@ static int find_model(const struct scenario *scenario, struct option_fit *fit,
   }
   if (row < 0)
     diagnostics_error(diagnostics, option->place,
-                      "option '%s' does not say which model it runs: state [workload] model",
-                      option->id);
+                      "option '%s' does not name its model: state [workload] model", option->id);
   else
     diagnostics_error(diagnostics, option->place,
-                      "option '%s' runs in the precision '%s', whose bytes are not known: state "
+                      "option '%s' runs in precision '%s', whose size in bytes is unknown: state "
                       "[workload] precision",
                       option->id, fit->precision);
   return -1;
@@ -79,8 +80,7 @@ static int find_context(const struct scenario *scenario, struct option_fit *fit,
   if (*context > 0)
     return 0;
   diagnostics_error(diagnostics, option->place,
-                    "how many tokens a request of option '%s' holds is not said: state [fit] "
-                    "context, or [workload] context",
+                    "option '%s' has no context length: state [fit] context, or [workload] context",
                     option->id);
   return -1;
 }
@@ -130,14 +130,14 @@ const char *fitting_rate_doubt(const struct scenario *scenario, const struct opt
       ((evidence || served) && measured >= fit->accelerators) ||
       option_figure(scenario, option, scenario->selected, efficiency)->origin > ORIGIN_DEFAULT)
     return NULL;
-  return arena_printf(
-      arena,
-      "a replica spans %d nodes, %d accelerators, and its rate for each is %s: give "
-      "scaling_efficiency, or evidence at that span",
-      fit->nodes, fit->accelerators,
-      evidence ? arena_printf(arena, "of %g (%s)", measured, evidence->id)
-      : served ? arena_printf(arena, "of %g (%s)", measured, served->rungs->record->path)
-               : "taken as it is typed");
+  return arena_printf(arena,
+                      "a replica spans %d nodes, %d accelerators, and its rate per accelerator is "
+                      "%s: give scaling_efficiency, or evidence at that span",
+                      fit->nodes, fit->accelerators,
+                      evidence ? arena_printf(arena, "of %g (%s)", measured, evidence->id)
+                      : served
+                          ? arena_printf(arena, "of %g (%s)", measured, served->rungs->record->path)
+                          : "used as stated");
 }
 
 bool fitting_is_asked(const struct scenario *scenario) {
@@ -172,6 +172,6 @@ struct option_fit *fitting_of(const struct scenario *scenario, size_t *count, st
   if (*count)
     return fits;
   diagnostics_error(diagnostics, (struct place){.source = scenario->source},
-                    "a token API has no memory that a model could fit in, and there are no others");
+                    "a token API has no memory to fit a model in, and there are no other options");
   return NULL;
 }

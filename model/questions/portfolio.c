@@ -5,11 +5,15 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
+#include "model/chance/distribution.h"
+#include "model/chance/distribution_text.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"
 #include "model/questions/question.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
 
 #include <ctype.h>
@@ -35,6 +39,11 @@ const char *const demand_option_key_names[DEMAND_OPTION_KEYS] = {
 static const char *const share_names[SHARE_KINDS] = {
     [SHARE_TOKENS] = "tokens", [SHARE_ACCELERATORS] = "accelerators", [SHARE_COST] = "cost"};
 
+enum { MAX_TIME_YEARS = 100, MAX_GROWTH = 100 };
+
+// A distribution of growth must leave at least a thousandth of the tokens in a year.
+#define MIN_KEPT 0.999
+
 struct portfolio_reader {
   const struct scenario *scenario;
   struct portfolio *portfolio;
@@ -43,7 +52,7 @@ struct portfolio_reader {
   struct diagnostics *diagnostics;
 };
 
-// Names near to `name` among those that could stand there, as "; did you mean 'x'?", or "".
+// Names near to `name` among those allowed in its place, as "; did you mean 'x'?", or "".
 static const char *suggestion(const struct portfolio_reader *reader, const char *name,
                               const char *const *names, size_t count) {
   return did_you_mean(nearest_name(name, names, count), reader->arena);
@@ -65,7 +74,7 @@ static int find_word(const char *word, const char *const *words, size_t count) {
   return -1;
 }
 
-// The option of an id, or -1 after an error at `place`.
+// The option with an id, or -1 after an error at `place`.
 static int find_option(const struct portfolio_reader *reader, const char *id, struct place place) {
   const int option = scenario_option(reader->scenario, id);
   if (option < 0)
@@ -83,7 +92,7 @@ static double not_below_zero(const struct portfolio_reader *reader, const struct
   return value;
 }
 
-// Amounts in USD are taken at the baseline's exchange rate.
+// Amounts in USD are converted at the baseline's exchange rate.
 static double read_money(const struct portfolio_reader *reader, const struct ini_key *key,
                          const char *at_zero) {
   const struct scenario *scenario = reader->scenario;
@@ -94,7 +103,7 @@ static double read_money(const struct portfolio_reader *reader, const struct ini
   return not_below_zero(reader, key, value, at_zero);
 }
 
-// A quantity of a unit that is not below zero; zero has a message of its own.
+// A quantity of a unit that is not negative; zero has its own message.
 static double read_amount(const struct portfolio_reader *reader, const struct ini_key *key,
                           const char *unit_text, const char *at_zero) {
   struct unit unit;
@@ -131,7 +140,8 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
     return 0;
   if (!(share > 0 && share <= 1))
     diagnostics_error(reader->diagnostics, key->value_place,
-                      "a share of readiness is above 0 %% and at most 100 %%, not %s", key->value);
+                      "a readiness share must be above 0 %% and at most 100 %%, not %s",
+                      key->value);
   return share;
 }
 
@@ -142,21 +152,83 @@ static double read_context(const struct portfolio_reader *reader,
   return context;
 }
 
-// A key KEY.OPTION.
+// A time after the start, or between two days: not negative.
+static double read_time(const struct portfolio_reader *reader, const struct ini_key *key) {
+  struct unit unit;
+  double time;
+  if (!reader->portfolio->planned)
+    reader->portfolio->planned = key;
+  if (unit_parse("month", key->value_place, &unit, reader->arena, reader->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &time, reader->diagnostics))
+    return 0;
+  if (!(time >= 0 && time <= MAX_TIME_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value))
+    diagnostics_error(reader->diagnostics, key->value_place, "%s must be from 0 to %d yr, not %s",
+                      key->name, MAX_TIME_YEARS, key->value);
+  return time;
+}
+
+// A distribution, as in [range], of a quantity that stays from `least` to `most`; its mean, or NAN
+// after an error.
+static double read_belief(const struct portfolio_reader *reader, const struct ini_key *key,
+                          const char *unit, double least, double most,
+                          const struct distribution **out) {
+  struct distribution *belief = arena_alloc(reader->arena, sizeof *belief);
+  struct declaration input = {
+      .name = key->name, .has_min = true, .min = least, .has_max = true, .max = most};
+  reader->portfolio->planned = key;
+  if (unit_parse(unit, key->value_place, &input.unit, reader->arena, reader->diagnostics) ||
+      distribution_parse(key->value, key->value_place, &input, belief, reader->arena,
+                         reader->diagnostics))
+    return NAN;
+  if (belief->kind == DISTRIBUTION_MEASURED) {
+    diagnostics_error(reader->diagnostics, key->value_place, "no record measures %s", key->name);
+    return NAN;
+  }
+  if (distribution_prepare(belief, key->value_place, reader->arena, reader->diagnostics))
+    return NAN;
+  *out = belief;
+  return distribution_mean(belief);
+}
+
+// Growth of tokens: more than the loss of all of them in a year.
+static double read_growth(const struct portfolio_reader *reader, const struct ini_key *key,
+                          const struct distribution **belief) {
+  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  struct unit unit;
+  double growth;
+  if (isalpha((unsigned char)*key->value))
+    return read_belief(reader, key, "%/yr", -MIN_KEPT / year_h, MAX_GROWTH / year_h, belief);
+  if (!reader->portfolio->planned)
+    reader->portfolio->planned = key;
+  if (unit_parse("%/yr", key->value_place, &unit, reader->arena, reader->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &growth, reader->diagnostics))
+    return 0;
+  const double yearly = growth * year_h;
+  if (!(yearly > -1 && yearly <= MAX_GROWTH))
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "growth must be between -100 %%/yr and %d %%/yr, not %s", 100 * MAX_GROWTH,
+                      key->value);
+  return growth;
+}
+
+// A key of the form KEY.OPTION.
 static void read_option_key(const struct portfolio_reader *reader, struct demand *demand,
                             const struct ini_section *section, const struct ini_key *key,
                             const char *const *known, size_t known_count) {
   const char *point = strchr(key->name, '.');
   const char *name = arena_copy_n(reader->arena, key->name, (size_t)(point - key->name));
   const int which = find_word(name, demand_option_key_names, DEMAND_OPTION_KEYS);
-  if (which < 0 && strcmp(name, "ready") != 0) {
+  const bool when = !strcmp(name, "ready_from");
+  if (which < 0 && !when && strcmp(name, "ready") != 0) {
     report_unknown(reader, section, key, known, known_count);
     return;
   }
   const int option = find_option(reader, point + 1, key->place);
   if (option < 0)
     return;
-  if (which < 0)
+  if (when)
+    demand->ready_from[option] = read_time(reader, key);
+  else if (which < 0)
     demand->ready[option] = read_ready(reader, key);
   else
     demand->option_keys[option][which] = key;
@@ -169,8 +241,9 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
   if (which >= 0)
     demand->keys[which] = key;
   else if (!strcmp(key->name, "tokens"))
-    demand->tokens =
-        read_amount(reader, key, "token/month", "a demand of no tokens asks for nothing");
+    demand->tokens = read_amount(reader, key, "token/month", "a demand must be above zero tokens");
+  else if (!strcmp(key->name, "growth"))
+    demand->growth = read_growth(reader, key, &demand->growths);
   else if (!strcmp(key->name, "context"))
     demand->context = read_context(reader, section);
   else if (!strcmp(key->name, "nodes_per_replica"))
@@ -186,7 +259,7 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
     report_unknown(reader, section, key, known, known_count);
 }
 
-// A throughput is stated, or looked up in one place.
+// A throughput is either stated, or looked up in one place.
 static void check_evidence(const struct portfolio_reader *reader, const struct demand *demand) {
   for (size_t o = 0; o < reader->scenario->option_count; o++) {
     const struct ini_key *const *keys = demand->option_keys[o];
@@ -206,15 +279,19 @@ static void read_demand(const struct portfolio_reader *reader, const struct ini_
                                       "kv",         "model",         "precision",
                                       "scenario",   "batch",         "ready",
                                       "throughput", "evidence",      "record",
-                                      "load_power", "interactivity", "nodes_per_replica"};
+                                      "load_power", "interactivity", "nodes_per_replica",
+                                      "growth",     "ready_from"};
   const size_t known_count = sizeof known / sizeof known[0];
   const size_t options = reader->scenario->option_count;
   struct demand *demand = &reader->portfolio->demands[reader->portfolio->demand_count++];
   *demand = (struct demand){.name = section->argument, .place = section->place, .kv = ""};
   demand->option_keys = arena_array(reader->arena, options + 1, sizeof *demand->option_keys);
   demand->ready = arena_array(reader->arena, options + 1, sizeof *demand->ready);
-  for (size_t o = 0; o < options; o++)
+  demand->ready_from = arena_array(reader->arena, options + 1, sizeof *demand->ready_from);
+  for (size_t o = 0; o < options; o++) {
     demand->ready[o] = 1;
+    demand->ready_from[o] = 0;
+  }
   for (size_t k = 0; k < section->key_count; k++) {
     const struct ini_key *key = &section->keys[k];
     if (strchr(key->name, '.'))
@@ -245,7 +322,7 @@ static int vendor_of(struct portfolio_reader *reader, const char *name) {
   return portfolio->vendor_count++;
 }
 
-// A device that is known from a record alone has no vendor in the catalogue.
+// A device that is known only from a record has no vendor in the catalogue.
 static const char *catalogue_vendor(const struct portfolio_reader *reader, size_t o) {
   const struct table *table = catalog_table(reader->scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, reader->scenario->options[o].accelerator) : -1;
@@ -257,10 +334,10 @@ static void read_stock(const struct portfolio_reader *reader, int option,
   const struct scenario *scenario = reader->scenario;
   const int sold = model_find(scenario->model, "purchase_unit");
   const double unit = option_value(scenario, &scenario->options[option], sold, 0);
-  const double stock = read_amount(
-      reader, key, "gpu",
-      arena_printf(reader->arena, "a stock of zero serves nothing: leave out option '%s'",
-                   scenario->options[option].id));
+  const double stock =
+      read_amount(reader, key, "gpu",
+                  arena_printf(reader->arena, "a stock of zero serves nothing: omit option '%s'",
+                               scenario->options[option].id));
   reader->portfolio->stock[option] = stock;
   if (stock > 0 && stock < unit)
     diagnostics_error(reader->diagnostics, key->value_place,
@@ -268,18 +345,52 @@ static void read_stock(const struct portfolio_reader *reader, int option,
                       unit);
 }
 
+static double read_delay(struct portfolio_reader *reader, int option, const struct ini_key *key) {
+  const double most = MAX_TIME_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  if (!isalpha((unsigned char)*key->value))
+    return read_time(reader, key);
+  return read_belief(reader, key, "month", 0, most, &reader->portfolio->delays[option]);
+}
+
+static void read_lead_time(const struct portfolio_reader *reader, int option,
+                           const struct ini_key *key) {
+  reader->portfolio->lead_time[option] = read_time(reader, key);
+  reader->portfolio->lead_time_places[option] = key->value_place;
+}
+
+// The option's own lead time, if its [supply] states none.
+static void take_lead_time(const struct portfolio_reader *reader, size_t o) {
+  const struct scenario *scenario = reader->scenario;
+  const struct option *option = &scenario->options[o];
+  const int lead_time = model_find(scenario->model, "lead_time");
+  if (lead_time < 0 || !option_has(option, lead_time))
+    return;
+  reader->portfolio->lead_time[o] = option_value(scenario, option, lead_time, 0);
+  reader->portfolio->lead_time_places[o] =
+      option_figure(scenario, option, scenario->selected, lead_time)->place;
+}
+
 static void read_supply(struct portfolio_reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {"stock", "vendor"};
+  static const char *const known[] = {"stock", "vendor", "lead_time", "available", "delay"};
   const int option = find_option(reader, section->argument, section->place);
+  double delay = 0;
   for (size_t k = 0; k < section->key_count && option >= 0; k++) {
     const struct ini_key *key = &section->keys[k];
     if (!strcmp(key->name, "stock"))
       read_stock(reader, option, key);
+    else if (!strcmp(key->name, "lead_time"))
+      read_lead_time(reader, option, key);
+    else if (!strcmp(key->name, "available"))
+      reader->portfolio->available[option] = read_time(reader, key);
+    else if (!strcmp(key->name, "delay"))
+      delay = read_delay(reader, option, key);
     else if (!strcmp(key->name, "vendor"))
       reader->portfolio->vendor[option] = vendor_of(reader, key->value);
     else
-      report_unknown(reader, section, key, known, 2);
+      report_unknown(reader, section, key, known, sizeof known / sizeof known[0]);
   }
+  if (option >= 0)
+    reader->portfolio->available[option] += delay;
 }
 
 static void read_minimum_share(struct portfolio_reader *reader, const struct ini_key *key) {
@@ -292,19 +403,25 @@ static void read_minimum_share(struct portfolio_reader *reader, const struct ini
       quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
     return;
   if (vendor < 0)
-    diagnostics_error(reader->diagnostics, key->place, "no option is of vendor '%s'%s", name,
+    diagnostics_error(reader->diagnostics, key->place, "no option belongs to vendor '%s'%s", name,
                       suggestion(reader, name, reader->vendors, (size_t)portfolio->vendor_count));
   else if (share < 0 || share > 1)
     diagnostics_error(reader->diagnostics, key->value_place,
-                      "a share is at least 0 %% and at most 100 %%, not %s", key->value);
+                      "a share must be from 0 %% to 100 %%, not %s", key->value);
   else
     portfolio->minimum_shares[vendor] = share;
+}
+
+static void read_capex_budget(const struct portfolio_reader *reader, const struct ini_key *key,
+                              const char *at_zero) {
+  reader->portfolio->capex_budget = read_money(reader, key, at_zero);
+  reader->portfolio->capex_place = key->value_place;
 }
 
 static void read_portfolio_key(struct portfolio_reader *reader, const struct ini_section *section,
                                const struct ini_key *key) {
   static const char *const known[] = {"minimum_share", "share_of", "budget", "capex_budget"};
-  static const char nothing[] = "a budget of nothing buys nothing";
+  static const char nothing[] = "a budget must be above zero";
   struct portfolio *portfolio = reader->portfolio;
   const int share_of = find_word(key->value, share_names, SHARE_KINDS);
   if (!strncmp(key->name, "minimum_share.", strlen("minimum_share.")))
@@ -312,7 +429,7 @@ static void read_portfolio_key(struct portfolio_reader *reader, const struct ini
   else if (!strcmp(key->name, "budget"))
     portfolio->budget = read_money(reader, key, nothing);
   else if (!strcmp(key->name, "capex_budget"))
-    portfolio->capex_budget = read_money(reader, key, nothing);
+    read_capex_budget(reader, key, nothing);
   else if (strcmp(key->name, "share_of") != 0)
     report_unknown(reader, section, key, known, sizeof known / sizeof known[0]);
   else if (share_of < 0)
@@ -339,12 +456,19 @@ static struct portfolio *new_portfolio(const struct scenario *scenario, struct a
       .scenario = scenario,
       .demands = arena_array(arena, scenario->question_count + 1, sizeof *portfolio->demands),
       .stock = arena_array(arena, options + 1, sizeof *portfolio->stock),
+      .lead_time = arena_array(arena, options + 1, sizeof *portfolio->lead_time),
+      .lead_time_places = arena_array(arena, options + 1, sizeof *portfolio->lead_time_places),
+      .available = arena_array(arena, options + 1, sizeof *portfolio->available),
+      .delays = arena_array(arena, options + 1, sizeof(const struct distribution *)),
       .vendor = arena_array(arena, options + 1, sizeof *portfolio->vendor),
       .minimum_shares = arena_array(arena, 2 * options + 1, sizeof *portfolio->minimum_shares),
       .budget = INFINITY,
       .capex_budget = INFINITY};
-  for (size_t o = 0; o < options; o++)
+  for (size_t o = 0; o < options; o++) {
     portfolio->stock[o] = INFINITY;
+    portfolio->lead_time[o] = portfolio->available[o] = 0;
+    portfolio->delays[o] = NULL;
+  }
   return portfolio;
 }
 
@@ -374,14 +498,16 @@ const struct portfolio *portfolio_read(const struct scenario *scenario, struct a
       .vendors = arena_array(arena, 2 * scenario->option_count + 1, sizeof *reader.vendors),
       .arena = arena,
       .diagnostics = diagnostics};
-  for (size_t o = 0; o < scenario->option_count; o++)
+  for (size_t o = 0; o < scenario->option_count; o++) {
     reader.portfolio->vendor[o] = vendor_of(&reader, catalogue_vendor(&reader, o));
+    take_lead_time(&reader, o);
+  }
   read_kind(&reader, "supply");
   read_kind(&reader, "portfolio");
   read_kind(&reader, "demand");
   reader.portfolio->vendors = reader.vendors;
   if (!reader.portfolio->demand_count)
     diagnostics_error(diagnostics, (struct place){.source = scenario->source},
-                      "there is no [demand NAME] to be served");
+                      "there is no [demand NAME] to serve");
   return diagnostics->errors == errors ? reader.portfolio : NULL;
 }

@@ -1,24 +1,32 @@
-// portfolio: what is to be served, and what can be had, as a scenario file says it beside its
-// options. See model/questions/route.h for what is asked of it.
+// portfolio: the demands and the available supply, as a scenario file states them in addition to
+// its options. See model/questions/route.h for the question.
 //
 //   [demand NAME]          a workload
 //     tokens               output tokens to be served: "2e12 token/month"; required
 //     model, precision, scenario, batch, interactivity
 //                          as in [workload], and instead of it; interactivity is the latency limit
 //     context              tokens that a request holds, for the memory; kv: precision of its cache
-//     nodes_per_replica    nodes that one replica spans; without it the fewest that hold a request
-//     split = no           it may not be shared out over options
+//     nodes_per_replica    nodes that one replica spans; by default the fewest that hold a request
+//     split = no           it may not be split between options
 //     throughput.OPTION, evidence.OPTION, record.OPTION, load_power.OPTION
 //                          as in [option OPTION], and instead of it
-//     ready.OPTION         does the software run it: yes, no, or the share of the throughput that
-//                          it reaches
+//     ready.OPTION         whether the software runs it: yes, no, or the share of the throughput
+//                          that it reaches
+//     growth               of a plan: of the tokens, per year; may be a distribution, as in [range]
+//     ready_from.OPTION    of a plan: how long after the start its software runs it
 //   [supply OPTION]
-//     stock                accelerators that can be had; without one, any number
-//     vendor               the catalogue's, unless given
+//     stock                accelerators available; by default unlimited
+//     vendor               by default the catalogue's
+//     lead_time            of a plan: from the order to the first day of service; by default the
+//                          option's
+//     available            of a plan: how long after the start it is first delivered
+//     delay                of a plan: by how much later; may be a distribution
 //   [portfolio]
-//     minimum_share.VENDOR of the whole, for supply from two sources
-//     share_of             tokens (unless given), accelerators or cost
+//     minimum_share.VENDOR of the total, for supply from two sources
+//     share_of             tokens (the default), accelerators or cost
 //     budget               for all cost over the horizon; capex_budget: for the purchase
+//
+// model/plan/plan.h answers it over several periods, with the keys of a plan and those of [plan].
 #ifndef PERTOKEN_MODEL_QUESTIONS_PORTFOLIO_H
 #define PERTOKEN_MODEL_QUESTIONS_PORTFOLIO_H
 
@@ -26,12 +34,13 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/chance/distribution.h"
 #include "model/optimise/allocation.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>
 
-// Keys of a demand that stand in place of [workload]'s.
+// Keys of a demand that replace those of [workload].
 enum demand_key {
   DEMAND_MODEL,
   DEMAND_PRECISION,
@@ -41,7 +50,7 @@ enum demand_key {
   DEMAND_KEYS
 };
 
-// Keys of a demand for one option, in place of the option's.
+// Keys of a demand for one option, which replace the option's.
 enum demand_option_key {
   DEMAND_THROUGHPUT,
   DEMAND_EVIDENCE,
@@ -58,11 +67,14 @@ struct demand {
   struct place place;
   double tokens;                                            // token/h
   const struct ini_key *keys[DEMAND_KEYS];                  // NULL: as in [workload]
-  const struct ini_key *(*option_keys)[DEMAND_OPTION_KEYS]; // [option_count]; NULL: not said
-  double *ready;                                            // [option_count]; 0: not
-  double context;                                           // 0: not said
-  double nodes;                                             // of a replica; 0: not said
-  const char *kv;                                           // "" : not said
+  const struct ini_key *(*option_keys)[DEMAND_OPTION_KEYS]; // [option_count]; NULL: not stated
+  double *ready;                                            // [option_count]; 0: not ready
+  double *ready_from;                                       // [option_count], h after the start
+  double growth;                                            // 1/h; the mean if uncertain
+  const struct distribution *growths;                       // NULL: certain
+  double context;                                           // 0: not stated
+  double nodes;                                             // of a replica; 0: not stated
+  const char *kv;                                           // "": not stated
   bool whole;
 };
 
@@ -70,17 +82,23 @@ struct portfolio {
   const struct scenario *scenario;
   struct demand *demands;
   size_t demand_count;
-  double *stock;              // [option_count], in accelerators; INFINITY: no limit
-  int *vendor;                // [option_count]
-  const char *const *vendors; // in lower case
+  double *stock;                      // [option_count], in accelerators; INFINITY: no limit
+  double *lead_time;                  // [option_count], h
+  struct place *lead_time_places;     // [option_count], of those given
+  double *available;                  // [option_count], h after the start, with the delay's mean
+  const struct distribution **delays; // [option_count]; NULL: certain
+  int *vendor;                        // [option_count]
+  const char *const *vendors;         // in lower case
   int vendor_count;
   double *minimum_shares; // [vendor_count]
   enum allocation_share share_of;
-  double budget, capex_budget; // INFINITY: none
+  double budget, capex_budget;   // INFINITY: none
+  struct place capex_place;      // where it is given
+  const struct ini_key *planned; // the first key of a plan, or NULL
 };
 
 // NULL after errors: no demand; unknown keys, options and vendors; a demand that is missing,
-// negative or zero; no stock; shares of more than the whole.
+// negative or zero; no stock; shares of more than the total.
 const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
                                        struct diagnostics *diagnostics);
 

@@ -9,6 +9,7 @@
 #include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/sources/recorded_prefill.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,7 +22,7 @@ static const char *file_name(const char *path) {
 
 // ---- decoding
 
-// "cpu" is any processor: where both records name theirs, it is to be the same.
+// "cpu" is any processor: if both records name theirs, it must be the same.
 static bool is_same_device(const struct records *records, const struct measurement_record *record,
                            const struct serving_record *served) {
   const char *known = records_accelerator(records, record);
@@ -37,9 +38,9 @@ static bool decodes_the_same(const struct records *records, const struct measure
          !strcmp(result->model.id, served->model) && !strcmp(result->precision, served->precision);
 }
 
-// The nearest batch, and of that the nearest context.
+// The nearest batch, and among those the nearest context.
 static double distance(const struct measurement *result, double batch, double context) {
-  const double most = 1e6; // no two contexts are so far apart
+  const double most = 1e6; // larger than any distance between two contexts
   return fabs(result->batch - batch) + fabs(result->context - context) / most;
 }
 
@@ -69,7 +70,7 @@ static bool choose_at(const struct records *records, const struct serving_record
   return !recorded_choose(records, "", served->accelerator, &workload, out, arena);
 }
 
-// As many requests at once as were served; of arrivals their mean, or 1 where nobody counted.
+// As many requests at once as were served; for arrivals their mean, or 1 if they were not counted.
 static double batch_of(const struct option *option) {
   const struct serving_rung *rung = option->served->nearest;
   if (option->curve)
@@ -105,7 +106,7 @@ static const struct figure *typed_prefill(const struct scenario *scenario,
   return figure->origin > ORIGIN_DEFAULT ? figure : NULL;
 }
 
-// Prompts alone that were read, of the length nearest to those served.
+// The prefill-only rung whose length is nearest to that of the served prompts.
 static const struct serving_rung *nearest_prompts(const struct serving_record *of,
                                                   double input_tokens) {
   const struct serving_rung *nearest = NULL;
@@ -117,6 +118,24 @@ static const struct serving_rung *nearest_prompts(const struct serving_record *o
       nearest = rung;
   }
   return nearest;
+}
+
+// The newest of the probe's own prompts, of the served length or around it.
+static void find_probed_prefill(const struct records *records, const struct serving_record *served,
+                                struct prediction *prediction, struct arena *arena) {
+  const char *newest = "";
+  for (size_t i = 0; i < records->count; i++)
+    for (size_t k = 0; k < records->list[i]->count; k++) {
+      const struct measurement *result = &records->list[i]->results[k];
+      struct prompt_rate rate;
+      if (!decodes_the_same(records, records->list[i], result, served) ||
+          strcmp(result->finished, newest) <= 0 ||
+          recorded_prefill_at(result, prediction->input_tokens, &rate, arena))
+        continue;
+      newest = result->finished;
+      prediction->prefill = rate.tokens_per_s;
+      prediction->prefill_source = rate.source;
+    }
 }
 
 static void find_prefill(const struct scenario *scenario, const struct option *option,
@@ -143,17 +162,20 @@ static void find_prefill(const struct scenario *scenario, const struct option *o
         arena_printf(arena, "record %s: %s, prompts of %.0f tokens", file_name(record->path),
                      record->tool, rung->input_tokens);
   }
+  if (isnan(prediction->prefill))
+    find_probed_prefill(scenario->records, served, prediction, arena);
 }
 
 // ---- both
 
 static const char *what_is_missing(const struct prediction *prediction) {
   if (isnan(prediction->decode))
-    return "no record of decoding of its accelerator, model and precision";
+    return "no decoding record for its accelerator, model and precision";
   if (isnan(prediction->prefill))
-    return "no prefill rate: type prefill_throughput, or import a run that reads prompts alone";
+    return "no prefill rate: type prefill_throughput, measure prompts of that length with "
+           "pertoken-probe run --prefill, or import a prefill-only run";
   if (!isfinite(prediction->predicted))
-    return "the record does not say how long its requests were";
+    return "the record does not state the length of its requests";
   return NULL;
 }
 

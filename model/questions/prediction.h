@@ -1,10 +1,12 @@
-// prediction: what decode and prefill predict of a server, beside what it did.
+// prediction: the serving throughput predicted from decode and prefill, next to what the server
+// delivered.
 //
-// The formula is tco.ini's of a throughput that nobody measured: output_tokens / (input_tokens /
-// prefill_throughput + output_tokens / decode_throughput), per accelerator. Decoding is of the
-// records of the same accelerator, model and precision: at as many requests as the server had in
-// flight where they have that or lie around it, else at their nearest batch. The prefill rate is the
-// option's own where it is typed, else that of an engine run that only read prompts.
+// The formula is that of tco.ini for a throughput that was not measured: output_tokens /
+// (input_tokens / prefill_throughput + output_tokens / decode_throughput), per accelerator.
+// Decoding comes from records of the same accelerator, model and precision: at the number of
+// requests that the server had in flight if they have that or lie around it, else at their nearest
+// batch. The prefill rate is the option's own if it is typed, else that of an engine run that only
+// read prompts, else that of the probe's prompts, if they have the served length or lie around it.
 #ifndef PERTOKEN_MODEL_QUESTIONS_PREDICTION_H
 #define PERTOKEN_MODEL_QUESTIONS_PREDICTION_H
 
@@ -14,13 +16,13 @@
 
 struct prediction {
   double input_tokens, output_tokens; // of a request, as served
-  double decode, prefill;             // token/s per accelerator; NAN: not known
+  double decode, prefill;             // token/s per accelerator; NAN: unknown
   const char *decode_source, *prefill_source;
-  double served, predicted; // token/s of output per accelerator
+  double served, predicted; // output token/s per accelerator
   const char *why;          // NULL, or what is missing, in words
 };
 
-// Of an option whose throughput is from a serving record.
+// For an option whose throughput is from a serving record.
 struct prediction prediction_of(const struct scenario *scenario, const struct option *option,
                                 struct arena *arena);
 

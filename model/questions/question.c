@@ -74,7 +74,7 @@ int question_check_size(const struct ini_key *key, double amount, struct diagnos
   static const double most = 1e30;
   if (fabs(amount) <= most)
     return 0;
-  diagnostics_error(diagnostics, key->value_place, "'%s' is more than can be added up", key->value);
+  diagnostics_error(diagnostics, key->value_place, "'%s' is too large to add up", key->value);
   return -1;
 }
 
@@ -127,11 +127,10 @@ int question_refuse_changing(const struct scenario *scenario, const struct optio
   const char *changing = question_changing(scenario, option);
   if (!changing)
     return 0;
-  diagnostics_error(diagnostics, place,
-                    "option '%s' changes %s (see its '%s'), and this is asked of fleets that stay "
-                    "what they are",
-                    option->id,
-                    changing == day_item ? "with the hour of the day" : "from year to year",
-                    changing);
+  diagnostics_error(
+      diagnostics, place,
+      "option '%s' changes %s (see its '%s'), and this question covers only constant fleets",
+      option->id, changing == day_item ? "with the hour of the day" : "from year to year",
+      changing);
   return -1;
 }

@@ -1,25 +1,27 @@
-// question: the keys of a section that asks something of a scenario's options, [rent NAME] or
+// question: the keys of a section that asks something about a scenario's options, [rent NAME] or
 // [fit].
 #ifndef PERTOKEN_MODEL_QUESTIONS_QUESTION_H
 #define PERTOKEN_MODEL_QUESTIONS_QUESTION_H
 
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>
 
-// The section of a kind and, unless NULL, of a name; NULL for none.
+// The section of a kind and, unless NULL, with a name; NULL for none.
 const struct ini_section *question_section(const struct scenario *scenario, const char *kind,
                                            const char *name);
 
 // A key's attributes, KEY.source and KEY.date, are allowed with it. Errors: a key that is not one
-// of `allowed`, with the nearest that is. Returns 0 or -1.
+// of `allowed`, with the nearest one that is. Returns 0 or -1.
 int question_check_keys(const struct ini_section *section, const char *const *allowed, size_t count,
                         struct diagnostics *diagnostics);
 
-// Reads a key as a quantity of a unit, above 0; *out is left alone where the section (or NULL) does
-// not have it. Returns 0 or -1.
+// Reads a key as a quantity of a unit, above 0; *out is unchanged if the section (or NULL) does not
+// have it. Returns 0 or -1.
 int question_quantity(const struct ini_section *section, const char *key, const char *unit,
                       double *out, struct diagnostics *diagnostics);
 
@@ -27,19 +29,19 @@ int question_quantity(const struct ini_section *section, const char *key, const 
 int question_count(const struct ini_section *section, const char *key, double *out,
                    struct diagnostics *diagnostics);
 
-// An amount with which sums stay finite; else an error at its key. Returns 0 or -1.
+// An amount small enough for sums to stay finite; else an error at its key. Returns 0 or -1.
 int question_check_size(const struct ini_key *key, double amount, struct diagnostics *diagnostics);
 
-// What of an option's fleet changes, from year to year, "in_service", or by the hour of the day,
-// "peak_over_mean"; or NULL where it stays what it is from the outset.
+// What changes in an option's fleet from year to year, "in_service", or by the hour of the day,
+// "peak_over_mean"; NULL if the fleet stays the same from the outset.
 const char *question_changing(const struct scenario *scenario, const struct option *option);
 
-// Refuses, at `place`, an option whose fleet changes, in a question that is of fleets that do not.
+// Refuses, at `place`, an option whose fleet changes, in a question about fleets that do not.
 // Returns 0 or -1.
 int question_refuse_changing(const struct scenario *scenario, const struct option *option,
                              struct place place, struct diagnostics *diagnostics);
 
-// The option that a key names, or -1 after an error; `missing` is an error too, at the section.
+// The option that a key names, or -1 after an error; a missing key is an error too, at the section.
 int question_option(const struct scenario *scenario, const struct ini_section *section,
                     const char *key, struct diagnostics *diagnostics);
 

@@ -1,21 +1,16 @@
 #include "model/questions/rent.h"
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
-#include "model/cost/units.h"
-#include "model/evidence/catalog.h"
-#include "model/evidence/grade.h"
-#include "model/evidence/workload.h"
 #include "model/questions/question.h"
+#include "model/questions/rent_offers.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/currency.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>
@@ -58,8 +53,8 @@ static double sum(const struct fleet *fleet, const char *name) {
   return total;
 }
 
-// The option with its accelerators as a number, so that no demand resizes it; `rented`: with a rent
-// instead of a price, of the same accelerators.
+// The option with its number of accelerators fixed, so that no demand resizes it; `rented`: with a
+// rent instead of a price, for the same accelerators.
 static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                      const struct option *option, bool rented, struct arena *arena,
                      struct diagnostics *diagnostics) {
@@ -81,7 +76,7 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   }
   given[accelerators] = GIVEN_VALUE;
   if (rented)
-    values[item(scenario, "on_demand_rate")] = 0; // an offer has a rate of its own
+    values[item(scenario, "on_demand_rate")] = 0; // an offer has its own rate
   if (twin)
     given[rate] = GIVEN_VALUE;
   const struct graph *graph =
@@ -119,7 +114,7 @@ static double ceil_to(double number, double multiple) {
   return ceil(round(1e9 * number / multiple) / 1e9) * multiple;
 }
 
-// How many are rented for the owned option's tokens.
+// The number to rent for the owned option's tokens.
 static double accelerators_for(const struct renting *renting, double tokens) {
   const struct fleet *rented = &renting->rented;
   if (renting->cost->offer.option < 0)
@@ -128,7 +123,7 @@ static double accelerators_for(const struct renting *renting, double tokens) {
                  value(rented, "purchase_unit"));
 }
 
-// Accelerator-hours that are paid for.
+// Accelerator-hours paid for.
 static double paid_hours(const struct renting *renting, double tokens) {
   const struct rent_offer *offer = &renting->cost->offer;
   const struct fleet *rented = &renting->rented;
@@ -152,13 +147,13 @@ static void evaluate_rented(struct renting *renting, double tokens) {
   evaluate(rented->evaluation);
   cost->cost = value(rented, "tco");
   cost->beside = cost->cost - cost->rental;
-  // What two roundings leave of nothing is nothing.
+  // The difference of two rounded equal values counts as zero.
   if (fabs(cost->beside) < 1e-12 * cost->cost)
     cost->beside = 0;
   renting->rental_per_token = cost->rental / tokens;
 }
 
-// What the rent of a period costs: on demand it follows the tokens.
+// The rent of a period: on demand it follows the tokens.
 static double rental_in(const struct renting *renting, int period) {
   const struct rent_cost *cost = renting->cost;
   return cost->offer.hours == RENT_HOURS_USED
@@ -167,7 +162,7 @@ static double rental_in(const struct renting *renting, int period) {
                    period_value(&renting->rented, "period", period);
 }
 
-// What is left to pay of a term when the horizon ends.
+// What remains to be paid of a term when the horizon ends.
 static double rental_left(const struct renting *renting) {
   const struct rent_cost *cost = renting->cost;
   return cost->offer.term > 0 ? cost->rental - cost->accelerators * cost->offer.rate *
@@ -175,8 +170,8 @@ static double rental_left(const struct renting *renting) {
                               : 0;
 }
 
-// The cost model's rent is even over the horizon: its discounted cash with the rent when it falls
-// due.
+// The cost model's rent is spread evenly over the horizon: its discounted cash, with the rent moved
+// to when it is due.
 static double discounted_cash(const struct renting *renting) {
   double total = sum(&renting->rented, "discounted_cash");
   for (int t = 0; t < renting->own->scenario->periods; t++) {
@@ -201,7 +196,7 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
 }
 
-// What owning costs more than renting within a period, in cash that is paid as time goes by.
+// How much more owning costs than renting within a period, in cash paid over time.
 static double extra_cash(const struct renting *renting, int period) {
   return period_value(renting->own, "opex", period) -
          (period_value(&renting->rented, "opex", period) -
@@ -226,7 +221,7 @@ static void find_month(const struct renting *renting) {
     cost->break_even_month = elapsed;
 }
 
-// Owning at a utilization against renting for the same tokens.
+// Owning at a utilization compared with renting for the same tokens.
 static double gap_at(const struct renting *renting, double utilization) {
   set_utilization(renting->own, utilization);
   return value(renting->own, "tco") - renting->cost->beside -
@@ -260,8 +255,8 @@ static void search_utilization(const struct renting *renting) {
   }
 }
 
-// What of the owned option's cost grows with its load, at the base utilization; NAN where the cost
-// is not affine in it.
+// The part of the owned option's cost that grows with its load, at the base utilization; NAN if the
+// cost is not affine in the load.
 static double cost_of_use(const struct fleet *own) {
   const double base = own->base_utilization;
   double costs[3];
@@ -308,11 +303,13 @@ static int answer_offer(const struct scenario *scenario, const struct fleet *own
   return 0;
 }
 
-static int answer_question(const struct scenario *scenario, struct rent_answer *answer,
-                           struct arena *arena, struct diagnostics *diagnostics) {
+static int answer_question(const struct scenario *scenario, const struct rent_offers *offers,
+                           struct rent_answer *answer, struct arena *arena,
+                           struct diagnostics *diagnostics) {
   struct fleet own;
-  if (fleet_new(&own, scenario, &scenario->options[answer->own], false, arena, diagnostics))
+  if (fleet_new(&own, scenario, &scenario->options[offers->own], false, arena, diagnostics))
     return -1;
+  answer->own = offers->own;
   answer->tco = value(&own, "tco");
   answer->tokens = value(&own, "tokens_total");
   answer->cost_per_mtok = answer->tco / answer->tokens;
@@ -321,313 +318,17 @@ static int answer_question(const struct scenario *scenario, struct rent_answer *
   answer->has_split = isfinite(value(&own, "prefill_share"));
   answer->use = cost_of_use(&own);
   set_utilization(&own, own.base_utilization);
-  for (size_t i = 0; i < answer->count; i++)
+  answer->costs = arena_array(arena, offers->count, sizeof *answer->costs);
+  for (size_t i = 0; i < offers->count; i++) {
+    answer->costs[i].offer = offers->list[i];
     if (answer_offer(scenario, &own, answer, &answer->costs[i], arena, diagnostics))
       return -1;
+  }
+  answer->count = offers->count;
   return 0;
 }
 
-// ---- what is asked
-
-struct asking {
-  const struct scenario *scenario;
-  const struct ini_section *section; // NULL: the options ask
-  struct rent_answer *answer;
-  struct arena *arena;
-  struct diagnostics *diagnostics;
-};
-
-static const struct term {
-  const char *key, *title;
-  enum rent_hours hours;
-  double years;         // committed to at a time
-  const char *bases[5]; // price_basis that fits
-} terms[] = {
-    {"on_demand",
-     "on demand, hours used",
-     RENT_HOURS_USED,
-     0,
-     {"on_demand", "spot", "market", "index", NULL}},
-    {"one_year", "one year", RENT_AROUND_THE_CLOCK, 1, {"reserved_1y", NULL}},
-    {"three_years", "three years", RENT_AROUND_THE_CLOCK, 3, {"reserved_3y", NULL}},
-    {"reserved",
-     "reserved, term unstated",
-     RENT_AROUND_THE_CLOCK,
-     0,
-     {"reserved_from", "committed_from", NULL}},
-};
-
-enum { TERMS = sizeof terms / sizeof terms[0] };
-
-static bool is_in_usd(const struct scenario *scenario) {
-  return !strcmp(scenario->model->currency, "USD");
-}
-
-// Of the rent in the report's currency, or of the same in USD.
-static const struct unit *rate_unit(const struct scenario *scenario, bool in_usd) {
-  const struct declaration *declarations = scenario->model->declarations;
-  const struct declaration *rate = &declarations[item(scenario, "rental_rate")];
-  return in_usd && rate->in_usd >= 0 ? &declarations[rate->in_usd].unit : &rate->unit;
-}
-
-// in_usd: where that is not the report's currency.
-static void take_rate(const struct asking *asking, bool in_usd, double said,
-                      struct rent_offer *offer) {
-  const struct scenario *scenario = asking->scenario;
-  const struct option *own = &scenario->options[asking->answer->own];
-  offer->in_usd = in_usd;
-  offer->rate = in_usd ? said / option_exchange_rate(scenario, own) : said;
-  offer->typed = quantity_text(said, rate_unit(scenario, in_usd), asking->arena);
-}
-
-static void add_offer(const struct asking *asking, struct rent_offer offer) {
-  struct rent_answer *answer = asking->answer;
-  answer->costs = arena_grow(asking->arena, answer->costs, answer->count, answer->count + 1,
-                             sizeof *answer->costs);
-  answer->costs[answer->count++].offer = offer;
-}
-
-static bool is_basis_of(const struct term *term, const char *basis) {
-  for (size_t i = 0; term->bases[i]; i++)
-    if (!strcmp(term->bases[i], basis))
-      return true;
-  return false;
-}
-
-// A row of prices: of the owned accelerator, per hour, for such a term.
-static int offer_of_row(const struct asking *asking, const struct term *term,
-                        const struct ini_key *key, const struct table *table, size_t row,
-                        struct rent_offer *offer) {
-  const char *accelerator = asking->scenario->options[asking->answer->own].accelerator;
-  const char *of = table_cell(table, row, "accelerator");
-  const char *basis = table_cell(table, row, "price_basis");
-  double rate;
-  if (strcmp(of, accelerator) != 0) {
-    diagnostics_error(asking->diagnostics, key->value_place, "price '%s' is of '%s', not of '%s'",
-                      key->value, *of ? of : "no accelerator", accelerator);
-    return -1;
-  }
-  if (!is_basis_of(term, basis) || strcmp(table_cell(table, row, "unit"), "USD per hour") != 0 ||
-      !table_number(table, row, "usd_per_gpu_equivalent", &rate)) {
-    diagnostics_error(asking->diagnostics, key->value_place,
-                      "price '%s' (%s) is no hourly rent for %s", key->value, basis, term->key);
-    return -1;
-  }
-  take_rate(asking, !is_in_usd(asking->scenario), rate, offer);
-  offer->grade = catalog_grade(table, row);
-  offer->date = table_cell(table, row, "as_of");
-  const bool is_plain = !strcmp(basis, "on_demand");
-  offer->origin =
-      arena_printf(asking->arena, "%s, %s%s%s", key->value, table_cell(table, row, "provider"),
-                   is_plain ? "" : ", ", is_plain ? "" : basis);
-  offer->source =
-      arena_printf(asking->arena, "%s: %s, %s (%s)", key->value, table_cell(table, row, "provider"),
-                   table_cell(table, row, "item"), table_cell(table, row, "source_title"));
-  return 0;
-}
-
-static const char *attribute(const struct asking *asking, const char *key, const char *name) {
-  const struct ini_key *found =
-      ini_find(asking->section, arena_printf(asking->arena, "%s.%s", key, name));
-  return found ? found->value : "";
-}
-
-static int read_rate(const struct asking *asking, const struct ini_key *key,
-                     struct rent_offer *offer) {
-  const struct scenario *scenario = asking->scenario;
-  const bool in_usd = !is_in_usd(scenario) && text_has_currency(key->value, "USD");
-  double rate;
-  if (quantity_parse(key->value, key->value_place, rate_unit(scenario, in_usd), &rate,
-                     asking->diagnostics))
-    return -1;
-  take_rate(asking, in_usd, rate, offer);
-  if (rate > 0)
-    return question_check_size(key, rate, asking->diagnostics);
-  diagnostics_error(asking->diagnostics, key->value_place, "%s must be above 0, not %s", key->name,
-                    key->value);
-  return -1;
-}
-
-static int offer_of_key(const struct asking *asking, const struct term *term,
-                        const struct ini_key *key) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
-  const struct table *table = catalog_table(asking->scenario->catalog, CATALOG_PRICES);
-  const long row = table ? catalog_find(table, key->value) : -1;
-  struct rent_offer offer = {.name = term->key,
-                             .title = term->title,
-                             .hours = term->hours,
-                             .term = term->years * year_h,
-                             .option = -1};
-  if (row >= 0) {
-    if (offer_of_row(asking, term, key, table, (size_t)row, &offer))
-      return -1;
-  } else if (read_rate(asking, key, &offer))
-    return -1;
-  else {
-    offer.source = attribute(asking, term->key, "source");
-    offer.date = attribute(asking, term->key, "date");
-    offer.origin = offer.source;
-    offer.grade = *offer.source ? GRADE_CLAIM : GRADE_ASSUMED;
-  }
-  add_offer(asking, offer);
-  return 0;
-}
-
-// A rented option, around the clock as the cost model has it, and for the hours used.
-static void add_cloud(const struct asking *asking, size_t o) {
-  const struct scenario *scenario = asking->scenario;
-  const struct option *option = &scenario->options[o];
-  const int rate = option_price(scenario, option);
-  const bool on_demand = rate == item(scenario, "on_demand_rate");
-  const struct figure *figure =
-      option_figure(scenario, option, scenario->selected, option_stated(option, rate));
-  struct rent_offer offer = {.name = option->id,
-                             .title = arena_printf(asking->arena, "%s, always", option->id),
-                             .option = (int)o,
-                             .grade = figure->grade,
-                             .source = figure->source,
-                             .origin = figure->source,
-                             .date = figure->date};
-  take_rate(asking, false, option_value(scenario, option, rate, 0), &offer);
-  if (!on_demand)
-    add_offer(asking, offer);
-  offer.name = arena_printf(asking->arena, on_demand ? "%s" : "%s_used", option->id);
-  offer.title = arena_printf(asking->arena, "%s, hours used", option->id);
-  offer.hours = RENT_HOURS_USED;
-  add_offer(asking, offer);
-}
-
-static const char *difference(const struct scenario *scenario, int own, size_t cloud,
-                              struct arena *arena) {
-  const size_t both[] = {(size_t)own, cloud};
-  for (size_t i = 0; i < 2; i++)
-    if (question_changing(scenario, &scenario->options[both[i]]))
-      return "a fleet that changes from year to year, or with the hour of the day";
-  return workload_difference(&scenario->options[own].workload, &scenario->options[cloud].workload,
-                             arena);
-}
-
-// A pair with unlike horizons has unlike tokens.
-static int check_horizon(const struct asking *asking, size_t cloud, struct place place) {
-  const struct scenario *scenario = asking->scenario;
-  const int horizon = item(scenario, "horizon");
-  const struct option *own = &scenario->options[asking->answer->own];
-  if (option_value(scenario, own, horizon, 0) ==
-      option_value(scenario, &scenario->options[cloud], horizon, 0))
-    return 0;
-  diagnostics_error(asking->diagnostics, place, "'%s' and '%s' have different horizons", own->id,
-                    scenario->options[cloud].id);
-  return -1;
-}
-
-// Rented, and not at several rates at once.
-static bool is_offer(const struct scenario *scenario, size_t o) {
-  static const char *const shares[] = {"reserved_share", "spot_share"};
-  const struct option *option = &scenario->options[o];
-  for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-    const int d = item(scenario, shares[i]);
-    if (d >= 0 && option_has(option, d))
-      return false;
-  }
-  return option->rented;
-}
-
-static const char *offer_kind(const struct option *option) {
-  return option->provider ? "a token API" : option->rented ? "rented at several rates" : "owned";
-}
-
-static int read_cloud(const struct asking *asking) {
-  const struct scenario *scenario = asking->scenario;
-  const struct ini_key *key = ini_find(asking->section, "cloud");
-  if (!key)
-    return 0;
-  const int cloud = question_option(scenario, asking->section, "cloud", asking->diagnostics);
-  if (cloud < 0 ||
-      question_refuse_changing(scenario, &scenario->options[cloud], key->value_place,
-                               asking->diagnostics) ||
-      check_horizon(asking, (size_t)cloud, key->value_place))
-    return -1;
-  if (is_offer(scenario, (size_t)cloud)) {
-    add_cloud(asking, (size_t)cloud);
-    return 0;
-  }
-  diagnostics_error(asking->diagnostics, key->value_place,
-                    "option '%s' is %s: cloud wants one that is rented at one rate", key->value,
-                    offer_kind(&scenario->options[cloud]));
-  return -1;
-}
-
-static int sole_owned(const struct scenario *scenario) {
-  int own = -1;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (option_is_owned(&scenario->options[o]))
-      own = own < 0 ? (int)o : (int)scenario->option_count;
-  return own < (int)scenario->option_count ? own : -1;
-}
-
-static int read_own(const struct asking *asking) {
-  const struct scenario *scenario = asking->scenario;
-  const struct ini_key *key = ini_find(asking->section, "own");
-  const int sole = sole_owned(scenario);
-  if (!key && sole >= 0) {
-    asking->answer->own = sole;
-    return question_refuse_changing(scenario, &scenario->options[sole], asking->section->place,
-                                    asking->diagnostics);
-  }
-  asking->answer->own = question_option(scenario, asking->section, "own", asking->diagnostics);
-  if (!key || asking->answer->own < 0)
-    return -1;
-  const struct option *own = &scenario->options[asking->answer->own];
-  if (option_is_owned(own))
-    return question_refuse_changing(scenario, own, key->value_place, asking->diagnostics);
-  diagnostics_error(asking->diagnostics, key->value_place,
-                    "option '%s' is %s: own wants an owned one", key->value,
-                    own->provider ? "a token API" : "rented");
-  return -1;
-}
-
-static int read_section(const struct asking *asking) {
-  static const char *const keys[] = {"own",      "cloud",       "on_demand",
-                                     "one_year", "three_years", "reserved"};
-  struct diagnostics *diagnostics = asking->diagnostics;
-  const size_t errors = diagnostics->errors;
-  question_check_keys(asking->section, keys, sizeof keys / sizeof keys[0], diagnostics);
-  if (read_own(asking))
-    return -1;
-  for (size_t i = 0; i < TERMS; i++) {
-    const struct ini_key *key = ini_find(asking->section, terms[i].key);
-    if (key)
-      offer_of_key(asking, &terms[i], key);
-  }
-  read_cloud(asking);
-  if (diagnostics->errors == errors && !asking->answer->count)
-    diagnostics_error(diagnostics, asking->section->place,
-                      "[rent %s] has nothing to set owning against: give on_demand, one_year, "
-                      "three_years or reserved (a rate, or a row of 'pertoken catalog prices'), or "
-                      "cloud = ID of a rented option",
-                      asking->section->argument);
-  return diagnostics->errors == errors ? 0 : -1;
-}
-
-static int read_options(const struct asking *asking) {
-  const struct scenario *scenario = asking->scenario;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (is_offer(scenario, o) && !difference(scenario, asking->answer->own, o, asking->arena)) {
-      if (check_horizon(asking, o, scenario->options[o].place))
-        return -1;
-      add_cloud(asking, o);
-    }
-  return 0;
-}
-
-static bool has_pair(const struct scenario *scenario, int own) {
-  struct arena scratch = {NULL};
-  bool found = false;
-  for (size_t o = 0; o < scenario->option_count && option_is_owned(&scenario->options[own]); o++)
-    found |= is_offer(scenario, o) && !difference(scenario, own, o, &scratch);
-  arena_free(&scratch);
-  return found;
-}
+// ---- all questions
 
 static const char *const needed_items[] = {"rental_rate",
                                            "accelerators",
@@ -654,15 +355,15 @@ static void refuse_name(const struct scenario *scenario, const char *only, size_
                         bool has_sections, struct diagnostics *diagnostics) {
   const char *names = "";
   for (size_t i = 0; i < most; i++) {
-    const bool is_one =
-        has_sections ? !strcmp(scenario->questions[i].kind, "rent") : has_pair(scenario, (int)i);
+    const bool is_one = has_sections ? !strcmp(scenario->questions[i].kind, "rent")
+                                     : rent_offers_exist(scenario, (int)i);
     if (is_one)
       names =
           arena_printf(diagnostics->arena, "%s%s%s", names, *names ? ", " : "",
                        has_sections ? scenario->questions[i].argument : scenario->options[i].id);
   }
-  diagnostics_error(diagnostics, (struct place){0}, "no question '%s' of rent, there is: %s", only,
-                    names);
+  diagnostics_error(diagnostics, (struct place){0}, "no question '%s' for rent; available: %s",
+                    only, names);
 }
 
 static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {
@@ -672,28 +373,16 @@ static int check_model(const struct scenario *scenario, struct diagnostics *diag
   return diagnostics->errors == errors ? 0 : -1;
 }
 
-// Nobody asks a cost model of the user's own that knows no rent.
+// Never for a user's own cost model that has no rent.
 bool rent_is_asked(const struct scenario *scenario) {
   bool asked = false;
   if (question_section(scenario, "rent", NULL))
     return true;
   for (size_t o = 0; o < scenario->option_count; o++)
-    asked |= has_pair(scenario, (int)o);
+    asked |= rent_offers_exist(scenario, (int)o);
   for (size_t i = 0; i < NEEDED_ITEMS; i++)
     asked &= item(scenario, needed_items[i]) >= 0;
   return asked;
-}
-
-static int answer_one(const struct asking *asking, const char *only, struct rent_answers *answers) {
-  struct rent_answer *answer = asking->answer;
-  if (only && strcmp(only, answer->name) != 0)
-    return 0;
-  if (asking->section ? read_section(asking) : read_options(asking))
-    return -1;
-  if (answer_question(asking->scenario, answer, asking->arena, asking->diagnostics))
-    return -1;
-  answers->list[answers->count++] = *answer;
-  return 0;
 }
 
 const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,
@@ -707,12 +396,15 @@ const struct rent_answers *rent_ask(const struct scenario *scenario, const char 
     return NULL;
   for (size_t i = 0; i < most; i++) {
     const struct ini_section *section = has_sections ? &scenario->questions[i] : NULL;
-    if (section ? strcmp(section->kind, "rent") != 0 : !has_pair(scenario, (int)i))
+    if (section ? strcmp(section->kind, "rent") != 0 : !rent_offers_exist(scenario, (int)i))
       continue;
-    struct rent_answer answer = {.own = (int)i,
-                                 .name = section ? section->argument : scenario->options[i].id};
-    const struct asking asking = {scenario, section, &answer, arena, diagnostics};
-    answer_one(&asking, only, answers);
+    struct rent_answer answer = {.name = section ? section->argument : scenario->options[i].id};
+    if (only && strcmp(only, answer.name) != 0)
+      continue;
+    struct rent_offers offers = {.own = (int)i};
+    if (!rent_offers_read(scenario, section, &offers, arena, diagnostics) &&
+        !answer_question(scenario, &offers, &answer, arena, diagnostics))
+      answers->list[answers->count++] = answer;
   }
   if (only && !answers->count && diagnostics->errors == errors)
     refuse_name(scenario, only, most, has_sections, diagnostics);

@@ -1,372 +1,34 @@
 #include "model/questions/route.h"
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "base/diagnostics.h"
+#include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/evaluate.h"
-#include "model/cost/graph.h"
 #include "model/cost/model.h"
-#include "model/evidence/catalog.h"
-#include "model/evidence/fit.h"
-#include "model/evidence/memory.h"
-#include "model/evidence/workload.h"
 #include "model/optimise/allocation.h"
-#include "model/optimise/solver.h"
-#include "model/questions/fitting.h"
 #include "model/questions/question.h"
-#include "model/scenario/amendment.h"
-#include "model/scenario/figure.h"
+#include "model/questions/route_pairs.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/grading.h"
-#include "model/scenario/reading/resolution.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum {
-  FEW_NODES = 10000,
-  MANY_NODES = 20000,
-  MOST_LOTS = 10000000,
-  LIMIT_S = 60,
-  PRICE_LIMIT_S = 20
-};
+enum { LIMIT_S = 60, PRICE_LIMIT_S = 20 };
 
 struct routing {
-  const struct portfolio *portfolio;
-  const struct scenario *scenario;
+  struct pairing pairing;
   struct route_answer *answer;
-  struct route_pair *pairs, *loose; // loose: with no interactivity asked for
-  struct arena *arena;
-  struct diagnostics *diagnostics;
 };
-
-// ---- the options, for a workload
-
-static const struct amendment *amendment_of(const struct routing *routing, size_t w, size_t o,
-                                            bool loose) {
-  const struct demand *demand = &routing->portfolio->demands[w];
-  struct amendment *amendment = amendment_new(routing->scenario, routing->arena);
-  for (int k = 0; k < DEMAND_KEYS; k++)
-    if (demand->keys[k] && !(loose && k == DEMAND_INTERACTIVITY))
-      amendment_take_workload(amendment, demand_key_names[k], demand->keys[k],
-                              routing->diagnostics);
-  for (int k = 0; k < DEMAND_OPTION_KEYS; k++)
-    if (demand->option_keys[o][k])
-      amendment_take_option(amendment, demand_option_key_names[k], demand->option_keys[o][k],
-                            routing->diagnostics);
-  return amendment;
-}
-
-// The options of a demand as far as they have a throughput for it, and why others have none.
-static int resolve_pairs(const struct routing *routing, size_t w, bool loose,
-                         struct route_pair *pairs) {
-  struct diagnostics *diagnostics = routing->diagnostics;
-  for (size_t o = 0; o < routing->scenario->option_count; o++) {
-    const size_t errors = diagnostics->errors;
-    const struct amendment *amendment = amendment_of(routing, w, o, loose);
-    struct lack lack;
-    if (diagnostics->errors != errors)
-      return -1;
-    pairs[o].option =
-        option_resolve(routing->scenario, o, amendment, &lack, routing->arena, diagnostics);
-    if (lack.kind == LACK_NAMED && !loose)
-      diagnostics_error(diagnostics, lack.place, "%s", lack.why);
-    if (diagnostics->errors != errors)
-      return -1;
-    if (!lack.kind)
-      continue;
-    pairs[o].barriers |= lack.kind == LACK_RATE ? ROUTE_TOO_SLOW : ROUTE_NO_THROUGHPUT;
-    pairs[o].why = lack.why;
-  }
-  return 0;
-}
-
-static const struct option *first_there(const struct scenario *scenario,
-                                        const struct route_pair *pairs) {
-  if (pairs[scenario->baseline].option)
-    return pairs[scenario->baseline].option;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (pairs[o].option)
-      return pairs[o].option;
-  return NULL;
-}
-
-// A workload's nodes are counted in one kind of token: its throughputs must be alike. The first
-// option that is not like `first`, with the difference; or -1.
-static int find_unlike(const struct routing *routing, const struct route_pair *pairs,
-                       const struct option *first, const char **difference) {
-  const struct scenario *scenario = routing->scenario;
-  for (size_t o = 0; o < scenario->option_count && !scenario->may_mix; o++) {
-    const struct option *option = pairs[o].option;
-    *difference =
-        option ? workload_difference(&first->workload, &option->workload, routing->arena) : NULL;
-    if (*difference)
-      return (int)o;
-  }
-  return -1;
-}
-
-static int refuse_unlike(const struct routing *routing, const struct route_pair *pairs) {
-  const struct option *first = first_there(routing->scenario, pairs);
-  const char *difference;
-  const int unlike = find_unlike(routing, pairs, first, &difference);
-  if (unlike >= 0)
-    option_refuse_unlike(first, pairs[unlike].option, difference, routing->diagnostics);
-  return unlike < 0 ? 0 : -1;
-}
-
-// ---- what an option costs and serves
-
-struct cost_line {
-  double fixed, slope;
-};
-
-static struct cost_line line_through(const struct evaluation *evaluation, int item) {
-  const double *values = evaluation_at(evaluation, item, 0);
-  const double slope = (values[1] - values[0]) / (MANY_NODES - FEW_NODES);
-  const double fixed = values[0] - slope * FEW_NODES;
-  // What is left of the subtraction of large numbers is nothing.
-  return (struct cost_line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
-}
-
-// An option evaluated at so many nodes, a column each.
-static struct evaluation *evaluate_nodes(const struct scenario *scenario,
-                                         const struct option *option, const double *nodes,
-                                         size_t count, struct arena *arena) {
-  const struct model *model = scenario->model;
-  const int accelerators = model_find(model, "accelerators");
-  const double per_node =
-      option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
-  struct evaluation *evaluation = evaluation_like(option->evaluation, count, arena);
-  for (int d = 0; d < model->count; d++)
-    for (size_t i = 0; i < count && option->graph->state[d] == GRAPH_INPUT; i++)
-      evaluation_at(evaluation, d, 0)[i] =
-          d == accelerators ? round(nodes[i] * per_node) : option_value(scenario, option, d, 0);
-  evaluate(evaluation);
-  return evaluation;
-}
-
-static void price_pair(const struct scenario *scenario, struct route_pair *pair) {
-  const struct model *model = scenario->model;
-  const struct option *option = pair->option;
-  const double per_node =
-      option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
-  const double nodes[] = {FEW_NODES, MANY_NODES, FEW_NODES + 1 / per_node};
-  struct arena scratch = {NULL};
-  const struct evaluation *evaluation = evaluate_nodes(scenario, option, nodes, 3, &scratch);
-  const struct cost_line tco = line_through(evaluation, model_find(model, "tco"));
-  const struct cost_line capex = line_through(evaluation, model_find(model, "capex"));
-  pair->throughput = option_value(scenario, option, model_find(model, "throughput"), 0);
-  pair->capacity =
-      option_value(scenario, option, model_find(model, "tokens_per_gpu"), 0) * per_node;
-  const double one_more =
-      evaluation_at(evaluation, model_find(model, "tco"), 0)[2] - tco.fixed - tco.slope * FEW_NODES;
-  pair->costs_by_node = fabs(one_more - tco.slope / per_node) > 1e-6 * fabs(tco.slope);
-  pair->node_cost = tco.slope;
-  pair->fixed_cost = tco.fixed;
-  pair->node_capex = capex.slope;
-  pair->fixed_capex = capex.fixed;
-  arena_free(&scratch);
-}
-
-// Nodes of a replica that does not stand in one.
-static int span_of(const struct scenario *scenario, const struct option *option, double replica) {
-  const int per_node = model_find(scenario->model, "accelerators_per_node");
-  return (int)ceil(replica / option_value(scenario, option, per_node, 0));
-}
-
-// Weights and one request, or the batch of the throughput, in the memory of a node or domain.
-static void check_memory(const struct routing *routing, const struct demand *demand,
-                         struct route_pair *pair) {
-  const struct option *option = pair->option;
-  const char *const *values = option->workload.values;
-  const char *precision = values[WORKLOAD_PRECISION];
-  const struct table *models = catalog_table(routing->scenario->catalog, CATALOG_MODELS);
-  const struct table *parts = catalog_table(routing->scenario->catalog, CATALOG_ACCELERATORS);
-  const long row = models ? catalog_find(models, values[WORKLOAD_MODEL]) : -1;
-  const long part = parts ? catalog_find(parts, option->accelerator) : -1;
-  struct fit_device device;
-  pair->span = (int)demand->nodes;
-  if (row < 0 || part < 0 || memory_bits(precision) == 0 ||
-      !fit_device_of(parts, (size_t)part, &device))
-    return;
-  const char *kv = *demand->kv ? demand->kv : *values[WORKLOAD_KV] ? values[WORKLOAD_KV] : "bf16";
-  const struct fit_terms terms = {.context = fmax(demand->context, 1),
-                                  .kv = kv,
-                                  .memory_share = MEMORY_SHARE,
-                                  .chunk = MEMORY_CHUNK,
-                                  .nodes = demand->nodes > 0 ? (int)demand->nodes : SPAN_ANY};
-  const struct memory_model model = memory_model_of(models, (size_t)row);
-  const struct fit fit = fit_find(&model, precision, &device, &terms);
-  const double batch = strtod(values[WORKLOAD_BATCH], NULL);
-  pair->nodes = fit.nodes;
-  pair->span = span_of(routing->scenario, option, fit.accelerators);
-  pair->doubt = fitting_rate_doubt(routing->scenario, option, &fit, routing->arena);
-  if (!fit.accelerators)
-    pair->why = arena_printf(
-        routing->arena, "%s in %s with a request of %g tokens does not fit into %d of %.4g GB",
-        model.id, precision, terms.context, fit.nodes * device.most, device.memory / 1e9);
-  else if (demand->context > 0 && batch > fit.concurrency_most)
-    pair->why = arena_printf(routing->arena,
-                             "memory holds %.0f requests of %g tokens, the throughput is of %g",
-                             fit.concurrency_most, terms.context, batch);
-  else
-    return;
-  pair->barriers |= ROUTE_TOO_LARGE;
-}
-
-// ---- the programme
-
-// Whether a throughput that is typed for an option itself is of another workload than the demand's,
-// for which the option has been resolved.
-static bool is_of_other_workload(const struct routing *routing, const struct demand *demand,
-                                 size_t o, const struct option *resolved) {
-  const struct scenario *scenario = routing->scenario;
-  const struct option *option = &scenario->options[o];
-  static const enum workload_key keys[DEMAND_KEYS] = {
-      [DEMAND_MODEL] = WORKLOAD_MODEL,
-      [DEMAND_PRECISION] = WORKLOAD_PRECISION,
-      [DEMAND_SCENARIO] = WORKLOAD_SCENARIO,
-      [DEMAND_BATCH] = WORKLOAD_BATCH,
-      [DEMAND_INTERACTIVITY] = WORKLOAD_INTERACTIVITY,
-  };
-  const int inputs[] = {model_find(scenario->model, "throughput"),
-                        model_find(scenario->model, "decode_throughput")};
-  bool typed = false;
-  for (size_t i = 0; i < 2; i++)
-    typed |=
-        inputs[i] >= 0 &&
-        option_figure(scenario, option, scenario->selected, inputs[i])->origin > ORIGIN_CATALOGUE;
-  if (!typed || demand->option_keys[o][DEMAND_THROUGHPUT])
-    return false;
-  for (int k = 0; k < DEMAND_KEYS; k++)
-    if (demand->keys[k] &&
-        strcmp(resolved->workload.values[keys[k]], option->workload.values[keys[k]]) != 0)
-      return true;
-  return false;
-}
-
-static void add_pair(const struct routing *routing, size_t w, size_t o, struct route_pair *pair) {
-  const struct demand *demand = &routing->portfolio->demands[w];
-  if (!pair->barriers && pair->option && is_of_other_workload(routing, demand, o, pair->option)) {
-    pair->barriers |= ROUTE_NO_THROUGHPUT;
-    pair->option = NULL;
-    pair->why =
-        arena_printf(routing->arena,
-                     "its throughput is typed for the scenario's own workload: give throughput.%s",
-                     routing->scenario->options[o].id);
-  }
-  if (pair->option && !(pair->barriers & (ROUTE_NO_THROUGHPUT | ROUTE_TOO_SLOW))) {
-    price_pair(routing->scenario, pair);
-    check_memory(routing, demand, pair);
-  }
-  if (demand->ready[o] > 0)
-    return;
-  pair->barriers |= ROUTE_NOT_READY;
-  pair->why = "the software is not ready";
-}
-
-// Of a demand with an interactivity a second time without it. Where even that leaves the throughput
-// open (which batch?), it stays what it is with it.
-static int find_loose_pairs(const struct routing *routing, size_t w) {
-  const size_t options = routing->scenario->option_count;
-  struct route_pair *pairs = &routing->pairs[w * options], *loose = &routing->loose[w * options];
-  const bool limited = routing->portfolio->demands[w].keys[DEMAND_INTERACTIVITY] != NULL;
-  const char *difference;
-  if (limited && resolve_pairs(routing, w, true, loose))
-    return -1;
-  const bool unlike =
-      find_unlike(routing, loose, first_there(routing->scenario, loose), &difference) >= 0;
-  for (size_t o = 0; o < options; o++) {
-    if (loose[o].option)
-      add_pair(routing, w, o, &loose[o]);
-    if (!loose[o].option || unlike)
-      loose[o] = pairs[o];
-  }
-  return 0;
-}
-
-static double greatest_divisor(double a, double b) {
-  while (b > 0) {
-    const double rest = fmod(a, b);
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-// Nodes that are bought together: a purchase unit. Where a node costs something whatever stands in it
-// and a unit is no whole number of nodes, the fewest units that are.
-static double lot_of(const struct routing *routing, size_t o) {
-  const struct scenario *scenario = routing->scenario;
-  const struct option *option = &scenario->options[o];
-  const double unit =
-      option_value(scenario, option, model_find(scenario->model, "purchase_unit"), 0);
-  const double node =
-      option_value(scenario, option, model_find(scenario->model, "accelerators_per_node"), 0);
-  bool by_node = false;
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++)
-    by_node |= routing->pairs[w * scenario->option_count + o].costs_by_node;
-  return (by_node ? unit / greatest_divisor(unit, node) * node : unit) / node;
-}
-
-// What the programme can count with: beyond, its tolerances are of the size of whole nodes.
-static int check_size(const struct routing *routing, size_t w, size_t o) {
-  const struct demand *demand = &routing->portfolio->demands[w];
-  const char *option = routing->scenario->options[o].id;
-  const struct route_pair *pair = &routing->pairs[w * routing->scenario->option_count + o];
-  const double ready = demand->ready[o] > 0 ? demand->ready[o] : 1;
-  const double nodes = pair->capacity > 0 ? demand->tokens / (pair->capacity * ready) : 0;
-  const double lots = nodes / lot_of(routing, o);
-  const double cost = fabs(pair->node_cost) + fabs(pair->fixed_cost);
-  if (!(lots <= MOST_LOTS))
-    diagnostics_error(routing->diagnostics, demand->place,
-                      "would take %.3g purchase units of '%s'; at most %d can be counted", lots,
-                      option, MOST_LOTS);
-  else if (!(cost * fmax(nodes, 1) <= MAX_SOLVER_NUMBER))
-    diagnostics_error(routing->diagnostics, routing->scenario->options[o].place,
-                      "option '%s' costs %.3g a node; at most %.0e can be counted in all", option,
-                      cost, MAX_SOLVER_NUMBER);
-  else
-    return 0;
-  return -1;
-}
-
-static int find_pairs(const struct routing *routing) {
-  const size_t options = routing->scenario->option_count;
-  int result = 0;
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
-    struct route_pair *pairs = &routing->pairs[w * options];
-    routing->diagnostics->about =
-        arena_printf(routing->arena, "demand '%s'", routing->portfolio->demands[w].name);
-    if (resolve_pairs(routing, w, false, pairs) || refuse_unlike(routing, pairs)) {
-      result = -1;
-      continue;
-    }
-    for (size_t o = 0; o < options; o++)
-      add_pair(routing, w, o, &pairs[o]);
-    for (size_t o = 0; o < options; o++)
-      if (check_size(routing, w, o))
-        result = -1;
-    if (find_loose_pairs(routing, w))
-      result = -1;
-  }
-  routing->diagnostics->about = NULL;
-  return result;
-}
 
 static double horizon_of(const struct routing *routing) {
-  const struct scenario *scenario = routing->scenario;
+  const struct scenario *scenario = routing->pairing.scenario;
   const int d = model_find(scenario->model, "horizon");
   const double horizon = option_value(scenario, &scenario->options[0], d, 0);
   for (size_t o = 1; o < scenario->option_count; o++)
     if (option_value(scenario, &scenario->options[o], d, 0) != horizon) {
       diagnostics_error(
-          routing->diagnostics, scenario->options[o].place,
+          routing->pairing.diagnostics, scenario->options[o].place,
           "options '%s' and '%s' have different horizons: their costs cannot be added",
           scenario->options[0].id, scenario->options[o].id);
       return NAN;
@@ -374,7 +36,7 @@ static double horizon_of(const struct routing *routing) {
   return horizon;
 }
 
-// What is left out of a programme.
+// What is left out of a program.
 struct leave {
   unsigned barriers; // of route_barrier
   bool readiness;    // partial readiness counts as whole
@@ -388,10 +50,10 @@ enum { NONE = -1, ALL = -2 };
 static const struct leave leave_nothing = {.stock = NONE, .share = NONE, .only = NONE};
 
 static double base_slope(const struct routing *routing, size_t o, bool capex) {
-  const struct route_pair *pairs = routing->pairs;
+  const struct route_pair *pairs = routing->pairing.pairs;
   double least = INFINITY;
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
-    const struct route_pair *pair = &pairs[w * routing->scenario->option_count + o];
+  for (size_t w = 0; w < routing->pairing.portfolio->demand_count; w++) {
+    const struct route_pair *pair = &pairs[w * routing->pairing.scenario->option_count + o];
     if (pair->option)
       least = fmin(least, capex ? pair->node_capex : pair->node_cost);
   }
@@ -400,8 +62,9 @@ static double base_slope(const struct routing *routing, size_t o, bool capex) {
 
 static double largest_fixed(const struct routing *routing, size_t o, bool capex) {
   double largest = 0;
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
-    const struct route_pair *pair = &routing->pairs[w * routing->scenario->option_count + o];
+  for (size_t w = 0; w < routing->pairing.portfolio->demand_count; w++) {
+    const struct route_pair *pair =
+        &routing->pairing.pairs[w * routing->pairing.scenario->option_count + o];
     if (pair->option)
       largest = fmax(largest, capex ? pair->fixed_capex : pair->fixed_cost);
   }
@@ -410,8 +73,8 @@ static double largest_fixed(const struct routing *routing, size_t o, bool capex)
 
 static struct allocation_option option_of(const struct routing *routing, size_t o,
                                           const struct leave *leave) {
-  const struct portfolio *portfolio = routing->portfolio;
-  const struct scenario *scenario = routing->scenario;
+  const struct portfolio *portfolio = routing->pairing.portfolio;
+  const struct scenario *scenario = routing->pairing.scenario;
   const double per_node = option_value(scenario, &scenario->options[o],
                                        model_find(scenario->model, "accelerators_per_node"), 0);
   const bool barred = leave->only >= 0 && portfolio->vendor[o] != leave->only;
@@ -420,7 +83,7 @@ static struct allocation_option option_of(const struct routing *routing, size_t 
                                     .node_cost = base_slope(routing, o, false),
                                     .node_capex = base_slope(routing, o, true),
                                     .accelerators = per_node,
-                                    .lot = lot_of(routing, o),
+                                    .lot = route_lot(&routing->pairing, o),
                                     .stock = barred ? 0
                                              : leave->stock == (int)o
                                                  ? INFINITY
@@ -431,9 +94,9 @@ static struct allocation_option option_of(const struct routing *routing, size_t 
 static struct allocation_pair pair_of(const struct routing *routing, size_t w, size_t o,
                                       const struct allocation_option *option,
                                       const struct leave *leave) {
-  const struct demand *demand = &routing->portfolio->demands[w];
-  const struct route_pair *pairs = leave->latency ? routing->loose : routing->pairs;
-  const struct route_pair *pair = &pairs[w * routing->scenario->option_count + o];
+  const struct demand *demand = &routing->pairing.portfolio->demands[w];
+  const struct route_pair *pairs = leave->latency ? routing->pairing.loose : routing->pairing.pairs;
+  const struct route_pair *pair = &pairs[w * routing->pairing.scenario->option_count + o];
   const double ready = leave->readiness || demand->ready[o] <= 0 ? 1 : demand->ready[o];
   const bool barred = (pair->barriers & ~leave->barriers) != 0 || option->stock <= 0;
   return (struct allocation_pair){.capacity = barred ? 0 : pair->capacity * ready,
@@ -444,9 +107,10 @@ static struct allocation_pair pair_of(const struct routing *routing, size_t w, s
 
 static struct allocation_problem problem_of(const struct routing *routing,
                                             const struct leave *leave) {
-  const struct portfolio *portfolio = routing->portfolio;
-  const size_t workloads = portfolio->demand_count, options = routing->scenario->option_count;
-  struct arena *arena = routing->arena;
+  const struct portfolio *portfolio = routing->pairing.portfolio;
+  const size_t workloads = portfolio->demand_count,
+               options = routing->pairing.scenario->option_count;
+  struct arena *arena = routing->pairing.arena;
   struct allocation_workload *demands = arena_array(arena, workloads, sizeof *demands);
   struct allocation_option *supplies = arena_array(arena, options, sizeof *supplies);
   struct allocation_pair *pairs = arena_array(arena, workloads * options, sizeof *pairs);
@@ -477,7 +141,7 @@ static struct allocation_problem problem_of(const struct routing *routing,
 
 static struct allocation solve_without(const struct routing *routing, const struct leave *leave) {
   const struct allocation_problem problem = problem_of(routing, leave);
-  return allocation_solve(&problem, PRICE_LIMIT_S, routing->arena);
+  return allocation_solve(&problem, PRICE_LIMIT_S, routing->pairing.arena);
 }
 
 // ---- the price of each constraint
@@ -491,22 +155,23 @@ static void add_price(struct routing *routing, struct route_price *prices, const
 
 static unsigned barriers_there(const struct routing *routing) {
   unsigned all = 0;
-  for (size_t i = 0; i < routing->portfolio->demand_count * routing->scenario->option_count; i++)
-    all |= routing->pairs[i].barriers;
+  for (size_t i = 0;
+       i < routing->pairing.portfolio->demand_count * routing->pairing.scenario->option_count; i++)
+    all |= routing->pairing.pairs[i].barriers;
   return all;
 }
 
 static bool any_partly_ready(const struct routing *routing) {
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++)
-    for (size_t o = 0; o < routing->scenario->option_count; o++)
-      if (routing->portfolio->demands[w].ready[o] < 1)
+  for (size_t w = 0; w < routing->pairing.portfolio->demand_count; w++)
+    for (size_t o = 0; o < routing->pairing.scenario->option_count; o++)
+      if (routing->pairing.portfolio->demands[w].ready[o] < 1)
         return true;
   return false;
 }
 
 static bool any_demand(const struct routing *routing, bool latency) {
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
-    const struct demand *demand = &routing->portfolio->demands[w];
+  for (size_t w = 0; w < routing->pairing.portfolio->demand_count; w++) {
+    const struct demand *demand = &routing->pairing.portfolio->demands[w];
     if (latency ? demand->keys[DEMAND_INTERACTIVITY] != NULL : demand->whole)
       return true;
   }
@@ -514,13 +179,14 @@ static bool any_demand(const struct routing *routing, bool latency) {
 }
 
 static void price_limits(struct routing *routing, struct route_price *prices) {
-  const struct portfolio *portfolio = routing->portfolio;
-  for (size_t o = 0; o < routing->scenario->option_count; o++) {
+  const struct portfolio *portfolio = routing->pairing.portfolio;
+  for (size_t o = 0; o < routing->pairing.scenario->option_count; o++) {
     struct leave leave = leave_nothing;
     leave.stock = (int)o;
     if (isfinite(portfolio->stock[o]))
       add_price(routing, prices,
-                arena_printf(routing->arena, "stock of %s", routing->scenario->options[o].id),
+                arena_printf(routing->pairing.arena, "stock of %s",
+                             routing->pairing.scenario->options[o].label),
                 leave);
   }
   for (int v = 0; v < portfolio->vendor_count; v++) {
@@ -528,15 +194,16 @@ static void price_limits(struct routing *routing, struct route_price *prices) {
     leave.share = v;
     if (portfolio->minimum_shares[v] > 0)
       add_price(routing, prices,
-                arena_printf(routing->arena, "minimum share of %s", portfolio->vendors[v]), leave);
+                arena_printf(routing->pairing.arena, "minimum share of %s", portfolio->vendors[v]),
+                leave);
   }
 }
 
 static void price_constraints(struct routing *routing) {
-  const struct portfolio *portfolio = routing->portfolio;
+  const struct portfolio *portfolio = routing->pairing.portfolio;
   const unsigned barriers = barriers_there(routing);
-  const size_t room = routing->scenario->option_count + (size_t)portfolio->vendor_count + 8;
-  struct route_price *prices = arena_array(routing->arena, room, sizeof *prices);
+  const size_t room = routing->pairing.scenario->option_count + (size_t)portfolio->vendor_count + 8;
+  struct route_price *prices = arena_array(routing->pairing.arena, room, sizeof *prices);
   struct leave leave[7];
   for (size_t i = 0; i < sizeof leave / sizeof leave[0]; i++)
     leave[i] = leave_nothing;
@@ -562,8 +229,9 @@ static void price_constraints(struct routing *routing) {
 }
 
 static void find_sources(struct routing *routing) {
-  const int vendors = routing->portfolio->vendor_count;
-  struct route_source *sources = arena_array(routing->arena, (size_t)vendors + 1, sizeof *sources);
+  const int vendors = routing->pairing.portfolio->vendor_count;
+  struct route_source *sources =
+      arena_array(routing->pairing.arena, (size_t)vendors + 1, sizeof *sources);
   struct leave leave = leave_nothing;
   leave.share = ALL;
   const struct allocation free_split = solve_without(routing, &leave);
@@ -576,28 +244,29 @@ static void find_sources(struct routing *routing) {
   routing->answer->sources = sources;
 }
 
-// ---- what the split costs by the model itself
+// ---- what the split costs by the cost model itself
 
 static double exact_part(const struct routing *routing, size_t w, size_t o, double nodes,
                          bool capex) {
-  const struct route_pair *pair = &routing->pairs[w * routing->scenario->option_count + o];
+  const struct route_pair *pair =
+      &routing->pairing.pairs[w * routing->pairing.scenario->option_count + o];
   struct arena scratch = {NULL};
   const struct evaluation *evaluation =
-      evaluate_nodes(routing->scenario, pair->option, &nodes, 1, &scratch);
-  const int item = model_find(routing->scenario->model, capex ? "capex" : "tco");
+      route_evaluate_nodes(routing->pairing.scenario, pair->option, &nodes, 1, &scratch);
+  const int item = model_find(routing->pairing.scenario->model, capex ? "capex" : "tco");
   const double value = evaluation_at(evaluation, item, 0)[0];
   arena_free(&scratch);
   return value;
 }
 
-// The workload that keeps most of an option's nodes busy stands for them; what the others draw
-// beyond or below it is the programme's figure.
+// The workload that keeps most of an option's nodes busy represents them all; the differences of
+// the others' power costs are the program's figures.
 static double exact_option(const struct routing *routing, size_t o, bool capex) {
   const struct route_answer *answer = routing->answer;
   const struct allocation_option *option = &answer->problem.options[o];
   size_t main = 0;
   double extra = 0, most = -1;
-  for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
+  for (size_t w = 0; w < routing->pairing.portfolio->demand_count; w++) {
     const struct route_pair *pair = route_pair_of(answer, w, o);
     const struct allocation_pair *terms =
         &answer->problem.pairs[w * answer->problem.option_count + o];
@@ -617,12 +286,43 @@ static double exact_option(const struct routing *routing, size_t o, bool capex) 
 
 static void find_exact_cost(struct routing *routing) {
   struct route_answer *answer = routing->answer;
-  for (size_t o = 0; o < routing->scenario->option_count; o++) {
+  for (size_t o = 0; o < routing->pairing.scenario->option_count; o++) {
     if (!answer->split.nodes || answer->split.nodes[o] <= 0)
       continue;
     answer->exact_cost += exact_option(routing, o, false);
     answer->exact_capex += exact_option(routing, o, true);
   }
+}
+
+// What the program would count for an option if its figures were discounted.
+static double discounted_option(const struct route_answer *answer, size_t o) {
+  const size_t workloads = answer->problem.workload_count;
+  double least = INFINITY, fixed = 0, extra = 0;
+  for (size_t w = 0; w < workloads; w++) {
+    const struct route_pair *pair = route_pair_of(answer, w, o);
+    least = pair->option ? fmin(least, pair->node_npv) : least;
+    fixed = pair->option ? fmax(fixed, pair->fixed_npv) : fixed;
+  }
+  for (size_t w = 0; w < workloads; w++)
+    if (route_pair_of(answer, w, o)->option)
+      extra += (route_pair_of(answer, w, o)->node_npv - least) *
+               allocation_busy(&answer->problem, &answer->split, w, o);
+  return fixed + least * answer->split.nodes[o] + extra;
+}
+
+static void find_discounted(struct routing *routing) {
+  const struct scenario *scenario = routing->pairing.scenario;
+  const int wacc = model_find(scenario->model, "wacc");
+  double *discounted =
+      arena_array(routing->pairing.arena, scenario->option_count, sizeof *discounted);
+  bool any = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const bool there = routing->answer->split.nodes[o] > 0;
+    discounted[o] = there ? discounted_option(routing->answer, o) : 0;
+    any |= there && option_value(scenario, &scenario->options[o], wacc, 0) != 0;
+  }
+  if (any)
+    routing->answer->discounted = discounted;
 }
 
 double route_unit_cost(const struct route_answer *answer, size_t demand, size_t option) {
@@ -634,13 +334,19 @@ double route_unit_cost(const struct route_answer *answer, size_t demand, size_t 
 }
 
 static int requirements(const struct scenario *scenario, struct diagnostics *diagnostics) {
-  static const char *const items[] = {
-      "tco", "capex", "tokens_per_gpu", "accelerators", "accelerators_per_node", "purchase_unit"};
+  static const char *const items[] = {"tco",
+                                      "capex",
+                                      "npv_cost",
+                                      "wacc",
+                                      "tokens_per_gpu",
+                                      "accelerators",
+                                      "accelerators_per_node",
+                                      "purchase_unit"};
   int result = 0;
   if (!allocation_available()) {
-    diagnostics_error(diagnostics, (struct place){0},
-                      "this build is without GLPK, which finds the split: install libglpk-dev and "
-                      "build again");
+    diagnostics_error(
+        diagnostics, (struct place){0},
+        "this build lacks GLPK, which finds the split: install libglpk-dev and rebuild");
     return -1;
   }
   for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
@@ -649,24 +355,31 @@ static int requirements(const struct scenario *scenario, struct diagnostics *dia
   return result;
 }
 
-// What is split are nodes, as many from the outset.
+// A split is over nodes, whose number must not change over time.
 static int refuse_options(const struct routing *routing) {
-  const struct scenario *scenario = routing->scenario;
+  const struct scenario *scenario = routing->pairing.scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    if (question_refuse_changing(scenario, option, option->place, routing->diagnostics))
+    if (question_refuse_changing(scenario, option, option->place, routing->pairing.diagnostics))
       return -1;
+    if (option_has(option, model_find(scenario->model, "discount_tier_1"))) {
+      diagnostics_error(routing->pairing.diagnostics, option->place,
+                        "option '%s' has volume tiers, which only 'pertoken plan' supports: give a "
+                        "[plan], with one period for a single purchase",
+                        option->id);
+      return -1;
+    }
     const int site = model_find(scenario->model, "site_excess");
     if (site >= 0 && option_has(option, site)) {
-      diagnostics_error(routing->diagnostics, option->place,
-                        "option '%s' has 'site_power', to which a portfolio is not held",
-                        option->id);
+      diagnostics_error(
+          routing->pairing.diagnostics, option->place,
+          "option '%s' has 'site_power', which a portfolio does not take into account", option->id);
       return -1;
     }
     if (scenario->options[o].provider) {
       diagnostics_error(
-          routing->diagnostics, scenario->options[o].place,
-          "option '%s' is a token API: workloads are split over nodes, and it has none",
+          routing->pairing.diagnostics, scenario->options[o].place,
+          "option '%s' is a token API: workloads are split over nodes, which it does not have",
           scenario->options[o].id);
       return -1;
     }
@@ -674,31 +387,44 @@ static int refuse_options(const struct routing *routing) {
   return 0;
 }
 
+// Keys that change over time do not apply to a single purchase.
+static int refuse_plan(const struct routing *routing) {
+  const struct ini_key *planned = routing->pairing.portfolio->planned;
+  if (!planned)
+    return 0;
+  diagnostics_error(
+      routing->pairing.diagnostics, planned->place,
+      "'%s' applies to a plan over several periods: use 'pertoken plan' with a [plan]",
+      planned->name);
+  return -1;
+}
+
 const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
                                      struct diagnostics *diagnostics) {
-  struct routing routing = {.scenario = scenario,
-                            .answer = arena_alloc(arena, sizeof *routing.answer),
-                            .arena = arena,
-                            .diagnostics = diagnostics};
+  struct routing routing = {
+      .pairing = {.scenario = scenario, .arena = arena, .diagnostics = diagnostics},
+      .answer = arena_alloc(arena, sizeof *routing.answer)};
   if (requirements(scenario, diagnostics) || refuse_options(&routing))
     return NULL;
-  routing.portfolio = portfolio_read(scenario, arena, diagnostics);
-  if (!routing.portfolio)
+  routing.pairing.portfolio = portfolio_read(scenario, arena, diagnostics);
+  if (!routing.pairing.portfolio || refuse_plan(&routing))
     return NULL;
   const double horizon = horizon_of(&routing);
   if (!isfinite(horizon))
     return NULL;
-  const size_t pairs = routing.portfolio->demand_count * scenario->option_count;
-  routing.pairs = arena_array(arena, pairs, sizeof *routing.pairs);
-  routing.loose = arena_array(arena, pairs, sizeof *routing.loose);
+  const size_t pairs = routing.pairing.portfolio->demand_count * scenario->option_count;
+  routing.pairing.pairs = arena_array(arena, pairs, sizeof *routing.pairing.pairs);
+  routing.pairing.loose = arena_array(arena, pairs, sizeof *routing.pairing.loose);
   *routing.answer = (struct route_answer){
-      .portfolio = routing.portfolio, .pairs = routing.pairs, .horizon = horizon};
-  if (find_pairs(&routing))
+      .portfolio = routing.pairing.portfolio, .pairs = routing.pairing.pairs, .horizon = horizon};
+  if (route_pairs_find(&routing.pairing))
     return NULL;
   routing.answer->problem = problem_of(&routing, &leave_nothing);
   routing.answer->split = allocation_prove(&routing.answer->problem, LIMIT_S, arena);
-  if (routing.answer->split.status == ALLOCATION_OPTIMAL)
+  if (routing.answer->split.status == ALLOCATION_OPTIMAL) {
     find_exact_cost(&routing);
+    find_discounted(&routing);
+  }
   price_constraints(&routing);
   find_sources(&routing);
   return routing.answer;

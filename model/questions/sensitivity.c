@@ -20,7 +20,7 @@
 
 static const struct place nowhere = {0};
 
-// The option whose saving is looked at: the first that is not the baseline, if nobody says.
+// The option whose saving is examined: by default the first that is not the baseline.
 static int choose_option(const struct scenario *scenario, const char *id, size_t *out,
                          struct diagnostics *diagnostics) {
   if (id)
@@ -39,13 +39,13 @@ static double clip(double value, struct limits limits, bool *clipped) {
   return inside;
 }
 
-// A whole number moves by one at least.
+// A whole number moves by at least one.
 static double whole(double value, double base, int sign) {
   const double rounded = round(value);
   return rounded == base ? base + sign : rounded;
 }
 
-// The range that the target's input has, or NULL: of the first option that it moves.
+// The range of the target's input in the first option that it moves, or NULL.
 static const struct range *range_of(const struct scenario *scenario, struct target target) {
   for (size_t o = 0; o < scenario->option_count; o++) {
     if (!target_moves(scenario, target, o))
@@ -97,8 +97,8 @@ static double cost_in(const struct sensitivity *sensitivity, const struct evalua
   return evaluation_at(block, sensitivity->item, 0)[column];
 }
 
-// Both ends of the swings that move an option are columns of one block; behind them the option as it
-// is, which the others leave it.
+// Both ends of the swings that move an option are columns of one block; the last column is the
+// unchanged option, for the other swings.
 static void evaluate_option(struct sensitivity *sensitivity, size_t o) {
   const struct scenario *scenario = sensitivity->scenario;
   const struct option *option = &scenario->options[o];
@@ -143,7 +143,7 @@ static void evaluate_swings(struct sensitivity *sensitivity, struct arena *arena
   }
 }
 
-// NaN counts as the largest: it must not hide at the end.
+// NaN counts as the largest: it must not be hidden at the end.
 static int by_effect(const void *a, const void *b) {
   const struct swing *left = a, *right = b;
   const double x = isnan(left->effect) ? INFINITY : left->effect;
@@ -193,7 +193,7 @@ const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const
   return sensitivity;
 }
 
-// The three numbers of "0:30:2%" in base units.
+// The three numbers of "0:30:2%", in base units.
 struct steps {
   double low, high, step;
 };
@@ -221,9 +221,9 @@ static int read_steps(const char *text, const char *whole_text, const struct uni
   double *numbers[] = {&out->low, &out->high, &out->step};
   for (size_t i = 0; i < 3; i++) {
     if (i && *text++ != ':')
-      return refuse_axis(whole_text, "three numbers are wanted", diagnostics);
+      return refuse_axis(whole_text, "three numbers are needed", diagnostics);
     if (read_number(&text, numbers[i]))
-      return refuse_axis(whole_text, "a number is wanted", diagnostics);
+      return refuse_axis(whole_text, "a number is needed", diagnostics);
   }
   text += strspn(text, " ");
   struct unit unit = *own;
@@ -243,7 +243,7 @@ static int fill_axis(const struct scenario *scenario, const char *text, struct s
   if (!(steps.step > 0) || steps.high < steps.low)
     return refuse_axis(text, "it must rise in steps above zero", diagnostics);
   if (steps.low < limits.low || steps.high > limits.high)
-    return refuse_axis(text, "it leaves what the input may be", diagnostics);
+    return refuse_axis(text, "it exceeds the input's allowed range", diagnostics);
   const double count = floor((steps.high - steps.low) / steps.step * (1 + 1e-12) + 1e-9) + 1;
   if (count > MAX_GRID_CELLS)
     return refuse_axis(text, "too many steps", diagnostics);
@@ -288,8 +288,7 @@ static int read_axes(struct cost_grid *grid, const char *text, struct arena *are
   if (grid->axis_count == 2 &&
       grid->axes[0].target.declaration == grid->axes[1].target.declaration &&
       grid->axes[0].target.option == grid->axes[1].target.option) {
-    diagnostics_error(diagnostics, nowhere, "'%s' stands on both sides of the grid",
-                      grid->axes[0].name);
+    diagnostics_error(diagnostics, nowhere, "'%s' is on both axes of the grid", grid->axes[0].name);
     return -1;
   }
   if (grid->cells <= MAX_GRID_CELLS)

@@ -1,5 +1,5 @@
-// sensitivity: what each input of a scenario does to the result when it moves alone (a tornado),
-// and what two of them do together (a grid).
+// sensitivity: the effect of each input of a scenario on the result when it moves alone (a
+// tornado), and of two of them together (a grid).
 #ifndef PERTOKEN_MODEL_QUESTIONS_SENSITIVITY_H
 #define PERTOKEN_MODEL_QUESTIONS_SENSITIVITY_H
 
@@ -14,7 +14,7 @@
 struct swing_end {
   double value;
   double *costs; // [option_count]
-  double saving; // of the option in question over the baseline; NAN with a single option
+  double saving; // of the selected option over the baseline; NAN with a single option
 };
 
 struct swing {
@@ -22,35 +22,35 @@ struct swing {
   const char *name;
   double base;
   struct swing_end low, high;
-  bool ranged;   // its ends are those of its range: the 5th and 95th percentile
-  bool clipped;  // an end was pulled back to what the input may be
+  bool ranged;   // its ends are the 5th and 95th percentile of its range
+  bool clipped;  // an end was limited to what the input may be
   double effect; // |result(high) - result(low)|: of the saving, or of the cost with a single option
 };
 
 struct sensitivity {
   const struct scenario *scenario;
   int item;             // cost_per_mtok
-  size_t option;        // whose saving the swings are sorted by
-  double share;         // the swing of what has no range
-  struct swing *swings; // the largest effect first; equal ones in the order of the model
+  size_t option;        // the swings are sorted by its saving
+  double share;         // the swing of inputs without a range
+  struct swing *swings; // largest effect first; equal ones in the order of the model
   size_t count;
-  size_t aside;             // inputs of other options, left out where there are very many
-  const char *const *still; // inputs that are zero and have no range: a share of nothing
+  size_t aside;             // inputs of other options, left out if there are very many
+  const char *const *still; // inputs that are zero and have no range: a share of zero is zero
   size_t still_count;
 };
 
 enum { MAX_SWING_COSTS = 100000 };
 
-// Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
-// whole numbers to whole numbers. Of more than MAX_SWING_COSTS inputs times options only those inputs
-// that move the result: of the option and of the baseline. `option` NULL: the first that is not the baseline, if there is
-// one. NULL after errors.
+// Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value;
+// whole numbers stay whole. If inputs times options exceed MAX_SWING_COSTS, only the inputs that
+// affect the result are used: those of the option and of the baseline. `option` NULL: the first
+// that is not the baseline, if there is one. NULL after errors.
 const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
                                           double share, struct arena *arena,
                                           struct diagnostics *diagnostics);
 
-// One axis of a grid: "mi325x.discount=0:30:2%", low, high and step in the unit at the end or, when
-// there is none, in the input's own.
+// One axis of a grid: "mi325x.discount=0:30:2%", low, high and step, in the unit at the end or,
+// without one, in the input's own.
 struct axis {
   struct target target;
   const char *name;
@@ -66,7 +66,7 @@ struct cost_grid {
   size_t option;
   struct axis axes[MAX_GRID_AXES];
   size_t axis_count;
-  size_t cells;   // axes[0].count, times axes[1].count with two
+  size_t cells;   // axes[0].count, times axes[1].count if there are two
   double *costs;  // [option_count][cells], the last axis fastest
   double *saving; // [cells] of `option` over the baseline; NULL with a single option
 };

@@ -18,7 +18,7 @@ static const struct place nowhere = {0};
 
 enum { GRID_POINTS = 512, MAX_DOUBLINGS = 20, MAX_ITERATIONS = 200 };
 
-// What the option is to cost: another option's cost, or a sum of money.
+// The wanted cost of the option: another option's cost, or an amount of money.
 static int read_wanted(struct solve_answer *answer, const struct solve_question *question,
                        struct diagnostics *diagnostics) {
   const struct scenario *scenario = answer->scenario;
@@ -80,13 +80,14 @@ static int read_between(struct solve_answer *answer, const char *text,
   answer->reach = answer->high;
   if (bad || answer->low >= answer->high) {
     diagnostics_error(diagnostics, place,
-                      "expected LOW:HIGH, the higher one last, and the unit once, as in '1:2 %s'",
+                      "expected LOW:HIGH in ascending order with one unit, as in '1:2 %s'",
                       input->unit.text);
     return -1;
   }
   if (answer->low >= limits.low && answer->high <= limits.high)
     return 0;
-  diagnostics_error(diagnostics, place, "'%s' leaves what '%s' may be", text, input->name);
+  diagnostics_error(diagnostics, place, "'%s' is outside the allowed range of '%s'", text,
+                    input->name);
   return -1;
 }
 
@@ -100,7 +101,7 @@ static double gap_in(const struct solve_answer *answer, const struct variation *
   return cost / (wanted * (1 - answer->saving)) - 1;
 }
 
-// The function whose root is looked for, at one value.
+// The function whose root is sought, at one value.
 struct gap {
   const struct solve_answer *answer;
   struct variation *variation; // one column
@@ -114,8 +115,8 @@ static double gap_at(double value, void *context) {
   return gap_in(answer, gap->variation, 0);
 }
 
-// An interval that nobody gave: what the input may be; without an upper limit, doubled until the
-// sign changes.
+// The default interval: the input's limits; without an upper limit, it is doubled until the sign
+// changes.
 static void choose_interval(struct solve_answer *answer, struct gap *gap) {
   const struct limits limits = target_limits(answer->scenario, answer->target);
   const double unit = unit_factor(&target_input(answer->scenario, answer->target)->unit);
@@ -140,8 +141,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// Where to look: both ends, evenly spaced points, and points whose distances from the low end grow
-// by equal ratios.
+// The points to check: both ends, evenly spaced points, and points whose distances from the low end
+// grow geometrically.
 static double *grid_points(const struct solve_answer *answer, size_t *count, struct arena *arena) {
   const double span = answer->high - answer->low;
   double *points = arena_array(arena, GRID_POINTS + 1, sizeof *points);
@@ -182,7 +183,7 @@ static double refine(struct gap *gap, double low, double high) {
   return root;
 }
 
-// Halves the distance until nothing, or no whole number, is between the two sides.
+// Halves the interval until no number, or no whole number, lies between its two ends.
 static struct solve_sides close_in(struct gap *gap, double low, double high) {
   struct solve_sides sides = {true, low, high, gap_at(low, gap), gap_at(high, gap)};
   const double least = gap->answer->integer ? 1 : 0x1p-51 * fmax(fabs(low), fabs(high));
@@ -236,7 +237,7 @@ static void find_roots(struct solve_answer *answer, struct gap *gap, struct aren
   size_t count;
   const double *points = answer->points = grid_points(answer, &count, arena);
   answer->point_count = count;
-  struct arena scratch = {NULL}; // every option's whole evaluation, once for each point
+  struct arena scratch = {NULL}; // every option's complete evaluation, once per point
   struct variation *block = variation_new(answer->scenario, count, &scratch);
   for (size_t i = 0; i < count; i++)
     variation_set(block, answer->target, i, points[i]);

@@ -1,6 +1,6 @@
-// solve: the value of one input at which an option costs what is wanted: the discount to ask for,
-// the walk-away price, the engineers that eat an advantage, the tokens/s that a challenger must
-// show.
+// solve: the value of one input at which an option reaches a wanted cost: the discount to ask for,
+// the walk-away price, the number of engineers that cancels an advantage, the tokens/s that a
+// challenger must show.
 #ifndef PERTOKEN_MODEL_QUESTIONS_SOLVE_H
 #define PERTOKEN_MODEL_QUESTIONS_SOLVE_H
 
@@ -15,19 +15,19 @@ enum { MAX_SOLVE_ROOTS = 8 };
 
 struct solve_question {
   const char *option;  // whose cost is wanted
-  const char *input;   // "list_price", of that option where it can be; or "h200.discount"
-  const char *match;   // the option that it must cost as much as; NULL: the baseline
+  const char *input;   // "list_price", of that option if possible; or "h200.discount"
+  const char *match;   // the option whose cost it must match; NULL: the baseline
   const char *target;  // "0.30 USD/Mtok" instead of another option; NULL: none
-  double saving;       // over what is matched, a fraction: 0.05 wants 95 % of it
+  double saving;       // over the matched option, a fraction: 0.05 wants 95 % of its cost
   const char *between; // "LOW:HIGH", numbers with a unit at the end or in the input's own; NULL:
-                       // what the input may be, as far as it makes sense
+                       // the input's limits, as far as values make sense
 };
 
-// Where the cost jumps across what is wanted, it is never just that: at a threshold, as of whole
-// nodes, or between two whole numbers. Gaps are cost / wanted cost - 1.
+// If the cost jumps across the wanted one, it never equals it: at a threshold, such as whole nodes,
+// or between two whole numbers. Gaps are cost / wanted cost - 1.
 struct solve_sides {
   bool jumps;
-  double below, above;         // the values on both sides: of a whole number, neighbours
+  double below, above;         // the values on both sides: for a whole number, neighbors
   double gap_below, gap_above; // there
 };
 
@@ -40,27 +40,28 @@ struct solve_answer {
   bool matches;     // another option, else wanted_cost
   size_t match;
   double wanted_cost, saving, base;   // base units
-  double low, high;                   // where was looked
+  double low, high;                   // the interval that was searched
   double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
-  // Ascending. At a jump the side of it on which the option costs no more than wanted.
+  // Ascending. At a jump, the side on which the option costs no more than wanted.
   double roots[MAX_SOLVE_ROOTS];
   struct solve_sides sides[MAX_SOLVE_ROOTS];
   size_t count;
-  bool more;            // than MAX_SOLVE_ROOTS
+  bool more;            // there are more than MAX_SOLVE_ROOTS
   bool integer;         // roots are whole numbers
-  double reach;         // how far up the interval would have been doubled; `high` if it is not
-  const double *points; // where was looked, ascending, from low to high
+  double reach;         // how far up the interval may be doubled; `high` if it may not
+  const double *points; // the points checked, ascending, from low to high
   size_t point_count;
 };
 
-// A gap that is larger next to where its sign changes belongs to a pole, which is no solution.
+// A gap that is larger than this next to a change of sign is a pole, not a solution.
 #define SOLVE_POLE 1e6
 
-// Looks at the whole interval for changes of sign (at 512 points, half of them evenly spaced, half
-// by equal ratios, so that a crossing near the low end is not missed) and refines each by Brent's
-// method to 1e-12 of the value, or, where the cost jumps, by bisection to its last bits. Where no limit is given above, the interval doubles until the
-// sign changes, at most to 1e6 times the value in the scenario (of one unit where that is zero).
-// No crossing is an answer with count 0. Returns NULL after errors.
+// Searches the whole interval for changes of sign (at 512 points, half of them evenly spaced, half
+// geometrically, so that a crossing near the low end is not missed) and refines each by Brent's
+// method to 1e-12 of the value or, if the cost jumps, by bisection to its last bits. Without an
+// upper limit, the interval doubles until the sign changes, at most to 1e6 times the value in the
+// scenario (or one unit if that is zero). No crossing is an answer with count 0. Returns NULL after
+// errors.
 const struct solve_answer *solve_ask(const struct scenario *scenario,
                                      const struct solve_question *question, struct arena *arena,
                                      struct diagnostics *diagnostics);

@@ -18,7 +18,7 @@
 
 enum { MAX_BISECTIONS = 64, ROUND_BLOCKS = 256 };
 
-// What became of a draw.
+// The outcome of a draw.
 enum spread_verdict { UNSOLVED, FOUND, SEVERAL, ABOVE, BELOW, VERDICTS };
 
 struct spread_run {
@@ -43,7 +43,7 @@ static bool is_stopped(const struct spread_run *run) {
   return run->request->stop && *run->request->stop;
 }
 
-// cost / wanted cost - 1 of every draw, each with a value of its own for the input.
+// cost / wanted cost - 1 for every draw, each with its own value for the input.
 static void find_gaps(const struct spread_run *run, double *workspace, const double *values,
                       double *gaps) {
   const struct solve_answer *answer = run->answer;
@@ -69,7 +69,7 @@ static void find_gaps_at(const struct spread_run *run, double *workspace, double
   find_gaps(run, workspace, values, gaps);
 }
 
-// From one point to the next: a value at which the gap is zero counts with the point before.
+// From one point to the next: a value at which the gap is zero counts with the point before it.
 static void find_crossings(struct lanes *lanes, double low, double high, const double *gaps) {
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     const double before = lanes->last[i];
@@ -93,7 +93,7 @@ static bool all_crossed(const struct lanes *lanes) {
   return true;
 }
 
-// Beyond the last point, as long as some draw has no crossing.
+// Beyond the last point, while some draw has no crossing.
 static void look_beyond(const struct spread_run *run, double *workspace, struct lanes *lanes) {
   double gaps[VECTOR_BLOCK];
   double low = run->answer->high;
@@ -151,7 +151,7 @@ static void bisect(const struct spread_run *run, double *workspace, struct lanes
   }
 }
 
-// Of the two sides the one that is cheap enough, unless they are those of a pole.
+// Takes the side that is cheap enough, unless the crossing is a pole.
 static void judge(const struct spread_run *run, const struct lanes *lanes, uint64_t first) {
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++) {
     const double dear = fmax(fabs(lanes->gap_low[i]), fabs(lanes->gap_high[i]));
@@ -179,7 +179,7 @@ static void solve_block(const struct spread_run *run, double *workspace, uint64_
   judge(run, &lanes, first);
 }
 
-// Returns how many blocks, from the first on, are done.
+// Returns how many blocks, from the first on, are complete.
 static uint64_t solve_all(const struct spread_run *run) {
   const struct simulate_request *request = run->request;
   const int threads = request->threads > 0 ? request->threads : omp_get_max_threads();
@@ -206,7 +206,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// A whole number is one that was found; else by straight lines between neighbours.
+// A whole number must be one of those found; other values are interpolated linearly.
 static double percentile(const double *sorted, size_t count, double level, bool integer) {
   if (!count)
     return NAN;

@@ -3,69 +3,29 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
-#include "base/source.h"
 #include "base/vector.h"
 #include "model/chance/distribution.h"
-#include "model/chance/distribution_text.h"
 #include "model/chance/draw.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/cost/usable.h"
-#include "model/questions/delivery_slip.h"
-#include "model/questions/question.h"
+#include "model/questions/wait_terms.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/range.h"
 #include "model/simulate/sampler.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { USUAL_DRAWS = 4096, MAX_DRAWS = 1 << 20, USUAL_SEED = 1, FEWEST_MONTHS = 12 };
-
-// What a section may give as a quantity or a range.
-enum wait_key {
-  WAIT_THROUGHPUT,
-  WAIT_POWER,
-  WAIT_PRICE,
-  WAIT_DECLINE,
-  WAIT_SLIP,
-  WAIT_AVAILABLE,
-  WAIT_RENT,
-  WAIT_KEYS
-};
-
-static const struct {
-  const char *name, *unit;
-  double usual;
-  bool above_zero;
-} wait_keys[WAIT_KEYS] = {
-    [WAIT_THROUGHPUT] = {"throughput", "-", 1, true},
-    [WAIT_POWER] = {"power", "-", 1, true},
-    [WAIT_PRICE] = {"price", "-", 1, false},
-    [WAIT_DECLINE] = {"price_decline", "%/month", 0, false},
-    [WAIT_SLIP] = {"slip", "month", 0, false},
-    [WAIT_AVAILABLE] = {"available", "month", 0, false},
-    [WAIT_RENT] = {"meanwhile", "USD/Mtok", 0, false},
-};
-
-// A quantity that is certain, or has a distribution.
-struct belief {
-  bool certain;
-  double value; // or the mean
-  struct distribution distribution;
-  struct draw_stream stream;
-};
+enum { MIN_MONTHS = 12 };
 
 struct waiting {
   const struct scenario *scenario;
-  const struct ini_section *section;
   struct wait_answer *answer;
-  struct belief beliefs[WAIT_KEYS];
+  struct wait_terms terms;
+  struct draw_stream streams[WAIT_KEYS];
   const struct sampler *sampler; // of the scenario's ranges, or NULL
   struct evaluation *now, *own, *own_base, *rent;
   double drawn[WAIT_KEYS][VECTOR_BLOCK];
@@ -83,207 +43,6 @@ static double month_h(void) {
   return year_h() / conversion_table[CONVERT_MONTHS_PER_YEAR].value;
 }
 
-// ---- the section
-
-static int read_certain(struct waiting *waiting, const struct ini_key *key, const struct unit *unit,
-                        bool above_zero, double *out) {
-  if (quantity_parse(key->value, key->value_place, unit, out, waiting->diagnostics))
-    return -1;
-  if (*out > 0 || (*out == 0 && !above_zero))
-    return question_check_size(key, *out, waiting->diagnostics);
-  diagnostics_error(waiting->diagnostics, key->value_place,
-                    above_zero ? "%s must be above zero, not %s" : "%s cannot be negative: %s",
-                    key->name, key->value);
-  return -1;
-}
-
-static int read_belief(struct waiting *waiting, enum wait_key which) {
-  const struct ini_key *key = ini_find(waiting->section, wait_keys[which].name);
-  struct belief *belief = &waiting->beliefs[which];
-  struct declaration input = {
-      .name = wait_keys[which].name, .has_min = true, .min_exclusive = wait_keys[which].above_zero};
-  *belief = (struct belief){.certain = true, .value = wait_keys[which].usual};
-  if (!key)
-    return 0;
-  if (unit_parse(model_unit_text(waiting->scenario->model, wait_keys[which].unit), key->value_place,
-                 &input.unit, waiting->arena, waiting->diagnostics))
-    return -1;
-  if (which == WAIT_SLIP && !strcmp(key->value, "from data")) {
-    belief->certain = false;
-    return slip_from_data(waiting->scenario, key->value_place, &belief->distribution,
-                          &waiting->answer->slip_words, waiting->arena, waiting->diagnostics);
-  }
-  if (!isalpha((unsigned char)*key->value))
-    return read_certain(waiting, key, &input.unit, wait_keys[which].above_zero, &belief->value);
-  belief->certain = false;
-  if (distribution_parse(key->value, key->value_place, &input, &belief->distribution,
-                         waiting->arena, waiting->diagnostics))
-    return -1;
-  if (belief->distribution.kind != DISTRIBUTION_MEASURED)
-    return distribution_prepare(&belief->distribution, key->value_place, waiting->arena,
-                                waiting->diagnostics);
-  diagnostics_error(waiting->diagnostics, key->value_place, "no record measures %s", key->name);
-  return -1;
-}
-
-// Months from now to the order: whole ones, before the horizon ends.
-static int read_months(struct waiting *waiting) {
-  const struct ini_key *key = ini_find(waiting->section, "months");
-  const struct scenario *scenario = waiting->scenario;
-  const double horizon = option_value(scenario, &scenario->options[waiting->answer->option],
-                                      model_find(scenario->model, "horizon"), 0);
-  if (!key) {
-    diagnostics_error(waiting->diagnostics, waiting->section->place,
-                      "[wait %s] needs 'months', as in months = 6", waiting->section->argument);
-    return -1;
-  }
-  char *end;
-  const double months = strtod(key->value, &end);
-  end += strspn(end, " ");
-  if (end == key->value || (*end && strcmp(end, "month") != 0 && strcmp(end, "months") != 0) ||
-      months != floor(months)) {
-    diagnostics_error(waiting->diagnostics, key->value_place,
-                      "expected a whole number of months, not '%s'", key->value);
-    return -1;
-  }
-  if (months < 0 || months * month_h() >= horizon) {
-    diagnostics_error(waiting->diagnostics, key->value_place,
-                      months < 0 ? "months cannot be negative: one cannot have ordered before now"
-                                 : "the horizon has ended after %s months: nothing is left to buy "
-                                   "for",
-                      key->value);
-    return -1;
-  }
-  waiting->answer->months = months;
-  return 0;
-}
-
-static int read_count(struct waiting *waiting, const char *name, unsigned long most,
-                      unsigned long *out) {
-  const struct ini_key *key = ini_find(waiting->section, name);
-  char *end;
-  if (!key)
-    return 0;
-  *out = strtoul(key->value, &end, 10);
-  if (isdigit((unsigned char)*key->value) && !*end && *out <= most && *out > 0)
-    return 0;
-  diagnostics_error(waiting->diagnostics, key->value_place,
-                    "expected a whole number from 1 to %lu, not '%s'", most, key->value);
-  return -1;
-}
-
-// Years count from each purchase: one made later would find the costs of an earlier year.
-static int refuse_years(const struct waiting *waiting, const struct option *of,
-                        struct place place) {
-  const struct model *model = waiting->scenario->model;
-  if (question_refuse_changing(waiting->scenario, of, place, waiting->diagnostics))
-    return -1;
-  if (!model_follows_year(model, of->graph->state, model_find(model, "tco")))
-    return 0;
-  diagnostics_error(waiting->diagnostics, place,
-                    "option '%s' has costs by year: what they are for one that is bought later is "
-                    "not said",
-                    of->id);
-  return -1;
-}
-
-static int refuse_rented(struct waiting *waiting, size_t option, struct place place,
-                         const char *what) {
-  const struct option *of = &waiting->scenario->options[option];
-  if (option_is_owned(of))
-    return refuse_years(waiting, of, place);
-  diagnostics_error(waiting->diagnostics, place, "%s '%s' is %s: there is no purchase to time",
-                    what, of->id, of->provider ? "a token API" : "rented");
-  return -1;
-}
-
-static int read_options(struct waiting *waiting) {
-  const struct scenario *scenario = waiting->scenario;
-  struct wait_answer *answer = waiting->answer;
-  const struct ini_key *successor = ini_find(waiting->section, "successor");
-  const int found = scenario_option(scenario, answer->name);
-  if (found < 0) {
-    const char *nearest = scenario_nearest_option(scenario, answer->name, waiting->arena);
-    diagnostics_error(waiting->diagnostics, waiting->section->place,
-                      "[wait %s] names no option that could be bought now%s", answer->name,
-                      did_you_mean(nearest, waiting->arena));
-    return -1;
-  }
-  answer->option = answer->successor = (size_t)found;
-  answer->has_successor = successor != NULL;
-  if (refuse_rented(waiting, answer->option, waiting->section->place, "option"))
-    return -1;
-  if (!successor)
-    return 0;
-  const int next = scenario_option(scenario, successor->value);
-  if (next >= 0) {
-    answer->successor = (size_t)next;
-    return refuse_rented(waiting, answer->successor, successor->value_place, "the successor");
-  }
-  diagnostics_error(waiting->diagnostics, successor->value_place,
-                    "there are no data of the successor '%s': add an [option %s] with its price "
-                    "and throughput, or give factors on those of '%s'",
-                    successor->value, successor->value, answer->name);
-  return -1;
-}
-
-static int read_meanwhile(struct waiting *waiting) {
-  const struct ini_key *key = ini_find(waiting->section, "meanwhile");
-  const struct scenario *scenario = waiting->scenario;
-  waiting->answer->meanwhile = -1;
-  if (!key) {
-    diagnostics_error(waiting->diagnostics, waiting->section->place,
-                      "[wait %s] needs 'meanwhile': a rented option or a price in %s/Mtok, for "
-                      "the tokens until the delivery",
-                      waiting->section->argument, scenario->model->currency);
-    return -1;
-  }
-  const int option = scenario_option(scenario, key->value);
-  if (option >= 0) {
-    waiting->answer->meanwhile = option;
-    waiting->beliefs[WAIT_RENT] = (struct belief){.certain = true};
-    if (scenario->options[option].rented)
-      return question_refuse_changing(scenario, &scenario->options[option], key->value_place,
-                                      waiting->diagnostics);
-    if (scenario->options[option].provider)
-      diagnostics_error(waiting->diagnostics, key->value_place,
-                        "'%s' is a token API: give its price, such as 'meanwhile = 0.90 %s/Mtok'",
-                        key->value, scenario->model->currency);
-    else
-      diagnostics_error(waiting->diagnostics, key->value_place,
-                        "'%s' is bought, not rented: it cannot fill in until a delivery",
-                        key->value);
-    return -1;
-  }
-  if (!isalpha((unsigned char)*key->value) || strchr(key->value, '('))
-    return read_belief(waiting, WAIT_RENT);
-  diagnostics_error(waiting->diagnostics, key->value_place,
-                    "there is no option '%s', and it is no price such as 0.90 %s/Mtok", key->value,
-                    scenario->model->currency);
-  return -1;
-}
-
-static int read_section(struct waiting *waiting) {
-  static const char *const known[] = {"months",    "successor", "throughput",    "power",
-                                      "price",     "available", "price_decline", "slip",
-                                      "meanwhile", "draws",     "seed"};
-  const size_t errors = waiting->diagnostics->errors;
-  unsigned long draws = USUAL_DRAWS, seed = USUAL_SEED;
-  question_check_keys(waiting->section, known, sizeof known / sizeof known[0],
-                      waiting->diagnostics);
-  if (read_options(waiting))
-    return -1;
-  for (int key = 0; key < WAIT_RENT; key++)
-    read_belief(waiting, (enum wait_key)key);
-  read_months(waiting);
-  read_meanwhile(waiting);
-  read_count(waiting, "draws", MAX_DRAWS, &draws);
-  read_count(waiting, "seed", 4294967295ul, &seed);
-  waiting->answer->draws = draws;
-  waiting->answer->seed = seed;
-  return waiting->diagnostics->errors == errors ? 0 : -1;
-}
-
 // ---- drawing
 
 static int prepare_draws(struct waiting *waiting) {
@@ -291,13 +50,13 @@ static int prepare_draws(struct waiting *waiting) {
   struct wait_answer *answer = waiting->answer;
   const int item = model_find(scenario->model, "tco");
   for (int key = 0; key < WAIT_KEYS; key++) {
-    struct belief *belief = &waiting->beliefs[key];
+    struct wait_belief *belief = &waiting->terms.beliefs[key];
     if (belief->certain)
       continue;
     belief->value = distribution_mean(&belief->distribution);
     answer->uncertain = true;
-    draw_stream_start(&belief->stream, DRAW_SOBOL, answer->seed,
-                      arena_printf(waiting->arena, "wait.%s", wait_keys[key].name),
+    draw_stream_start(&waiting->streams[key], DRAW_SOBOL, answer->seed,
+                      arena_printf(waiting->arena, "wait.%s", wait_key_name((enum wait_key)key)),
                       (int)scenario->range_count + key, 0);
   }
   if (sampler_draws_any(scenario, NULL)) {
@@ -314,9 +73,9 @@ static int prepare_draws(struct waiting *waiting) {
   }
   if (!answer->uncertain)
     answer->draws = 1;
-  answer->slip = waiting->beliefs[WAIT_SLIP].value;
-  answer->available = waiting->beliefs[WAIT_AVAILABLE].value;
-  answer->meanwhile_price = waiting->beliefs[WAIT_RENT].value;
+  answer->slip = waiting->terms.beliefs[WAIT_SLIP].value;
+  answer->available = waiting->terms.beliefs[WAIT_AVAILABLE].value;
+  answer->meanwhile_price = waiting->terms.beliefs[WAIT_RENT].value;
   return 0;
 }
 
@@ -328,7 +87,7 @@ static struct evaluation *new_block(const struct waiting *waiting, size_t o) {
   return evaluation_like(option_of(waiting, o)->evaluation, VECTOR_BLOCK, waiting->arena);
 }
 
-// Every input of an option in its block: the selected case, and where it has a range, the draws.
+// Every input of an option in its block: the selected case or, if it has a range, the draws.
 static void fill_block(const struct waiting *waiting, struct evaluation *block, size_t o,
                        const double *ranges) {
   const struct scenario *scenario = waiting->scenario;
@@ -404,14 +163,14 @@ static void start_block(struct waiting *waiting, bool at_means, uint64_t first) 
     sampler_draw(waiting->sampler, SAMPLE_FIRST, 0, first, ranges);
   }
   for (int key = 0; key < WAIT_KEYS; key++) {
-    const struct belief *belief = &waiting->beliefs[key];
+    const struct wait_belief *belief = &waiting->terms.beliefs[key];
     if (belief->certain || at_means) {
       for (size_t i = 0; i < VECTOR_BLOCK; i++)
         waiting->drawn[key][i] = belief->value;
       continue;
     }
     double shares[VECTOR_BLOCK];
-    draw_uniforms(&belief->stream, first, shares);
+    draw_uniforms(&waiting->streams[key], first, shares);
     distribution_quantiles(&belief->distribution, shares, waiting->drawn[key]);
   }
   fill_block(waiting, waiting->now, answer->option, ranges);
@@ -422,7 +181,7 @@ static void start_block(struct waiting *waiting, bool at_means, uint64_t first) 
   arena_free(&scratch);
 }
 
-// What the accelerators that could be bought now serve, and how much one of each kind does.
+// The rate of the accelerators that could be bought now, and the rate per accelerator of each kind.
 static void find_rates(struct waiting *waiting) {
   const double *demand = input_of(waiting, waiting->now, "demand");
   scale_performance(waiting);
@@ -440,9 +199,9 @@ static void find_rates(struct waiting *waiting) {
   }
 }
 
-// ---- the two ways
+// ---- the two choices
 
-// Whole purchase units for the rate, where the count is not computed from a demand of its own.
+// Whole purchase units for the rate, unless the count is computed from the option's own demand.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
   double *accelerators = input_of(waiting, block, "accelerators");
@@ -451,7 +210,7 @@ static void size_block(const struct waiting *waiting, struct evaluation *block,
     accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / unit[i] - 1e-9) * unit[i];
 }
 
-// Prices and wages that grow have grown until the delivery.
+// Applies the growth of prices and wages until the delivery.
 static void grow_prices(const struct waiting *waiting, const double *delay) {
   static const struct {
     const char *price, *growth;
@@ -475,7 +234,7 @@ static void age_residual(const struct waiting *waiting, const double *horizon, c
     values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
 }
 
-// Adds what is ordered after `order` hours and comes after `delay` hours from now.
+// Adds the cost of what is ordered after `order` hours and delivered `delay` hours from now.
 static void add_ordered(struct waiting *waiting, double order, const double *delay, double *costs) {
   const double *horizon = item_of(waiting, waiting->own_base, "horizon", 0);
   const double *wacc = item_of(waiting, waiting->own_base, "wacc", 0);
@@ -498,7 +257,7 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
                   pow(1 + wacc[i] * year_h(), delay[i] / year_h());
 }
 
-// Years at full length, the last one cut, each discounted at its end, as the cost model has it.
+// Whole years and a shortened last one, each discounted at its end, as in the cost model.
 static double discounted_hours(double hours, double wacc) {
   double sum = 0;
   for (int year = 0; year * year_h() < hours; year++) {
@@ -526,7 +285,7 @@ static void add_rent(struct waiting *waiting, const double *delay, double *costs
       costs[i] += present_value(waiting, waiting->rent, i);
 }
 
-// costs: of the order after so many hours, delivered `delay` hours from now.
+// costs: of an order after `order` hours, delivered `delay` hours from now.
 static void cost_of_waiting(struct waiting *waiting, double order, double *delay, double *costs) {
   const double *horizon = item_of(waiting, waiting->own_base, "horizon", 0);
   for (size_t i = 0; i < VECTOR_BLOCK; i++) {
@@ -611,8 +370,8 @@ static void finish(struct waiting *waiting, const struct sums *sums) {
   }
 }
 
-// From the order on to the horizon, at a grid of deliveries: where waiting stops paying, refined
-// once by a grid between two points of the first.
+// From the order to the horizon, on a grid of deliveries: where waiting stops paying, refined once
+// by a grid between two points of the first one.
 static void find_latest_delivery(struct waiting *waiting) {
   struct wait_answer *answer = waiting->answer;
   const double order = answer->months * month_h();
@@ -650,7 +409,7 @@ static void list_months(struct waiting *waiting) {
   const double horizon = option_value(scenario, option_of(waiting, answer->option),
                                       model_find(scenario->model, "horizon"), 0) /
                          month_h();
-  const double last = fmin(fmax(2 * answer->months, FEWEST_MONTHS), ceil(horizon) - 1);
+  const double last = fmin(fmax(2 * answer->months, MIN_MONTHS), ceil(horizon) - 1);
   answer->count = (size_t)last + 1;
   answer->list = arena_array(waiting->arena, answer->count, sizeof *answer->list);
   for (size_t m = 0; m < answer->count; m++)
@@ -668,19 +427,33 @@ static int requirements(const struct waiting *waiting) {
   return result;
 }
 
+static void take_terms(const struct waiting *waiting) {
+  const struct wait_terms *terms = &waiting->terms;
+  struct wait_answer *answer = waiting->answer;
+  answer->option = terms->option;
+  answer->successor = terms->successor;
+  answer->has_successor = terms->has_successor;
+  answer->meanwhile = terms->meanwhile;
+  answer->months = terms->months;
+  answer->slip_words = terms->slip_words;
+  answer->draws = terms->draws;
+  answer->seed = terms->seed;
+}
+
 const struct wait_answer *wait_ask(const struct scenario *scenario,
                                    const struct ini_section *section, struct arena *arena,
                                    struct diagnostics *diagnostics) {
   struct waiting *waiting = arena_alloc(arena, sizeof *waiting);
   struct wait_answer *answer = arena_alloc(arena, sizeof *answer);
-  *waiting = (struct waiting){.scenario = scenario,
-                              .section = section,
-                              .answer = answer,
-                              .arena = arena,
-                              .diagnostics = diagnostics};
+  *waiting = (struct waiting){
+      .scenario = scenario, .answer = answer, .arena = arena, .diagnostics = diagnostics};
   *answer = (struct wait_answer){
-      .scenario = scenario, .name = section->argument, .place = section->place, .slip_words = ""};
-  if (requirements(waiting) || read_section(waiting) || prepare_draws(waiting))
+      .scenario = scenario, .name = section->argument, .place = section->place};
+  if (requirements(waiting) ||
+      wait_terms_read(scenario, section, &waiting->terms, arena, diagnostics))
+    return NULL;
+  take_terms(waiting);
+  if (prepare_draws(waiting))
     return NULL;
   list_months(waiting);
   waiting->now = new_block(waiting, answer->option);

@@ -1,17 +1,18 @@
-// wait: buy an option now, or order in some months what is then cheaper or faster?
+// wait: buy an option now, or order something cheaper or faster in some months?
 //
 //   [wait OPTION]       OPTION is what can be bought now
-//     months            "6": the order goes out so many months after now
-//     successor         an option that is ordered then; without one, OPTION itself
+//     months            "6": the order is placed that many months from now
+//     successor         the option that is ordered then; by default OPTION itself
 //     throughput, power, price
-//                       factors on what is ordered, 1 unless given
+//                       factors for what is ordered, 1 by default
 //     price_decline     of the accelerator's list price per month until the order: "2 %/month"
-//     available         the month from which it is delivered, 0 unless given: "4 month"
-//     slip              how much later it comes: "triangular(0, 2, 8) month", or `from data`: the
+//     available         the month from which it is delivered, 0 by default: "4 month"
+//     slip              how much later it arrives: "triangular(0, 2, 8) month", or `from data`: the
 //                       dated slips of data/claims.csv, see model/questions/delivery_slip.h
 //     meanwhile         a rented option, or a price ("0.90 USD/Mtok"), for the tokens until then
-//     draws, seed       4096 and 1 unless given
-// Quantities but months, draws and seed may be ranges, as in [range]; so may the scenario's inputs.
+//     draws, seed       4096 and 1 by default
+// Quantities except months, draws and seed may be ranges, as in [range]; so may the scenario's
+// inputs.
 //
 // Both choices serve the same tokens per hour over the same horizon H: those of the accelerators
 // that could be bought now, or the option's `demand`. With an order after m and a delay s,
@@ -19,10 +20,11 @@
 //   wait = PV(rent, min(m + s, H)) + PV(ordered, H - m - s) / growth(wacc, m + s)
 // where PV is the sum of discounted_cash; with wacc = 0 %/yr it is the tco. What is ordered, and
 // what is rented, is sized in whole nodes for those tokens; its list price is price *
-// growth(-price_decline, m) of today's; electricity, colocation and wages have grown until it is
-// there. Hardware that is younger at the horizon is worth more then: the residual value falls in a
-// straight line from the whole price to `residual_value` at the age of H, so that every choice pays
-// for the part of it that was used. A delivery after the horizon never comes: all is rented.
+// growth(-price_decline, m) times today's; electricity, colocation and wages have grown until its
+// delivery. Hardware that is younger at the horizon is worth more then: the residual value falls in
+// a straight line from the full price to `residual_value` at the age of H, so that every choice
+// pays for the part of it that was used. A delivery after the horizon never arrives: everything is
+// rented.
 #ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
 #define PERTOKEN_MODEL_QUESTIONS_WAIT_H
 
@@ -36,8 +38,8 @@
 
 struct wait_choice {
   double mean, low, high; // USD: expected, and the 5th and 95th percentile
-  double regret;          // USD: expected excess over the better of both
-  double right;           // share of draws in which it is the better one; ties count for now
+  double regret;          // USD: expected excess over the better choice
+  double right;           // share of draws in which it is the better choice; ties count for now
 };
 
 struct wait_month {
@@ -57,14 +59,14 @@ struct wait_answer {
   double months;
   double available;       // h
   double slip;            // h, expected
-  const char *slip_words; // where it comes from
-  double rate;            // token/h that all choices serve, expected
+  const char *slip_words; // the source of the slip
+  double rate;            // token/h that both choices serve, expected
   struct wait_choice now, later;
   struct wait_month *list; // 0, 1, ... months
   size_t count;
   long pays_from, pays_until, best; // months of the list; -1: waiting never pays
   // h from now until which waiting pays for an order after `months`, with every uncertain quantity
-  // at its mean; NAN: never, and INFINITY: whenever it comes.
+  // at its mean; NAN: never; INFINITY: whenever it is delivered.
   double latest_delivery;
   size_t draws;
   unsigned long seed;

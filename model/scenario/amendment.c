@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-// One option without cases: its inputs need the layer of --set OPTION.KEY alone.
+// One option without cases: its inputs need only the layer of --set OPTION.KEY.
 static const struct layer amended = {.origin = ORIGIN_SET_OPTION, .option = 0};
 
 struct amendment *amendment_new(const struct scenario *scenario, struct arena *arena) {

@@ -33,21 +33,21 @@ struct figure {
   enum origin origin;
   double value;       // base units
   const char *text;   // as typed: "0.08 USD/kWh"; NULL for defaults
-  struct place place; // where it was typed or stands in data/; line 0 for defaults
+  struct place place; // where it was typed or is in data/; line 0 for defaults
   enum grade grade;
   const char *source;              // a title or reference; "" if none
   const char *date;                // as written; "" if none
-  bool in_usd;                     // of an amount in USD where the report is in another currency
-  const struct list_figure *years; // [year_count] of a list by year, whose first is `value`
-  size_t year_count;               // 0: one value
+  bool in_usd;                     // an amount in USD, in a report in another currency
+  const struct list_figure *years; // [year_count] of a list by year, whose first value is `value`
+  size_t year_count;               // 0: a single value
   const struct list_figure *tiers; // [2 * tier_count] of volume tiers: value, number, value, ...
   size_t tier_count;
 };
 
-// Of all years.
+// The highest of all years.
 double figure_highest(const struct figure *figure);
 
-// What an input has that nobody gave a value.
+// The figure of an input that was given no value.
 extern const struct figure figure_none;
 
 #endif

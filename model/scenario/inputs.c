@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-// One layer's word on one input.
+// One layer's statement about one input.
 struct said {
   struct figure figure;
   struct place key_place;
-  const char *by;        // the key that it was taken for, with its grade, or NULL
-  const char *attribute; // a source, date or quote was given, by this name
+  const char *by;        // the key that set it in its place, with its grade; or NULL
+  const char *attribute; // a source, date or quote was given, under this name
   struct place attribute_place;
 };
 
@@ -23,7 +23,7 @@ struct inputs {
   const struct model *model;
   struct arena *arena;
   size_t option_count, case_count;
-  struct said ***rows; // by row_of, then in blocks of declarations; NULL where nothing is said
+  struct said ***rows; // by row_of, then in blocks of declarations; NULL if nothing is said
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -38,18 +38,19 @@ static size_t row_of(const struct inputs *inputs, struct layer layer) {
 
 enum { BLOCK = 8 };
 
-// Options say little of all that they could.
+// Options state few of all possible inputs, so rows and blocks are allocated when first used.
 static struct said *said_at(const struct inputs *inputs, struct layer layer, int declaration) {
   struct said ***row = &inputs->rows[row_of(inputs, layer)];
   if (!*row)
-    *row = arena_array(inputs->arena, (size_t)inputs->model->count / BLOCK + 1, sizeof **row);
+    *row =
+        arena_array(inputs->arena, (size_t)inputs->model->count / BLOCK + 1, sizeof(struct said *));
   struct said **block = &(*row)[declaration / BLOCK];
   if (!*block)
     *block = arena_array(inputs->arena, BLOCK, sizeof **block);
   return &(*block)[declaration % BLOCK];
 }
 
-// NULL where nothing is said.
+// NULL if nothing is said.
 static struct said *said_in(const struct inputs *inputs, size_t row, int declaration) {
   struct said **blocks = inputs->rows[row];
   struct said *block = blocks ? blocks[declaration / BLOCK] : NULL;
@@ -90,7 +91,7 @@ static int parse_choice(const struct declaration *declaration, const struct ini_
 
 static int check_range(const struct declaration *declaration, const char *typed, struct place place,
                        double value, struct arena *arena, struct diagnostics *diagnostics) {
-  // Limits are typed in other units than values: forgive the last bits.
+  // Limits may be typed in other units than values: allow for the last bits.
   double slack = 1e-12 * fmax(fabs(declaration->min), fabs(declaration->max));
   const char *wrong = NULL;
   if (declaration->has_min && declaration->min_exclusive && value <= declaration->min)
@@ -130,7 +131,7 @@ static void refuse_list(const struct inputs *inputs, const struct declaration *d
                     declaration->name, list);
 }
 
-// "2, 1, 1 FTE" of the input `d`, in the unit of `declaration`: that, or its twin in USD.
+// "2, 1, 1 FTE" for the input `d`, in the unit of `declaration`: `d` itself, or its twin in USD.
 static void parse_list(const struct inputs *inputs, struct figure *figure, int d,
                        const struct declaration *declaration, const struct ini_key *key,
                        struct diagnostics *diagnostics) {
@@ -171,7 +172,7 @@ static void parse_tier(const struct inputs *inputs, struct list_figure tier[2],
   const char *at = strstr(text->text, word);
   if (!at || from < 0) {
     diagnostics_error(diagnostics, text->place,
-                      "expected a tier as in '8 %% from 100 gpu', not '%s'", text->text);
+                      "expected a tier such as '8 %% from 100 gpu', not '%s'", text->text);
     return;
   }
   tier[0] = (struct list_figure){
@@ -191,7 +192,7 @@ static void parse_tiers(const struct inputs *inputs, struct figure *figure,
   struct list_figure *tiers = arena_array(inputs->arena, 2 * count, sizeof *tiers);
   if (!declaration->tiers || count > MAX_TIERS) {
     diagnostics_error(diagnostics, key->value_place,
-                      declaration->tiers ? "'%s' has %zu volume tiers, of which at most 4 can be"
+                      declaration->tiers ? "'%s' has %zu volume tiers; at most 4 are allowed"
                                          : "'%s' has no volume tiers",
                       declaration->name, count);
     return;
@@ -202,15 +203,15 @@ static void parse_tiers(const struct inputs *inputs, struct figure *figure,
   figure->tier_count = count;
 }
 
-// NAME_usd says what NAME says, so that the stronger word counts.
+// NAME_usd sets the same figure as NAME, so that the stronger layer counts.
 static void assign_value(struct inputs *inputs, struct layer layer, int d, int stated,
                          const struct ini_key *key, struct diagnostics *diagnostics) {
   const struct declaration *declaration = &inputs->model->declarations[stated];
   struct figure *figure = &said_at(inputs, layer, d)->figure;
-  // A word in place of another takes none of its sources along.
+  // A new statement discards the sources of the one that it replaces.
   if (figure->origin != ORIGIN_NONE)
     *figure = (struct figure){.origin = ORIGIN_NONE};
-  // The figure counts as given even when it is wrong: one mistake, one message.
+  // The figure counts as given even if it is wrong: one mistake, one message.
   figure->origin = layer.origin;
   figure->place = key->value_place;
   figure->text = key->value;
@@ -230,8 +231,8 @@ static bool is_set(struct layer layer) {
   return layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
 }
 
-// An input and a key that stands for it, both in one file. A file that inherits the other word, and
-// --set, may say both: the later counts.
+// Refuses an input and a key that stands for it in one file. Inherited files and --set may state
+// both: the later one counts.
 static bool refuse_twice(const struct said *said, struct layer layer, const char *by,
                          const char *name, const struct ini_key *key,
                          struct diagnostics *diagnostics) {
@@ -239,12 +240,12 @@ static bool refuse_twice(const struct said *said, struct layer layer, const char
   if (said->figure.origin == ORIGIN_NONE || is_set(layer) ||
       said->key_place.source != key->place.source || !strcmp(before, by ? by : name))
     return false;
-  diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
-                    before, by ? by : name);
+  diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give only one", before,
+                    by ? by : name);
   return true;
 }
 
-// NAME_usd for another amount than one in USD, or beside NAME.
+// Refuses NAME_usd for an amount in another currency, or beside NAME.
 static bool refuse_currency(struct inputs *inputs, struct layer layer, int d, int stated,
                             const struct ini_key *key, struct diagnostics *diagnostics) {
   const int in_usd = inputs->model->declarations[d].in_usd;
@@ -257,8 +258,8 @@ static bool refuse_currency(struct inputs *inputs, struct layer layer, int d, in
     diagnostics_error(diagnostics, key->value_place, "'%s' is in USD: write '%s = %s', or USD",
                       name_usd, name, key->value);
   else if (figure->origin != ORIGIN_NONE && !is_set(layer))
-    diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
-                      name, name_usd);
+    diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give only one", name,
+                      name_usd);
   else
     return false;
   figure->origin = layer.origin;
@@ -284,7 +285,7 @@ static bool assign_attribute(struct said *said, const char *attribute, const str
                              struct arena *arena, struct diagnostics *diagnostics) {
   struct figure *figure = &said->figure;
   struct date date;
-  const bool none = !*key->value; // takes back what a file has inherited
+  const bool none = !*key->value; // an empty text undoes what a file has inherited
   if (!strcmp(attribute, "quote") && !none)
     assign_quote(figure, key, arena, diagnostics);
   else if (!strcmp(attribute, "source")) {
@@ -356,7 +357,7 @@ void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics)
         complete(said);
       else if (said->attribute)
         diagnostics_error(diagnostics, said->attribute_place,
-                          "'%s.%s' belongs to a '%s' that is not given here", name, said->attribute,
+                          "'%s.%s' needs a '%s', which is not given here", name, said->attribute,
                           name);
     }
 }
@@ -371,12 +372,12 @@ static bool option_says(const struct inputs *inputs, size_t option, size_t which
   return false;
 }
 
-// Which options have a word of their own on an input in a case, as "h200.discount,
-// mi325x.discount"; their number in *count.
+// The options with their own statement about an input in a case, as "h200.discount,
+// mi325x.discount"; how many in *count.
 static const char *own_words(const struct inputs *inputs, const struct scenario *scenario,
                              size_t which_case, int d, size_t *count) {
   const char *list = "";
-  const int of = inputs->model->declarations[d].year_of; // whose list says it too
+  const int of = inputs->model->declarations[d].year_of; // the input whose list also states it
   *count = 0;
   for (size_t o = 0; o < scenario->option_count; o++)
     if (option_says(inputs, o, which_case, d) ||
@@ -396,10 +397,10 @@ static void check_setting_reach(const struct inputs *inputs, struct scenario *sc
   const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
   if (count && count == scenario->option_count)
     diagnostics_error(diagnostics, said_at(inputs, set, d)->figure.place,
-                      "every option has a '%s' of its own: %s", name, own);
+                      "every option sets its own '%s': %s", name, own);
   else if (count)
     texts_add(&scenario->warnings, inputs->arena,
-              "--set %s does not reach options that have their own: %s", name, own);
+              "--set %s does not affect options that set their own: %s", name, own);
 }
 
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
@@ -414,7 +415,7 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
       const char *own = own_words(inputs, scenario, c, d, &count);
       if (count && count == scenario->option_count)
         texts_add(&scenario->warnings, inputs->arena,
-                  "'%s' in case %s has no effect: every option has its own: %s", name,
+                  "'%s' in case %s has no effect, because every option sets its own: %s", name,
                   scenario->cases[c], own);
     }
   }

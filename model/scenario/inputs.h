@@ -1,5 +1,5 @@
-// inputs: what a scenario says of its inputs, layer by layer, and what holds for each option and
-// case.
+// inputs: what a scenario says about its inputs, layer by layer, and what applies to each option
+// and case.
 #ifndef PERTOKEN_MODEL_SCENARIO_INPUTS_H
 #define PERTOKEN_MODEL_SCENARIO_INPUTS_H
 
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Where an assignment stands: `option` is an index or -1 for the common level.
+// The layer of an assignment: `option` is an index, or -1 for the common level.
 struct layer {
   enum origin origin; // ORIGIN_COMMON, ORIGIN_CASE, ORIGIN_SET, ORIGIN_OPTION, ...
   int option;
@@ -26,36 +26,37 @@ struct inputs;
 struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
                           struct arena *arena);
 
-// Takes NAME = VALUE or NAME.source, NAME.date, NAME.quote = TEXT, of which an empty TEXT is none,
-// so that a file can take back what it inherits. Returns false when `name` is not an input, so that the
+// Takes NAME = VALUE, or NAME.source, NAME.date or NAME.quote = TEXT. An empty TEXT removes it, so
+// that a file can undo what it inherits. Returns false if `name` is not an input, so that the
 // caller can look elsewhere; errors in the value are reported.
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
                    const struct ini_key *key, struct diagnostics *diagnostics);
 
-// Takes for an input what a key that stands for it says, `grid = DE`, as a figure with its place, grade,
-// source and date.
+// Takes an input's figure from a key that stands for it, such as `grid = DE`, with its place,
+// grade, source and date.
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
-// Has the layer a word on the input?
+// Does the layer say anything about the input?
 bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration);
 
 // After the last assignment: grades the figures by their sources. Reports a source, date or quote
-// that belongs to no value.
+// without a value.
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics);
 
-// Reports a word of --set that no option hears, because each has its own. Warns in
-// scenario->warnings of one that some do not hear, and of a case's that none does.
+// Reports a --set that affects no option, because each has its own value. Warns in
+// scenario->warnings of one that does not affect some options, and of a case's key that affects
+// none.
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
                         struct diagnostics *diagnostics);
 
-// Sets figures[model->count] to what the option has in a case from its layers alone: figure_none
-// where nothing was said. Later layers win, the option level over the common one. Figures are not
+// Sets figures[model->count] to what the option's layers alone give it in a case: figure_none if
+// nothing was said. Later layers win, and the option level over the common one. Figures are not
 // copied: they live as long as the inputs.
 void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
                     const struct figure **figures);
 
-// Sets those of figures[model->count] on which the layer has a word.
+// Sets those of figures[model->count] that the layer says something about.
 void inputs_apply(const struct inputs *inputs, struct layer layer, const struct figure **figures);
 
 #endif

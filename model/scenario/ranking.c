@@ -11,7 +11,8 @@ bool ranking_compares(const struct option *a, const struct option *b) {
   return a->decode_only == b->decode_only;
 }
 
-bool ranking_is_lowest(double cost, double lowest) {
+// Whether the cost equals the lowest: the rule for ties.
+static bool is_lowest(double cost, double lowest) {
   return arithmetic_compare(cost, lowest) <= 0;
 }
 
@@ -23,7 +24,7 @@ size_t ranking_mark(const double *cost, const bool *ranked, size_t count, bool *
     lowest = ranked[i] && cost[i] < lowest ? cost[i] : lowest;
   }
   for (size_t i = 0; i < count; i++) {
-    cheapest[i] = in_all >= 2 && ranked[i] && ranking_is_lowest(cost[i], lowest);
+    cheapest[i] = in_all >= 2 && ranked[i] && is_lowest(cost[i], lowest);
     marked += cheapest[i];
   }
   return marked;
@@ -33,7 +34,7 @@ const char *ranking_why_none(size_t option_count, size_t barred, const char *ask
                              struct arena *arena) {
   if (option_count == 1)
     return "there is only one option";
-  return barred ? "the throughputs are of unlike kinds"
+  return barred ? "the throughputs are not comparable"
                 : arena_printf(arena, "fewer than two options %s", asked);
 }
 
@@ -45,7 +46,8 @@ static bool is_like(const struct option *a, const struct option *b, struct arena
   return ranking_compares(a, b) && !workload_difference(&a->workload, &b->workload, arena);
 }
 
-// Of the options like the baseline, the first unlike this one: its difference, or NULL.
+// Among the options like the baseline, finds the first that differs from this one: the difference,
+// or NULL.
 static const char *difference_from_others(const struct scenario *scenario,
                                           const struct option *option, const char **other,
                                           struct arena *arena) {
@@ -67,8 +69,8 @@ enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct op
   why = why ? why : &ignored;
   *why = "";
   if (!ranking_compares(option, baseline)) {
-    *why = option->decode_only ? "its throughput is of decoding alone, an upper bound"
-                               : "the baseline's throughput is of decoding alone, an upper bound";
+    *why = option->decode_only ? "its throughput is decode only, an upper bound"
+                               : "the baseline's throughput is decode only, an upper bound";
     return RANK_UPPER_BOUND;
   }
   const char *difference = workload_difference(&baseline->workload, &option->workload, arena);
@@ -76,11 +78,11 @@ enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct op
     difference = difference_from_others(scenario, option, &other, arena);
   if (!difference)
     return RANK_FREE;
-  *why = arena_printf(arena, "another workload than %s's: %s", other, difference);
+  *why = arena_printf(arena, "its workload differs from that of %s: %s", other, difference);
   return RANK_UNLIKE;
 }
 
-// ---- what amounts decide
+// ---- what depends on amounts
 
 const struct ranking_amount ranking_amounts[RANKING_AMOUNTS] = {
     {.item = "demand_met",
@@ -96,7 +98,7 @@ const struct ranking_amount ranking_amounts[RANKING_AMOUNTS] = {
      .at_most = true,
      .limit = 1e-9,
      .shown = 0.001,
-     .before = "its peak exceeds the site's power by ",
+     .before = "its peak exceeds the site power by ",
      .after = " %"},
 };
 
@@ -127,8 +129,8 @@ static bool any_has(const struct scenario *scenario, enum rank_bar bar) {
 const char *ranking_asked(const struct scenario *scenario) {
   if (!any_has(scenario, RANK_SITE))
     return "serve the demand";
-  return any_has(scenario, RANK_UNMET) ? "serve the demand within the site's power"
-                                       : "keep within the site's power";
+  return any_has(scenario, RANK_UNMET) ? "serve the demand within the site power"
+                                       : "stay within the site power";
 }
 
 static const char *amount_words(const struct scenario *scenario, const struct option *option,
@@ -140,7 +142,7 @@ static const char *amount_words(const struct scenario *scenario, const struct op
                       is_said ? amount->beside_words : "");
 }
 
-// The first that is beyond its limit.
+// The first amount that is beyond its limit.
 static enum rank_bar amount_bar(const struct scenario *scenario, const struct option *option,
                                 const char **why, struct arena *arena) {
   for (size_t a = 0; a < RANKING_AMOUNTS; a++) {
@@ -228,4 +230,15 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
   ranking->saving =
       ranking->against < 0 ? 0 : 1 - costs[ranking->cheapest] / costs[ranking->against];
   return ranking;
+}
+
+bool ranking_names(const struct scenario *scenario, const struct ranking *ranking, size_t option) {
+  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const size_t against = (size_t)ranking->against;
+  const struct standing *standing = &ranking->options[option];
+  if (standing->cheapest || ranking->against < 0 || !standing->ranked)
+    return standing->cheapest;
+  return (option == scenario->baseline || against != scenario->baseline) &&
+         is_lowest(option_value(scenario, &scenario->options[option], cost, 0),
+                   option_value(scenario, &scenario->options[against], cost, 0));
 }

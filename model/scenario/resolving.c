@@ -35,10 +35,12 @@ struct resolving resolving_new(struct scenario *scenario, size_t number,
                                 .arena = arena,
                                 .diagnostics = diagnostics};
   *resolving.option = (struct option){.id = resolving.option->id,
+                                      .label = resolving.option->label,
                                       .place = resolving.option->place,
                                       .accelerator = "",
                                       .accelerator_name = "",
                                       .power_doubt = "",
+                                      .prefill_lack = "",
                                       .not_included = ""};
   resolving.option->figures = arena_array(
       arena, (size_t)scenario->model->count * scenario->case_count, sizeof(const struct figure *));

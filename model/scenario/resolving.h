@@ -1,16 +1,16 @@
 // resolving: an option while it is being resolved, and how a step gives it a figure. The steps, in
-// their order:
+// order:
 //
-//   inputs        in every case what its layers say, and an amendment
-//   free          the middle of a range where nobody stated a value
-//   resolution    what excludes or needs what; what a rented option does not pay
+//   inputs        what its layers say in every case, and an amendment
+//   free          the midpoint of a range if no value was stated
+//   resolution    which inputs exclude or require others; what a rented option does not pay for
 //   hardware      what its accelerator and its price give
 //   throughput    what its evidence gives
 //   utilization   what a record of production gives
-//   hardware      watts that nobody stated
+//   hardware      watts that were not stated
 //   resolution    defaults
 //   currency      amounts in USD
-//   lending       what another option's tokens follow from
+//   lending       inputs that another option's tokens follow from
 //   resolution    its graph and its values
 //   grading       grades and warnings
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLVING_H
@@ -29,11 +29,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Inputs that mean something only beside another: at the common level it is enough that one option
-// has that other.
+// Inputs that have an effect only with another one: at the common level it is enough that one
+// option has that other one.
 struct companions {
   bool *some_has;     // [model->count]
-  struct place *idle; // [model->count] where one is given to an option without the other
+  struct place *idle; // [model->count] where one is given to an option that lacks the other
 };
 
 struct resolving {
@@ -44,12 +44,12 @@ struct resolving {
   struct selections selections;      // the amendment's, else the option's, else the workload's
   bool amended[SELECTION_KEYS];      // by the amendment
   struct companions *companions;     // or NULL
-  struct lack *lack;                 // takes a lack of throughput; NULL: that is an error
+  struct lack *lack;                 // receives a lack of throughput; NULL: that is an error
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
 
-// Everything set up for an option, which is emptied. The amendment, companions and lack may be NULL.
+// Prepares to resolve an option, which is emptied. The amendment, companions and lack may be NULL.
 struct resolving resolving_new(struct scenario *scenario, size_t number,
                                const struct amendment *amendment, struct arena *arena,
                                struct diagnostics *diagnostics);
@@ -57,22 +57,23 @@ struct resolving resolving_new(struct scenario *scenario, size_t number,
 // The figures of a case: [model->count].
 const struct figure **resolving_figures(const struct resolving *resolving, size_t which_case);
 
-// A copy of a figure in the arena.
+// Copies a figure to the arena.
 const struct figure *resolving_keep(const struct resolving *resolving, struct figure figure);
 
-// Gives an input a figure in every case that has none, or one of the origin `over`; nothing for a
-// declaration of -1.
+// Gives an input a figure in every case in which it has none, or one of the origin `over`; does
+// nothing for a declaration of -1.
 void resolving_fill_over(struct resolving *resolving, int declaration, enum origin over,
                          struct figure figure);
 void resolving_fill(struct resolving *resolving, int declaration, struct figure figure);
 
-// After an error: one mistake, one message, and not also that the input is missing.
+// After an error: marks the input as given, so that one mistake is not also reported as a missing
+// input.
 void resolving_pretend(struct resolving *resolving, const char *input);
 
-// Has the base case a figure of the input? -1: no.
+// Does the input have a figure in the base case? False for -1.
 bool resolving_has(const struct resolving *resolving, int declaration);
 
-// A cell of the catalogue as a figure; false when it is blank.
+// A cell of the catalogue as a figure; false if it is blank.
 bool resolving_cell(const struct table *table, size_t row, const char *column,
                     struct figure *figure);
 

@@ -25,8 +25,8 @@ const char *scenario_year_begins(const struct scenario *scenario, int year, stru
   return scenario_period_begins(scenario, 1 + (year - 1) * periods_per_year(scenario), arena);
 }
 
-// Years and months are the calendar's; a part of a year that is no whole months has its share of 365
-// days.
+// Years and months are the calendar's; a part of a year that is not a whole number of months is
+// that share of 365 days.
 const char *scenario_period_begins(const struct scenario *scenario, int period,
                                    struct arena *arena) {
   enum { MONTHS = 12, DAYS = 365 };
@@ -92,6 +92,13 @@ bool option_has(const struct option *option, int declaration) {
   return option->graph->state[declaration] != GRAPH_ABSENT && !option_is_lent(option, declaration);
 }
 
+bool scenario_has(const struct scenario *scenario, int declaration) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (option_has(&scenario->options[o], declaration))
+      return true;
+  return false;
+}
+
 bool option_is_owned(const struct option *option) {
   return !option->rented && !option->provider;
 }
@@ -135,26 +142,31 @@ static bool is_upper_bound(const struct option *option) {
   return option->decode_only;
 }
 
+static bool is_estimate(const struct option *option) {
+  return option->serving_estimate;
+}
+
 static bool is_api(const struct option *option) {
   return option->provider != NULL;
 }
 
-// "WHAT: a, b. " of the options that it is true of, or "".
+// "WHAT: a, b. " for the options that it holds for, or "".
 static const char *stamp_of(const struct scenario *scenario, const char *what,
                             bool (*holds)(const struct option *), struct arena *arena) {
-  const char *ids = "";
+  const char *labels = "";
   for (size_t o = 0; o < scenario->option_count; o++)
     if (holds(&scenario->options[o]))
-      ids = arena_printf(arena, "%s%s%s", ids, *ids ? ", " : "", scenario->options[o].id);
-  return *ids ? arena_printf(arena, "%s: %s. ", what, ids) : "";
+      labels =
+          arena_printf(arena, "%s%s%s", labels, *labels ? ", " : "", scenario->options[o].label);
+  return *labels ? arena_printf(arena, "%s: %s. ", what, labels) : "";
 }
 
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
   const char *text = arena_printf(
-      arena, "%s%s",
-      stamp_of(scenario, "Upper bound, decode only (as if prefill took no time)", is_upper_bound,
-               arena),
-      stamp_of(scenario, "Provider's precision (not known, so not compared)", is_api, arena));
+      arena, "%s%s%s",
+      stamp_of(scenario, "Upper bound, decode only (prefill time ignored)", is_upper_bound, arena),
+      stamp_of(scenario, "Serving estimate (prefill plus decoding)", is_estimate, arena),
+      stamp_of(scenario, "Provider's precision (unknown, not compared)", is_api, arena));
   if (scenario->mixed && *scenario->mixed_reason)
     text = arena_printf(arena, "MIXED: %s. %s", scenario->mixed_reason, text);
   return text;

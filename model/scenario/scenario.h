@@ -1,9 +1,9 @@
 // scenario: a what-if as an INI file -> options with every input resolved, in every case. read.h
-// makes one.
+// creates one.
 //
 // A scenario holds options to be compared, inputs common to them, and named cases (what-ifs). Case
-// 0 is "base", the scenario as it stands; cases 1.. are its [case NAME] sections. Every option has
-// the same inputs given in every case, so one graph per option serves all cases, and all cases are
+// 0 is "base", the scenario as written; cases 1.. are its [case NAME] sections. An option has the
+// same inputs given in every case, so one graph per option serves all cases, and all cases are
 // evaluated as one block.
 //
 // Precedence of an input, lowest first: default; catalogue and evidence; the common level
@@ -27,12 +27,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What a scenario is read with. Everything it points at must outlive the scenario.
+// Everything a scenario is read with. Whatever it points to must outlive the scenario.
 struct scenario_request {
   const char *path;
-  const char *beside;     // a scenario it is held against: both have what either speaks of; or NULL
+  const char *text;       // of a file that is yet to be written to `path`; NULL: it exists
+  const char *beside;     // a scenario to compare with: both have what either mentions; or NULL
   const char *model_path; // NULL: the built-in model
   const char *data_directory;
+  const char *const *data_extras; // [data_extra_count] files of the user's own rows beside it
+  size_t data_extra_count;
   const char *measurements_directory; // NULL: no records
   const char *case_name;              // NULL: base
   const char *const *settings;        // "KEY=VALUE", "SECTION.KEY=VALUE" or "OPTION.KEY=VALUE"
@@ -42,34 +45,37 @@ struct scenario_request {
 
 struct offer;
 
-// A vendor's offer, and whose inputs it gives, in which layer.
+// A vendor's offer, and the layer whose inputs it gives.
 struct scenario_offer {
   enum origin origin;
   int option;
   size_t which_case;
   const struct offer *offer;
-  struct place place; // of the key that names its file
+  struct place place; // of the key that names the file
 };
 
 struct scenario {
   const struct source *source;
   const char *path, *title;
-  const char *date;  // the day that staleness is counted from, YYYY-MM-DD
+  const char *date;  // the day as of which staleness is judged, YYYY-MM-DD
   const char *start; // the day on which the first period begins, YYYY-MM-DD
-  const char
-      *digest; // SHA-256 over the scenario, what it inherits, its offers, the model and --set
+  // SHA-256 of the scenario, what it inherits, its offers, the user's own rows, the model and
+  // --set.
+  const char *digest;
   struct model *model;
   struct option *options;
   size_t option_count, baseline;
   const char *const *cases; // [case_count]; cases[0] is "base"
+  const char *const
+      *case_labels; // [case_count]: what people read in its place: the file's, else it
   size_t case_count, selected;
-  double period_h; // a period's length by [scenario] period; a year has a whole number of them
-  int periods; // columns of a series, enough for the longest horizon of any case, at least 7 years
-  bool mixed;  // unlike throughputs were allowed with --mixed; they are:
-  const char *mixed_reason;    // "precision: fp8 and bf16", or ""
+  double period_h;          // by [scenario] period; a year has a whole number of periods
+  int periods;              // columns of a series, enough for the longest horizon, at least 7 years
+  bool mixed;               // unlike throughputs were allowed with --mixed; they are:
+  const char *mixed_reason; // "precision: fp8 and bf16", or ""
   const char *const *settings; // the --set arguments
   size_t setting_count;
-  struct place currency_place; // of [scenario] currency; source NULL: USD, as nothing is said
+  struct place currency_place; // of [scenario] currency; source NULL: not stated, so USD
   struct texts warnings;       // of the scenario as a whole
   struct range *ranges;        // range.h; in the order of the file, an ancestor's first
   size_t range_count;
@@ -79,13 +85,13 @@ struct scenario {
   size_t free_count;
   struct scenario_offer *offers; // in the order of the files' keys
   size_t offer_count;
-  const struct ini_section *questions; // [claim NAME], [free], [demand NAME], ...: as they stand
+  const struct ini_section *questions; // [claim NAME], [free], [demand NAME], ...: as written
   size_t question_count;
-  struct catalog *catalog;            // the data it was resolved with; tables load when asked for
+  struct catalog *catalog;            // the data used to resolve it; tables are loaded on demand
   const struct records *records;      // of --measurements
-  const char *measurements_directory; // NULL: none was asked for
-  // What it says of its options, to resolve one again in another case or with an amendment:
-  // resolution.h.
+  const char *measurements_directory; // NULL: not requested
+  // What it says about its options, so that one can be resolved again in another case or with an
+  // amendment: resolution.h.
   bool may_mix;                        // --mixed
   const struct inputs *inputs;         // layer by layer
   const struct selections *selections; // [1 + option_count]: the workload's, then each option's
@@ -94,22 +100,23 @@ struct scenario {
 // The number of the option with this id, or -1.
 int scenario_option(const struct scenario *scenario, const char *id);
 
-// "there is no option 'ID'", with the nearest that there is.
+// The error "there is no option 'ID'", with the nearest existing id.
 void scenario_unknown_option(const struct scenario *scenario, const char *id, struct place place,
                              struct diagnostics *diagnostics);
 
-// The id nearest to one that no option has, or NULL.
+// The id nearest to an unknown one, or NULL.
 const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
                                     struct arena *arena);
 
 // Columns that a series needs for a horizon.
 int scenario_columns(const struct scenario *scenario, double horizon_h);
 
-// When an operating period begins: "2027-01", or "2027-01-15" where that is no month's first day.
+// When an operating period begins: "2027-01", or "2027-01-15" if that is not the first day of a
+// month.
 const char *scenario_period_begins(const struct scenario *scenario, int period,
                                    struct arena *arena);
 
-// The same of a year of operation, from 1.
+// The same for a year of operation, counted from 1.
 const char *scenario_year_begins(const struct scenario *scenario, int year, struct arena *arena);
 
 // What every face of the scenario must say about the comparison: upper bounds, unlike workloads; ""
@@ -127,37 +134,42 @@ double option_value(const struct scenario *scenario, const struct option *option
 const struct scenario_offer *option_offer(const struct scenario *scenario,
                                           const struct option *option, size_t which_case);
 
-// What faces say in place of an item's value where there is none in the selected case; else NULL.
+// What faces show instead of an item's value if it is absent in the selected case; else NULL.
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration);
 
-// Is the declaration there for this option, as an input or computed, and its own?
+// Does the option have the declaration, as an input or computed, and as its own?
 bool option_has(const struct option *option, int declaration);
 
-// Is it of another option, whose tokens this one serves: an input, or what follows from such alone?
+// Does any option have it?
+bool scenario_has(const struct scenario *scenario, int declaration);
+
+// Does it belong to another option whose tokens this one serves: an input, or an item that follows
+// only from such?
 bool option_is_lent(const struct option *option, int declaration);
 
-// Are its accelerators bought: neither rented nor those of a token API?
+// Are its accelerators bought, not rented or those of a token API?
 bool option_is_owned(const struct option *option);
 
-// What faces say that it runs on: the accelerator's id in the catalogue, or "token API".
+// What faces show as its hardware: the accelerator's id in the catalogue, or "token API".
 const char *option_runs_on(const struct option *option);
 
-// What faces say of its workload; "" for nothing. The precision of a token API is its provider's.
+// What faces show of its workload; "" for nothing. A token API's precision is its provider's
+// choice.
 const char *option_workload(const struct option *option, enum workload_key key);
 
-// Operating periods of the option in a case, the last perhaps cut short: entries 0..n of a series
-// mean something.
+// The option's operating periods in a case, the last of which may be cut short: only entries 0..n
+// of a series are meaningful.
 int option_periods(const struct scenario *scenario, const struct option *option, size_t which_case);
 
 // Why its published throughput may be wrong, or "".
 const char *option_doubt(const struct option *option);
 
-// The input that the option's accelerators are paid by: list_price or a rent; -1 where the model has
+// The input for the price of the option's accelerators: list_price or a rent; -1 if the model has
 // none.
 int option_price(const struct scenario *scenario, const struct option *option);
 
-// 1 - cost(option) / cost(baseline) of a USD/Mtok item, in the selected case.
+// 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case.
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item);
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
+#include "model/catalog/columns.h"
 #include "model/cost/units.h"
 #include "model/evidence/naming.h"
 
@@ -49,7 +50,7 @@ struct taker {
   struct diagnostics *diagnostics;
 };
 
-// The value becomes the word that is meant.
+// Replaces the value with the word that it means.
 static void settle_name(const struct taker *taker, struct naming naming, struct ini_key *key,
                         const char **note) {
   if (naming.why)
@@ -74,7 +75,7 @@ static void read_word(const struct taker *taker, enum workload_key which, struct
   settle_name(taker, naming_find(taker->catalog, &vocabulary, key->value, taker->arena), key, note);
 }
 
-// "Server" as the table of throughputs writes it; a word of the user's own stays as it is.
+// "Server" in the spelling of the table of throughputs; any other word is left as it is.
 static void read_scenario(const struct taker *taker, struct ini_key *key) {
   const struct table *table = catalog_glance(taker->catalog, CATALOG_THROUGHPUT);
   for (size_t row = 0; table && row < table->rows; row++) {
@@ -90,7 +91,7 @@ static void read_scenario(const struct taker *taker, struct ini_key *key) {
 static const char *const per_user_units[WORKLOAD_KEYS] = {
     [WORKLOAD_INTERACTIVITY] = "token/s", [WORKLOAD_TTFT] = "s", [WORKLOAD_TPOT] = "ms"};
 
-// Written alike whatever its unit was, so that equal rates are equal texts; "" after an error.
+// Written the same way in any unit, so that equal rates are equal texts; "" after an error.
 static void read_per_user(const struct taker *taker, enum workload_key which, struct ini_key *key) {
   const char *text = key->value;
   struct unit unit;

@@ -87,10 +87,9 @@ int simulation_merge(struct simulation_part *into, const struct simulation_part 
   const struct simulation_frame *frame = &into->frame;
   static const struct place nowhere;
   if (!same_run(frame, &from->frame)) {
-    diagnostics_error(
-        diagnostics, nowhere,
-        "these parts are of different runs: scenario, case, item, seed, method, draws "
-        "and shards must be the same");
+    diagnostics_error(diagnostics, nowhere,
+                      "these parts are from different runs: scenario, case, item, seed, method, "
+                      "draws and shards must be the same");
     return -1;
   }
   for (unsigned s = 0; s < frame->shards; s++)
@@ -118,7 +117,7 @@ static bool is_complete(const struct simulation_part *part) {
   return !part->stopped;
 }
 
-// The error of a mean of means; of a single random sample, from its deviation.
+// The error of a mean of means; for a single random sample, derived from its deviation.
 static double standard_error(const struct simulation_frame *frame, const struct tally *tally,
                              double variance) {
   double means[MAX_REPLICATES];
@@ -132,7 +131,7 @@ static double standard_error(const struct simulation_frame *frame, const struct 
   return sqrt(gsl_stats_variance(means, 1, count) / (double)count);
 }
 
-// The ends of the histogram, about the percentiles.
+// The levels: the ends of the histogram, with the percentiles between them.
 enum { LOW_END, FIRST_LEVEL, HIGH_END = FIRST_LEVEL + SIMULATE_LEVELS, ALL_LEVELS };
 
 static void fill_percentiles(const struct simulation_part *part, size_t o, double unit,
@@ -181,7 +180,7 @@ static const struct influence *find_influences(const struct simulation_part *par
   return influences;
 }
 
-// The costs come first, then the savings of all options but the baseline.
+// The costs come first, then the savings of all options except the baseline.
 static size_t option_of(const struct simulation_frame *frame, size_t o) {
   size_t option = o < frame->option_count ? o : o - frame->option_count;
   return option + (o >= frame->option_count && option >= frame->baseline ? 1 : 0);
@@ -225,7 +224,7 @@ static void fill_verdicts(const struct simulation_part *part, uint64_t done,
     barred += *frame->not_ranked[i] != 0;
     not_ranked[i] = verdicts->ranked[i] || *frame->not_ranked[i]
                         ? frame->not_ranked[i]
-                        : arena_printf(arena, "in no draw does it %s", frame->asked);
+                        : arena_printf(arena, "it does not %s in any draw", frame->asked);
   }
   result->ranked = ranked;
   result->cheapest = cheapest;
@@ -242,7 +241,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   if (!done) {
     diagnostics_error(diagnostics, (struct place){.source = NULL},
                       part->stopped ? "the simulation was stopped before its first draw"
-                                    : "these shards have none of the draws: give the others too");
+                                    : "these shards contain no draws: give the others too");
     return NULL;
   }
   struct simulation *result = arena_alloc(arena, sizeof *result);
@@ -265,6 +264,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .option_count = frame->option_count,
       .baseline = frame->baseline,
       .options = frame->options,
+      .labels = frame->labels,
       .outcome_count = count,
       .outcomes = outcomes,
       .group_count = frame->group_count,

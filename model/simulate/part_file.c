@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SCHEMA = 3, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
+enum { SCHEMA = 4, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -24,7 +24,7 @@ static json_t *number_json(double x) {
   return isfinite(x) ? json_real(x) : json_null();
 }
 
-// Pairs of index and value, of what is not zero.
+// Pairs of index and value for the values that are not zero.
 static json_t *sparse_json(const int64_t *values, size_t count) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
   json_t *object =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, "
                 "s:I, s:o, s:o, "
-                "s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
+                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
                 "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest,
                 "case", frame->case_name, "stamp", frame->stamp, "asked", frame->asked,
                 "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws, "method",
@@ -111,7 +111,8 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
                 "seed", (json_int_t)frame->seed, "shard_count", (int)frame->shards, "replicates",
                 (int)frame->replicates, "influence_draws", (json_int_t)frame->influence_draws,
                 "stopped", part->stopped, "baseline", (json_int_t)frame->baseline, "options",
-                names_json(frame->options, frame->option_count), "groups",
+                names_json(frame->options, frame->option_count), "labels",
+                names_json(frame->labels, frame->option_count), "groups",
                 names_json(frame->groups, frame->group_count), "notes",
                 names_json(frame->notes, frame->note_count), "not_ranked",
                 names_json(frame->not_ranked, frame->option_count), "compared",
@@ -125,7 +126,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
   return bad ? -1 : 0;
 }
 
-// Reads on after the first mistake, as if nothing was there: `bad` says what it was.
+// Continues after the first mistake as if the value were absent: `bad` says what the mistake was.
 struct part_reader {
   const char *bad;
   struct arena *arena;
@@ -280,7 +281,8 @@ static void read_outcome(struct part_reader *reader, const json_t *object,
               sketch_bins(&frame->shapes[o]));
 }
 
-// Where some option is the cheapest, at least two are ranked, and one or more of these have it.
+// In draws with a cheapest option, at least two are ranked, and one or more of these are the
+// cheapest.
 static void check_verdicts(struct part_reader *reader, const struct simulation_part *part,
                            uint64_t done) {
   const struct verdicts *verdicts = &part->verdicts;
@@ -336,11 +338,14 @@ static void read_frame(struct part_reader *reader, const json_t *object,
   frame->options = read_names(reader, object, "options", &frame->option_count);
   frame->groups = read_names(reader, object, "groups", &frame->group_count);
   frame->notes = read_names(reader, object, "notes", &frame->note_count);
-  size_t reasons;
+  size_t reasons, labels;
+  frame->labels = read_names(reader, object, "labels", &labels);
   frame->not_ranked = read_names(reader, object, "not_ranked", &reasons);
   frame->compared = read_flags(reader, object, "compared", frame->option_count);
   if (reasons != frame->option_count && !reader->bad)
     reader->bad = "not_ranked";
+  if (labels != frame->option_count && !reader->bad)
+    reader->bad = "labels";
   if (read_whole(reader, object, "schema", 0, INT32_MAX) != SCHEMA && !reader->bad)
     reader->bad = "schema";
   if (!frame->option_count && !reader->bad)
@@ -389,7 +394,7 @@ static struct simulation_part *read_part(struct part_reader *reader, const json_
 struct simulation_part *simulation_part_read(const char *path, struct arena *arena,
                                              struct diagnostics *diagnostics) {
   const struct source *source;
-  json_t *object = json_in_read(path, "no part of a simulation", &source, arena, diagnostics);
+  json_t *object = json_in_read(path, "not a part of a simulation", &source, arena, diagnostics);
   if (!object)
     return NULL;
   struct part_reader reader = {.arena = arena};
@@ -398,6 +403,6 @@ struct simulation_part *simulation_part_read(const char *path, struct arena *are
   if (!reader.bad)
     return part;
   diagnostics_error(diagnostics, (struct place){.source = source},
-                    "no part of a simulation: '%s' is missing or wrong", reader.bad);
+                    "not a part of a simulation: '%s' is missing or wrong", reader.bad);
   return NULL;
 }

@@ -1,4 +1,4 @@
-// part_file: a part of a simulation as a file in JSON.
+// part_file: a part of a simulation as a JSON file.
 #ifndef PERTOKEN_MODEL_SIMULATE_PART_FILE_H
 #define PERTOKEN_MODEL_SIMULATE_PART_FILE_H
 
@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-// Returns 0, or -1 when it could not be written.
+// Returns 0, or -1 if it could not be written.
 int simulation_part_print(const struct simulation_part *part, FILE *out);
 
-// NULL after errors: what is no JSON, what lacks something or has it of the wrong type, counts that
-// do not add up.
+// NULL after errors: invalid JSON, something missing or of the wrong type, counts that do not add
+// up.
 struct simulation_part *simulation_part_read(const char *path, struct arena *arena,
                                              struct diagnostics *diagnostics);
 

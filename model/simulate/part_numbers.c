@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Goes through the numbers of a part in one fixed order, to copy them out or in.
+// Visits the numbers of a part in one fixed order, to copy them out or in.
 struct walk {
   uint64_t *sums;
   size_t at;
@@ -71,7 +71,7 @@ static void walk_part(struct walk *walk, struct simulation_part *part) {
   }
 }
 
-// Of what must be the same in all parts: a double per item.
+// Values that must be the same in all parts: one double each.
 enum { GUARDS_PER_OUTCOME = 4, GUARDS = 3 };
 
 static void fill_guards(const struct simulation_frame *frame, double *guards) {
@@ -93,7 +93,7 @@ struct simulation_numbers simulation_part_numbers(const struct simulation_part *
                                                   struct arena *arena) {
   const struct simulation_frame *frame = &part->frame;
   const size_t outcomes = frame->outcome_count;
-  struct simulation_part copy = *part; // walked through without being changed in value
+  struct simulation_part copy = *part; // its values do not change
   struct walk walk = {NULL, 0, false};
   walk_part(&walk, &copy);
   struct simulation_numbers numbers = {

@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What processes can bring together without knowing what it is: whole numbers to be added modulo
-// 2^64, and doubles of which the least and the greatest count.
+// Numbers that processes can combine without knowing their meaning: integers to be added modulo
+// 2^64, and doubles of which the minimum and the maximum count.
 struct simulation_numbers {
   uint64_t *sums;       // [sum_count]
   double *lows, *highs; // [end_count]
   size_t sum_count, end_count;
 };
 
-// In the arena. All parts of one run have as many of them.
+// In the arena. All parts of one run have the same number of them.
 struct simulation_numbers simulation_part_numbers(const struct simulation_part *part,
                                                   struct arena *arena);
 
-// Makes a part what the parts together are. Returns -1, with an error, if they were not all of the
-// same run.
+// Sets a part to the combination of all parts. Returns -1, with an error, if they were not all of
+// the same run.
 int simulation_part_set(struct simulation_part *part, const struct simulation_numbers *numbers,
                         struct diagnostics *diagnostics);
 

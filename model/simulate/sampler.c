@@ -31,13 +31,13 @@ bool sampler_draws_any(const struct scenario *scenario, const struct target *sol
   return false;
 }
 
-enum { SOLVED = -2 }; // instead of the number of a range or variable
+enum { SOLVED = -2 }; // used instead of the number of a range or variable
 
 struct sampler_setup {
   struct sampler *sampler;
   const struct scenario *scenario;
   const struct target *solved;
-  int *variables; // of the response request
+  int *variables; // for the response request
   int *variable_of_range;
   const char **notes;
   struct arena *arena;
@@ -48,7 +48,7 @@ static void note(struct sampler_setup *setup, const char *text) {
   setup->notes[setup->sampler->note_count++] = text;
 }
 
-// Which ranges some option has, in the order of the file.
+// Finds the ranges that some option has, in the order of the file.
 static int choose_variables(struct sampler_setup *setup) {
   struct sampler *sampler = setup->sampler;
   const struct scenario *scenario = setup->scenario;
@@ -71,9 +71,10 @@ static int choose_variables(struct sampler_setup *setup) {
     if (used[r])
       ranges[sampler->variable_count++] = r;
     else
-      note(setup, arena_printf(
-                      setup->arena, "the range of '%s' has no effect: %s", scenario->ranges[r].key,
-                      solved ? "its value is looked for" : "case or --set give its value"));
+      note(setup, arena_printf(setup->arena, "the range of '%s' has no effect: %s",
+                               scenario->ranges[r].key,
+                               solved ? "its value is being solved for"
+                                      : "a case or --set gives its value"));
   }
   for (size_t i = 0; i < scenario->option_count * count; i++)
     if (setup->variables[i] >= 0)
@@ -84,14 +85,13 @@ static int choose_variables(struct sampler_setup *setup) {
   if (sampler->variable_count)
     return 0;
   diagnostics_error(setup->diagnostics, (struct place){.source = scenario->source},
-                    scenario->range_count ? "every ranged input has a certain value here: there is "
-                                            "nothing to draw"
-                                          : "there is no [range]: there is nothing to draw");
+                    scenario->range_count
+                        ? "every ranged input has a fixed value here: there is nothing to draw"
+                        : "there is no [range]: there is nothing to draw");
   return -1;
 }
 
-// Room for the longest horizon that is drawn.
-static int periods_of(const struct scenario *scenario) {
+int sampler_periods(const struct scenario *scenario) {
   int horizon = model_find(scenario->model, "horizon"), periods = scenario->periods;
   for (size_t r = 0; r < scenario->range_count; r++) {
     if (scenario->ranges[r].declaration != horizon)
@@ -125,7 +125,7 @@ static int find_factor(const struct sampler_setup *setup, struct sample_group *g
   return gsl_linalg_cholesky_decomp1(&matrix.matrix) ? -1 : 0;
 }
 
-// The lowest-numbered variable that each is connected to by correlations.
+// The lowest-numbered variable to which each one is connected by correlations.
 static void find_roots(const struct sampler_setup *setup, int *roots) {
   const struct scenario *scenario = setup->scenario;
   int count = setup->sampler->variable_count;
@@ -179,7 +179,7 @@ static void start_streams(struct sampler_setup *setup) {
     for (unsigned replicate = 0; replicate < replicates; replicate++)
       for (size_t v = 0; v < per_replicate; v++) {
         const char *key = setup->scenario->ranges[sampler->ranges[v]].key;
-        // No key of an INI file has a line end in it.
+        // No key of an INI file contains a line end.
         const char *name = side == SAMPLE_FIRST && replicate < sampler->replicates
                                ? key
                                : arena_printf(setup->arena, "%s\n%d", key, side);
@@ -190,16 +190,17 @@ static void start_streams(struct sampler_setup *setup) {
       }
   sampler->streams = streams;
   if (sampler->method == DRAW_SOBOL && setup->scenario->range_count > DRAW_DIMENSIONS)
-    note(setup, arena_printf(setup->arena,
-                             "Sobol's sequence serves the first %d ranges; the %zu after them are "
-                             "drawn at random",
-                             DRAW_DIMENSIONS, setup->scenario->range_count - DRAW_DIMENSIONS));
+    note(setup,
+         arena_printf(
+             setup->arena,
+             "the Sobol sequence covers the first %d ranges; the remaining %zu are drawn at random",
+             DRAW_DIMENSIONS, setup->scenario->range_count - DRAW_DIMENSIONS));
 }
 
 static int prepare_distributions(const struct sampler_setup *setup) {
   for (int v = 0; v < setup->sampler->variable_count; v++) {
     struct range *range = &setup->scenario->ranges[setup->sampler->ranges[v]];
-    // For every later sampler of the scenario, too.
+    // Also for every later sampler of the scenario.
     if (distribution_prepare(&range->distribution, range->place, setup->scenario->model->arena,
                              setup->diagnostics))
       return -1;
@@ -231,7 +232,7 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
     return NULL;
   start_streams(&setup);
   struct response_request wanted = {.scenario = scenario,
-                                    .periods = periods_of(scenario),
+                                    .periods = sampler_periods(scenario),
                                     .variables = setup.variables,
                                     .variable_count =
                                         sampler->variable_count + (request->solved ? 1 : 0),
@@ -243,7 +244,7 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   return sampler->response ? sampler : NULL;
 }
 
-// The share of each draw below which its input falls, before correlation.
+// The share of each draw's distribution that lies below it, before correlation.
 static void uniforms_of(const struct sampler *sampler, enum sample_side side, unsigned replicate,
                         uint64_t first, int variable, double *u) {
   size_t row = (size_t)side * (sampler->replicates + 1) + replicate;
@@ -251,7 +252,7 @@ static void uniforms_of(const struct sampler *sampler, enum sample_side side, un
                 u);
 }
 
-// From the last variable to the first, each needs only itself and those before it.
+// From the last variable to the first, as each needs only itself and those before it.
 VECTOR_CLONES static void correlate(const struct sample_group *group, double *const *normals) {
   for (int i = group->count - 1; i >= 0; i--) {
     const double *row = group->factor + (size_t)i * (size_t)group->count;
@@ -268,7 +269,7 @@ VECTOR_CLONES static void correlate(const struct sample_group *group, double *co
   }
 }
 
-// Far out a share would round to 0 or 1, which no distribution has a quantile for.
+// In the far tails a share would round to 0 or 1, for which no distribution has a quantile.
 VECTOR_CLONES static void keep_inside(double *u) {
 #pragma omp simd
   for (int k = 0; k < VECTOR_BLOCK; k++)

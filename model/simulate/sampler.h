@@ -1,8 +1,8 @@
 // sampler: the ranged inputs of a scenario, ready to be drawn, and its options' response to them.
 //
-// A sampler is only read when it draws: any number of threads share one, each with a sample of its
-// own. What is drawn depends on seed, method, the ranges and their order in the file, and the
-// number of the draw, and on nothing else.
+// Drawing does not change a sampler: any number of threads share one, each with its own sample. The
+// draws depend on seed, method, the ranges and their order in the file, and the number of the draw,
+// and on nothing else.
 #ifndef PERTOKEN_MODEL_SIMULATE_SAMPLER_H
 #define PERTOKEN_MODEL_SIMULATE_SAMPLER_H
 
@@ -16,10 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The second of two unrelated samples serves the influence of inputs.
+// The second of two independent samples is for the influence of inputs.
 enum sample_side { SAMPLE_FIRST, SAMPLE_SECOND, SAMPLE_SIDES };
 
-// Inputs that are correlated, directly or through others, form a group; any other is one alone.
+// Inputs that are correlated, directly or through others, form a group; any other input is its own
+// group.
 struct sample_group {
   const char *label;    // "pue", "h200.discount, mi325x.discount"
   const int *variables; // [count]
@@ -38,9 +39,12 @@ struct sampler {
   uint64_t seed;
   unsigned replicates;
   const struct draw_stream *streams; // [SAMPLE_SIDES][replicates + 1][variable_count]
-  const char *const *notes;          // what the user should know: ranges without effect, ...
+  const char *const *notes;          // notes for the user: ranges without effect, ...
   size_t note_count;
 };
+
+// Columns of a series, enough for the longest horizon that is drawn.
+int sampler_periods(const struct scenario *scenario);
 
 struct sampler_request {
   const struct scenario *scenario;
@@ -50,23 +54,23 @@ struct sampler_request {
   const int *items;
   size_t item_count;
   const bool *wanted; // [option_count][item_count]; NULL: every item of every option
-  // Not drawn, whatever its range, but one more variable of the response, behind those that are
+  // Not drawn, whatever its range, but an additional variable of the response, after those that are
   // drawn; NULL: none.
   const struct target *solved;
 };
 
-// Does any option draw any input in the selected case, but for `solved`, which may be NULL?
+// Does any option draw any input in the selected case, apart from `solved`, which may be NULL?
 bool sampler_draws_any(const struct scenario *scenario, const struct target *solved);
 
-// Draws of every range that some option has in the selected case. The scenario keeps what its
-// distributions need for drawing, so only one thread at a time makes samplers of a scenario, which
-// must outlive them.
-// NULL after errors: no such range at all, a wanted item that an option lacks.
+// Draws every range that some option has in the selected case. The scenario stores what its
+// distributions need for drawing, so only one thread at a time may make samplers for a scenario,
+// which must outlive them. NULL after errors: no such range, a wanted item that an option lacks.
 const struct sampler *sampler_new(const struct sampler_request *request, struct arena *arena,
                                   struct diagnostics *diagnostics);
 
 // Draws first to first + VECTOR_BLOCK - 1 of a replicate and side: the values of all variables,
-// [variable_count][VECTOR_BLOCK] in base units. Replicate `replicates` is one more, unrelated.
+// [variable_count][VECTOR_BLOCK] in base units. Replicate `replicates` is an additional,
+// independent one.
 void sampler_draw(const struct sampler *sampler, enum sample_side side, unsigned replicate,
                   uint64_t first, double *values);
 

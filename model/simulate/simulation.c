@@ -29,6 +29,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, 2 * count - 1, sizeof *outcomes);
   const char **options = arena_array(arena, count, sizeof *options);
+  const char **labels = arena_array(arena, count, sizeof *labels);
   const struct ranking *ranking = ranking_of(scenario, arena);
   const char **not_ranked = arena_array(arena, count, sizeof *not_ranked);
   double *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
@@ -37,6 +38,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
     const struct option *option = &scenario->options[o];
     const struct standing *standing = &ranking->options[o];
     options[o] = option->id;
+    labels[o] = option->label;
     ranked[o] = standing->ranked;
     cheapest[o] = standing->ranked && ranking->cheapest_count ? standing->cheapest : NAN;
     not_ranked[o] = standing->why_not;
@@ -53,6 +55,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
                                 .option_count = count,
                                 .baseline = scenario->baseline,
                                 .options = options,
+                                .labels = labels,
                                 .ranked = ranked,
                                 .cheapest = cheapest,
                                 .not_ranked = not_ranked,

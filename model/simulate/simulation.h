@@ -1,4 +1,5 @@
-// simulation: how the costs of a scenario's options, and the savings between them, are distributed.
+// simulation: the distributions of the costs of a scenario's options, and of the savings between
+// them.
 #ifndef PERTOKEN_MODEL_SIMULATE_SIMULATION_H
 #define PERTOKEN_MODEL_SIMULATE_SIMULATION_H
 
@@ -17,7 +18,7 @@ extern const double simulate_levels[SIMULATE_LEVELS];
 
 enum outcome_kind { OUTCOME_COST, OUTCOME_SAVING };
 
-// A share of the variance of an outcome, for each group of inputs.
+// Shares of the variance of an outcome for one group of inputs.
 struct influence {
   double first, total; // may come out slightly below 0 or above 1
 };
@@ -30,40 +31,41 @@ struct outcome {
   double percentiles[SIMULATE_LEVELS];
   double rank_error;                  // of the percentiles, as a share of all draws
   double bars_low, bars_high;         // the histogram's ends: percentiles 0.1 and 99.9
-  uint64_t bars[SIMULATE_BARS];       // draws within equal parts of them
-  uint64_t bars_below;                // draws below their low end
+  uint64_t bars[SIMULATE_BARS];       // draws in equal parts between them
+  uint64_t bars_below;                // draws below bars_low
   const struct influence *influences; // [group_count]
 };
 
 struct simulation {
   const char *item, *unit, *digest, *case_name;
   const char *stamp;          // of the scenario
-  uint64_t draws, done, seed; // wanted, and made
+  uint64_t draws, done, seed; // requested, and made
   enum draw_method method;
   bool partial; // stopped early, or shards are missing
   size_t option_count, baseline;
   const char *const *options; // their ids
+  const char *const *labels;  // the names shown to people
   // The verdict of model/scenario/ranking.h in each draw, always by cost_per_mtok, as shares of the
-  // draws. A tie counts for each of its options, so that the shares may add up to more than 1.
+  // draws. A tie counts for each of its options, so the shares may add up to more than 1.
   const double *ranked;          // [option_count]
-  const double *cheapest;        // [option_count]; NAN where the option is never ranked, or nobody
-                                 // is the cheapest in any draw
-  const char *const *not_ranked; // [option_count] why an option is never ranked; "" where it is
-  double undecided;              // fewer than two options are ranked, so that none is the cheapest
-  const char *asked;             // of an option that is to be ranked: "serve the demand"
-  const char *why_none;          // why that holds in all draws; ""
+  const double *cheapest;        // [option_count]; NAN if the option is never ranked, or no
+                                 // draw has a cheapest option
+  const char *const *not_ranked; // [option_count] why an option is never ranked; "" if it can be
+  double undecided;              // fewer than two options are ranked, so there is no cheapest
+  const char *asked;             // of an option for it to be ranked: "serve the demand"
+  const char *why_none;          // why that is so in all draws; ""
   size_t outcome_count; // a cost per option, then a saving per option that is compared with the
                         // baseline
   const struct outcome *outcomes;
   size_t group_count;
   const char *const *groups; // inputs, correlated ones together
   bool by_ranks;             // influence by regression on ranks
-  uint64_t influence_draws;  // 0: none was found out, as the run stopped before
+  uint64_t influence_draws;  // 0: none was determined, as the run stopped before
   const char *const *notes;
   size_t note_count;
 };
 
-// What stands instead of a simulation where no option draws any input: no draw was made, and every
+// Used in place of a simulation if no option draws any input: no draw was made, and every
 // percentile is the value itself.
 const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena);
 

@@ -28,7 +28,7 @@ static void add_label(struct metric *metric, const char *name, const char *value
       (struct metric_label){arena_copy(arena, name), arena_copy(arena, value)};
 }
 
-// False where the time does not ascend. What is no number is left out.
+// False if times do not ascend. Values that are not numbers are left out.
 static bool add_value(struct metric *metric, double time_s, double value, struct arena *arena) {
   if (!isfinite(value))
     return true;
@@ -41,7 +41,7 @@ static bool add_value(struct metric *metric, double time_s, double value, struct
   return true;
 }
 
-// "NaN", "+Inf" and what is no number at all are all NAN.
+// "NaN", "+Inf" and text that is not a number are all NAN.
 static double number_of(const char *text) {
   double value;
   return csv_number(text, &value) ? value : NAN;
@@ -66,7 +66,7 @@ static const char *read_labels(struct metric *metric, const json_t *labels, stru
     return "a series without its labels";
   json_object_foreach((json_t *)labels, name, value) {
     if (!json_is_string(value))
-      return "a label that is no text";
+      return "a label that is not a text";
     if (!strcmp(name, "__name__"))
       metric->name = arena_copy(arena, json_string_value(value));
     else
@@ -87,7 +87,7 @@ static const char *read_values(struct metric *metric, const json_t *values, stru
       return arena_printf(arena, "value %zu of '%s' is not [seconds, \"number\"]", i + 1,
                           metric->name);
     if (!add_value(metric, json_number_value(time), number_of(text), arena))
-      return arena_printf(arena, "the times of '%s' do not ascend at value %zu", metric->name,
+      return arena_printf(arena, "the times of '%s' are not ascending at value %zu", metric->name,
                           i + 1);
   }
   return NULL;
@@ -100,7 +100,7 @@ static const char *check_answer(const json_t *object, struct arena *arena) {
   const char *type = json_string_value(json_object_get(data, "resultType"));
   if (!status || strcmp(status, "success") != 0)
     return arena_printf(arena, "Prometheus answered with an error: %s",
-                        error ? error : "it does not say which");
+                        error ? error : "no details given");
   if (!type || strcmp(type, "matrix") != 0)
     return arena_printf(arena,
                         "expected the answer of a range query (/api/v1/query_range), resultType "
@@ -130,7 +130,7 @@ struct metrics *metrics_of_range(const json_t *object, const struct source *sour
 
 // ---- the text exposition format
 
-// A line's metric is known again by what stands before its value.
+// A line's metric is identified by the text before its value.
 struct known {
   const char *key;
   size_t index;
@@ -188,7 +188,7 @@ static bool take_labels(struct metric *metric, const char *at, struct arena *are
   return true;
 }
 
-// NULL where the labels cannot be read.
+// NULL if the labels cannot be read.
 static struct metric *metric_of(struct text_reader *reader, const char *line, size_t length) {
   struct metrics *metrics = reader->metrics;
   struct known *known;
@@ -215,15 +215,15 @@ static const char *read_sample(struct text_reader *reader, const char *line) {
   char *rest = arena_copy(reader->arena, end + strspn(end, " \t"));
   const char *value = strsep(&rest, " \t"), *time = rest ? rest + strspn(rest, " \t") : "";
   if (!*time)
-    return "a scrape without times is one moment: expected milliseconds after each value, or the "
-           "answer of a range query";
+    return "a scrape without timestamps covers one moment only: expected milliseconds after each "
+           "value, or the answer of a range query";
   if (!csv_number(time, &milliseconds))
     return wrong;
   struct metric *metric = metric_of(reader, line, (size_t)(end - line));
   if (!metric)
     return wrong;
   if (!add_value(metric, 1e-3 * milliseconds, number_of(value), reader->arena))
-    return "expected times that ascend";
+    return "expected ascending times";
   return NULL;
 }
 
@@ -251,7 +251,7 @@ struct metrics *metrics_of_text(const struct source *source, struct arena *arena
   return metrics;
 }
 
-// By its first line that says something: a comment of the format, or a sample.
+// Judged by its first line with content: a comment of the format, or a sample.
 bool metrics_are_text(const struct source *source) {
   const char *at = source->text + strspn(source->text, " \r\n");
   if (!strncmp(at, "# HELP ", 7) || !strncmp(at, "# TYPE ", 7))

@@ -21,7 +21,7 @@ struct metric_label {
 };
 
 struct metric {
-  const char *name;            // "" where a query's function dropped it
+  const char *name;            // "" if a query's function dropped it
   struct metric_label *labels; // [label_count], as written
   size_t label_count;
   double *time_s, *values; // [count], ascending; NaN and infinities are left out
@@ -40,7 +40,7 @@ const char *metric_label(const struct metric *metric, const char *name);
 bool metrics_are_range(const struct json_t *object);
 bool metrics_are_text(const struct source *source);
 
-// Errors: an answer that is none ("status": "error"), of another type than a matrix; times that do
+// Errors: an answer that reports a failure ("status": "error") or is not a matrix; times that do
 // not ascend; text without times. NULL after errors.
 struct metrics *metrics_of_range(const struct json_t *object, const struct source *source,
                                  struct arena *arena, struct diagnostics *diagnostics);

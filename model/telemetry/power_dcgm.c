@@ -1,9 +1,10 @@
-// What dcgm-exporter publishes of NVIDIA GPUs: watts (DCGM_FI_DEV_POWER_USAGE) and energy
-// (DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION, in mJ), as a range query's answer or as text.
+// What dcgm-exporter publishes for NVIDIA GPUs: watts (DCGM_FI_DEV_POWER_USAGE) and energy
+// (DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION, in mJ), as the answer of a range query or as text.
 //
-// DCGM's blank values are huge numbers, from 0x7ffffffffffffff0 for integers and 2^47 for reals on
-// (dcgm_fields.h). An instance of a GPU that is split (MIG) carries its board's watts: a board counts
-// once, whatever pod or instance its series are labelled with. A query whose step is finer than the scraping repeats values, which are no readings.
+// DCGM's blank values are huge numbers, from 0x7ffffffffffffff0 for integers and from 2^47 for
+// reals (dcgm_fields.h). An instance of a partitioned GPU (MIG) reports its board's watts: a board
+// counts once, whatever pod or instance its series are labeled with. A query whose step is finer
+// than the scrape interval repeats values, which are not readings.
 #include "model/telemetry/power_formats.h"
 
 #include "base/arena.h"
@@ -26,13 +27,13 @@ struct point {
   double time_s, value;
 };
 
-// What all series of one quantity of a board have, by time.
+// The points of all series of one quantity of a board, by time.
 struct points {
   struct point *list;
   size_t count;
 };
 
-// By its UUID or, without one, its host and number.
+// Identified by its UUID or, without one, its host and number.
 struct board {
   const char *uuid, *host, *gpu;
   struct points watts, energy;
@@ -64,8 +65,8 @@ static struct board *board_of(struct boards *boards, const struct metric *metric
   return &boards->list[boards->count++];
 }
 
-// The values that are readings, in their unit. Of a value that stands for longer than readings may be
-// apart, only the first is one.
+// The values that are readings, converted to their unit. If a value is repeated for longer than
+// readings may be apart, only the first is a reading.
 static void add_points(struct points *points, const struct metric *metric, double scale,
                        struct arena *arena) {
   for (size_t i = 0, end; i < metric->count; i = end) {
@@ -116,10 +117,10 @@ static double next_time(const struct points *points, size_t i) {
   return i < points->count ? points->list[i].time_s : INFINITY;
 }
 
-// The value at a time, of several the first; NAN without one.
+// The value at a time, the first of several; NAN without one.
 static double take(const struct points *points, size_t *i, double time_s) {
   double value = NAN;
-  for (; next_time(points, *i) == time_s; ++*i)
+  for (; *i < points->count && points->list[*i].time_s == time_s; ++*i)
     if (isnan(value))
       value = points->list[*i].value;
   return value;

@@ -19,12 +19,12 @@ static const char *state_in_words(const char *whose, const struct clock_state *b
   if (isnan(bound_s))
     return arena_printf(arena, "%s: %s", whose,
                         isnan(before->max_error_s) || isnan(after->max_error_s)
-                            ? "nothing is known of its clock"
-                            : "its clock was not synchronised");
-  return arena_printf(arena, "%s within %.3g ms of UTC by its NTP", whose, 1e3 * bound_s);
+                            ? "the state of its clock is unknown"
+                            : "its clock was not synchronized");
+  return arena_printf(arena, "%s within %.3g ms of UTC according to NTP", whose, 1e3 * bound_s);
 }
 
-// The bound, NAN without one, and what it rests on.
+// The bound, NAN without one, and its basis.
 static double offset_of(const struct power_join *join, const char **words, struct arena *arena) {
   const struct power_series *series = join->series;
   *words = "";
@@ -48,30 +48,29 @@ static const char *check_devices(const struct power_join *join, struct arena *ar
   const struct power_series *series = join->series;
   if (series->covers == COVERS_NODE || (int)series->count == join->accelerators)
     return NULL;
-  return arena_printf(
-      arena,
-      "the watts are of %zu device%s and the tokens/s of %d accelerator%s: name the "
-      "devices that served",
-      series->count, series->count == 1 ? "" : "s", join->accelerators,
-      join->accelerators == 1 ? "" : "s");
+  return arena_printf(arena,
+                      "the watts cover %zu device%s and the tokens/s %d accelerator%s: name the "
+                      "devices that served",
+                      series->count, series->count == 1 ? "" : "s", join->accelerators,
+                      join->accelerators == 1 ? "" : "s");
 }
 
 static const char *check_watts(const struct power_use *use, struct arena *arena) {
   if (use->quietest_w > POWER_JOIN_PLAUSIBLE_W)
     return NULL;
-  return arena_printf(arena, "%s is said to draw %.2g W, which no accelerator under load does",
+  return arena_printf(arena, "%s reportedly draws %.2g W, too little for an accelerator under load",
                       use->quietest, use->quietest_w);
 }
 
-// By what share of the energy the clocks could be wrong.
+// The share of the energy that the clocks' difference could change.
 static const char *check_clocks(const struct power_join *join, double offset_s, double energy_j,
                                 double *share, struct arena *arena) {
   *share = power_series_shift_j(join->series, join->start_s, join->end_s, offset_s) / energy_j;
   if (*share <= POWER_JOIN_CLOCK_SHARE)
     return NULL;
   return arena_printf(arena,
-                      "the clocks may differ by %.3g s, which could change the energy by %.1f %%, "
-                      "and %g %% is the most",
+                      "the clocks may differ by %.3g s, which could change the energy by %.1f %%; "
+                      "the limit is %g %%",
                       offset_s, 100 * *share, 100 * POWER_JOIN_CLOCK_SHARE);
 }
 
@@ -107,7 +106,7 @@ static const char *remark_of(double offset_s, double share, const char *clocks,
 }
 
 struct serving_power power_join(const struct power_join *join, struct arena *arena) {
-  struct power_use use, widened;
+  struct power_use use = {0}, widened;
   double share = 0;
   const char *clocks;
   const struct power_series *series = join->series;
@@ -117,7 +116,7 @@ struct serving_power power_join(const struct power_join *join, struct arena *are
     why = arena_printf(arena, "a window of %.1f s is too short: at least %g s",
                        join->end_s - join->start_s, POWER_JOIN_WINDOW_S);
   if (!why && isnan(offset_s))
-    why = arena_printf(arena, "by how much the two clocks differ is not known (%s)", clocks);
+    why = arena_printf(arena, "the difference between the two clocks is unknown (%s)", clocks);
   if (!why)
     why = power_series_use(series, join->start_s, join->end_s, &use, arena);
   if (!why)

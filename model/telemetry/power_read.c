@@ -69,7 +69,7 @@ struct power_series *power_read_source(const struct source *source,
   const struct power_format *format = format_of(&input);
   struct power_series *series =
       format ? check(&input, format->read(&input))
-             : power_refuse(&input, 0, "no power file of a known format: tried %s",
+             : power_refuse(&input, 0, "not a known power file format: tried %s",
                             names_of_formats(arena));
   json_decref(json);
   return series;
@@ -91,7 +91,7 @@ bool power_read_knows(const struct source *source) {
 
 // ---- MLPerf's window
 
-// "12-23-2020 10:21:51.496" behind a key.
+// "12-23-2020 10:21:51.496" after a key.
 static bool time_behind(const char *text, const char *key, double *out) {
   const char *at = strstr(text, key);
   if (!at)

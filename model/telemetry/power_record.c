@@ -74,10 +74,10 @@ int power_record_write(const struct power_record *record, const char *path, stru
 
 static const char *check_track(const struct power_track *track, struct arena *arena) {
   if (track->power_count != track->count || track->energy_count != track->count)
-    return arena_printf(arena, "the lists of '%s' are not of one length", track->name);
+    return arena_printf(arena, "the lists of '%s' differ in length", track->name);
   for (size_t i = 1; i < track->count; i++)
     if (!(track->time_s[i] > track->time_s[i - 1]))
-      return arena_printf(arena, "the times of '%s' do not ascend", track->name);
+      return arena_printf(arena, "the times of '%s' are not ascending", track->name);
   return NULL;
 }
 

@@ -1,4 +1,4 @@
-// power_record: a power series of pertoken-probe's as a file (base/record.h).
+// power_record: pertoken-probe's power series as a file (base/record.h).
 #ifndef PERTOKEN_MODEL_TELEMETRY_POWER_RECORD_H
 #define PERTOKEN_MODEL_TELEMETRY_POWER_RECORD_H
 
@@ -13,25 +13,25 @@ struct json_t; // of jansson
 
 #define POWER_RECORD_SCHEMA 1
 
-// Text is never NULL.
+// Texts are never NULL.
 struct power_record {
   struct power_series series;
   const char *tool_version;
   const char *meters;             // what was read: "nvml, 8 GPUs: total energy and instant power"
   const char *started, *finished; // 2026-11-21T09:30:00Z
-  const char *remarks;            // "" or what is to be known: "stopped early"
+  const char *remarks;            // "" or a note: "stopped early"
 };
 
 // A failure is an error with machine_failed set. Returns 0 or -1.
 int power_record_write(const struct power_record *record, const char *path, struct arena *arena,
                        struct diagnostics *diagnostics);
 
-// Refused, with an error each: what record_of_json refuses, lists of different lengths, times that do
-// not ascend. NULL after errors.
+// Refused, with an error each: what record_of_json refuses, lists of different lengths, times that
+// do not ascend. NULL after errors.
 struct power_record *power_record_of_json(const struct json_t *object, const struct source *source,
                                           struct arena *arena, struct diagnostics *diagnostics);
 
-// Whether an object says of itself that it is one of these, whatever else is wrong with it.
+// Whether an object states that it is a power record, whatever else is wrong with it.
 bool power_record_is_one(const struct json_t *object);
 
 #endif

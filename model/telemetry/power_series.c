@@ -57,7 +57,7 @@ struct window {
   struct arena *arena;
 };
 
-// Neighbouring readings of one quantity.
+// Neighboring readings of one quantity.
 struct step {
   double from_s, to_s, from, to;
 };
@@ -67,7 +67,7 @@ static double at(const struct step *step, double time_s) {
          (step->to - step->from) * (time_s - step->from_s) / (step->to_s - step->from_s);
 }
 
-// The first reading with a value from `i` on; the count if there is none.
+// The first reading with a value, from `i` on; the count if there is none.
 static size_t next_told(const struct power_track *track, const double *values, size_t i) {
   while (i < track->count && isnan(values[i]))
     i++;
@@ -94,7 +94,7 @@ static const char *refuse_step(const struct power_track *track, const struct ste
   return NULL;
 }
 
-// Adds up what the readings have within the window. *joules NAN: no reading has a value.
+// Adds up the readings within the window. *joules NAN: no reading has a value.
 static const char *sum(const struct power_track *track, const struct window *window,
                        bool is_counter, double *joules) {
   const double *values = is_counter ? track->energy_j : track->power_w;
@@ -125,7 +125,7 @@ static const char *sum(const struct power_track *track, const struct window *win
   return NULL;
 }
 
-// What is added up over the tracks.
+// Sums over the tracks.
 struct totals {
   double joules;
   double both_counted, both_integrated; // of the tracks that have both
@@ -174,10 +174,9 @@ const char *power_series_use(const struct power_series *series, double start_s, 
   }
   const double apart = fabs(totals.both_counted - totals.both_integrated);
   if (apart > agreement * totals.both_counted)
-    return arena_printf(arena,
-                        "the energy counters and the watts disagree: %.4g J and %.4g J, and %g %% "
-                        "is the most",
-                        totals.both_counted, totals.both_integrated, 100 * agreement);
+    return arena_printf(
+        arena, "the energy counters and the watts disagree: %.4g J and %.4g J; the limit is %g %%",
+        totals.both_counted, totals.both_integrated, 100 * agreement);
   use.energy_j = totals.joules;
   use.power_w = totals.joules / use.seconds;
   use.method = !totals.counted     ? "watts integrated"
@@ -198,7 +197,7 @@ static bool is_near(double from_s, double to_s, double time_s, double reach_s) {
   return to_s >= time_s - reach_s && from_s <= time_s + reach_s;
 }
 
-// The range of one track's watts near both ends: told, or between readings of the counter.
+// The range of one track's watts near both ends: as read, or derived from readings of the counter.
 static double range_near(const struct power_track *track, double start_s, double end_s,
                          double reach_s) {
   double low = INFINITY, high = -INFINITY;
@@ -246,7 +245,7 @@ const char *power_series_select(const struct power_series *series, const char *n
   for (const char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
     const struct power_track *track = named(series, name);
     if (!track)
-      return arena_printf(arena, "no device '%s' among the %zu of the readings", name,
+      return arena_printf(arena, "no device '%s' among the %zu in the readings", name,
                           series->count);
     if (find_track(&chosen, track->name))
       return arena_printf(arena, "device '%s' is named twice", name);

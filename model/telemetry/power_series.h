@@ -1,8 +1,8 @@
-// power_series: watts over time, of accelerators or of a whole machine, as a meter here or another
-// program wrote them down.
+// power_series: watts over time, of accelerators or of a whole machine, as recorded by a meter here
+// or by another program.
 //
-// Times are UTC, in seconds since 1970. A series says nothing between readings that are further
-// apart than POWER_SERIES_GAP_S, and nothing before its first reading or after its last.
+// Times are UTC, in seconds since 1970. A series gives no value between readings that are further
+// apart than POWER_SERIES_GAP_S, before its first reading or after its last.
 #ifndef PERTOKEN_MODEL_TELEMETRY_POWER_SERIES_H
 #define PERTOKEN_MODEL_TELEMETRY_POWER_SERIES_H
 
@@ -17,18 +17,18 @@
 
 enum { MAX_POWER_TRACKS = 4096 };
 
-// One device's, or one machine's, readings. The lists are of one length.
+// The readings of one device or one machine. The lists have the same length.
 struct power_track {
   const char *name; // UUID, PCI address or number of a device; "node"
   double *time_s;   // ascending
-  double *power_w;  // NAN: not told then
-  double *energy_j; // of a counter that began anywhere; NAN: no counter, or not told then
+  double *power_w;  // NAN: not reported at that time
+  double *energy_j; // of a counter with any start; NAN: no counter, or not reported then
   size_t count, power_count, energy_count;
-  double power_limit_w; // NAN: not told
+  double power_limit_w; // NAN: not reported
 };
 
 struct power_series {
-  const struct source *source;  // NULL: this program's own
+  const struct source *source;  // NULL: from this program
   const char *tool;             // "nvidia-smi CSV"
   enum serving_coverage covers; // each track: an accelerator, a module or a node
   const char *host;             // "" unknown
@@ -37,9 +37,9 @@ struct power_series {
   struct clock_state clock, clock_after; // of the host, before the first reading and after the last
 };
 
-// Adds a reading of the track of that name, which is begun where there is none. Of two readings with
-// the same time the first counts. Returns NULL, or why it was refused: a time before the last one's, a
-// track too many.
+// Adds a reading to the track with that name, which is created if there is none. Of two readings
+// with the same time the first counts. Returns NULL, or why it was refused: a time before the
+// previous one, or too many tracks.
 const char *power_series_add(struct power_series *series, const char *track, double time_s,
                              double power_w, double energy_j, struct arena *arena);
 
@@ -51,25 +51,25 @@ struct power_use {
   const char *quietest; // its name
 };
 
-// From start_s to end_s, interpolated at both ends. Counters go before integrated watts; where there
-// are both they must agree within 5 %. Returns NULL, or why the window has no energy: a track that
-// does not bracket it, and by how much; a gap; a counter that went backwards; counters and watts that
-// disagree. *out is then unset.
+// From start_s to end_s, interpolated at both ends. Counters have priority over integrated watts;
+// if there are both, they must agree within 5 %. Returns NULL, or why the window has no energy: a
+// track that does not bracket it, and by how much; a gap; a counter that went backwards; counters
+// and watts that disagree. *out is then unset.
 const char *power_series_use(const struct power_series *series, double start_s, double end_s,
                              struct power_use *out, struct arena *arena);
 
-// The most, in joules, by which the energy of that window can be another one if the window lies up to
-// shift_s earlier or later: shift_s times what the watts near the two ends range over. Only after
-// power_series_use of the window widened by shift_s at both ends went well.
+// The largest error, in joules, of that window's energy if the window is up to shift_s earlier or
+// later: shift_s times the range of the watts near the two ends. Call it only after
+// power_series_use has succeeded for the window widened by shift_s at both ends.
 double power_series_shift_j(const struct power_series *series, double start_s, double end_s,
                             double shift_s);
 
-// The tracks named in "0,2,GPU-1a2b": by name, or by number in the series' order, in which names are
-// looked for first. NULL, or why not: an unknown or repeated one.
+// The tracks listed in "0,2,GPU-1a2b": by name, or else by number in the series' order. NULL, or
+// why not: an unknown or repeated one.
 const char *power_series_select(const struct power_series *series, const char *names,
                                 struct power_series *out, struct arena *arena);
 
-// The power limit that all tracks have; NAN.
+// The power limit that all tracks have in common; else NAN.
 double power_series_limit_w(const struct power_series *series);
 
 #endif

@@ -1,8 +1,7 @@
 // CSV of nvidia-smi --query-gpu=timestamp,index,power.draw and of amd-smi metric --watch.
 //
-// nvidia-smi writes units into the cells ("187.80 W"), "[N/A]" for what it cannot tell, local times
-// without a zone, and its header again whenever it is started again. amd-smi writes seconds since
-// 1970.
+// nvidia-smi writes units into the cells ("187.80 W"), "[N/A]" for unknown values, local times
+// without a zone, and its header again whenever it is restarted. amd-smi writes seconds since 1970.
 #include "model/telemetry/power_formats.h"
 
 #include "base/arena.h"
@@ -17,12 +16,12 @@
 #include <stddef.h>
 #include <string.h>
 
-// Where a table has what is needed; -1: nowhere.
+// The columns in which a table has what is needed; -1: none.
 struct columns {
   int time, device, power, limit;
 };
 
-// The names of a column, best first; ends with NULL.
+// The names of a column, best first; ended by NULL.
 static const char *const nvidia_devices[] = {"uuid",       "gpu_uuid", "pci.bus_id",
                                              "gpu_bus_id", "index",    NULL};
 static const char *const nvidia_watts[] = {"power.draw.instant [W]", "power.draw [W]",
@@ -53,7 +52,7 @@ static bool is_not_told(const char *cell) {
   return !*cell || *cell == '[' || !strcmp(cell, "N/A") || !strcmp(cell, "Not Supported");
 }
 
-// A cell's watts, NAN where it does not tell. Returns false for another unit and for no number.
+// A cell's watts, NAN if unknown. Returns false for another unit or if it is not a number.
 static bool read_watts(const char *cell, double *out, struct arena *arena) {
   const size_t digits = strspn(cell, "0123456789.");
   const char *unit = cell + digits + strspn(cell + digits, " ");
@@ -104,14 +103,14 @@ static const char *read_row(const struct smi *smi, const struct power_input *inp
 static const char *check_columns(const struct smi *smi, const struct columns *columns,
                                  const struct power_read_options *options) {
   if (columns->time < 0)
-    return "no column 'timestamp': when the watts were read is not known";
+    return "no column 'timestamp': the time of each reading is unknown";
   if (columns->power < 0)
     return "no column with watts";
   if (columns->device < 0)
-    return "no column tells the devices apart: query 'index' or 'uuid' as well";
+    return "no column identifies the devices: query 'index' or 'uuid' as well";
   if (smi->is_local && isnan(options->utc_offset_s))
-    return "the times have no zone: say by how much they are ahead of UTC with --utc-offset, such "
-           "as '+02:00' or 'UTC'";
+    return "the times have no time zone: state their offset from UTC with --utc-offset, such as "
+           "'+02:00' or 'UTC'";
   return NULL;
 }
 
@@ -128,7 +127,7 @@ static struct power_series *read_table(const struct smi *smi, const struct power
   if (why)
     return power_refuse(input, 1, "%s", why);
   for (size_t row = 0; row < table->rows; row++) {
-    if (!strcmp(cell_of(table, row, columns.time), "timestamp")) // the header again
+    if (!strcmp(cell_of(table, row, columns.time), "timestamp")) // a repeated header
       continue;
     why = read_row(smi, input, &columns, table, row, series);
     if (why)

@@ -1,6 +1,7 @@
-// spl.txt, the log of SPEC's PTDaemon that MLPerf Power submits: "Time,12-23-2020 10:21:51.496,
-// Watts,23.430000,Volts,...", UTC, of the node at the plug. Some write the day in front of the month:
-// the window that the file is of decides where the dates themselves do not.
+// spl.txt, the log of SPEC's PTDaemon that is submitted with MLPerf Power: "Time,12-23-2020
+// 10:21:51.496, Watts,23.430000,Volts,...", UTC, for the node at the plug. Some files put the day
+// before the month: if the dates themselves do not tell, the window that the file should cover
+// decides.
 #include "model/telemetry/power_formats.h"
 
 #include "base/arena.h"
@@ -17,7 +18,7 @@
 
 struct line {
   const char *time;
-  double power_w; // NAN: not told
+  double power_w; // NAN: not reported
 };
 
 static bool knows(const struct power_input *input) {
@@ -26,7 +27,7 @@ static bool knows(const struct power_input *input) {
   return !strncmp(at, "Time,", 5) && watts && watts < at + strcspn(at, "\n");
 }
 
-// Keys and values in turn. A reading that failed is not above 0.
+// Keys and values alternate. A failed reading is not above 0.
 static bool read_line(char *text, struct line *out) {
   bool has_watts = false;
   double power_w;
@@ -93,7 +94,7 @@ static bool meets_window(const struct order *order, const struct power_read_opti
   return order->start_s <= options->window_end_s && order->end_s >= options->window_start_s;
 }
 
-// Whether the day stands in front: 1 or 0; -1 where it cannot be told.
+// Whether the day comes first: 1 or 0; -1 if unknown.
 static int order_of(const struct power_input *input) {
   const struct order month = try_order(input, false), day = try_order(input, true);
   if (!month.fits || !day.fits || month.start_s == day.start_s)
@@ -123,8 +124,8 @@ static struct power_series *read(const struct power_input *input) {
   const int day_first = order_of(input);
   if (day_first < 0)
     return power_refuse(input, 1,
-                        "the dates can be read with the month or the day in front, and the window "
-                        "that the watts are for does not tell which");
+                        "the dates can be read as month-day or day-month, and the measurement "
+                        "window does not settle which");
   return read_lines(input, day_first);
 }
 

@@ -14,15 +14,15 @@
 #include <string.h>
 
 static const double hour_s = 3600;
-static const double whole_share = 0.99; // of an hour that counts as a whole one
+static const double whole_share = 0.99; // of an hour for it to count as whole
 
 enum { MAX_HOURS = 24 * 366 * 5, NAMES = 3 };
 
-// What is read of an engine; of a quantity's names the first that is there, newest first.
+// The counters of an engine; for each quantity the first name found counts, newest first.
 static const struct engine_counters {
   const char *engine;
   const char *input[NAMES], *output[NAMES], *hits[NAMES], *queries[NAMES], *running[NAMES];
-  bool input_lacks_hits; // input tokens are without those that were found
+  bool input_lacks_hits; // input tokens exclude those found in the cache
 } engines[] = {
     {.engine = "vLLM",
      .input = {"vllm:prompt_tokens_total", "vllm:prompt_tokens"},
@@ -76,7 +76,7 @@ bool production_read_knows(const struct source *source) {
 
 // ---- the series of a quantity
 
-// Calls `take` with each series of the first name that is there. Returns how many there are.
+// Calls `take` with each series of the first name found. Returns how many there are.
 static size_t each_of(struct reader *reader, const char *const *names,
                       void (*take)(struct reader *, const struct metric *, void *), void *context) {
   size_t found = 0;
@@ -118,7 +118,7 @@ static void add_total(struct reader *reader, const struct metric *metric, void *
       *total += increment(metric, i);
 }
 
-// Spread evenly over the time between two scrapes.
+// Spreads tokens evenly over the time between two scrapes.
 static void spread(struct reader *reader, const struct metric *metric, size_t i, double tokens,
                    double *hours) {
   const double from_s = metric->time_s[i - 1], to_s = metric->time_s[i];
@@ -135,7 +135,8 @@ struct spread_to {
   double *tokens, *covered_s; // [hour_count]
 };
 
-// Covered is what some server's counter covers: one that is down serves nothing.
+// An hour is covered as far as any server's counter covers it: a server that is down serves
+// nothing.
 static void add_hours(struct reader *reader, const struct metric *metric, void *context) {
   const struct spread_to *to = context;
   double *its_s = arena_array(reader->arena, reader->hour_count, sizeof *its_s);
@@ -151,7 +152,7 @@ static void add_hours(struct reader *reader, const struct metric *metric, void *
 }
 
 struct gauge {
-  double integral, covered_s; // of all servers, and of the one that is covered longest
+  double integral, covered_s; // of all servers, and of the one covered longest
 };
 
 static void add_gauge(struct reader *reader, const struct metric *metric, void *context) {
@@ -168,7 +169,7 @@ static void add_gauge(struct reader *reader, const struct metric *metric, void *
   gauge->covered_s = fmax(gauge->covered_s, covered_s);
 }
 
-// ---- what they say together
+// ---- what the files say together
 
 static const char *find_hours(struct reader *reader, const struct engine_counters *engine) {
   reader->first_s = INFINITY;
@@ -216,7 +217,7 @@ static double peak_over_mean(const struct production *production) {
   return peak / production->output_tokens_per_s;
 }
 
-// Of each hour of the day the mean over the days on which it is covered whole.
+// For each hour of the day, the mean over the days on which it is completely covered.
 static void fill_profile(const struct reader *reader, struct production *production) {
   double rates[HOURS_OF_DAY] = {0}, days[HOURS_OF_DAY] = {0}, sum = 0;
   for (size_t h = 0; h < production->hour_count; h++) {
@@ -281,14 +282,14 @@ static const char *summarise(struct reader *reader, const struct engine_counters
   return NULL;
 }
 
-// The one engine whose output tokens are counted.
+// The only engine whose output tokens are counted.
 static const char *choose_engine(struct reader *reader, const struct engine_counters **out) {
   *out = NULL;
   for (size_t e = 0; e < ENGINES; e++) {
     if (!each_of(reader, engines[e].output, NULL, NULL))
       continue;
     if (*out)
-      return arena_printf(reader->arena, "counters of %s and of %s: import each by itself",
+      return arena_printf(reader->arena, "counters of both %s and %s: import each separately",
                           (*out)->engine, engines[e].engine);
     *out = &engines[e];
   }

@@ -15,7 +15,7 @@
 
 struct response {
   const struct calculation *calculation;
-  int *items; // [option][item]: their place in the calculation, -1 where not wanted
+  int *items; // [option][item]: their index in the calculation, -1 if not wanted
   size_t item_count;
 };
 

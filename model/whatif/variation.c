@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-// The option whose input it is.
+// The option to which the input belongs.
 static size_t owner_of(const struct scenario *scenario, size_t option, int declaration) {
   const struct option *of = &scenario->options[option];
   return option_is_lent(of, declaration) ? of->lender : option;
@@ -36,7 +36,7 @@ static bool is_input(const struct scenario *scenario, size_t option, int declara
          origin_in(scenario, scenario->selected, option, declaration) != ORIGIN_RENT;
 }
 
-// Said or found for this option alone.
+// Stated or found for this option alone.
 static bool is_own_in(const struct scenario *scenario, size_t which_case, size_t option,
                       int declaration) {
   const enum origin origin = origin_in(scenario, which_case, option, declaration);
@@ -106,7 +106,7 @@ static int find_input(const struct scenario *scenario, const char *name, struct 
     return unknown_input(scenario, name, place, diagnostics);
   const struct declaration *input = &scenario->model->declarations[d];
   if (input->kind != DECLARATION_INPUT) {
-    diagnostics_error(diagnostics, place, "'%s' is computed: it is no input", name);
+    diagnostics_error(diagnostics, place, "'%s' is computed, not an input", name);
     return -1;
   }
   if (input->choice_count) {
@@ -130,7 +130,7 @@ int option_named(const struct scenario *scenario, const char *id, struct place p
   return -1;
 }
 
-// "h200.discount, mi325x.discount": what could be meant by an input that no option takes in common.
+// "h200.discount, mi325x.discount": possible meanings of an input that no option takes in common.
 static const char *own_names(const struct scenario *scenario, int declaration,
                              struct arena *arena) {
   const char *text = "";
@@ -141,7 +141,7 @@ static const char *own_names(const struct scenario *scenario, int declaration,
   return text;
 }
 
-// Does an option have it by year, so that its scale or a year of it may move?
+// Does an option have it by year, so that its scale or one of its years can vary?
 static bool is_by_year(const struct scenario *scenario, struct target target) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if ((target.option < 0 || (size_t)target.option == o) &&
@@ -155,14 +155,14 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
   const char *name = target_input(scenario, target)->name;
   if (is_by_year(scenario, target)) {
     diagnostics_error(diagnostics, place,
-                      "'%s' is a list by %s: say %s_scale for all of it, or %s_year_1", name,
+                      "'%s' is a list by %s: use %s_scale for the whole list, or %s_year_1", name,
                       target_input(scenario, target)->ages ? "age" : "year", name, name);
     return -1;
   }
   if (target.option >= 0) {
     const struct option *option = &scenario->options[target.option];
     if (option_is_lent(option, target.declaration)) {
-      diagnostics_error(diagnostics, place, "option '%s' takes the tokens of '%s': say %s.%s",
+      diagnostics_error(diagnostics, place, "option '%s' uses the tokens of '%s': use %s.%s",
                         option->id, scenario->options[option->lender].id,
                         scenario->options[option->lender].id, name);
       return -1;
@@ -177,13 +177,13 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
   }
   const char *own = own_names(scenario, target.declaration, diagnostics->arena);
   if (*own)
-    diagnostics_error(diagnostics, place, "every option has a '%s' of its own: %s", name, own);
+    diagnostics_error(diagnostics, place, "every option sets its own '%s': %s", name, own);
   else
     diagnostics_error(diagnostics, place, "no option has the input '%s'", name);
   return -1;
 }
 
-// An input stands for the same in USD, where that is what moves.
+// Uses the input's twin in USD if that is the one that can be moved.
 static void find_stated(const struct scenario *scenario, struct target *target) {
   const int in_usd = target_input(scenario, *target)->in_usd;
   const struct target stated = {in_usd, target->option};
@@ -266,7 +266,7 @@ struct target *targets_of(const struct scenario *scenario, size_t *count, struct
   return targets;
 }
 
-// Puts a column back to the selected case.
+// Resets a column to the selected case.
 static void reset(struct variation *variation, size_t column) {
   const struct scenario *scenario = variation->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)

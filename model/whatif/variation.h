@@ -1,5 +1,5 @@
-// variation: the options of a scenario evaluated again with other inputs, a block of columns that
-// each start as the scenario's selected case.
+// variation: the options of a scenario evaluated again with other inputs, as a block of columns
+// that each start as the scenario's selected case.
 #ifndef PERTOKEN_MODEL_WHATIF_VARIATION_H
 #define PERTOKEN_MODEL_WHATIF_VARIATION_H
 
@@ -12,24 +12,25 @@
 
 #include <stddef.h>
 
-// An input of one option, or what the options have in common: option -1 moves it in every option
-// that takes the common value or the default, and leaves those alone that say or found their own.
+// An input of one option, or one that the options have in common: option -1 moves it in every
+// option that uses the common value or the default, but not in those that state or find their own.
 struct target {
   int declaration;
   int option;
 };
 
-// The option of that id. An unknown one is an error at `place`, with the nearest. Returns 0 or -1.
+// The option with that id. An unknown one is an error at `place`, with the nearest. Returns 0 or
+// -1.
 int option_named(const struct scenario *scenario, const char *id, struct place place, size_t *out,
                  struct diagnostics *diagnostics);
 
-// "mi325x.discount", or "electricity_price". Errors at `place`: no such input (with the nearest
-// name), computed or not there in that option, a choice, or common to no option. Returns 0 or -1.
+// "mi325x.discount", or "electricity_price". Errors are at `place`: no such input (with the nearest
+// name), computed or absent in that option, a choice, or common to no option. Returns 0 or -1.
 int target_find(const struct scenario *scenario, const char *name, struct place place,
                 struct target *out, struct diagnostics *diagnostics);
 
-// The target by which an option's input is moved: its own where the model shows the input per
-// option or the option has a value of its own, else the common one. Errors as target_find.
+// The target that moves an option's input: its own if the model shows the input per option or the
+// option has a value of its own, else the common one. Errors as for target_find.
 int target_of_option(const struct scenario *scenario, size_t option, const char *input,
                      struct place place, struct target *out, struct diagnostics *diagnostics);
 
@@ -39,12 +40,12 @@ bool target_is_steady(const struct scenario *scenario, struct target target);
 const char *target_name(const struct scenario *scenario, struct target target, struct arena *arena);
 const struct declaration *target_input(const struct scenario *scenario, struct target target);
 
-// The value in the selected case, in base units: of the first option that it moves.
+// The value in the selected case, in base units, for the first option that it moves.
 double target_value(const struct scenario *scenario, struct target target);
 
-// The values that the input may take: its limits in the model, and for the horizon as many periods
-// as the scenario has room for. Infinite where there is none. An exclusive limit is moved inwards
-// by a millionth of the value in the selected case, or of one unit.
+// The values that the input may take: its limits in the model, and for the horizon the number of
+// periods that the scenario has room for. Infinite without a limit. An exclusive limit is moved
+// inwards by a millionth of the value in the selected case, or of one unit.
 #define OPEN_LIMIT_SHARE 1e-6
 
 struct limits {
@@ -64,12 +65,12 @@ struct variation {
 
 struct variation *variation_new(const struct scenario *scenario, size_t width, struct arena *arena);
 
-// Sets the input in every option that the target moves. Whole numbers are the caller's affair.
+// Sets the input in every option that the target moves. The caller must see to whole numbers.
 void variation_set(struct variation *variation, struct target target, size_t column, double value);
 
 void variation_evaluate(struct variation *variation);
 
-// A line item's value (period 0 of a series); NAN where the option does not have it.
+// A line item's value (period 0 of a series); NAN if the option does not have it.
 double variation_item(const struct variation *variation, size_t option, int declaration,
                       size_t column);
 

@@ -33,7 +33,7 @@ static int refuse_second(const struct folder *folder, int fd, struct diagnostics
   return -1;
 }
 
-// Its last owner may have removed the file between our opening and our locking it.
+// Its last owner may have removed the file after we opened it and before we locked it.
 static bool is_current(const struct folder *folder, int fd) {
   struct stat mine, theirs;
   return fstat(fd, &mine) == 0 && lstat(folder->lock, &theirs) == 0 && mine.st_ino == theirs.st_ino;
@@ -48,7 +48,7 @@ static int write_owner(int fd) {
   return 0;
 }
 
-// A lock is written over, so it must be a file of its own: no link to anything else.
+// A lock file is overwritten, so it must be a file of its own, not a link to something else.
 static int refuse_link(int fd) {
   struct stat status;
   if (fstat(fd, &status))
@@ -56,8 +56,8 @@ static int refuse_link(int fd) {
   return S_ISREG(status.st_mode) && status.st_nlink <= 1 ? 0 : EEXIST;
 }
 
-// Opens and locks the file: its descriptor, or -1 with the errno in *reason. One that a run left
-// when it was killed is taken over.
+// Opens and locks the file: returns its descriptor, or -1 with the errno in *reason. A file left by
+// a run that was killed is taken over.
 static int lock_file(const struct folder *folder, int *reason) {
   for (;;) {
     const int fd = open(folder->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -80,7 +80,7 @@ int folder_open(struct folder *folder, const char *path, struct diagnostics *dia
   if (reason == EWOULDBLOCK) {
     refuse_second(folder, fd, diagnostics);
   } else if (reason == ELOOP || reason == EEXIST) {
-    diagnostics_error(diagnostics, nowhere, "'%s' is a link, and no lock: remove it", folder->lock);
+    diagnostics_error(diagnostics, nowhere, "'%s' is a link, not a lock: remove it", folder->lock);
   } else if (reason) {
     fail(folder, reason, diagnostics);
   } else if ((reason = write_owner(fd)) != 0) {

@@ -1,4 +1,4 @@
-// folder: the directory that records are written to, held by one run at a time.
+// folder: the directory that records are written to, locked by one run at a time.
 #ifndef PERTOKEN_PROBE_COMMANDS_FOLDER_H
 #define PERTOKEN_PROBE_COMMANDS_FOLDER_H
 
@@ -7,7 +7,7 @@
 struct folder {
   const char *path;
   const char *lock; // the lock file
-  int fd;           // of it, -1 when not held
+  int fd;           // of that file, -1 when not locked
 };
 
 // Makes the directory if necessary, and locks it. It is an error if it cannot be made or written to

@@ -107,7 +107,7 @@ static json_t *json_of_device(const struct listed_device *listed) {
       number_or_null(listed->read_bandwidth), "operations_per_s", rates, "meter", listed->meter);
 }
 
-// Opens and closes each meter of the machine, and lists how that went.
+// Opens and closes each meter of the machine, and lists the result.
 static json_t *try_meters(const struct listing_request *request, FILE *table, struct arena *arena) {
   json_t *list = json_array();
   for (size_t i = 0; meter_kinds[i]; i++) {
@@ -199,7 +199,7 @@ static int list_devices(const struct listing_request *request, const struct list
   return 0;
 }
 
-// How long devices that were named together take to exchange; NULL if that was not asked.
+// How long devices that were named together take to exchange; NULL if that was not asked for.
 static json_t *list_exchange(const struct listing_request *request, FILE *table,
                              struct arena *arena) {
   if (!request->calibrate || request->device_count < 2)

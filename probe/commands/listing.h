@@ -13,7 +13,7 @@
 
 struct listing_request {
   const struct decode_backend *const *backends;
-  const struct device *devices; // [device_count], only these; NULL: all of all backends
+  const struct device *devices; // [device_count], only these; NULL: all devices of all backends
   size_t device_count;
   const struct meter_roots *meters;
   bool calibrate, json;

@@ -1,4 +1,4 @@
-// The pertoken-probe command: list, run, serving, meter, check.
+// The pertoken-probe command: list, run, fleet, serving, meter, check.
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/diagnostics.h"
@@ -11,9 +11,12 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/serving.h"
+#include "probe/commands/fleet.h"
 #include "probe/commands/listing.h"
 #include "probe/commands/metering.h"
+#include "probe/commands/offered.h"
 #include "probe/commands/options.h"
+#include "probe/commands/power_sweep.h"
 #include "probe/commands/recheck.h"
 #include "probe/commands/result_table.h"
 #include "probe/commands/serving.h"
@@ -22,6 +25,7 @@
 #include "probe/commands/serving_table.h"
 #include "probe/commands/serving_watts.h"
 #include "probe/commands/session.h"
+#include "probe/commands/values.h"
 #include "probe/commands/verification.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
@@ -42,14 +46,15 @@
 
 enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
 
-// The signal that asked to stop, 0 before that: all that a handler may touch.
+// The signal that asked to stop, 0 before that: a handler may touch nothing else.
 static volatile sig_atomic_t stop_signal;
 
 struct invocation {
   struct probe_options options;
-  struct serving_options serving; // of the command serving alone
-  struct metering metering;       // of the command meter alone
+  struct serving_options serving; // for the command serving only
+  struct metering metering;       // for the command meter only
   struct model_notes notes;       // of the model that is measured
+  struct fleet_member *member;    // for the command fleet only
   struct arena *arena;
   struct diagnostics *diagnostics;
   bool differs; // a check or a verification found something out of tolerance
@@ -61,7 +66,7 @@ static void stop(int number) {
   stop_signal = number;
 }
 
-// A second Ctrl-C kills: the record on the disk is whole in any case.
+// A second Ctrl-C kills the process: the record on disk is complete in any case.
 static void catch_signals(void) {
   const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -69,7 +74,7 @@ static void catch_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(numbers[i], &action, NULL);
   }
-  signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
+  signal(SIGXFSZ, SIG_IGN); // a file that grows too large is then an error, like a full disk
 }
 
 static void clear_progress(void) {
@@ -132,12 +137,24 @@ static int run_list(struct invocation *run) {
   return listing_print(&request, stdout, run->arena, run->diagnostics);
 }
 
+// is_whole: it covers all devices that are measured. The caller sets its device.
+static struct session make_session(const struct invocation *run, bool is_whole) {
+  return (struct session){.options = &run->options,
+                          .protocol = make_protocol(run),
+                          .notes = run->notes,
+                          .gate = run->member ? &run->member->gate : NULL,
+                          .is_whole = is_whole,
+                          .holds_folder = run->member != NULL};
+}
+
+// In a fleet, each of many nodes would print its own.
 static int run_alone(struct invocation *run, struct session *session,
                      const struct measurement_shape *model) {
   const int result = session_run(session, model);
   clear_progress();
   if (session->record && session->record->digest) {
-    result_table_print(session->record, stdout);
+    if (!run->member)
+      result_table_print(session->record, stdout);
     note(run,
          session->is_unwritten ? "the last result could not be written to "
          : stop_signal         ? "stopped; the finished results are in "
@@ -162,8 +179,7 @@ static int verify_session(struct invocation *run, const struct session *session,
 static int verify_devices(struct invocation *run, const struct device *devices, size_t count,
                           const struct measurement_shape *model) {
   for (size_t i = 0; i < count && !stop_signal; i++) {
-    struct session session = {
-        .options = &run->options, .protocol = make_protocol(run), .notes = run->notes};
+    struct session session = make_session(run, true);
     session.protocol.device = &devices[i];
     if (verify_session(run, &session, model))
       return -1;
@@ -178,8 +194,7 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
   const struct measurement_record **records =
       arena_array(run->arena, count, sizeof(struct measurement_record *));
   for (size_t i = 0; i < count && !stop_signal; i++) {
-    sessions[i] = (struct session){
-        .options = &run->options, .protocol = make_protocol(run), .notes = run->notes};
+    sessions[i] = make_session(run, count == 1);
     sessions[i].protocol.device = &devices[i];
     if (run_alone(run, &sessions[i], model))
       return -1;
@@ -189,7 +204,8 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
     return 0;
   const int result = session_run_together(sessions, count, model);
   clear_progress();
-  together_table_print(records, count, stdout);
+  if (!run->member)
+    together_table_print(records, count, stdout);
   return result;
 }
 
@@ -202,33 +218,141 @@ static int run_ranks(struct invocation *run, const struct device *devices, size_
                       run->options.tensor_parallel, run->options.device, count);
     return -1;
   }
-  struct session session = {.options = &run->options,
-                            .protocol = make_protocol(run),
-                            .notes = run->notes,
-                            .ranks = devices,
-                            .rank_count = count};
+  struct session session = make_session(run, true);
+  session.ranks = devices;
+  session.rank_count = count;
   session.protocol.device = &devices[0];
   return run->options.verify_only ? verify_session(run, &session, model)
                                   : run_alone(run, &session, model);
 }
 
-static int run_run(struct invocation *run) {
+static int open_catalog(const struct invocation *run, struct catalog *catalog) {
+  const char *directory =
+      installation_data(run->options.data_directory, run->arena, run->diagnostics);
+  return !directory || catalog_open(catalog, directory, run->arena, run->diagnostics) ||
+                 catalog_add_files(catalog, &run->options.data_extra,
+                                   run->options.data_extra != NULL)
+             ? -1
+             : 0;
+}
+
+// Otherwise a node whose GPUs are gone would silently measure something else.
+static void warn_of_cpu(const struct invocation *run, const struct device *device) {
+  if (!strcmp(run->options.device, usual_fleet_devices) && !strcmp(device->backend->name, "cpu"))
+    diagnostics_warning(run->diagnostics, (struct place){0},
+                        "there is no GPU here, so the CPU is measured; --device cpu asks for it");
+}
+
+// One after the other, as far as possible; what has been found so far is in the records in any
+// case.
+static int run_limits(struct invocation *run, struct power_sweep *sweep,
+                      const struct device *devices, size_t count,
+                      const struct measurement_shape *model) {
+  const struct number_list *limits = &run->options.power_limits;
+  const struct measurement_record *records[MAX_LIST_VALUES];
+  size_t done = 0;
+  if (count != 1) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--power-limit measures one device, but --device %s names %zu",
+                      run->options.device, count);
+    return -1;
+  }
+  int result = power_sweep_open(sweep, &devices[0]);
+  while (!result && done < limits->count && !stop_signal) {
+    struct session session = make_session(run, true);
+    session.protocol.device = &devices[0];
+    session.power_limit_w = limits->values[done];
+    result = power_sweep_hold(sweep, limits->values[done]);
+    if (!result)
+      result = run_alone(run, &session, model);
+    if (session.record)
+      records[done++] = session.record;
+  }
+  if (done)
+    power_sweep_print(sweep, records, done, stdout);
+  return result;
+}
+
+static int run_model(struct invocation *run, struct power_sweep *sweep) {
   struct device *devices;
   size_t count;
   struct catalog catalog;
   struct measurement_shape model;
-  const char *directory =
-      installation_data(run->options.data_directory, run->arena, run->diagnostics);
-  if (!directory ||
-      devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
+  if (devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
                    run->diagnostics) ||
-      catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
+      open_catalog(run, &catalog) ||
       model_shape_find(&catalog, run->options.model, &model, &run->notes))
     return -1;
+  warn_of_cpu(run, &devices[0]);
+  if (sweep)
+    return run_limits(run, sweep, devices, count, &model);
   if (run->options.tensor_parallel)
     return run_ranks(run, devices, count, &model);
   return run->options.verify_only ? verify_devices(run, devices, count, &model)
                                   : run_devices(run, devices, count, &model);
+}
+
+static int run_run(struct invocation *run) {
+  struct power_sweep sweep = {.limits = &run->options.power_limits,
+                              .roots = &machine_meters,
+                              .arena = run->arena,
+                              .diagnostics = run->diagnostics};
+  if (!run->options.power_limits.count)
+    return run_model(run, NULL);
+  if (power_sweep_begin(&sweep))
+    return -1;
+  const int result = run_model(run, &sweep);
+  return power_sweep_end(&sweep) || result ? -1 : 0;
+}
+
+// The first process reports for all of them.
+static void tell_fleet(const struct invocation *run, const struct fleet_tally *tally) {
+  if (run->member->launch.rank)
+    return;
+  note(run, "",
+       arena_printf(
+           run->arena, "nodes: %zu done, %zu failed, %zu missing%s; their lists are in '%s'",
+           tally->done, tally->failed, tally->missing,
+           tally->unseen ? arena_printf(run->arena, ", %zu never reported", tally->unseen) : "",
+           run->member->lists));
+}
+
+static int run_workloads(struct invocation *run, const struct offered *workloads, size_t count) {
+  for (size_t i = 0; i < count && !stop_signal; i++) {
+    run->member->workload = i;
+    run->options = workloads[i].options;
+    if (run_model(run, NULL))
+      return -1;
+  }
+  return 0;
+}
+
+static int find_workloads(const struct invocation *run, struct offered **workloads, size_t *count) {
+  struct catalog catalog;
+  return open_catalog(run, &catalog) ? -1
+                                     : offered_read(&run->options, &catalog, workloads, count,
+                                                    run->arena, run->diagnostics);
+}
+
+static int run_fleet(struct invocation *run) {
+  struct fleet_member member;
+  struct fleet_tally tally;
+  struct offered *workloads;
+  size_t count;
+  const struct protocol protocol = make_protocol(run);
+  setvbuf(stderr, NULL, _IOLBF, 0); // processes of all nodes may share it: a line at a time
+  if (find_workloads(run, &workloads, &count) ||
+      fleet_join(&member, &run->options, workloads, count, &protocol))
+    return -1;
+  run->member = &member;
+  const int failed = run_workloads(run, workloads, count);
+  const int lost = fleet_leave(&member, failed != 0, &tally);
+  clear_progress();
+  tell_fleet(run, &tally);
+  const bool is_whole = !tally.failed && !tally.missing && !tally.unseen;
+  run->differs = member.roll.has_left_out || (!member.launch.rank && !is_whole);
+  run->member = NULL;
+  return failed || lost ? -1 : 0;
 }
 
 static void announce(void *context, const char *text) {
@@ -254,7 +378,7 @@ static bool has_standing(const struct serving_record *record) {
   return false;
 }
 
-// Watts that another host's meter wrote down, for the loads that have none.
+// Adds power that another host's meter recorded to the loads that have none.
 static int join_watts(struct invocation *run, struct serving_session *session) {
   const struct serving_options *options = &run->serving;
   if (!options->power || !session->record || !session->record->count)
@@ -293,7 +417,7 @@ static int run_serving(struct invocation *run) {
   return result;
 }
 
-// Reports nothing: whoever reads it as what it is does.
+// Reports nothing: whoever reads the file for its contents does.
 static bool is_serving_record(const char *path, struct arena *arena) {
   struct diagnostics unread = {.arena = arena};
   const struct source *source;
@@ -345,10 +469,12 @@ static const struct command {
      run_list},
     {"run", "Measure how fast a model decodes here, and how much power it takes", COMMAND_RUN,
      run_run},
+    {"fleet", "Measure every node of a fleet, started on each node by Slurm or Open MPI",
+     COMMAND_FLEET, run_fleet},
     {"serving", "Measure what a running inference server delivers at every load", COMMAND_SERVING,
      run_serving},
-    {"meter", "Write down this host's watts, for a server that another host measures",
-     COMMAND_METER, run_meter},
+    {"meter", "Log this host's power, for a server that another host measures", COMMAND_METER,
+     run_meter},
     {"check", "Measure a record's results again", COMMAND_CHECK, run_check},
 };
 
@@ -419,7 +545,7 @@ static void check_standard_output(void) {
   _exit(EXIT_MACHINE_FAILED);
 }
 
-// A run that was interrupted dies of the signal after all, so that a calling script stops as well.
+// An interrupted run still dies of the signal in the end, so that a calling script stops as well.
 static int finish(int status) {
   if (!stop_signal)
     return status;
@@ -429,7 +555,7 @@ static int finish(int status) {
   return status;
 }
 
-// What no command could make sense of.
+// Arguments that no command could understand.
 static int check_start(int argc, char **argv) {
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};

@@ -18,16 +18,16 @@
 #include <string.h>
 
 static const double longest_s = 86400;
-static const double most_readings = 50000; // of a device, so that a day fits into a file
+static const double most_readings = 50000; // per device, so that a day fits into a file
 static const double tell_every_s = 1;
 
 // ---- options
 
 static const struct argp_option known_options[] = {
-    {"seconds", 's', "N", 0, "How long to read, such as '90', '90 s', '30min'", 0},
-    {"output", 'o', "FILE", 0, "Write what was read to this file", 0},
+    {"seconds", 's', "N", 0, "Duration of the reading, such as '90', '90 s', '30min'", 0},
+    {"output", 'o', "FILE", 0, "Write the readings to this file", 0},
     {"device", 'd', "LIST", 0,
-     "Read these: all (the default: every accelerator, or the CPU packages where there is none), "
+     "Devices to read: all (the default: every accelerator, or the CPU packages if there is none), "
      "cpu, or accelerators by number, PCI address or UUID: 0,1",
      0},
     {"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
@@ -69,12 +69,11 @@ struct metering metering_parse(int argc, char **argv, struct arena *arena) {
   static const struct argp argp = {
       .options = known_options,
       .parser = parse_one,
-      .doc = "Read the watts of this host's accelerators while another host measures what they "
-             "serve, and write them down with their times in UTC and the state of this host's "
-             "clock.\vExample, on the server's host:\n"
-             "  pertoken probe meter --seconds 30min -o watts.json\n"
-             "and then, where the load comes from:\n"
-             "  pertoken probe serving http://HOST:8000 ... --power watts.json"};
+      .doc =
+          "Record the watts of this host's accelerators while another host measures what they "
+          "serve, with UTC timestamps and the state of this host's clock.\vExample, on the "
+          "server's host:\n  pertoken probe meter --seconds 30min -o watts.json\nand then, where "
+          "the load comes from:\n  pertoken probe serving http://HOST:8000 ... --power watts.json"};
   struct metering metering = {.seconds = NAN, .devices = "all"};
   argv[0] = arena_printf(arena, "pertoken probe %s", argv[0]);
   argp_err_exit_status = 2;
@@ -124,9 +123,10 @@ static void span(const struct power_series *series, double *first_s, double *las
 static const char *clock_words(const struct power_series *series, struct arena *arena) {
   const double bound_s = clock_state_bound(&series->clock, &series->clock_after);
   return isnan(bound_s)
-             ? "this clock is not synchronised by NTP: state by how much the two may "
-               "differ when you join them"
-             : arena_printf(arena, "this clock is within %.3g ms of UTC by its NTP", 1e3 * bound_s);
+             ? "this clock is not synchronized by NTP: state the maximum clock difference when you "
+               "join the files"
+             : arena_printf(arena, "this clock is within %.3g ms of UTC according to NTP",
+                            1e3 * bound_s);
 }
 
 static int write_down(const struct metering *metering, struct power_log *log, bool early, FILE *out,
@@ -136,7 +136,7 @@ static int write_down(const struct metering *metering, struct power_log *log, bo
   struct power_record record = {.series = power_log_series(log, arena),
                                 .tool_version = PERTOKEN_VERSION,
                                 .meters = power_log_meters(log),
-                                .remarks = early ? "stopped before its time" : ""};
+                                .remarks = early ? "stopped early" : ""};
   if (*trouble)
     diagnostics_warning(diagnostics, (struct place){0}, "%s", trouble);
   if (!record.series.count)

@@ -1,5 +1,5 @@
-// metering: the watts of this host over a while, written down for a measurement that another host
-// runs: pertoken probe meter.
+// metering: records this host's power over a time, for a measurement that another host runs:
+// pertoken probe meter.
 #ifndef PERTOKEN_PROBE_COMMANDS_METERING_H
 #define PERTOKEN_PROBE_COMMANDS_METERING_H
 
@@ -25,11 +25,11 @@ struct metering {
 };
 
 // argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0
-// or 2. Texts are argv's own.
+// or 2. Texts are those of argv.
 struct metering metering_parse(int argc, char **argv, struct arena *arena);
 
-// Reads for so long, or until it is stopped, and then writes the file and says on `out` what it has.
-// Errors: no meter; nothing read; a file that cannot be written. Returns 0 or -1.
+// Reads for the given time, or until it is stopped, then writes the file and prints a summary to
+// `out`. Errors: no meter; nothing read; a file that cannot be written. Returns 0 or -1.
 int metering_run(const struct metering *metering, FILE *out, struct arena *arena,
                  struct diagnostics *diagnostics);
 

@@ -19,14 +19,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-// The devices of a record: one, or those that hold its models together.
+// The devices of a record: one, or those that together hold its models.
 struct found {
   struct device *devices;
   int *indices;
   size_t count;
 };
 
-// The device of the record, wherever it is plugged in now.
+// The record's device, wherever it is plugged in now.
 static int find_device(const struct protocol *protocol, const struct measurement_record *record,
                        const struct decode_backend *const *backends, struct device *found) {
   const char *here = "";
@@ -43,7 +43,7 @@ static int find_device(const struct protocol *protocol, const struct measurement
     }
   }
   diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
-                    "the record is of another device, '%s'; found here: %s", record->device.name,
+                    "the record is from another device, '%s'; found here: %s", record->device.name,
                     *here ? here : "none");
   return -1;
 }
@@ -55,8 +55,8 @@ static bool is_taken(const struct device *devices, size_t count, int index) {
   return false;
 }
 
-// The i-th of the devices that hold the record's models together. They may differ in nothing but
-// their number.
+// The i-th of the devices that hold the record's models together. They may differ only in their
+// number.
 static int find_member(const struct protocol *protocol, const struct measurement_record *record,
                        const struct decode_backend *backend, size_t i, struct device *devices) {
   const struct measurement_member *member = &record->results[0].tensor_parallel.members[i];
@@ -70,7 +70,7 @@ static int find_member(const struct protocol *protocol, const struct measurement
       return 0;
   }
   diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
-                    "the record is of %d devices together, of which '%s' %s is not here",
+                    "the record is from %d devices together, and '%s' %s is not here",
                     record->results[0].tensor_parallel.devices, member->name,
                     *member->uuid ? member->uuid : member->pci);
   return -1;
@@ -94,7 +94,7 @@ static int find_devices(const struct protocol *protocol, const struct measuremen
   return 0;
 }
 
-// That of a model without experts is its own. False for one that this version does not know.
+// A model without experts has no policy. False for a policy that this version does not know.
 static bool read_routing(const struct measurement *recorded, struct trial *trial) {
   const struct measurement_routing *routing = &recorded->routing;
   if (!*routing->policy)
@@ -137,10 +137,9 @@ static int trial_of(const struct protocol *protocol, const struct found *found,
       (recorded->tensor_parallel.devices < 2 ||
        (size_t)recorded->tensor_parallel.devices == found->count))
     return fit_check(protocol, trial);
-  diagnostics_error(
-      protocol->diagnostics, recorded->place,
-      "%s: the record holds a type, a routing or a depth that this version does not know",
-      trial_text(trial, protocol->arena));
+  diagnostics_error(protocol->diagnostics, recorded->place,
+                    "%s: the record has a type, a routing or a depth unknown to this version",
+                    trial_text(trial, protocol->arena));
   return -1;
 }
 
@@ -172,16 +171,25 @@ static bool print_watts(const struct measurement *recorded, const struct measure
   return agrees;
 }
 
-// Only if the record says how: older ones do not, and a CPU has only one way.
+// Only if the record says how: older ones do not.
+static void print_other(const char *what, const char *recorded, const char *so, const char *now,
+                        FILE *out) {
+  if (!*recorded || !strcmp(recorded, now))
+    return;
+  fprintf(out, "  %s ", what);
+  print_safely(recorded, out);
+  fprintf(out, ", now %s", so);
+  print_safely(*now ? now : "not stated", out);
+  putc('\n', out);
+}
+
+// What may explain a change: how steps were launched, if there is more than one way, and in which
+// types they multiplied.
 static void print_step_form(const struct measurement *recorded, const struct measurement *now,
                             FILE *out) {
-  if (!*recorded->step_form.form || !strcmp(recorded->step_form.form, now->step_form.form))
-    return;
-  fputs("  steps were launched as ", out);
-  print_safely(recorded->step_form.form, out);
-  fputs(", now as ", out);
-  print_safely(now->step_form.form, out);
-  putc('\n', out);
+  const struct measurement_step_form *was = &recorded->step_form, *is = &now->step_form;
+  print_other("steps were launched as", was->form, "as ", is->form, out);
+  print_other("products were", was->arithmetic, "", is->arithmetic, out);
 }
 
 static void print_heading(const struct measurement_record *record, double tolerance, FILE *out) {
@@ -202,7 +210,7 @@ static void warn_of_kernels(const struct protocol *protocol,
                         record->environment.kernels_build, build);
 }
 
-// As it was measured: the same soak, and watts only if the record has some.
+// As it was measured: the same soak, and power only if the record has it.
 static struct protocol protocol_for(const struct protocol *protocol,
                                     const struct measurement *recorded, struct meter *none) {
   struct protocol again = *protocol;
@@ -235,7 +243,7 @@ static enum recheck_outcome recheck_one(const struct protocol *protocol, const s
   if (measured != PROTOCOL_DONE)
     return measured == PROTOCOL_STOPPED ? RECHECK_STOPPED : RECHECK_FAILED;
   if (again.progress)
-    again.progress(""); // what is printed begins on a line of its own
+    again.progress(""); // what is printed starts on a line of its own
   if (recorded == recorded->record->results)
     print_heading(recorded->record, tolerance, out);
   const bool tokens_agree = print_comparison(recorded, &now, tolerance, out);
@@ -270,7 +278,7 @@ enum recheck_outcome recheck(const struct protocol *given, const struct probe_op
     return RECHECK_FAILED;
   if (record->count == 0) {
     diagnostics_error(protocol.diagnostics, (struct place){record->source, 0, 0},
-                      "the record holds no result to check");
+                      "the record has no result to check");
     return RECHECK_FAILED;
   }
   protocol.device = &found.devices[0];

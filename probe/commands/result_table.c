@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 void print_safely(const char *text, FILE *out) {
   for (; *text; text++)
@@ -29,7 +30,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
       {result->model.layer.window >= result->context, "all in the window"},
       {flags->cache_resident, "cache-resident"},
       {measurement_is_unsteady(flags), "unsteady"},
-      {flags->bandwidth_void, "no read ceiling"},
+      {flags->bandwidth_void, "no valid % read"},
       {flags->sampling_inconsistent, "sampling: inconsistent"},
       {flags->thermal_unsettled, "thermal: unsettled"},
   };
@@ -40,11 +41,21 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
   return all;
 }
 
-// A number, or "-" if nothing was measured.
+// Right-aligned after at least one blank; "-" if nothing was measured.
+static void print_text(const char *text, int width, FILE *out) {
+  fprintf(out, " %*s", width - 1, text);
+}
+
 static void print_number(double value, const char *format, int width, struct arena *arena,
                          FILE *out) {
-  const char *text = isnan(value) ? "-" : arena_printf(arena, format, value);
-  fprintf(out, "%*s", width, text);
+  print_text(isnan(value) ? "-" : arena_printf(arena, format, value), width, out);
+}
+
+// This many significant digits, and all those before the point: exponents are hard to read.
+static void print_digits(double value, int digits, int width, struct arena *arena, FILE *out) {
+  const char *text = isnan(value) ? "-" : arena_printf(arena, "%.*g", digits, value);
+  const bool long_one = value > 1 && strchr(text, 'e');
+  print_text(long_one ? arena_printf(arena, "%.0f", value) : text, width, out);
 }
 
 static void print_result(const struct measurement *result, bool metered, struct arena *arena,
@@ -53,20 +64,20 @@ static void print_result(const struct measurement *result, bool metered, struct 
   const double share_half = (result->share_ci95_high - result->share_ci95_low) / 2;
   fprintf(out, "%-9s %5d %7d", result->precision, result->batch, result->context);
   const bool share = result->shard.of > 1 && isnan(result->shard.all_reduce_s);
-  print_number(share ? NAN : result->tokens_per_s, "%.5g", 9, arena, out);
+  print_digits(share ? NAN : result->tokens_per_s, 5, 9, arena, out);
   print_number(100 * half, half < 0.995 ? "%.2g" : "%.0f", 5, arena, out);
-  print_number(100 * result->read_bandwidth_share, "%.1f", 7, arena, out);
+  print_number(100 * measurement_read_share(result), "%.1f", 7, arena, out);
   print_number(100 * share_half, "%.1f", 5, arena, out);
-  print_number(1e6 * result->layer_seconds, "%.4g", 9, arena, out);
+  print_digits(1e6 * result->layer_seconds, 4, 9, arena, out);
   if (metered) {
-    print_number(result->load_power_w, "%.4g", 7, arena, out);
-    print_number(share ? NAN : result->joules_per_token, "%.3g", 8, arena, out);
+    print_digits(result->load_power_w, 4, 7, arena, out);
+    print_digits(share ? NAN : result->joules_per_token, 3, 8, arena, out);
   }
   const char *remarks = result_remarks(result, arena);
   fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
 }
 
-// What the all-reduces of a step take by themselves.
+// How long the all-reduces of a step take by themselves.
 static void print_exchanges(const struct measurement *result, struct arena *arena, FILE *out) {
   const struct measurement_tensor_parallel *ranks = &result->tensor_parallel;
   const int layers = result->slice_count ? result->model.layers : result->layers_measured;
@@ -84,7 +95,21 @@ static void print_exchanges(const struct measurement *result, struct arena *aren
   fputs(")\n", out);
 }
 
-// How many experts the rows of a step went to, which is what they cost.
+// One line for adjacent results that share it.
+static void print_arithmetic(const struct measurement_record *record, FILE *out) {
+  for (size_t i = 0; i < record->count; i++) {
+    const struct measurement *result = &record->results[i], *before = i ? result - 1 : NULL;
+    const char *arithmetic = result->step_form.arithmetic;
+    if (!*arithmetic || (before && !strcmp(before->precision, result->precision) &&
+                         !strcmp(before->step_form.arithmetic, arithmetic)))
+      continue;
+    fprintf(out, "products, %s: ", result->precision);
+    print_safely(arithmetic, out);
+    putc('\n', out);
+  }
+}
+
+// How many experts the rows of a step went to, which determines the cost.
 static void print_experts(const struct measurement *result, FILE *out) {
   const struct measurement_routing *routing = &result->routing;
   const struct measurement_experts *experts = &result->model.experts;
@@ -107,16 +132,16 @@ static void print_prefill(const struct measurement *result,
                           const struct measurement_prefill *prefill, struct arena *arena,
                           FILE *out) {
   fprintf(out, "%-9s %5d %7d", result->precision, prefill->positions, prefill->chunk);
-  print_number(prefill->tokens_per_s, "%.5g", 9, arena, out);
-  print_number(prefill->seconds, "%.4g", 9, arena, out);
-  print_number(100 * prefill->matrix_share, "%.1f", 9, arena, out);
-  print_number(prefill->load_power_w, "%.4g", 7, arena, out);
+  print_digits(prefill->tokens_per_s, 5, 9, arena, out);
+  print_digits(prefill->seconds, 4, 9, arena, out);
+  print_number(100 * measurement_matrix_share(prefill), "%.1f", 9, arena, out);
+  print_digits(prefill->load_power_w, 4, 7, arena, out);
   fputs("  ", out);
   print_safely(prefill->library, out);
   putc('\n', out);
 }
 
-// Prompts, and how they and steps share the device.
+// Prompts, and how they share the device with steps.
 static void print_prompts(const struct measurement_record *record, struct arena *arena, FILE *out) {
   bool titled = false;
   for (size_t r = 0; r < record->count; r++)
@@ -131,7 +156,7 @@ static void print_prompts(const struct measurement_record *record, struct arena 
     for (size_t i = 0; i < record->results[r].mixed_count; i++) {
       const struct measurement_mixed *mixed = &record->results[r].mixed[i];
       fprintf(out,
-              "%d of a prompt beside a step of %d row%s: %.4g s; one after the other %.4g s "
+              "%d of a prompt together with a step of %d row%s: %.4g s; one after the other %.4g s "
               "(%+.1f %%)\n",
               mixed->chunk, mixed->rows, mixed->rows == 1 ? "" : "s", mixed->mixed_s,
               mixed->steps_s + mixed->chunk_s, 100 * mixed->sum_error);
@@ -163,6 +188,7 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
     print_result(&record->results[i], metered, &arena, out);
   for (size_t i = 0; i < record->count; i++)
     print_exchanges(&record->results[i], &arena, out);
+  print_arithmetic(record, out);
   for (size_t i = 0; i < record->count; i++)
     print_experts(&record->results[i], out);
   print_prompts(record, &arena, out);
@@ -190,11 +216,11 @@ static void add(struct spread *spread, double rate, double power_w) {
 static void print_spread(const struct measurement *result, const char *how,
                          const struct spread *spread, struct arena *arena, FILE *out) {
   fprintf(out, "%-9s %5d %8d  %-10s", result->precision, result->batch, result->context, how);
-  print_number(spread->total, "%.5g", 11, arena, out);
-  print_number(spread->slowest, "%.5g", 10, arena, out);
-  print_number(spread->fastest, "%.5g", 10, arena, out);
-  print_number(spread->power_w, "%.4g", 8, arena, out);
-  print_number(spread->power_w / spread->total, "%.3g", 9, arena, out);
+  print_digits(spread->total, 5, 11, arena, out);
+  print_digits(spread->slowest, 5, 10, arena, out);
+  print_digits(spread->fastest, 5, 10, arena, out);
+  print_digits(spread->power_w, 4, 8, arena, out);
+  print_digits(spread->power_w / spread->total, 3, 9, arena, out);
   putc('\n', out);
 }
 

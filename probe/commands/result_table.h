@@ -7,17 +7,18 @@
 
 #include <stdio.h>
 
-// A line for each result, then what their exchanges take, then why power was not measured if so.
+// A line for each result, then how long their exchanges take, then why power was not measured if
+// so.
 void result_table_print(const struct measurement_record *record, FILE *out);
 
-// What several devices [count] decoded one by one and all at once: a line each per trial that all
+// What several devices [count] decoded one by one and all at once: a line for each trial that all
 // of them measured, with the slowest and the fastest to show the spread.
 void together_table_print(const struct measurement_record *const *records, size_t count, FILE *out);
 
-// What to know of a result: "noisy, cache-resident", or "".
+// Remarks on a result: "noisy, cache-resident", or "".
 const char *result_remarks(const struct measurement *result, struct arena *arena);
 
-// Prints a text from a device or a file, with '?' for anything that a terminal would act on.
+// Prints a text from a device or a file, with '?' for anything that a terminal would interpret.
 void print_safely(const char *text, FILE *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/decode.h"
+#include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
@@ -15,14 +16,16 @@
 #include "probe/serving/load.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 static const struct place nowhere = {0};
 
-enum { USUAL_VOCABULARY = 32000 }; // no model in use has fewer tokens by much
+enum { USUAL_VOCABULARY = 32000 }; // no model in use has many fewer tokens
 
 // ---- names
 
@@ -43,7 +46,7 @@ static const char *find_accelerator(struct serving_session *session, struct cata
                 naming_find_row(catalog, CATALOG_ACCELERATORS, typed, &row, session->arena));
 }
 
-// Also the size of its vocabulary; 0: unknown.
+// Also gives the size of its vocabulary; 0: unknown.
 static const char *find_model(struct serving_session *session, struct catalog *catalog,
                               long *vocabulary) {
   long row;
@@ -57,21 +60,32 @@ static const char *find_model(struct serving_session *session, struct catalog *c
   return word;
 }
 
-// The record's head, as far as the catalogue knows its words.
+// NULL after an error.
+static const char *find_precision(struct serving_session *session, struct catalog *catalog,
+                                  const char *typed) {
+  return typed ? settle(session, naming_find_precision(catalog, typed, session->arena)) : "";
+}
+
+// The record's head, as far as the catalogue has its words.
 static int name_record(struct serving_session *session, long *vocabulary) {
   struct catalog catalog;
   struct serving_record *record = session->record;
   const struct serving_options *options = session->options;
   const char *directory =
       installation_data(options->data_directory, session->arena, session->diagnostics);
-  if (!directory || catalog_open(&catalog, directory, session->arena, session->diagnostics))
+  if (!directory || catalog_open(&catalog, directory, session->arena, session->diagnostics) ||
+      catalog_add_files(&catalog, &options->data_extra, options->data_extra != NULL))
     return -1;
   record->accelerator = find_accelerator(session, &catalog);
   record->model = find_model(session, &catalog, vocabulary);
-  record->precision =
-      settle(session, naming_find_precision(&catalog, options->precision, session->arena));
+  record->precision = find_precision(session, &catalog, options->precision);
+  record->activations = find_precision(session, &catalog, options->activations);
+  record->kv = find_precision(session, &catalog, options->kv);
   record->accelerators = options->accelerators;
-  return record->accelerator && record->model && record->precision ? 0 : -1;
+  return record->accelerator && record->model && record->precision && record->activations &&
+                 record->kv
+             ? 0
+             : -1;
 }
 
 // ---- the server
@@ -100,7 +114,7 @@ static int meet_server(struct serving_session *session) {
   return session->served ? check_context(session) : -1;
 }
 
-// The ids that both the server and the catalogue know.
+// The token ids that both the server and the catalogue know.
 static long smaller_vocabulary(long one, long other) {
   return !one || (other && other < one) ? other : one;
 }
@@ -121,16 +135,30 @@ static void set_prompt(struct serving_session *session, long vocabulary) {
   prompt_set_ids(&session->prompt, known ? known : USUAL_VOCABULARY);
 }
 
-// The processor's name, where the server runs on this host's.
-static const char *processor_of(const struct serving_session *session) {
+static bool is_here(const struct serving_session *session) {
   static const char *const here[] = {"//localhost", "//127.", "//[::1]"};
-  struct decode_device device = {.name = ""};
-  const char *name = "";
   for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
-    if (!strcmp(session->record->accelerator, "cpu") && strstr(session->server.url, here[i]) &&
-        cpu_backend.describe(0, &device) == DECODE_OK)
-      name = arena_copy(session->arena, device.name);
-  return name;
+    if (strstr(session->server.url, here[i]))
+      return true;
+  return false;
+}
+
+// The processor's name, if the server runs on this host's.
+static const char *processor_of(const struct serving_session *session) {
+  struct decode_device device = {.name = ""};
+  return !strcmp(session->record->accelerator, "cpu") && is_here(session) &&
+                 cpu_backend.describe(0, &device) == DECODE_OK
+             ? arena_copy(session->arena, device.name)
+             : "";
+}
+
+// A job on one node measures that node; elsewhere a record does not reveal a host name unless
+// asked.
+static const char *node_of(const struct serving_session *session) {
+  const char *by_slurm = getenv("SLURMD_NODENAME");
+  return session->options->node         ? session->options->node
+         : by_slurm && is_here(session) ? by_slurm
+                                        : "";
 }
 
 int serving_open(struct serving_session *session) {
@@ -149,6 +177,7 @@ int serving_open(struct serving_session *session) {
   record->engine = session->engine.name;
   record->engine_version = session->engine.version;
   record->device = processor_of(session);
+  record->node = node_of(session);
   record->served_model = session->served->name;
   record->url = session->server.url;
   record->started = environment_time(session->arena);
@@ -164,7 +193,8 @@ int serving_open(struct serving_session *session) {
 
 // ---- the record
 
-// A run resumes one of the same server, machine, model, lengths, window and SLO.
+// A run resumes a record with the same server, node, machine, model, precisions, lengths, window
+// and SLO.
 static const char *record_path(const struct serving_session *session) {
   const struct serving_options *options = session->options;
   const struct serving_record *record = session->record;
@@ -174,12 +204,16 @@ static const char *record_path(const struct serving_session *session) {
       record->engine_version, record->accelerator, record->accelerators, record->precision,
       record->model, record->served_model, options->input_tokens, options->output_tokens,
       options->window_s, options->slo.ttft_s, options->slo.tpot_s);
+  if (*record->node)
+    identity = arena_printf(arena, "%s|%s", identity, record->node);
+  if (*record->activations || *record->kv)
+    identity = arena_printf(arena, "%s|%s|%s", identity, record->activations, record->kv);
   const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
   return arena_printf(arena, "%s/%s-serving-%.8s.json", options->output_directory, record->model,
                       hash);
 }
 
-// What was refused is measured again.
+// Refused rungs are measured again.
 static void drop_refused(struct serving_record *record) {
   size_t kept = 0;
   for (size_t i = 0; i < record->count; i++)
@@ -298,7 +332,7 @@ static void announce(struct serving_session *session, const struct ladder_step *
           session->arena,
           "%s%s%s serves %s at %s: up to %zu loads of at least %g s, at most %.0f requests "
           "of %d tokens in and %d out (%s)",
-          *session->engine.name ? session->engine.name : "an engine that does not say its name",
+          *session->engine.name ? session->engine.name : "an unnamed engine",
           *session->engine.version ? " " : "", session->engine.version, session->served->name,
           session->server.url, steps, options->window_s, most_requests(session, first),
           options->input_tokens, options->output_tokens, prompts_text(session)));
@@ -307,7 +341,7 @@ static void announce(struct serving_session *session, const struct ladder_step *
 static void warn_of_places(struct serving_session *session, const struct ladder_step *step) {
   if (session->engine.places && (long)step->concurrency > session->engine.places)
     diagnostics_warning(session->diagnostics, nowhere,
-                        "the server runs %ld requests at once: beyond, they wait",
+                        "the server runs %ld requests at once: further requests wait",
                         session->engine.places);
 }
 

@@ -1,4 +1,4 @@
-// serving: a running server measured at one load after the other, and the record that it goes into.
+// serving: measures a running server at one load after another, and writes the record of it.
 #ifndef PERTOKEN_PROBE_COMMANDS_SERVING_H
 #define PERTOKEN_PROBE_COMMANDS_SERVING_H
 
@@ -32,23 +32,23 @@ struct serving_session {
   struct prompt prompt;
   struct rehearsal rehearsal;
   struct serving_record *record; // NULL until it is open
-  const char *path; // of it: MODEL-serving-HASH.json, the hash over all that makes a run
+  const char *path; // of the record: MODEL-serving-HASH.json, the hash over all that makes a run
   bool is_written;  // it has a rung
 };
 
-// Measures what the record does not hold yet, and writes it after each rung. Refused rungs of an earlier
-// run are measured again. Returns 0, also when stopped, or -1: bad input, a server that is gone
-// (machine_failed).
+// Measures what the record does not hold yet, and writes it after each rung. Rungs that an earlier
+// run refused are measured again. Returns 0, also when stopped, or -1: bad input, or a server that
+// is gone (machine_failed).
 int serving_run(struct serving_session *session);
 
-// Opens and asks the server, and fills in the record's head from it and from the catalogue: what
-// serving_run begins with. The caller calls server_close. Returns 0 or -1.
+// Connects to the server and queries it, and fills in the record's head from it and from the
+// catalogue: the first part of serving_run. The caller calls server_close. Returns 0 or -1.
 int serving_open(struct serving_session *session);
 
-// Finds out how the server takes requests, which it needs before the first rung. Returns 0 or -1.
+// Finds out which form of request the server takes; needed before the first rung. Returns 0 or -1.
 int serving_rehearse(struct serving_session *session);
 
-// What a load is measured with.
+// Everything that measuring a load needs.
 struct rung_order serving_order(struct serving_session *session, enum serving_load load,
                                 size_t concurrency, double rate_per_s);
 

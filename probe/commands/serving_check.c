@@ -82,7 +82,7 @@ static enum recheck_outcome compare(struct serving_session *session,
   if (end == RUNG_FAILED || end == RUNG_STOPPED)
     return end == RUNG_FAILED ? RECHECK_FAILED : RECHECK_STOPPED;
   if (session->progress)
-    session->progress(""); // what is printed begins on a line of its own
+    session->progress(""); // what is printed starts on a line of its own
   fprintf(out, "%s served at ", session->record->model);
   print_safely(session->server.url, out);
   fprintf(out, ", %s, tolerance %g %%\n", serving_load_text(recorded, session->arena),
@@ -103,8 +103,8 @@ enum recheck_outcome serving_recheck(struct serving_session *session,
   if (!rung || !*record->url || isnan(rung->asked_input_tokens) ||
       isnan(rung->asked_output_tokens)) {
     diagnostics_error(session->diagnostics, place,
-                      !*record->url ? "the record is of no server that could be asked again"
-                                    : "the record holds no result to check");
+                      !*record->url ? "the record names no server to measure again"
+                                    : "the record has no result to check");
     return RECHECK_FAILED;
   }
   const struct serving_options options = options_of(record, rung);
@@ -116,6 +116,7 @@ enum recheck_outcome serving_recheck(struct serving_session *session,
       outcome = compare(session, rung, tolerance, out);
   }
   server_close(&session->server);
+  session->options = NULL; // they end here
   return outcome == RECHECK_FAILED && *session->stop && !session->diagnostics->errors
              ? RECHECK_STOPPED
              : outcome;

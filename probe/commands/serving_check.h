@@ -1,4 +1,4 @@
-// serving_check: a serving record's best load put on its server again.
+// serving_check: puts a serving record's best load on its server again.
 #ifndef PERTOKEN_PROBE_COMMANDS_SERVING_CHECK_H
 #define PERTOKEN_PROBE_COMMANDS_SERVING_CHECK_H
 
@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-// Measures the rung of the highest output rate again, at the URL of the record, with other prompts, and
-// prints what both say. Output tokens per second must agree within `tolerance`, a share. Of the
-// session stop, progress, announce, arena and diagnostics are set. A record that was imported has no
-// server, which is an error.
+// Measures the rung with the highest output rate again, at the URL of the record, with other
+// prompts, and prints both results. Output tokens per second must agree within `tolerance`, a
+// share. Of the session, stop, progress, announce, arena and diagnostics are set. An imported
+// record has no server, which is an error.
 enum recheck_outcome serving_recheck(struct serving_session *session,
                                      const struct serving_record *record, double tolerance,
                                      FILE *out);

@@ -19,6 +19,7 @@ enum key {
   KEY_MODEL,
   KEY_SERVED_MODEL,
   KEY_ENGINE,
+  KEY_NODE,
   KEY_INPUT,
   KEY_OUTPUT,
   KEY_CONCURRENCY,
@@ -30,49 +31,59 @@ enum key {
   KEY_DEVICES,
   KEY_CLOCK_OFFSET,
   KEY_SEED,
+  KEY_ACTIVATIONS,
+  KEY_KV,
   KEY_DATA,
+  KEY_DATA_EXTRA,
 };
 
 static const struct argp_option known_options[] = {
     {"accelerator", KEY_ACCELERATOR, "ID", 0,
-     "What the server runs on: an accelerator of the catalogue, or cpu", 0},
-    {"accelerators", KEY_ACCELERATORS, "N", 0, "How many of them serve behind the URL", 0},
-    {"precision", KEY_PRECISION, "P", 0, "Of the weights that it serves: bf16, fp8, int8, ...", 0},
+     "Hardware of the server: an accelerator in the catalogue, or cpu", 0},
+    {"accelerators", KEY_ACCELERATORS, "N", 0, "Number of accelerators behind the URL", 0},
+    {"precision", KEY_PRECISION, "P", 0, "Precision of the weights: bf16, fp8, int8, ...", 0},
+    {"activations", KEY_ACTIVATIONS, "P", 0,
+     "Precision of the activations, for a guarantee that names it", 0},
+    {"kv", KEY_KV, "P", 0, "Precision of the KV cache, likewise", 0},
     {"model", KEY_MODEL, "ID", 0,
-     "The model that it serves, in the catalogue; 'pertoken catalog models' lists them", 0},
+     "The model being served, by its id in the catalogue; 'pertoken catalog models' lists them", 0},
     {"served-model", KEY_SERVED_MODEL, "NAME", 0,
-     "The server's own name of it (the only one that it serves)", 0},
-    {"engine", KEY_ENGINE, "NAME", 0, "Which program serves, where it does not say: 'vLLM 0.10.1'",
+     "The server's own name for it (the only one it serves)", 0},
+    {"engine", KEY_ENGINE, "NAME", 0,
+     "The serving program, if it does not identify itself: 'vLLM 0.10.1'", 0},
+    {"node", KEY_NODE, "NAME", 0,
+     "Name of the serving machine in a fleet, for 'pertoken accept' (this machine's Slurm name, if "
+     "the server is here)",
      0},
-    {"input", KEY_INPUT, "TOKENS", 0, "Of each prompt (1024)", 0},
-    {"output", KEY_OUTPUT, "TOKENS", 0, "Of each answer (256)", 0},
+    {"input", KEY_INPUT, "TOKENS", 0, "Tokens in each prompt (1024)", 0},
+    {"output", KEY_OUTPUT, "TOKENS", 0, "Tokens in each answer (256)", 0},
     {"concurrency", KEY_CONCURRENCY, "LIST", 0,
-     "Requests in flight: 1,2,4,8; or auto: doubled up to 1024 until it gives less than 3 % more "
-     "(auto)",
+     "Requests in flight: 1,2,4,8; or auto: doubled up to 1024 until the gain is below 3 % (auto)",
      0},
     {"rate", KEY_RATE, "LIST", 0,
-     "Then requests that arrive at random (Poisson): per second, '0.5,1,2', or as shares of the "
-     "best rate found, '70 %,80 %,90 %'; or none (none; with --slo 70, 80 and 90 %)",
+     "Then requests arriving at random (Poisson): per second, '0.5,1,2', or as shares of the best "
+     "rate found, '70 %,80 %,90 %'; or none (none; with --slo 70, 80 and 90 %)",
      0},
     {"slo", KEY_SLO, "LIMITS", 0,
-     "What a user is promised: 'ttft 2 s, tpot 50 ms', or one of the two; goodput is the highest "
-     "rate at which 90 % of requests keep it",
+     "Service-level objective: 'ttft 2 s, tpot 50 ms', or one of the two; goodput is the highest "
+     "rate at which 90 % of requests meet it",
      0},
     {"time", KEY_TIME, "SECONDS", 0,
-     "Least steady window of each load (60); under 60 the record is graded projected", 0},
-    {"limit", KEY_LIMIT, "SECONDS", 0, "Most time for each load (30min)", 0},
+     "Minimum steady window of each load (60); under 60 the record is graded projected", 0},
+    {"limit", KEY_LIMIT, "SECONDS", 0, "Maximum time for each load (30min)", 0},
     {"power", KEY_POWER, "FILE", 0,
-     "Watts that 'pertoken probe meter' read on the server's host meanwhile; the same command with "
-     "it joins them to the loads that have none",
+     "Power file that 'pertoken probe meter' wrote on the server's host meanwhile; the same "
+     "command with this option adds it to loads without watts",
      0},
     {"devices", KEY_DEVICES, "LIST", 0,
-     "Which devices serve, of the meters' here or of --power: 0,1, PCI addresses or UUIDs (all)",
-     0},
+     "Which metered devices serve, here or in --power: 0,1, PCI addresses or UUIDs (all)", 0},
     {"clock-offset", KEY_CLOCK_OFFSET, "SECONDS", 0,
-     "By how much this clock and that of --power may differ, at most (as both hosts' NTP says)", 0},
+     "Maximum difference between this clock and that of --power (default: from both hosts' NTP)",
+     0},
     {"seed", KEY_SEED, "N", 0,
-     "Of the prompts (drawn); the same prompts twice are found in a server's cache", 0},
+     "Seed of the prompts (random); repeated prompts are found in a server's cache", 0},
     {"data", KEY_DATA, "DIR", 0, "Use the catalogue in this directory", 0},
+    {"data-extra", KEY_DATA_EXTRA, "FILE", 0, "Also load rows from this file", 0},
     {"output-directory", 'o', "DIR", 0,
      "Write the record to this directory; the same command resumes it (the current one)", 0},
     {"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
@@ -118,7 +129,7 @@ static void read_rates(const char *text, struct argp_state *state, struct ladder
   refuse_rates(text, state);
 }
 
-// "2 s", "50 ms": what follows it, NULL if it is none.
+// "2 s", "50 ms": returns what follows it, NULL if there is no such time.
 static const char *read_time(const char *text, double *seconds) {
   const size_t length = number_prefix(text, seconds);
   const char *unit = text + length + strspn(text + length, " ");
@@ -157,12 +168,16 @@ struct parsing {
 static const struct text_option text_options[] = {
     {KEY_ACCELERATOR, offsetof(struct serving_options, accelerator)},
     {KEY_PRECISION, offsetof(struct serving_options, precision)},
+    {KEY_ACTIVATIONS, offsetof(struct serving_options, activations)},
+    {KEY_KV, offsetof(struct serving_options, kv)},
     {KEY_MODEL, offsetof(struct serving_options, model)},
     {KEY_SERVED_MODEL, offsetof(struct serving_options, served_model)},
     {KEY_ENGINE, offsetof(struct serving_options, engine)},
+    {KEY_NODE, offsetof(struct serving_options, node)},
     {KEY_POWER, offsetof(struct serving_options, power)},
     {KEY_DEVICES, offsetof(struct serving_options, devices)},
     {KEY_DATA, offsetof(struct serving_options, data_directory)},
+    {KEY_DATA_EXTRA, offsetof(struct serving_options, data_extra)},
     {'o', offsetof(struct serving_options, output_directory)},
 };
 
@@ -175,11 +190,12 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
     bool is_missing;
     const char *what;
   } needed[] = {
-      {!options->url, "URL: where the server answers, as http://localhost:8000"},
-      {!options->accelerator, "--accelerator ID: no server says what it runs on"},
-      {!options->accelerators, "--accelerators N: no server says how many it runs on"},
-      {!options->precision, "--precision P: of the weights that it serves"},
-      {!options->model, "--model ID: of the catalogue"},
+      {!options->url, "URL: address of the server, such as http://localhost:8000"},
+      {!options->accelerator, "--accelerator ID: servers do not report their hardware"},
+      {!options->accelerators,
+       "--accelerators N: servers do not report their number of accelerators"},
+      {!options->precision, "--precision P: precision of the weights"},
+      {!options->model, "--model ID: id in the catalogue"},
   };
   for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
     if (needed[i].is_missing)
@@ -247,13 +263,12 @@ struct serving_options serving_options_parse(int argc, char **argv, struct arena
       .options = known_options,
       .parser = parse_one,
       .args_doc = "URL",
-      .doc =
-          "Measure what a running inference server delivers at every load: output tokens per "
-          "second, latencies, watts. It is sent requests of OpenAI's API, more of them the faster "
-          "it is; how many at most is said first. The server's API key, if it wants one, is taken "
-          "from PERTOKEN_API_KEY.\vExample:\n"
-          "  pertoken probe serving http://localhost:8000 --accelerator h200-sxm --accelerators 8 "
-          "--precision fp8 --model llama-3.1-70b --slo 'ttft 2 s, tpot 50 ms' -o records"};
+      .doc = "Measure what a running inference server delivers at every load: output tokens per "
+             "second, latencies, watts. It receives requests in OpenAI's API format, more the "
+             "faster it is; the maximum is stated first. The server's API key, if required, is "
+             "taken from PERTOKEN_API_KEY.\vExample:\n  pertoken probe serving "
+             "http://localhost:8000 --accelerator h200-sxm --accelerators 8 --precision fp8 "
+             "--model llama-3.1-70b --slo 'ttft 2 s, tpot 50 ms' -o records"};
   argv[0] = arena_printf(arena, "pertoken probe serving");
   argp_err_exit_status = 2;
   argp_parse(&argp, argc, argv, 0, NULL, &parsing);

@@ -51,17 +51,18 @@ static void print_heading(const struct serving_record *record, bool metered, FIL
   fputs(record->model, out);
   fprintf(out, " in %s on %d x %s, served by ", record->precision, record->accelerators,
           record->accelerator);
-  print_safely(*record->engine ? record->engine : "an engine that does not say its name", out);
+  print_safely(*record->engine ? record->engine : "an unnamed engine", out);
   fputs(*record->engine_version ? " " : "", out);
   print_safely(record->engine_version, out);
-  fprintf(out, "\n%-14s %8s %8s %17s %17s %8s %5s%s\n", "", "output", "input", "TTFT, ms",
-          "TPOT, ms", "", "", metered ? "" : "");
+  fprintf(out, "\n%-14s %8s %8s %17s %17s %8s %5s\n", "", "output", "input", "TTFT, ms", "TPOT, ms",
+          "", "");
   fprintf(out, "%-14s %8s %8s %8s %8s %8s %8s %8s %5s", "load", "token/s", "token/s", "P50", "P90",
           "P50", "P90", "requests", "s");
   fprintf(out, metered ? " %7s %8s\n" : "\n", "W", "J/token");
 }
 
-// A remark on rungs, with those that it is true of: "1 in flight: ..."; once where it is of all.
+// A remark on rungs, preceded by those that it applies to: "1 in flight: ..."; once if it applies
+// to all.
 static void print_remarks(const struct serving_record *record, const char *what,
                           const char *(*of)(const struct serving_rung *), struct arena *arena,
                           FILE *out) {
@@ -103,9 +104,9 @@ static void print_goodput(const struct serving_record *record, FILE *out) {
   if (!isnan(rung->slo_tpot_s))
     fprintf(out, ", TPOT %g ms", 1e3 * rung->slo_tpot_s);
   if (isnan(goodput))
-    fputs(": none of the rates held it\n", out);
+    fputs(": none of the rates met it\n", out);
   else
-    fprintf(out, ": %.3g requests/s, the highest of the rates at which %.0f %% kept it\n", goodput,
+    fprintf(out, ": %.3g requests/s, the highest rate at which %.0f %% met it\n", goodput,
             100 * LADDER_ATTAINMENT);
 }
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-// A line for each rung, then why some were refused, where watts are missing and what the server's own
-// counters said, then the goodput if an SLO is stated.
+// A line for each rung; then why some were refused, where power is missing and what the server's
+// own counters said; then the goodput if an SLO is stated.
 void serving_table_print(const struct serving_record *record, struct arena *arena, FILE *out);
 
 // "8 in flight", "0.5/s".

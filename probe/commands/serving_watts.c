@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <string.h>
 
-// A server under load draws at least so much more than before. A port that is forwarded to another
-// host looks like a server here, but its load does not.
+// A server under load draws at least this much more than before. If a port is forwarded to another
+// host, its server appears to run here, but the load does not.
 static const double least_rise = 0.03;
 
 // A record's times are whole seconds.
@@ -55,7 +55,7 @@ static void start(struct serving_watts *watts) {
     return;
   watts->idle_start_s = power_log_utc(watts->log, clock_now(watts->clock)) + 2 * POWER_LOG_EVERY_S;
   clock_sleep(watts->clock, SERVING_IDLE_S);
-  // The first reading of the load must not be interpolated into it.
+  // The load's first reading must not be interpolated into the idle window.
   watts->idle_end_s = power_log_utc(watts->log, clock_now(watts->clock)) - 2 * POWER_LOG_EVERY_S;
 }
 
@@ -65,7 +65,7 @@ static void begin(void *context) {
     start(watts);
 }
 
-// Without watts: how far this host's clock may be off, for a join later on.
+// Without power: how far off this host's clock may be, for joining power later.
 static struct serving_power unmetered(const struct serving_watts *watts) {
   const struct clock_state now = clock_state_read();
   struct serving_power power = power_join_none(watts->why, watts->arena);
@@ -75,10 +75,10 @@ static struct serving_power unmetered(const struct serving_watts *watts) {
 
 static struct serving_power end(void *context, double from_s, double until_s, double utc_offset_s) {
   struct serving_watts *watts = context;
-  (void)utc_offset_s; // the log's own goes with its readings
+  (void)utc_offset_s; // the log's own offset goes with its readings
   if (!watts->log)
     return unmetered(watts);
-  clock_sleep(watts->clock, 2 * POWER_LOG_EVERY_S); // a reading behind the window's end
+  clock_sleep(watts->clock, 2 * POWER_LOG_EVERY_S); // a reading after the window's end
   const struct power_series series = power_log_series(watts->log, watts->arena);
   const struct power_join join = {.series = &series,
                                   .start_s = power_log_utc(watts->log, from_s),
@@ -131,7 +131,7 @@ static bool join_rung(struct serving_rung *rung, int accelerators,
   const double own_bound_s = rung->power.clock_offset_s;
   rung->power = power_join(&join, arena);
   const bool has_watts = !isnan(rung->power.load_power_w);
-  if (!has_watts) // another file may do
+  if (!has_watts) // another file may fit
     rung->power.clock_offset_s = own_bound_s;
   return has_watts;
 }

@@ -1,5 +1,5 @@
-// serving_watts: the watts beside a server's loads: of this host's own meters where the server runs
-// here, else of a file that pertoken probe meter wrote on its host, joined by time.
+// serving_watts: power during a server's loads: from this host's own meters if the server runs
+// here, otherwise from a file that pertoken probe meter wrote on its host, joined by time.
 #ifndef PERTOKEN_PROBE_COMMANDS_SERVING_WATTS_H
 #define PERTOKEN_PROBE_COMMANDS_SERVING_WATTS_H
 
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-// Before the first load, of a server that has nothing to do.
+// Measured before the first load, while the server has nothing to do.
 #define SERVING_IDLE_S 6.0
 
 struct serving_watts {
@@ -24,23 +24,23 @@ struct serving_watts {
   const char *accelerator;
   int accelerators;
   const struct meter_roots *roots;
-  const struct clock *clock; // machine_clock, but for tests
+  const struct clock *clock; // machine_clock, except in tests
   struct arena *arena;
-  // Of its own.
+  // serving_watts's own.
   struct power_log *log;           // NULL until the first load, and without a meter
-  const char *why;                 // there is none; NULL
+  const char *why;                 // why there is none; NULL
   double idle_start_s, idle_end_s; // UTC
   struct clock_state clock_before;
 };
 
-// The meter of every load, for rung_run. It waits for SERVING_IDLE_S before the first.
+// The meter for every load, for rung_run. It waits for SERVING_IDLE_S before the first.
 struct rung_meter serving_watts_meter(struct serving_watts *watts);
 
 void serving_watts_stop(struct serving_watts *watts);
 
-// The loads of a record that have no watts yet, joined to a file of another host's by time. `offset_s`:
-// by how much the two clocks may differ as the user states it; NAN: as both hosts' NTP says. Returns how
-// many it gave watts, or -1 after errors.
+// Joins the loads of a record that have no watts yet to another host's file by time. `offset_s`:
+// how far the two clocks may differ, as stated by the user; NAN: as both hosts' NTP says. Returns
+// how many loads it gave watts, or -1 after errors.
 int serving_watts_join(struct serving_record *record, const char *path, const char *devices,
                        double offset_s, struct arena *arena, struct diagnostics *diagnostics);
 

@@ -4,9 +4,12 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "kernels/decode.h"
+#include "kernels/share.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/measurement_read.h"
 #include "model/evidence/measurement_write.h"
 #include "probe/commands/folder.h"
+#include "probe/commands/values.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"
@@ -27,7 +30,7 @@ static const struct place nowhere = {0};
 
 // ---- what is to be measured
 
-// A slice of half a period would be extrapolated to a model of other layers.
+// A slice of half a period would be extrapolated to a model with different layers.
 static int check_depth(const struct session *session, const struct measurement_shape *model,
                        int layers) {
   const int whole = model_shape_depth(model, layers);
@@ -37,7 +40,7 @@ static int check_depth(const struct session *session, const struct measurement_s
       layers <= model->experts.dense_layers
           ? arena_printf(session->protocol.arena, "its first %d layers have no experts",
                          model->experts.dense_layers)
-          : arena_printf(session->protocol.arena, "its layers repeat in turns of %d",
+          : arena_printf(session->protocol.arena, "its layers repeat in groups of %d",
                          model->layer.full_every);
   diagnostics_error(session->protocol.diagnostics, nowhere,
                     "--layers %d cuts the pattern of %s: %s; the next depth that does not is %d",
@@ -68,12 +71,6 @@ static int choose_layers(const struct session *session, const struct measurement
 static int check_shard(const struct session *session, const struct measurement_shape *model) {
   const int ranks = session->rank_count ? (int)session->rank_count : session->options->shard.of;
   const char *what;
-  if (ranks > 1 && (model->experts.count > 0 || model->latent.rank > 0)) {
-    diagnostics_error(session->protocol.diagnostics, nowhere,
-                      "%s has %s, which the probe does not divide among devices", model->id,
-                      model->experts.count > 0 ? "experts" : "latent attention");
-    return -1;
-  }
   if (ranks < 2 || model_shape_divides(model, ranks, &what, session->protocol.arena))
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
@@ -81,13 +78,13 @@ static int check_shard(const struct session *session, const struct measurement_s
   return -1;
 }
 
-// The precision is one that the model's row excludes.
+// Refuses a precision that the model's row excludes.
 static int check_precision(const struct session *session, const struct trial *trial) {
   const char *excluded = session->notes.excluded;
   if (!excluded || !catalog_lists(excluded, trial->precision))
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
-                    "%s is not run in %s: its row in models.csv excludes that precision",
+                    "%s cannot be run in %s: its row in models.csv excludes that precision",
                     trial->model.id, trial->precision);
   return -1;
 }
@@ -110,6 +107,18 @@ static int check_prefills(const struct session *session, const struct trial *tri
   return 0;
 }
 
+// Refuses a share that no device could hold of a model together with others.
+static int check_blocks(const struct session *session, const struct trial *trial) {
+  const struct decode_shape whole = model_shape_of(&trial->model, trial_deepest(trial));
+  char words[SHARE_WORDS];
+  if (trial->shard.of < 2 || !share_cut(&whole, &trial->types, trial->shard.of, words))
+    return 0;
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "%s in %s cannot be divided among %d devices: %s", trial->model.id,
+                    trial->precision, trial->shard.of, words);
+  return -1;
+}
+
 static int choose_types(const struct session *session, struct trial *trial) {
   const struct probe_options *options = session->options;
   const struct decode_backend *backend = session->protocol.device->backend;
@@ -126,7 +135,7 @@ static int choose_types(const struct session *session, struct trial *trial) {
   const enum decode_status status = precision_choose(backend, &wanted, &request);
   trial->types = request.types;
   if (status == DECODE_OK)
-    return 0;
+    return check_blocks(session, trial);
   diagnostics_error(session->protocol.diagnostics, nowhere,
                     "%s cannot run %s with kv %s and head %s: %s", backend->name,
                     trial_text(trial, session->protocol.arena), wanted.kv, wanted.head,
@@ -138,6 +147,7 @@ static int add_trial(const struct session *session, struct trial_list *trials,
                      const struct trial *trial) {
   struct trial *added = &trials->list[trials->count];
   *added = *trial;
+  added->number = trials->count;
   if (check_precision(session, added) || check_prefills(session, added) ||
       choose_types(session, added))
     return -1;
@@ -178,7 +188,7 @@ int session_trials(const struct session *session, const struct measurement_shape
       (struct trial_list){arena_array(session->protocol.arena, max_count, sizeof *trials->list), 0};
   if (options->routing != ROUTING_MODEL && model->experts.count == 0) {
     diagnostics_error(session->protocol.diagnostics, nowhere,
-                      "--routing says which experts are taken, but %s has none", model->id);
+                      "--routing selects experts, but %s has none", model->id);
     return -1;
   }
   if (choose_layers(session, model, &trial) || check_shard(session, model))
@@ -197,7 +207,7 @@ int session_trials(const struct session *session, const struct measurement_shape
 
 // ---- the record
 
-// A run resumes one with the same device, kernels, model, depths, seed, threads and times.
+// A run resumes a record with the same device, kernels, model, depths, seed, threads and times.
 static const char *record_path(const struct session *session,
                                const struct measurement_shape *model) {
   const struct probe_options *options = session->options;
@@ -220,15 +230,19 @@ static const char *record_path(const struct session *session,
   if (options->routing != ROUTING_MODEL)
     identity = arena_printf(arena, "%s|routing %d %.9g", identity, (int)options->routing,
                             (double)options->skew);
+  if (session->power_limit_w)
+    identity = arena_printf(arena, "%s|held at %d W", identity, session->power_limit_w);
   for (size_t i = 0; i < session->rank_count; i++)
     identity = arena_printf(arena, "%s|rank %s %s", identity, session->ranks[i].described.uuid,
                             session->ranks[i].described.pci);
+  if (!*described->uuid && !*described->pci && device->index)
+    identity = arena_printf(arena, "%s|device %d", identity, device->index);
   const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
   return arena_printf(arena, "%s/%s-%s-%.8s.json", options->output_directory, model->id,
                       device->backend->name, hash);
 }
 
-// Whether a result is of that trial.
+// Whether a result belongs to that trial.
 static bool is_result_of(const struct measurement *result, const struct trial *trial) {
   struct decode_types types;
   return !strcmp(result->precision, trial->precision) && result->batch == trial->batch &&
@@ -252,7 +266,7 @@ static void warn_if_busy(const struct session *session) {
                         record->environment.load_average, record->device.units);
 }
 
-// The first device's, and the processes on all of them.
+// The first device's state, with the processes on all of them.
 static struct measurement_device_state state_of(const struct protocol *protocol) {
   struct measurement_device_state state = protocol->telemetry[0].state;
   for (size_t i = 1; i < protocol->telemetry_count; i++) {
@@ -281,7 +295,7 @@ static int open_record(struct session *session) {
     }
     if (!measurement_same_device(&session->record->device, &here)) {
       diagnostics_error(protocol->diagnostics, (struct place){session->record->source, 0, 0},
-                        "the record is of another device, '%s'", session->record->device.name);
+                        "the record is from another device, '%s'", session->record->device.name);
       session->record = NULL;
       return -1;
     }
@@ -297,6 +311,8 @@ static int open_record(struct session *session) {
   session->record->environment.remarks = session->notes.stand_ins ? session->notes.stand_ins : "";
   if (protocol->telemetry_count)
     session->record->environment.device_state = state_of(protocol);
+  if (session->power_limit_w)
+    session->record->environment.device_state.power_limit_w = session->power_limit_w;
   warn_if_busy(session);
   return 0;
 }
@@ -339,6 +355,11 @@ static int check_trials(const struct session *session, struct trial_list *trials
   return result;
 }
 
+static int pass_gate(const struct session *session, const struct trial *trial, bool is_whole) {
+  const struct session_gate *gate = session->gate;
+  return gate ? gate->pass(gate->context, trial, is_whole) : 0;
+}
+
 static int measure(struct session *session, const struct trial_list *trials) {
   struct protocol *protocol = &session->protocol;
   protocol->idle_power_w = protocol->host_idle_power_w = NAN;
@@ -346,6 +367,8 @@ static int measure(struct session *session, const struct trial_list *trials) {
     protocol_idle(protocol);
   for (size_t i = 0; i < trials->count && !*protocol->stop; i++) {
     struct measurement result;
+    if (pass_gate(session, &trials->list[i], session->is_whole))
+      return -1;
     const enum protocol_outcome outcome = result_measure(protocol, &trials->list[i], &result);
     if (outcome == PROTOCOL_FAILED)
       return -1;
@@ -355,9 +378,16 @@ static int measure(struct session *session, const struct trial_list *trials) {
   return 0;
 }
 
+static int take_folder(const struct session *session, struct folder *folder) {
+  *folder = (struct folder){.fd = -1};
+  return session->holds_folder ? 0
+                               : folder_open(folder, session->options->output_directory,
+                                             session->protocol.diagnostics);
+}
+
 static int run_trials(struct session *session, struct trial_list *trials) {
   struct folder folder;
-  if (folder_open(&folder, session->options->output_directory, session->protocol.diagnostics))
+  if (take_folder(session, &folder))
     return -1;
   int result = open_record(session);
   if (!result)
@@ -392,8 +422,8 @@ int session_run(struct session *session, const struct measurement_shape *model) 
 
 // ---- several devices at once
 
-// The results of a trial on every device. False if one is missing, or all have been measured
-// together already.
+// The results of a trial on every device. False if one is missing, or if all have already been
+// measured together.
 static bool results_of(const struct session *sessions, size_t count, const struct trial *trial,
                        struct measurement **results) {
   bool known = true;
@@ -419,6 +449,7 @@ static int keep_together(const struct session *sessions, size_t count,
         .host_load_power_w = together->host_load_power_w,
         .window_s = together->window_s,
         .telemetry = together->telemetry[i],
+        .wall_power_w = together->wall_power_w,
     };
     if (measurement_write(sessions[i].record, sessions[i].path, sessions[i].protocol.arena,
                           sessions[i].protocol.diagnostics))
@@ -437,6 +468,8 @@ static int measure_together(const struct session *sessions, const struct device 
     struct together together;
     if (!results_of(sessions, count, &trials->list[t], results))
       continue;
+    if (pass_gate(&sessions[0], &trials->list[t], true))
+      return -1;
     for (size_t i = 0; i < count; i++)
       step_s[i] = results[i]->step_seconds;
     const enum protocol_outcome outcome =
@@ -455,14 +488,14 @@ int session_run_together(struct session *sessions, size_t count,
   struct meter_set set;
   struct trial_list trials;
   struct folder folder;
-  if (session_trials(&sessions[0], model, &trials) ||
-      folder_open(&folder, sessions[0].options->output_directory, protocol.diagnostics))
+  if (session_trials(&sessions[0], model, &trials) || take_folder(&sessions[0], &folder))
     return -1;
   struct device *devices = arena_array(protocol.arena, count, sizeof *devices);
   for (size_t i = 0; i < count; i++)
     devices[i] = *sessions[i].protocol.device;
   meter_set_open(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
   protocol_use(&protocol, &set);
+  protocol.wall = &sessions[0].options->wall;
   const int result = measure_together(sessions, devices, count, &protocol, &trials);
   meter_set_close(&set);
   folder_close(&folder);

@@ -12,6 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Called before each result of a trial, for those who measure beside other machines. It may wait.
+struct session_gate {
+  // is_whole: all of the machine's devices are under load. Returns 0, also when stopped, or -1
+  // after an error.
+  int (*pass)(void *context, const struct trial *trial, bool is_whole);
+  void *context;
+};
+
 struct session {
   const struct probe_options *options;
   struct protocol protocol; // set by the caller, with meters or with roots
@@ -20,11 +28,15 @@ struct session {
   // The devices that hold each model together, protocol.device first; none: that one alone.
   const struct device *ranks; // [rank_count]
   size_t rank_count;
+  const struct session_gate *gate; // NULL: none
+  int power_limit_w;               // that the device is held at for this; 0: its own limit
+  bool is_whole;                   // it covers all devices that are measured
+  bool holds_folder;               // the caller has locked the records' directory
   const char *path;  // of the record: MODEL-BACKEND-HASH.json, the hash over all that makes a run
   bool is_unwritten; // the record's last result could not be written
 };
 
-// What is to be measured, in this order.
+// The trials to be measured, in this order.
 struct trial_list {
   struct trial *list;
   size_t count;
@@ -41,8 +53,9 @@ int session_trials(const struct session *session, const struct measurement_shape
 int session_run(struct session *session, const struct measurement_shape *model);
 
 // Measures on the devices of all sessions [count] at once what each of their records holds, and
-// adds it to the records; except what was measured so already, or as slices. Uses the first
-// session's protocol, with meters opened for all devices. Returns 0, also when stopped, or -1.
+// adds the results to the records; skips what was already measured that way, or as slices. Uses the
+// first session's protocol, with meters opened for all devices. Returns 0, also when stopped, or
+// -1.
 int session_run_together(struct session *sessions, size_t count,
                          const struct measurement_shape *model);
 

@@ -1,5 +1,5 @@
-// values: what the probe's options are given as text, as numbers. What cannot be read is reported as
-// argp does, which then exits with status 2.
+// values: the texts of the probe's options as numbers. What cannot be read is reported by argp,
+// which then exits with status 2.
 #ifndef PERTOKEN_PROBE_COMMANDS_VALUES_H
 #define PERTOKEN_PROBE_COMMANDS_VALUES_H
 
@@ -20,11 +20,11 @@ struct number_list {
 const char *value_int(const char *text, const char *ends, long low, long high, const char *option,
                       struct argp_state *state, int *out);
 
-// "1,2,4": from 1 to high, each once.
+// "1,2,4": numbers from 1 to high, each once.
 void value_list(const char *text, long high, const char *option, struct argp_state *state,
                 struct number_list *out);
 
-// "10", "10 s", "5min", from low to a day.
+// "10", "10 s", "5min": from low to a day.
 double value_seconds(const char *text, const char *option, double low, struct argp_state *state);
 
 // From 0 to 2^63 - 1.

@@ -22,36 +22,37 @@ static void print_heading(const struct session *session, const struct measuremen
   if (session->rank_count)
     fprintf(out, " and %zu more devices that hold it together", session->rank_count - 1);
   fputs(", kernels against double precision\n", out);
-  fprintf(out, "%-9s %5s %8s  %6s %5s %9s %7s  %9s %9s\n", "precision", "batch", "context",
-          "layers", "rows", "positions", "words", "error", "tolerance");
+  fprintf(out, "%-9s %5s %8s  %6s %5s %8s %9s %7s  %9s %9s\n", "precision", "batch", "context",
+          "layers", "rows", "compared", "positions", "words", "error", "tolerance");
 }
 
-static void print_comparison(const struct trial *trial, const struct decode_request *compared,
+static void print_comparison(const struct trial *trial, const struct verify_plan *plan,
                              const struct measurement_verification *verification, bool passed,
                              FILE *out) {
-  fprintf(out, "%-9s %5d %8d  %6d %5d %9d %7d  %9.2e %9.0e  %s\n", trial->precision, trial->batch,
-          trial->context, compared->shape.layers, compared->batch, compared->context,
-          compared->shape.vocab, verification->max_error, verification->tolerance,
-          passed ? "ok" : "WRONG");
+  const struct decode_request *compared = &plan->request;
+  fprintf(out, "%-9s %5d %8d  %6d %5d %8d %9d %7d  %9.2e %9.0e  %s\n", trial->precision,
+          trial->batch, trial->context, compared->shape.layers, compared->batch, plan->rows,
+          compared->context, compared->shape.vocab, verification->max_error,
+          verification->tolerance, passed ? "ok" : "WRONG");
   fflush(out);
 }
 
-// On at most so many of the trial's layers.
+// On at most this many of the trial's layers.
 static enum decode_status compare(const struct session *session, const struct trial *trial,
                                   int layers, struct verdicts *verdicts, FILE *out) {
   const struct protocol *protocol = &session->protocol;
   const struct decode_request request = trial_request(trial, layers);
-  const struct decode_request compared = verify_request(&request);
+  const struct verify_plan plan = verify_plan(&request);
   struct measurement_verification verification;
   bool passed;
   const enum decode_status status =
-      verify(protocol->device->backend, protocol->device->index, &request, protocol->stop,
+      verify(protocol->device->backend, protocol->device->index, &request, &plan, protocol->stop,
              protocol->arena, &verification, &passed);
   if (status != DECODE_OK || *protocol->stop)
     return status;
   if (protocol->progress)
-    protocol->progress(""); // the row begins on a line of its own
-  print_comparison(trial, &compared, &verification, passed, out);
+    protocol->progress(""); // the row starts on a line of its own
+  print_comparison(trial, &plan, &verification, passed, out);
   verdicts->compared++;
   verdicts->wrong += passed ? 0 : 1;
   return DECODE_OK;
@@ -62,7 +63,7 @@ static enum decode_status compare_depths(const struct session *session, const st
   const int deepest = trial_deepest(trial);
   const struct decode_request whole = trial_request(trial, deepest);
   enum decode_status status = DECODE_OK;
-  if (verify_request(&whole).shape.layers > 1)
+  if (verify_plan(&whole).request.shape.layers > 1)
     status = compare(session, trial, 1, verdicts, out);
   if (status == DECODE_OK && !*session->protocol.stop)
     status = compare(session, trial, deepest, verdicts, out);

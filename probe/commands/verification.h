@@ -1,4 +1,4 @@
-// verification: a device's kernels compared with the oracle, without timing and without a record.
+// verification: compares a device's kernels with the oracle, without timing and without a record.
 #ifndef PERTOKEN_PROBE_COMMANDS_VERIFICATION_H
 #define PERTOKEN_PROBE_COMMANDS_VERIFICATION_H
 
@@ -15,7 +15,7 @@ enum verification_outcome {
 };
 
 // Compares one layer, then the depth that a run verifies (verify.h), of every trial that the
-// session's options ask for, and prints a line for each: sizes, error, tolerance. It carries on
+// session's options ask for, and prints a line for each: sizes, error, tolerance. It continues
 // after one that is out of tolerance. The session's record and meters are not used.
 enum verification_outcome verification_run(const struct session *session,
                                            const struct measurement_shape *model, FILE *out);

@@ -28,7 +28,7 @@ static bool has_name(const struct decode_backend *const *backends, const char *n
   return false;
 }
 
-// NULL, with a warning, if the file is not a backend that can be used.
+// NULL, with a warning, if the file is not a usable backend.
 static const struct decode_backend *load(const char *path,
                                          const struct decode_backend *const *backends,
                                          struct diagnostics *diagnostics) {
@@ -50,7 +50,7 @@ static const struct decode_backend *load(const char *path,
     why = "has the name of another backend";
   if (!why)
     return backend;
-  diagnostics_warning(diagnostics, nowhere, "the plugin %s is ignored: it %s", path, why);
+  diagnostics_warning(diagnostics, nowhere, "plugin %s is ignored: it %s", path, why);
   dlclose(plugin);
   return NULL;
 }
@@ -144,7 +144,7 @@ int device_find(const char *name, const struct decode_backend *const *backends, 
   return refuse_name(name, length, backends, diagnostics);
 }
 
-// "cuda:all" as "cuda:0,1,2"; any other name as it is.
+// "cuda:all" as "cuda:0,1,2"; any other name unchanged.
 static const char *spelled_out(const char *name, const struct device *first, struct arena *arena) {
   const char *colon = strchr(name, ':');
   if (!colon || strcmp(colon, ":all") != 0)
@@ -177,7 +177,8 @@ int devices_find(const char *name, const struct decode_backend *const *backends,
     return device_find(name, backends, &(*out)[(*count)++], diagnostics);
   if (device_find(backend, backends, &first, diagnostics))
     return -1;
-  const char *at = spelled_out(name, &first, arena) + length;
+  backend = first.backend->name;
+  const char *at = strchr(spelled_out(name, &first, arena), ':');
   while (*at && *count < MAX_DEVICES) {
     const size_t digits = strcspn(at + 1, ",");
     const char *one = arena_printf(arena, "%s:%s", backend, arena_copy_n(arena, at + 1, digits));

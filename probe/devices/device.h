@@ -1,4 +1,4 @@
-// device: the backends of this program, and devices by the names that people give them.
+// device: the backends of this program, and devices by the names that users give them.
 #ifndef PERTOKEN_PROBE_DEVICES_DEVICE_H
 #define PERTOKEN_PROBE_DEVICES_DEVICE_H
 
@@ -16,9 +16,8 @@ struct device {
 };
 
 // The CPU's backend, and those of the plugins *.so in `folder` (installation_plugins; NULL: none)
-// in the order of their names; the list ends with NULL. A plugin that cannot be loaded, is of
-// another version or repeats a name is ignored with a warning. Plugins stay loaded until the
-// program ends.
+// in order of name; the list ends with NULL. A plugin that cannot be loaded, has another version or
+// repeats a name is ignored with a warning. Plugins stay loaded until the program ends.
 const struct decode_backend *const *device_backends(const char *folder, struct arena *arena,
                                                     struct diagnostics *diagnostics);
 
@@ -27,16 +26,16 @@ const struct decode_backend *const *device_backends(const char *folder, struct a
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics);
 
-// Several devices of one backend: "cuda:all", "cuda:0,2"; or one that device_find knows. Sets *out
-// [*count]. A repeated number is an error. Returns 0 or -1.
+// Several devices of one backend: "cuda:all", "cuda:0,2", "auto:all"; or one that device_find
+// accepts. Sets *out [*count]. A repeated number is an error. Returns 0 or -1.
 int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics);
 
-// As records hold it, its texts copied.
+// In the form of records, with its texts copied.
 struct measurement_device device_record(const struct device *device, struct arena *arena);
 
-// What a status means: "not enough memory: ", with the backend's own words if it has any.
+// The meaning of a status: "not enough memory: ", with the backend's own words if it has any.
 const char *device_failure(const struct decode_backend *backend, enum decode_status status,
                            struct arena *arena);
 

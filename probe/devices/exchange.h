@@ -1,5 +1,5 @@
-// exchange: how long an all-reduce among several devices takes at the sizes of a decode step, which
-// is what `run --shard 1/N --all-reduce` asks for.
+// exchange: how long an all-reduce among several devices takes at the sizes of a decode step: the
+// figure that `run --shard 1/N --all-reduce` asks for.
 #ifndef PERTOKEN_PROBE_DEVICES_EXCHANGE_H
 #define PERTOKEN_PROBE_DEVICES_EXCHANGE_H
 
@@ -16,7 +16,7 @@ struct exchange {
   const char *why;                                // "", or why nothing was measured
 };
 
-// Times 200 of each in turn, on a model with next to nothing in it. The devices [count] belong to
+// Times 200 of each in a row, on a model with next to nothing in it. The devices [count] belong to
 // one backend.
 struct exchange exchange_measure(const struct device *devices, size_t count, struct arena *arena);
 

@@ -6,7 +6,7 @@
 #include "base/source.h"
 #include "kernels/family.h"
 #include "kernels/share.h"
-#include "model/evidence/memory.h"
+#include "model/catalog/columns.h"
 #include "model/evidence/naming.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Words of columns, in the order of the enums of measurement.h; a blank is the first.
+// The words of columns, in the order of the enums of measurement.h; a blank means the first.
 static const char *const attentions[] = {"gqa", "mha", "mqa", "mla", NULL};
 static const char *const norms[] = {"rms", "layer", NULL};
 static const char *const mlps[] = {"swiglu", "clamped_swiglu", "gelu", NULL};
@@ -44,7 +44,7 @@ static void refuse(struct row *row, const char *column, const char *message) {
   row->errors++;
 }
 
-// The place of the cell's word among those known; 0 for a blank.
+// The index of the cell's word among the known ones; 0 for a blank.
 static int read_word(struct row *row, const char *column, const char *const *words) {
   const char *cell = table_cell(row->table, row->number, column);
   const char *known = "";
@@ -59,7 +59,7 @@ static int read_word(struct row *row, const char *column, const char *const *wor
   return 0;
 }
 
-// A blank is 0 where `least` is.
+// A blank is 0 if `least` is.
 static int read_whole(struct row *row, const char *column, int least) {
   double number = 0;
   const bool found = table_number(row->table, row->number, column, &number);
@@ -79,7 +79,7 @@ static bool read_flag(const struct row *row, const char *column) {
   return read_number(row, column, 0) == 1;
 }
 
-// What stands in for a blank is said.
+// Reports what replaces a blank.
 static double read_or_stand_in(const struct row *row, const char *column, double usual,
                                struct model_notes *notes) {
   const double number = read_number(row, column, -1);
@@ -87,7 +87,7 @@ static double read_or_stand_in(const struct row *row, const char *column, double
     return number;
   notes->stand_ins =
       arena_printf(row->catalog->arena, "%s%s%s %g", notes->stand_ins,
-                   *notes->stand_ins ? ", " : "for the model's own there stand in ", column, usual);
+                   *notes->stand_ins ? ", " : "used in place of the model's own: ", column, usual);
   return usual;
 }
 
@@ -111,8 +111,8 @@ static void check_biases(struct row *row, const char *cell) {
       i++;
     if (!biases[i])
       refuse(row, "biases",
-             arena_printf(row->catalog->arena, "the probe knows no biases of '%.*s'", (int)length,
-                          rest));
+             arena_printf(row->catalog->arena, "the probe does not know the biases of '%.*s'",
+                          (int)length, rest));
     rest += length;
   }
 }
@@ -159,8 +159,8 @@ static void read_latent(struct row *row, struct measurement_latent *out) {
   };
 }
 
-// In the row ffn_hidden is the width of an expert, where there are any, and dense_ffn_hidden that of
-// the first layers' MLP.
+// In the row, ffn_hidden is the width of an expert if there are experts, and dense_ffn_hidden the
+// width of the first layers' MLP.
 static void read_experts(struct row *row, struct measurement_shape *out) {
   const int count = read_whole(row, "experts", 0), width = out->ffn_hidden;
   const int chosen = read_whole(row, "experts_per_token", 0);
@@ -203,7 +203,7 @@ static int read_row(struct row *row, struct measurement_shape *out, struct model
   const struct decode_shape shape = model_shape_of(out, out->layers);
   const char *fault = family_fault(&shape);
   if (fault)
-    refuse(row, "id", arena_printf(row->catalog->arena, "no model can have %s", fault));
+    refuse(row, "id", arena_printf(row->catalog->arena, "a model cannot have %s", fault));
   return fault ? -1 : 0;
 }
 
@@ -224,7 +224,7 @@ int model_shape_find(struct catalog *catalog, const char *id, struct measurement
   return read_row(&row, out, notes);
 }
 
-// A record of an older schema does not know it.
+// A record with an older schema does not have it.
 static float known(double value) {
   return isnan(value) ? 0 : (float)value;
 }

@@ -10,7 +10,7 @@
 enum { MAX_ACTIVATIONS = 3 };
 
 static const struct {
-  const char *name, *also; // as records have it; as people also call it
+  const char *name, *also; // its name in records; its other common name
   enum element weights;
   enum element activations[MAX_ACTIVATIONS]; // best first
 } precisions[] = {
@@ -50,14 +50,14 @@ const char *precision_find(const char *name, struct diagnostics *diagnostics) {
   return NULL;
 }
 
-// What enters the products beside weights of that type, the i-th best; bf16 where the experts alone
-// have that precision, for they share their input with the rest.
+// The i-th best type of activations with weights of that type; bf16 if only the experts have that
+// precision, since they share their input with the rest.
 static enum element activations_of(const struct precision_request *wanted, size_t which, size_t i) {
   static const enum element beside_bf16[MAX_ACTIVATIONS] = {ELEMENT_BF16, ELEMENT_F32};
   return wanted->of_experts_alone ? beside_bf16[i] : precisions[which].activations[i];
 }
 
-// Whether what enters the products is as asked for, or nothing was asked for.
+// Whether the activations are those asked for, or nothing was asked for.
 static bool is_wanted(const struct precision_request *wanted, enum element weights,
                       enum element activations) {
   static const struct {
@@ -102,7 +102,7 @@ enum decode_status precision_choose(const struct decode_backend *backend,
     first = first < count ? first : i;
     status = ask(backend, wanted, which, i, request);
   }
-  // Why the best cannot be run says more than why the last cannot.
+  // The reason why the best cannot be run says more than the reason for the last.
   if (status == DECODE_UNSUPPORTED && first < count)
     status = ask(backend, wanted, which, first, request);
   return status;

@@ -16,8 +16,8 @@ uint64_t depth_bytes(const struct depth *depth) {
          (uint64_t)llround(depth->experts * (double)cost->expert_bytes);
 }
 
-// No ceiling is claimed for a model that lives in the cache, so a buffer that defeats the caches
-// will do.
+// No ceiling is claimed for a model that fits in the cache, so a buffer that defeats the caches is
+// enough.
 static enum decode_status calibrate_for(const struct protocol *protocol, const struct trial *trial,
                                         struct depth *depth) {
   const struct device *device = protocol->device;

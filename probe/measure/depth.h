@@ -14,19 +14,19 @@
 
 struct depth {
   struct decode_cost cost;
-  double experts; // distinct ones that a step touches: counted, and before that expected
+  double experts; // distinct experts that a step touches: counted, and before that expected
   struct sampling sampling;
   struct calibration calibration;
-  double bandwidth_after;              // bytes per second, of a last calibration
-  struct energy_load load;             // unknown but at the deepest
-  struct decode_all_reduce all_reduce; // of several devices
+  double bandwidth_after;              // bytes per second, from a final calibration
+  struct energy_load load;             // unknown except at the deepest
+  struct decode_all_reduce all_reduce; // with several devices
   struct decode_step_form form;
 };
 
 // Bytes of weights, experts and cache that a step moves.
 uint64_t depth_bytes(const struct depth *depth);
 
-// Measures the trial's model at that many layers. *depth points to itself and must not be moved
+// Measures the trial's model with that many layers. *depth points to itself and must not be moved
 // while it is measured. The trial's prompts go to prompts->prefills and ->mixed. Failures are
 // reported.
 enum protocol_outcome depth_measure(const struct protocol *protocol, const struct trial *trial,

@@ -51,7 +51,7 @@ enum meter_status energy_sample(struct energy_window *window) {
   return status;
 }
 
-// The powers between neighbours, each at the middle of its time.
+// The powers between adjacent readings, each at the middle of its time.
 static size_t powers_of(const struct energy_window *window, double *times, double *powers) {
   size_t count = 0;
   for (size_t i = 1; i < window->count; i++) {
@@ -71,7 +71,7 @@ static double trapezoid(const double *times, const double *powers, size_t count)
   return joules / (times[count - 1] - times[0]);
 }
 
-// The mean over the window of a momentary power; NAN unless every reading has it.
+// The window's mean of a momentary power; NAN unless every reading has it.
 static double mean_of_momentary(const struct energy_window *window, size_t offset, double *times,
                                 double *powers) {
   for (size_t i = 0; i < window->count; i++) {

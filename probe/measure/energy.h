@@ -1,4 +1,4 @@
-// energy: a meter watched over a window of time: idle, or under load.
+// energy: a meter watched over a time window, idle or under load.
 #ifndef PERTOKEN_PROBE_MEASURE_ENERGY_H
 #define PERTOKEN_PROBE_MEASURE_ENERGY_H
 
@@ -19,27 +19,27 @@ struct energy_window {
   size_t count;
 };
 
-// All NAN and false unless the window lasted MIN_ENERGY_WINDOW_S and the meter did.
+// All NAN and false unless the window lasted MIN_ENERGY_WINDOW_S and the meter did not fail.
 struct energy_use {
   double joules, seconds, power_w; // from first to last edge
-  // The trapezoid of the meter's momentary power or, if it has none, of the powers between
-  // neighbouring readings; NAN if power_w is such an integral itself.
+  // The trapezoid integral of the meter's momentary power or, if it has none, of the powers between
+  // adjacent readings; NAN if power_w is such an integral itself.
   double sampled_power_w;
-  double module_power_w; // trapezoid, of the modules that the devices sit on; NAN: none
-  double slope_w_per_s;  // of a straight line through the powers between neighbouring readings
+  double module_power_w; // trapezoid, for the modules that the devices are on; NAN: none
+  double slope_w_per_s;  // of a straight line through the powers between adjacent readings
   bool inconsistent;     // the two powers differ by more than 5 %
   bool unsettled;        // the line moves by more than 3 % of the power during the window
-  struct measurement_window readings; // of the same time; the sensors' watts if there are any
+  struct measurement_window readings; // for the same time; the sensors' watts if there are any
 };
 
-// Waits for an edge of the counter, for 1 s at most. Fails as meter_read_edge does.
+// Waits for an edge of the counter, at most 1 s. Fails as meter_read_edge does.
 enum meter_status energy_start(struct energy_window *window, struct meter *meter,
                                struct arena *arena);
 
-// To be called while the window lasts, a few times a second.
+// To be called a few times a second during the window.
 enum meter_status energy_sample(struct energy_window *window);
 
-// Waits for an edge, and sums up.
+// Waits for an edge, and computes the results.
 struct energy_use energy_stop(struct energy_window *window);
 
 // Nothing was metered.

@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 static const double chunk_s = 0.1;
-static const double wall_limit_s = 10;
 
 struct load {
   const struct protocol *protocol;
@@ -38,17 +37,12 @@ static bool is_there(const struct meter *meter) {
   return meter && meter->kind && !*meter->why;
 }
 
-// Whether to ask for the wall's watts: nobody typed them.
-static bool asks_wall(const struct protocol *protocol) {
-  return protocol->wall && isnan(protocol->wall->typed_w);
-}
-
 static bool has_anything_to_watch(const struct protocol *protocol) {
   for (size_t i = 0; i < protocol->telemetry_count; i++)
     if (protocol->telemetry[i].kind)
       return true;
   return is_there(protocol->meter) || is_there(protocol->host) ||
-         (asks_wall(protocol) && wall_can_be_asked(protocol->wall));
+         (wall_is_to_be_asked(protocol->wall) && wall_can_be_asked(protocol->wall));
 }
 
 static void say(const struct load *load, const char *what, double seconds) {
@@ -70,14 +64,14 @@ static enum decode_status soak(const struct load *load, double *soaked_s) {
   return status;
 }
 
-// Runs chunks until the watch is over, and asks for the wall's watts halfway.
+// Runs chunks until the watch is over, and asks for wall power halfway.
 static enum decode_status load_watched(const struct load *load, struct energy_watch *watch,
                                        struct wall *wall, bool *asked) {
   const struct protocol *protocol = load->protocol;
   const double middle = clock_now(protocol->clock) + protocol->energy_s / 2;
   enum decode_status status = DECODE_OK;
   while (status == DECODE_OK && !energy_watch_is_over(watch) && !*protocol->stop) {
-    if (asks_wall(protocol) && !*asked && clock_now(protocol->clock) >= middle) {
+    if (wall_is_to_be_asked(protocol->wall) && !*asked && clock_now(protocol->clock) >= middle) {
       wall_ask(wall, protocol->wall);
       *asked = true;
     }
@@ -99,7 +93,7 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
   status = load_watched(load, &watch, &wall, &asked);
   energy_watch_stop(&watch);
   if (asked)
-    out->wall = wall_answer(&wall, wall_limit_s, protocol->arena);
+    out->wall = wall_answer(&wall, WALL_LIMIT_S, protocol->arena);
   out->use = watch.use;
   out->host_use = watch.host_use;
   out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
@@ -112,7 +106,7 @@ enum decode_status energy_load_run(const struct protocol *protocol, struct decod
   *out = energy_load_unknown();
   out->telemetry =
       telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
-  if (protocol->wall && !asks_wall(protocol))
+  if (protocol->wall && !wall_is_to_be_asked(protocol->wall))
     out->wall = wall_typed(protocol->wall, protocol->arena);
   if (!has_anything_to_watch(protocol))
     return DECODE_OK;

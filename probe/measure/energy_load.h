@@ -1,4 +1,4 @@
-// energy_load: a decode state kept running while it is metered.
+// energy_load: keeps a decode state running while it is metered.
 #ifndef PERTOKEN_PROBE_MEASURE_ENERGY_LOAD_H
 #define PERTOKEN_PROBE_MEASURE_ENERGY_LOAD_H
 
@@ -19,7 +19,7 @@ struct energy_load {
 struct energy_load energy_load_unknown(void);
 
 // Runs steps for protocol->soak_s, then for protocol->energy_s under the meters; none at all if
-// there is nothing to watch. `step_s` is roughly what a step takes; `label` is for progress.
+// there is nothing to watch. `step_s` is roughly the time of a step; `label` is for progress.
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
                                    double step_s, const char *label, struct energy_load *out);
 

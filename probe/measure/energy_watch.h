@@ -1,9 +1,9 @@
 // energy_watch: meters and telemetry watched while a load runs.
 //
-// On a thread of its own the watch begins and ends under load, and the load need not pause for it:
-// a GPU idles between two calls. Without one, the looks fall between the load's chunks, which is
-// how tests with a clock of their own run it. While a watch runs, nobody else may use its arena,
-// meters or telemetry.
+// On a thread of its own, the watch begins and ends under load without making the load pause: a GPU
+// idles between two calls. Without a thread, readings are taken between the load's chunks; tests
+// with their own clock run it that way. While a watch runs, nobody else may use its arena, meters
+// or telemetry.
 #ifndef PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 #define PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 
@@ -28,7 +28,7 @@ struct energy_watch {
   bool on_thread;
   struct arena *arena;
 
-  // Set by energy_watch_stop; telemetry keeps its looks.
+  // Set by energy_watch_stop; telemetry keeps its readings.
   struct energy_use use, host_use;
 
   // For energy_watch.c alone.
@@ -45,7 +45,7 @@ int energy_watch_start(struct energy_watch *watch);
 // To be called a few times a second while the load runs; true when it may end.
 bool energy_watch_is_over(struct energy_watch *watch);
 
-// Waits for edges, and sums up; if possible to be called with the load still running.
+// Waits for edges, and computes the results; best called while the load is still running.
 void energy_watch_stop(struct energy_watch *watch);
 
 #endif

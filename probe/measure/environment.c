@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-// The instruction sets of the first CPU, of those that decode kernels may use.
+// The instruction sets of the first CPU, limited to those that decode kernels may use.
 static const char *const telling_flags[] = {
     "avx",         "avx2",        "fma",         "f16c",     "avx512f",  "avx512bw", "avx512vnni",
     "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile", "amx_bf16", "amx_int8",

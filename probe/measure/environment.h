@@ -1,4 +1,4 @@
-// environment: what a measurement on this machine depends on besides its device.
+// environment: what a measurement on this machine depends on apart from its device.
 #ifndef PERTOKEN_PROBE_MEASURE_ENVIRONMENT_H
 #define PERTOKEN_PROBE_MEASURE_ENVIRONMENT_H
 
@@ -6,11 +6,11 @@
 #include "model/evidence/measurement.h"
 
 // What cannot be read is left blank or NAN. `threads` and the backend's kernels_build are copied;
-// the device's state is left to its telemetry, remarks to whoever has any.
+// the device's state is left to its telemetry, and remarks to the caller.
 struct measurement_environment environment_read(int threads, const char *kernels_build,
                                                 struct arena *arena);
 
-// Now, as records write it: "2026-11-21T09:30:00Z".
+// The current time, as records write it: "2026-11-21T09:30:00Z".
 const char *environment_time(struct arena *arena);
 
 #endif

@@ -9,7 +9,7 @@ static const uint64_t min_room = UINT64_C(64) << 20;    // for calibration
 static const uint64_t max_margin = UINT64_C(512) << 20; // left to others
 static const struct place nowhere = {0};
 
-// Memory that is free now, or was when the device was found if it no longer says.
+// Memory that is free now, or was when the device was found if it can no longer be read.
 static uint64_t free_on(const struct device *device) {
   struct decode_device now;
   if (device->backend->describe(device->index, &now) == DECODE_OK)
@@ -17,7 +17,7 @@ static uint64_t free_on(const struct device *device) {
   return device->described.memory_free_bytes;
 }
 
-// Of several devices, on the one with the least.
+// With several devices, that of the one with the least.
 static uint64_t free_bytes(const struct protocol *protocol, const struct trial *trial) {
   uint64_t least = free_on(protocol->device);
   for (int i = 0; i < trial->rank_count; i++) {
@@ -32,7 +32,7 @@ static uint64_t margin_of(uint64_t available) {
   return min_room + (share < max_margin ? share : max_margin);
 }
 
-// "; --layers 4,8,12 measures slices of it", as deep as will fit, or "".
+// "; --layers 4,8,12 measures slices of it", as deep as fits, or "".
 static const char *suggest_layers(const struct protocol *protocol, const struct trial *trial,
                                   uint64_t available) {
   struct decode_cost cost;
@@ -65,7 +65,7 @@ int fit_check(const struct protocol *protocol, const struct trial *trial) {
   if (cost.resident_bytes + margin_of(available) <= available)
     return 0;
   diagnostics_error(protocol->diagnostics, nowhere,
-                    "%s needs %.2f GB (%llu bytes), but only %.2f GB (%llu bytes) are free%s",
+                    "%s needs %.2f GB (%llu bytes), but only %.2f GB (%llu bytes) is free%s",
                     trial_text(trial, protocol->arena), 1e-9 * (double)cost.resident_bytes,
                     (unsigned long long)cost.resident_bytes, 1e-9 * (double)available,
                     (unsigned long long)available, suggest_layers(protocol, trial, available));

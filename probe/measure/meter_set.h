@@ -1,4 +1,5 @@
-// meter_set: everything that watches some devices: their own meter, the host's, their telemetry.
+// meter_set: everything that watches a set of devices: their own meter, the host's, their
+// telemetry.
 #ifndef PERTOKEN_PROBE_MEASURE_METER_SET_H
 #define PERTOKEN_PROBE_MEASURE_METER_SET_H
 
@@ -11,14 +12,14 @@
 #include <time.h>
 
 struct meter_set {
-  struct meter device, host;   // for a CPU the first is the machine's, and the second none
+  struct meter device, host;   // for a CPU, the first is the machine's and the second is none
   struct telemetry *telemetry; // [telemetry_count], of each device, in their order
   size_t telemetry_count;
   const char *const *devices; // [telemetry_count], PCI addresses of what `device` meters
 };
 
-// Opens what watches `count` devices of one vendor; watts that they share are counted once. Never
-// fails: what is not there is "none: WHY". The set must not be moved while it is open.
+// Opens what watches `count` devices of one vendor; power that they share is counted once. Never
+// fails: what is missing is "none: WHY". The set must not be moved while it is open.
 void meter_set_open(struct meter_set *set, const struct device *devices, size_t count,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);

@@ -35,7 +35,7 @@ struct power_log {
 
   pthread_t thread;
   atomic_bool is_stopped;
-  pthread_mutex_t lock; // of what follows, and of the meters
+  pthread_mutex_t lock; // protects what follows, and the meters
   struct arena own;     // the thread's
   struct power_series series;
 };
@@ -134,9 +134,9 @@ static void close_meters(struct power_log *log) {
     meter_close(&log->list[i].meter);
 }
 
-// ---- reading
+// ---- readings
 
-// A meter that was lost leaves a track that ends.
+// The track of a meter that was lost simply ends.
 static void read_one(struct power_log *log, struct logged *logged) {
   struct meter_reading reading;
   if (meter_read(&logged->meter, &reading) != METER_OK)
@@ -205,7 +205,7 @@ void power_log_stop(struct power_log *log) {
   arena_free(&log->own);
 }
 
-// ---- asking
+// ---- queries
 
 static double power_limit_named(const struct power_log *log, const char *name) {
   for (size_t i = 0; i < log->count; i++)
@@ -249,7 +249,7 @@ const char *power_log_trouble(struct power_log *log, struct arena *arena) {
   return trouble;
 }
 
-// Between the last two readings of a counter; else as the sensor tells.
+// Between the last two readings of a counter; otherwise the sensor's value.
 static double newest_watts(const struct power_track *track) {
   const size_t n = track->count;
   if (!n || !isnan(track->power_w[n - 1]))

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-// The mean that is being joined.
+// The mean being built up.
 struct joining {
   struct measurement_window *window;
   double *end_s, *power_w;
@@ -22,7 +22,7 @@ static void add(struct joining *joining, double end_s, double power_w) {
   joining->joules = 0;
 }
 
-// A mean over too short a time is joined with the one before it, unless that is a gap.
+// A mean over too short a time is joined with the previous one, unless that is a gap.
 static void finish(struct joining *joining) {
   const size_t count = joining->window->count;
   const double seconds = joining->now_s - joining->begin_s;

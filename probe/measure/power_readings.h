@@ -1,4 +1,4 @@
-// power_readings: what a meter read during a window, as a record keeps it.
+// power_readings: a meter's readings during a window, in the form of a record.
 #ifndef PERTOKEN_PROBE_MEASURE_POWER_READINGS_H
 #define PERTOKEN_PROBE_MEASURE_POWER_READINGS_H
 
@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Seconds. Readings further apart leave a gap: five looks were missed.
+// Seconds. Readings further apart leave a gap: five readings were missed.
 #define POWER_READINGS_GAP_S 0.5
 
-// The mean powers between `count` readings, joined as struct measurement_window says. `sensed`: by
-// their watts, which all of them must have; else by their joules.
+// The mean powers between `count` readings, joined as struct measurement_window says. `sensed`:
+// from their watts, which all of them must have; otherwise from their joules.
 struct measurement_window power_readings(const struct meter_reading *readings, size_t count,
                                          bool sensed, struct arena *arena);
 

@@ -5,16 +5,18 @@
 #include "base/statistics.h"
 #include "kernels/family.h"
 #include "kernels/reference/check.h"
+#include "kernels/share.h"
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/verify.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { MIN_SAMPLES = 3, MIXED_SAMPLES = 7, VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24 };
 
-// Chunks of a half, an eighth and a thirty-second of the trial's: what a server may mix.
+// Chunks of a half, an eighth and a thirty-second of the trial's: sizes that a server may mix.
 static const int mixed_parts[] = {2, 8, 32};
 
 static int least(int a, int b) {
@@ -58,7 +60,7 @@ static enum decode_status decode_prompt(const struct decode_backend *backend,
   return status;
 }
 
-// norm(a - b) / norm(b); infinite when one is not finite.
+// norm(a - b) / norm(b); infinite if one is not finite.
 static double distance(const float *a, const float *b, int count) {
   double off = 0, norm = 0;
   for (int i = 0; i < count; i++) {
@@ -68,11 +70,44 @@ static double distance(const float *a, const float *b, int count) {
   return isfinite(off) && norm > 0 ? sqrt(off / norm) : INFINITY;
 }
 
+// The last chunk again, beside a step of the other rows that repeats their last one, after a step
+// from another token. Leaves the logits that are there if the backend does not combine them.
+static enum decode_status repeat_beside(const struct decode_backend *backend,
+                                        struct decode_state *state,
+                                        const struct decode_request *request, const int *tokens,
+                                        int count, int *row_tokens) {
+  const int last = (count - 1) / request->chunk * request->chunk;
+  const struct decode_prompt prompt = {
+      .first = last, .count = count - last, .tokens = tokens + last, .beside = true};
+  enum decode_status status = backend->prefill(state, &prompt);
+  if (status != DECODE_OK)
+    return status == DECODE_UNSUPPORTED ? DECODE_OK : status;
+  const int from[] = {tokens[0], tokens[count - 1]};
+  for (int step = 0; step < 2 && status == DECODE_OK; step++) {
+    for (int row = 0; row < request->batch; row++)
+      row_tokens[row] = from[step];
+    status = backend->set_tokens(state, row_tokens);
+    if (status == DECODE_OK)
+      status = step == 0 ? backend->run(state, 1) : backend->prefill(state, &prompt);
+  }
+  return status;
+}
+
+// Of the first row; and of the others, whose prompts were the same.
+static double largest_distance(const float *a, const float *b, int rows, int vocab) {
+  double largest = 0;
+  for (int row = 0; row < rows; row++) {
+    const size_t first = (size_t)row * (size_t)vocab;
+    largest = fmax(largest, distance(a + first, b + first, vocab));
+  }
+  return largest;
+}
+
 enum decode_status prefill_verify(const struct protocol *protocol, const struct trial *trial,
                                   bool *passed, double *error) {
   const struct decode_backend *backend = protocol->device->backend;
   const struct decode_request whole = trial_request(trial, trial_deepest(trial));
-  struct decode_request request = verify_request(&whole);
+  struct decode_request request = verify_plan(&whole).request;
   const int count = least(VERIFIED_POSITIONS, request.context), vocab = request.shape.vocab;
   request.chunk = least(VERIFIED_CHUNK, least(whole.chunk, count));
   const size_t logits = (size_t)request.batch * (size_t)vocab;
@@ -91,20 +126,27 @@ enum decode_status prefill_verify(const struct protocol *protocol, const struct 
     status = take_prompt(backend, state, tokens, count, request.chunk);
   if (status == DECODE_OK)
     status = backend->logits(state, prefilled);
-  backend->destroy(state);
   *error = distance(prefilled, decoded, vocab);
+  if (status == DECODE_OK && request.batch > 1 && request.routing == ROUTING_MODEL)
+    status = repeat_beside(backend, state, &request, tokens, count, row_tokens);
+  if (status == DECODE_OK)
+    status = backend->logits(state, prefilled);
+  backend->destroy(state);
+  *error = fmax(*error, largest_distance(prefilled, decoded, request.batch, vocab));
   *passed = *error <= reference_tolerance(&request.types);
   return status;
 }
 
 // ---- prompts alone
 
-// A product's two for each weight and position, the head's for the last position alone, and of
-// attention what each position sees.
+// A product counts two for each weight and position, the head for the last position only; attention
+// counts what each position sees. With several ranks, those of the first one, like the rate that
+// they are compared with.
 static double operations_of(const struct protocol *protocol, const struct trial *trial, int count) {
-  const struct decode_shape shape = trial_request(trial, trial_deepest(trial)).shape;
-  const double head = 2.0 * shape.vocab * shape.hidden;
   struct decode_request request = trial_request(trial, trial_deepest(trial));
+  const struct share share = {&request.shape, &request.types, 0, request.ranks};
+  const struct decode_shape shape = share_shape(&share);
+  const double head = 2.0 * shape.vocab * shape.hidden;
   struct decode_cost cost = {0};
   double seen = 0, whole = 0;
   request.batch = 1;
@@ -112,7 +154,7 @@ static double operations_of(const struct protocol *protocol, const struct trial 
   for (int layer = 0; layer < shape.layers; layer++) {
     const int window = family_layer(&shape, layer).window;
     const double most = window > 0 ? window : request.context;
-    const double rising = fmin(count, most); // positions that see all before them
+    const double rising = fmin(count, most); // positions that see everything before them
     whole += fmin(request.context, most);
     seen += rising * (rising + 1) / 2 + (count - rising) * most;
   }
@@ -130,7 +172,7 @@ static enum decode_status sample_prompt(const struct protocol *protocol, struct 
   const struct decode_backend *backend = protocol->device->backend;
   double *samples = NULL;
   size_t count = 0;
-  enum decode_status status = // makes what is made once for the size
+  enum decode_status status = // does what is done once for each size
       take_prompt(backend, state, tokens, out->positions, out->chunk);
   const double end = clock_now(protocol->clock) + protocol->time_s;
   while (status == DECODE_OK && !*protocol->stop &&
@@ -152,7 +194,7 @@ static enum decode_status sample_prompt(const struct protocol *protocol, struct 
   return status;
 }
 
-// Prompt after prompt under the device's meter.
+// One prompt after another under the device's meter.
 static enum decode_status meter_prompt(const struct protocol *protocol, struct decode_state *state,
                                        const int *tokens, struct measurement_prefill *out) {
   const struct decode_backend *backend = protocol->device->backend;
@@ -172,14 +214,14 @@ static enum decode_status meter_prompt(const struct protocol *protocol, struct d
   return status;
 }
 
-// ---- a chunk beside steps
+// ---- a chunk together with steps
 
 static double median_of(const double *samples) {
   double sorted[MIXED_SAMPLES];
   return summarise(samples, MIXED_SAMPLES, sorted).median;
 }
 
-// Steps alone, the chunk alone and both in one pass, in turns, so that a machine that slows down
+// Steps alone, the chunk alone and both in one pass, in turn, so that a machine that slows down
 // slows all three.
 static enum decode_status measure_mixed(const struct protocol *protocol, struct decode_state *state,
                                         const int *tokens, struct measurement_mixed *out) {
@@ -228,6 +270,8 @@ static enum decode_status measure_all_mixed(const struct protocol *protocol,
     mixed[i] =
         (struct measurement_mixed){.rows = trial->batch - 1, .chunk = chunk / mixed_parts[i]};
     status = measure_mixed(protocol, state, tokens, &mixed[i]);
+    if (status == DECODE_UNSUPPORTED) // the backend takes no steps together with a prompt
+      return DECODE_OK;
     out->mixed_count += status == DECODE_OK;
   }
   return status;
@@ -240,7 +284,6 @@ enum decode_status prefill_measure(const struct protocol *protocol, const struct
   struct measurement_prefill *list =
       arena_array(protocol->arena, trial->prefill_count, sizeof *list);
   const int *tokens = prompt_tokens(protocol, request.context, request.shape.vocab);
-  const char *library = arena_copy(protocol->arena, backend->prefill_library(state));
   double rate;
   enum decode_status status =
       backend->matrix_rate(protocol->device->index, &request.types, request.threads, &rate);
@@ -252,13 +295,14 @@ enum decode_status prefill_measure(const struct protocol *protocol, const struct
     struct measurement_prefill *prefill = &list[i];
     *prefill = (struct measurement_prefill){.positions = trial->prefills[i],
                                             .chunk = least(request.chunk, trial->prefills[i]),
-                                            .library = library,
                                             .matrix_rate = rate};
     protocol_say(protocol, trial_text(trial, protocol->arena),
                  arena_printf(protocol->arena, "prefill of %d", prefill->positions));
     status = sample_prompt(protocol, state, tokens, prefill);
     if (status == DECODE_OK)
       status = meter_prompt(protocol, state, tokens, prefill);
+    // After the products, any of which a library may turn out not to take.
+    prefill->library = arena_copy(protocol->arena, backend->prefill_library(state));
     prefill->matrix_share =
         operations_of(protocol, trial, prefill->positions) / prefill->seconds / rate;
     out->prefill_count += status == DECODE_OK;

@@ -1,6 +1,6 @@
 // protocol: how trials are measured: on what, with which meters, for how long.
 //
-// The clock, the backend and the meters come from outside, so that tests run without waiting.
+// The clock, the backend and the meters are passed in, so that tests run without waiting.
 #ifndef PERTOKEN_PROBE_MEASURE_PROTOCOL_H
 #define PERTOKEN_PROBE_MEASURE_PROTOCOL_H
 
@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <time.h>
 
-#define PROTOCOL_SAMPLE_S 0.020 // a sample is as many steps as take this long
+#define PROTOCOL_SAMPLE_S 0.020 // a sample has as many steps as take this long
 #define PROTOCOL_SETTLED                                                                           \
-  0.005 // sampling ends at this half-width of the median's interval, as a share
+  0.005 // sampling ends when the interval of the median has this half-width, as a share
 #define PROTOCOL_TIME_S   10.0  // or after this long
 #define PROTOCOL_ENERGY_S 5.5   // of load under a meter
 #define PROTOCOL_SOAK_S   300.0 // with --soak; its last part is the window under the meter
@@ -45,8 +45,8 @@ struct protocol {
   // Where the commands find the meters above for the devices that they choose. NULL: they are used
   // as given.
   const struct meter_roots *roots;
-  bool on_thread;                     // meters are read beside the load, not between its chunks
-  double time_s, energy_s;            // the most for sampling; the least under the meter
+  bool on_thread;                     // meters are read while the load runs, not between its chunks
+  double time_s, energy_s;            // at most, for sampling; at least, under the meter
   double soak_s;                      // of the same load before the meter starts
   const volatile sig_atomic_t *stop;  // set by Ctrl-C: the current sample is finished
   void (*progress)(const char *text); // or NULL; "" clears the line
@@ -63,7 +63,7 @@ enum protocol_outcome {
 // Puts the set's meters and telemetry into the protocol.
 void protocol_use(struct protocol *protocol, struct meter_set *set);
 
-// Shows "LABEL: WHAT" as progress, if anybody looks.
+// Shows "LABEL: WHAT" as progress, if anybody is watching.
 void protocol_say(const struct protocol *protocol, const char *label, const char *what);
 
 // Reports that a trial `what` ("cannot be measured") for a status other than DECODE_OK.
@@ -73,7 +73,7 @@ enum protocol_outcome protocol_fail(const struct protocol *protocol, const struc
 // How many steps take about `seconds` when one takes step_s: 1 to 200.
 int protocol_steps(double seconds, double step_s);
 
-// A watch of all the protocol's meters, for energy_s, not yet started.
+// A watch of all the protocol's meters for energy_s, not started yet.
 struct energy_watch protocol_watch(const struct protocol *protocol);
 
 // Measures idle_power_w, with its readings, and host_idle_power_w: NAN without a meter.

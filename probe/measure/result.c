@@ -19,14 +19,14 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 static const double noisy_share = 0.005;
 static const double drift_share = 0.01, drift_spread = 0.05;
-static const double void_share = 1.02;
 static const struct place nowhere = {0};
 
-// ---- what is said of it
+// ---- what is reported about it
 
 // Seconds per step of the whole model, or of a share of it without its exchanges.
 static struct summary time_whole(const struct depth *depth, struct measurement *out) {
@@ -60,8 +60,8 @@ static double half_width(const struct summary *summary) {
   return (summary->high - summary->low) / 2;
 }
 
-// t = a + b L, at the model's layers. The interval carries each depth's own interval through the
-// line and, with three depths, the line's own error.
+// t = a + b L, at the model's number of layers. The interval combines each depth's own interval,
+// propagated through the line, and with three depths the line's own error.
 static struct summary time_extrapolated(const struct depth *depths, struct measurement *out) {
   double x[MAX_DEPTHS], t[MAX_DEPTHS], squares = 0;
   for (size_t i = 0; i < out->slice_count; i++) {
@@ -93,7 +93,7 @@ static struct summary time_slices(const struct protocol *protocol, const struct 
   return time_extrapolated(depths, out);
 }
 
-// A share's ranks exchange on top of its own time: twice a layer, and once for the tokens.
+// A share's ranks add exchanges to its own time: two per layer, and one for the tokens.
 static double exchanges_s(const struct measurement *out) {
   const bool is_told = out->shard.of > 1 && !isnan(out->shard.all_reduce_s);
   return is_told ? (2 * out->model.layers + 1) * out->shard.all_reduce_s : 0;
@@ -120,7 +120,7 @@ static const char *tell_meter(const struct protocol *protocol, const struct mete
   return arena_printf(protocol->arena, "lost: %s", meter->why);
 }
 
-// Of one device; unknown if it was not looked at.
+// For one device; unknown if it was not looked at.
 static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
                                                  const struct energy_load *load, size_t i) {
   return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]
@@ -142,7 +142,7 @@ static void tell_beside(const struct protocol *protocol, const struct energy_loa
   out->beside.wall_power_w = load->wall.watts;
 }
 
-// A slice's layers of experts touch as many each as the model's do.
+// Each layer of experts in a slice touches as many as one of the model's.
 static void tell_experts(const struct trial *trial, const struct depth *depth,
                          struct measurement *out) {
   const struct measurement_experts *experts = &out->model.experts;
@@ -176,8 +176,9 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   tell_beside(protocol, &depth->load, out);
 }
 
-// By how much the reads beside the samples differ: from 5 % to 95 % of them, as a share of their
-// median. A sample's time and its share are in inverse proportion to the speed of its reads.
+// How much the reads beside the samples differ: the range from 5 % to 95 % of them, as a share of
+// their median. The product of a sample's time and its share is inversely proportional to the speed
+// of its reads.
 static double spread_of_reads(const struct sampling *sampling, struct arena *arena) {
   double *reads = arena_array(arena, sampling->count, sizeof *reads);
   for (size_t i = 0; i < sampling->count; i++)
@@ -191,8 +192,25 @@ static bool drifts(const struct depth *depth, struct arena *arena) {
   return fabs(ratio - 1) > drift_share || spread_of_reads(&depth->sampling, arena) > drift_spread;
 }
 
-static void tell_flags(const struct protocol *protocol, const struct depth *depths, size_t count,
-                       struct measurement *out) {
+// Reads that were no ceiling, and what was compared with them, are left out of the record.
+static void refuse_share(const struct protocol *protocol, const struct trial *trial,
+                         struct measurement *out) {
+  out->flags.bandwidth_void = out->read_bandwidth_share > MAX_READ_SHARE;
+  if (!out->flags.bandwidth_void)
+    return;
+  diagnostics_warning(protocol->diagnostics, nowhere,
+                      "%s: the steps came out at %.0f %% of the measured memory speed, which is "
+                      "impossible, so no share is given: other programs slowed the reads; measure "
+                      "again on a quiet machine, or longer with --time",
+                      trial_text(trial, protocol->arena), 100 * out->read_bandwidth_share);
+  out->read_bandwidth = out->read_bandwidth_after = NAN;
+  out->read_bandwidth_share = out->share_p5 = out->share_p95 = NAN;
+  out->share_ci95_low = out->share_ci95_high = NAN;
+}
+
+static void tell_flags(const struct protocol *protocol, const struct trial *trial,
+                       const struct depth *depths, struct measurement *out) {
+  const size_t count = trial->layer_count;
   for (size_t i = 0; i < count; i++) {
     const struct depth *depth = &depths[i];
     const struct sampling *sampling = &depth->sampling;
@@ -204,12 +222,7 @@ static void tell_flags(const struct protocol *protocol, const struct depth *dept
         out->flags.cache_resident ||
         depth_bytes(depth) < PROTOCOL_CACHES * protocol->device->described.cache_bytes;
   }
-  out->flags.bandwidth_void = out->read_bandwidth_share > void_share;
-  if (out->flags.bandwidth_void && !out->flags.drift) {
-    out->read_bandwidth = out->read_bandwidth_after = NAN;
-    out->read_bandwidth_share = out->share_p5 = out->share_p95 = NAN;
-    out->share_ci95_low = out->share_ci95_high = NAN;
-  }
+  refuse_share(protocol, trial, out);
   const bool whole =
       out->whole_model && count == 1 && !out->flags.cache_resident && out->shard.of < 2;
   out->grade = whole ? GRADE_MEASURED : GRADE_PROJECTED;
@@ -223,8 +236,9 @@ static void tell_step_form(const struct protocol *protocol, const struct trial *
     form = *depths[i].form.fallback ? &depths[i].form : form;
   out->step_form.form = arena_copy(protocol->arena, form->form);
   out->step_form.fallback = arena_copy(protocol->arena, form->fallback);
+  out->step_form.arithmetic = arena_copy(protocol->arena, form->arithmetic);
   if (*form->fallback)
-    diagnostics_warning(protocol->diagnostics, nowhere, "%s: %s, slower than it need be: %s",
+    diagnostics_warning(protocol->diagnostics, nowhere, "%s: %s, slower than necessary: %s",
                         trial_text(trial, protocol->arena), form->form, form->fallback);
 }
 
@@ -274,13 +288,13 @@ static void tell(const struct protocol *protocol, const struct trial *trial,
   tell_speed(&steps, out);
   out->tensor_parallel = tell_ranks(protocol, trial, last);
   tell_energy(protocol, last, out);
-  tell_flags(protocol, depths, count, out);
+  tell_flags(protocol, trial, depths, out);
   tell_step_form(protocol, trial, depths, out);
 }
 
 // ---- the whole
 
-// After the steps themselves.
+// Measured after the steps themselves.
 static enum protocol_outcome verify_prefill(const struct protocol *protocol,
                                             const struct trial *trial) {
   bool passed = false;
@@ -291,11 +305,10 @@ static enum protocol_outcome verify_prefill(const struct protocol *protocol,
   if (passed)
     return PROTOCOL_DONE;
   protocol->diagnostics->machine_failed = true;
-  diagnostics_error(
-      protocol->diagnostics, nowhere,
-      "%s: a prompt taken in chunks leaves something else than the same prompt decoded: "
-      "error %.3g",
-      trial_text(trial, protocol->arena), error);
+  diagnostics_error(protocol->diagnostics, nowhere,
+                    "%s: a prompt processed in chunks gives a different result from the same "
+                    "prompt decoded: error %.3g",
+                    trial_text(trial, protocol->arena), error);
   return PROTOCOL_FAILED;
 }
 
@@ -303,10 +316,11 @@ static enum protocol_outcome verify_trial(const struct protocol *protocol,
                                           const struct trial *trial, struct measurement *out) {
   struct decode_request request = trial_request(trial, trial_deepest(trial));
   request.chunk = 0;
+  const struct verify_plan plan = verify_plan(&request);
   bool passed;
   protocol_say(protocol, trial_text(trial, protocol->arena), "verifying");
   const enum decode_status status =
-      verify(protocol->device->backend, protocol->device->index, &request, protocol->stop,
+      verify(protocol->device->backend, protocol->device->index, &request, &plan, protocol->stop,
              protocol->arena, &out->verification, &passed);
   if (status != DECODE_OK)
     return protocol_fail(protocol, trial, "cannot be verified", status);
@@ -336,13 +350,16 @@ static struct measurement_routing routing_of(const struct trial *trial,
   };
 }
 
-static const char *formula_of(const struct trial *trial) {
-  return trial->model.experts.count == 0
-             ? "counted from the shapes: every weight and scale once per step, the embedding rows "
-               "of the batch, keys and values of all positions read, one written"
-             : "counted from the shapes: every weight and scale but those of routed experts once "
-               "per step, the embedding rows of the batch, keys and values of all positions read, "
-               "one written; and the experts that a step's rows touched, counted on the device";
+static const char *formula_of(const struct trial *trial, struct arena *arena) {
+  const bool has_experts = trial->model.experts.count > 0;
+  const bool is_share = trial->shard.of > 1 || trial->rank_count > 1;
+  return arena_printf(
+      arena,
+      "counted from the shapes%s: every weight and scale%s once per step, the embedding rows of "
+      "the "
+      "batch, keys and values of all positions read, one written%s",
+      is_share ? " of the largest share" : "", has_experts ? " but those of routed experts" : "",
+      has_experts ? "; and the experts that a step's rows touched, counted on the device" : "");
 }
 
 static struct measurement begin(const struct protocol *protocol, const struct trial *trial) {
@@ -363,9 +380,9 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
       .bytes_per_step = cost.weight_bytes + cost.kv_bytes,
       .operations_per_step = cost.operations,
       .resident_bytes = cost.resident_bytes,
-      .cost_formula = formula_of(trial),
+      .cost_formula = formula_of(trial, protocol->arena),
       .routing = routing_of(trial, &cost),
-      .step_form = {"", ""},
+      .step_form = {"", "", ""},
       .together = measurement_together_unknown,
       .seed = trial->seed,
       .started = environment_time(protocol->arena),
@@ -387,8 +404,8 @@ enum protocol_outcome result_measure(const struct protocol *protocol, const stru
   if (out->step_seconds > 0)
     return PROTOCOL_DONE;
   diagnostics_error(protocol->diagnostics, nowhere,
-                    "%s: the slices take no longer the deeper they are, so nothing can be "
-                    "extrapolated from them: measure deeper ones",
+                    "%s: deeper slices take no longer, so nothing can be extrapolated from them: "
+                    "measure deeper ones",
                     trial_text(trial, protocol->arena));
   protocol->diagnostics->machine_failed = true;
   return PROTOCOL_FAILED;

@@ -12,10 +12,10 @@
 
 static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;
-static const double warm_share = 0.01; // three chunks this close together are settled
+static const double warm_share = 0.01; // three chunks this close together count as settled
 enum { MIN_SAMPLES = 10 };
 
-// Seconds per step of `steps` steps.
+// Seconds per step, over `steps` steps.
 static enum decode_status time_steps(const struct sampling *sampling, int steps, double *seconds) {
   const struct protocol *protocol = sampling->protocol;
   const double start = clock_now(protocol->clock);
@@ -63,7 +63,7 @@ static void report(const struct sampling *sampling) {
                                   sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
-// Since the state was made; nothing of a model without experts.
+// Since the state was made; nothing for a model without experts.
 static enum decode_status count_experts(const struct sampling *sampling,
                                         struct decode_touched *out) {
   const struct decode_backend *backend = sampling->protocol->device->backend;
@@ -73,7 +73,7 @@ static enum decode_status count_experts(const struct sampling *sampling,
   return backend->touched ? backend->touched(sampling->state, out) : DECODE_UNSUPPORTED;
 }
 
-// Bytes that a step of the sample read, by the counts before and after it.
+// Bytes that a step of the sample read, from the counts before and after it.
 static double bytes_between(struct sampling *sampling, const struct decode_touched *before,
                             const struct decode_touched *after) {
   const struct decode_cost *cost = sampling->cost;
@@ -84,8 +84,8 @@ static double bytes_between(struct sampling *sampling, const struct decode_touch
          (steps ? (double)cost->expert_bytes * (double)experts / (double)steps : 0);
 }
 
-// One sample, between two reads of memory: *read_s is the time of the read before it, then of the
-// one after it.
+// One sample, between two reads of memory: *read_s is the time of the read before it, and then of
+// the one after it.
 static enum decode_status take(struct sampling *sampling, double *read_s) {
   const struct calibration *calibration = sampling->calibration;
   struct decode_touched before, after;

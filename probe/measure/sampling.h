@@ -1,4 +1,4 @@
-// sampling: timings of one decode state, alternating with reads of memory.
+// sampling: timings of a decode state, alternating with reads of memory.
 #ifndef PERTOKEN_PROBE_MEASURE_SAMPLING_H
 #define PERTOKEN_PROBE_MEASURE_SAMPLING_H
 
@@ -23,17 +23,17 @@ struct sampling {
   double *shares; // [count], bytes per step and second over the bandwidth of the reads around it
   double *sorted; // [count], scratch space
   size_t count;
-  struct decode_touched touched; // experts, in all samples; of a model with experts
+  struct decode_touched touched; // experts, in all samples; for a model with experts
   struct summary summary;        // of the samples
   bool settled;
 };
 
-// Runs until the speed has settled, for 3 s at most, and sets `steps`. The caller has set
-// everything down to `cost`.
+// Runs until the speed has settled, at most 3 s, and sets `steps`. The caller has set everything
+// down to `cost`.
 enum decode_status sampling_warm_up(struct sampling *sampling);
 
-// Samples until the median has settled, protocol->time_s is up, or *stop. A sample's share is of the
-// bytes that its own steps read, which of a model with experts depend on those touched.
+// Samples until the median has settled, protocol->time_s is up, or *stop. A sample's share is based
+// on the bytes that its own steps read, which depend on the experts touched if the model has any.
 enum decode_status sampling_run(struct sampling *sampling);
 
 #endif

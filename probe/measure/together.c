@@ -9,6 +9,7 @@
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/trial.h"
 #include "probe/meters/telemetry.h"
+#include "probe/meters/wall.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -70,7 +71,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-// Token/s of a device in the window: chunks that lie partly in it count in part.
+// A device's token/s in the window: chunks that are partly in it count in part.
 static double rate_in(const struct decoder *decoder, int batch, double start_s, double end_s) {
   double steps = 0;
   for (size_t i = 0; i < decoder->count; i++) {
@@ -161,6 +162,27 @@ static void warm_up(const struct group *group) {
     clock_sleep(protocol->clock, look_s);
 }
 
+// Wall power is asked for once, halfway.
+struct asking {
+  const struct wall_options *options;
+  struct wall wall;
+  double middle_s; // of the clock
+  bool begun;
+};
+
+static void ask_wall(struct asking *asking, double now_s) {
+  if (asking->begun || now_s < asking->middle_s || !wall_is_to_be_asked(asking->options))
+    return;
+  wall_ask(&asking->wall, asking->options);
+  asking->begun = true;
+}
+
+static double wall_power(struct asking *asking, struct arena *arena) {
+  if (asking->begun)
+    return wall_answer(&asking->wall, WALL_LIMIT_S, arena).watts;
+  return asking->options ? asking->options->typed_w : NAN;
+}
+
 // From the edge of the counter at which the watch began, or from now, for energy_s.
 static void watch(const struct group *group, struct together *out, double *start_s, double *end_s) {
   const struct protocol *protocol = group->protocol;
@@ -168,20 +190,22 @@ static void watch(const struct group *group, struct together *out, double *start
   const bool watched = !energy_watch_start(&watch);
   bool over;
   *start_s = clock_now(protocol->clock);
+  struct asking asking = {.options = protocol->wall, .middle_s = *start_s + protocol->energy_s / 2};
   do {
     clock_sleep(protocol->clock, look_s);
     over = !watched || energy_watch_is_over(&watch);
     *end_s = clock_now(protocol->clock);
+    ask_wall(&asking, *end_s);
   } while (!*protocol->stop && (!over || *end_s - *start_s < protocol->energy_s));
-  out->load_power_w = out->host_load_power_w = NAN;
+  if (watched)
+    energy_watch_stop(&watch);
+  out->load_power_w = watched ? watch.use.power_w : NAN;
+  out->host_load_power_w = watched ? watch.host_use.power_w : NAN;
   out->telemetry =
-      telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
-  if (!watched)
-    return;
-  energy_watch_stop(&watch);
-  out->load_power_w = watch.use.power_w;
-  out->host_load_power_w = watch.host_use.power_w;
-  out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
+      watched
+          ? telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena)
+          : telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
+  out->wall_power_w = wall_power(&asking, protocol->arena);
 }
 
 static void tell(const struct group *group, double start_s, double end_s, struct together *out) {

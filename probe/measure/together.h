@@ -1,8 +1,8 @@
-// together: the same trial on several devices at once, each with a model of its own (data
-// parallel): what each of them decodes, and what all of them draw.
+// together: the same trial on several devices at once, each with its own model (data parallel):
+// what each of them decodes, and what all of them draw.
 //
-// Every device has been verified and measured alone before. Each runs on a thread of its own and
-// never waits for another. Rates are of the time in which all of them ran, under the meter if there
+// Every device has already been verified and measured alone. Each runs on a thread of its own and
+// never waits for another. Rates cover the time in which all of them ran, under the meter if there
 // is one.
 #ifndef PERTOKEN_PROBE_MEASURE_TOGETHER_H
 #define PERTOKEN_PROBE_MEASURE_TOGETHER_H
@@ -18,13 +18,14 @@ struct together {
   double *tokens_per_s;                   // [count], of each device
   double total, slowest, fastest;         // of these
   double load_power_w, host_load_power_w; // NAN: not measured
+  double wall_power_w;                    // the same
   double window_s;
   const struct measurement_telemetry *telemetry; // [count], of each device
 };
 
-// Of the protocol, the clock, the meter (of all the devices), host, telemetry (of each of them),
-// energy_s, stop, progress, arena and diagnostics are used. step_s [count]: roughly what a step
-// takes on each. The devices may belong to several backends. What *out points to is in the
+// Of the protocol, the clock, the meter (of all the devices), host, wall, telemetry (of each of
+// them), energy_s, stop, progress, arena and diagnostics are used. step_s [count]: roughly the time
+// of a step on each. The devices may belong to several backends. What *out points to is in the
 // protocol's arena. Failures are reported.
 enum protocol_outcome together_measure(const struct protocol *protocol,
                                        const struct device *devices, size_t count,

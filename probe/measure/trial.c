@@ -25,13 +25,14 @@ int trial_deepest(const struct trial *trial) {
   return trial->layers[trial->layer_count - 1];
 }
 
-// A window that no layer of this context reaches is left out: it is full attention, for which a
-// backend needs no kernel of windows.
+// For a shard, the first rank's share, which is the largest. A window that no layer of this context
+// reaches is left out: that is full attention, for which a backend needs no window kernel.
 static struct decode_shape shape_of(const struct trial *trial, int layers) {
   struct decode_shape shape = model_shape_of(&trial->model, layers);
   if (model_shape_window_is_idle(&trial->model, trial->context))
     shape.window = shape.full_every = 0;
-  return share_of(shape, trial->shard.of);
+  const struct share share = {&shape, &trial->types, 0, trial->shard.of};
+  return share_shape(&share);
 }
 
 // No longer than the longest prompt.

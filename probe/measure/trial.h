@@ -14,22 +14,24 @@
 enum { MAX_DEPTHS = 3 };
 
 struct trial {
+  size_t number; // its place in the list of what is measured, from 0
   struct measurement_shape model;
-  const char *precision; // as precision_find names it
+  const char *precision; // as named by precision_find
   struct decode_types types;
   int batch, context, threads;
   uint64_t seed;
-  enum decode_routing routing; // of a model with experts
+  enum decode_routing routing; // for a model with experts
   float skew;
-  // Depths to measure, ascending: one, of all the model's layers or fewer, or several from which
+  // Depths to measure, ascending: one, with all the model's layers or fewer, or several from which
   // the whole is extrapolated.
   int layers[MAX_DEPTHS];
   size_t layer_count;
-  const int *prefills; // [prefill_count], prompts to measure beside decoding, in positions
+  const int *prefills; // [prefill_count], prompts to measure apart from decoding, in positions
   size_t prefill_count;
   int chunk;                      // positions of a prompt computed at once
   struct measurement_shard shard; // of > 1: one rank's share; its step_seconds is not used
-  // The devices of one backend that hold the model together, the protocol's first; none: it alone.
+  // The devices of one backend that hold the model together, the protocol's first; none: that one
+  // alone.
   const struct device *ranks; // [rank_count]
   const int *rank_indices;    // [rank_count]
   int rank_count;
@@ -38,13 +40,14 @@ struct trial {
 // "tinyllama-1.1b bf16, batch 1, context 512"
 const char *trial_text(const struct trial *trial, struct arena *arena);
 
-// The policies of routing as records name them, in the order of enum decode_routing; NULL ends them.
+// The policies of routing as records name them, in the order of enum decode_routing; NULL ends the
+// list.
 extern const char *const trial_routings[];
 
-// The layers of its last depth.
+// The number of layers at its last depth.
 int trial_deepest(const struct trial *trial);
 
-// What the backend is asked to run at that depth. It points into the trial.
+// The request to the backend for that depth. It points into the trial.
 struct decode_request trial_request(const struct trial *trial, int layers);
 
 #endif

@@ -7,10 +7,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MAX_CONTEXT = 1024, MAX_VOCAB = 8192, MAX_ROWS = 4, MAX_LAYERS = 2 };
+enum { MAX_CONTEXT = 1024, MAX_VOCAB = 8192, MIN_ROWS = 4, MAX_LAYERS = 2 };
 
-// Roughly what the oracle takes for a weight, and for a weight and a row of the batch.
+// Roughly the oracle's time per weight, and per weight and batch row.
 static const double weight_s = 3.5e-9, product_s = 0.6e-9;
 static const double patience_s = 8;
 
@@ -18,29 +19,29 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-// Rows of the MLP that a layer reads: of experts, those that the batch can choose.
-static double mlp_width(const struct decode_request *request) {
-  const struct decode_experts *experts = &request->shape.experts;
-  const double touched = fmin((double)experts->chosen * request->batch, experts->count);
+// Rows of the MLP that a layer reads: with experts, those that this many batch rows can choose.
+static double mlp_width(const struct decode_shape *shape, int rows) {
+  const struct decode_experts *experts = &shape->experts;
+  const double touched = fmin((double)experts->chosen * rows, experts->count);
   return experts->count == 0
-             ? request->shape.ffn_hidden
+             ? shape->ffn_hidden
              : touched * experts->hidden + experts->shared_hidden + experts->count / 3.0;
 }
 
-static double oracle_seconds(const struct decode_request *request) {
+// For the first `rows` of the batch.
+static double oracle_seconds(const struct decode_request *request, int rows) {
   const struct decode_shape *shape = &request->shape;
   const double hidden = shape->hidden;
   const double heads = (double)shape->heads * shape->head_dim;
   const double kv = (double)shape->kv_heads * shape->head_dim;
-  const double layer = hidden * (2 * heads + 2 * kv + 3.0 * mlp_width(request));
+  const double layer = hidden * (2 * heads + 2 * kv + 3.0 * mlp_width(shape, rows));
   const double weights = shape->layers * layer + hidden * shape->vocab;
-  const double attended =
-      2 * heads * (double)request->context * (double)request->batch * shape->layers;
-  return weights * (weight_s + product_s * request->batch) + attended * product_s;
+  const double attended = 2 * heads * (double)request->context * (double)rows * shape->layers;
+  return weights * (weight_s + product_s * rows) + attended * product_s;
 }
 
-// Of so few layers the last is one of experts, and of the two kinds of attention each has one; a
-// window that reaches over all of so few positions is shortened, so that it shows.
+// With this few layers, the last one has experts, and each of the two kinds of attention has a
+// layer; a window that covers all of the few positions is shortened, so that it has an effect.
 static void keep_kinds(const struct decode_request *request, struct decode_request *small) {
   struct decode_shape *shape = &small->shape;
   shape->experts.dense_layers = least(request->shape.experts.dense_layers, shape->layers - 1);
@@ -50,31 +51,40 @@ static void keep_kinds(const struct decode_request *request, struct decode_reque
     shape->window = (small->context + 1) / 2;
 }
 
-struct decode_request verify_request(const struct decode_request *request) {
+static struct decode_request smaller(const struct decode_request *request) {
   struct decode_request small = *request;
+  const int fewest = least(request->batch, MIN_ROWS);
   small.shape.layers = least(request->shape.layers, MAX_LAYERS);
   small.context = least(request->context, MAX_CONTEXT);
   keep_kinds(request, &small);
-  if (oracle_seconds(&small) > patience_s)
+  if (oracle_seconds(&small, small.batch) > patience_s)
     small.shape.vocab =
         least(small.shape.vocab, MAX_VOCAB - MAX_VOCAB % (small.ranks > 1 ? small.ranks : 1));
-  if (oracle_seconds(&small) > patience_s)
+  if (oracle_seconds(&small, fewest) > patience_s)
     small.shape.layers = 1;
   keep_kinds(request, &small);
-  if (oracle_seconds(&small) > patience_s)
-    small.batch = least(small.batch, MAX_ROWS);
   return small;
 }
 
-// The device and the oracle, in step; all of it is undone by finish.
+struct verify_plan verify_plan(const struct decode_request *request) {
+  struct verify_plan plan = {.request = smaller(request), .rows = request->batch};
+  while (plan.rows > MIN_ROWS && oracle_seconds(&plan.request, plan.rows) > patience_s)
+    plan.rows = plan.rows / 2 > MIN_ROWS ? plan.rows / 2 : MIN_ROWS;
+  plan.steps = oracle_seconds(&plan.request, plan.rows) < patience_s / 2 ? 2 : 1;
+  return plan;
+}
+
+// The device and the oracle, in step; finish undoes all of it. The oracle has only the first rows
+// of the batch: a row's tokens, caches and choices of experts are the same in any batch.
 struct pairing {
   const struct decode_backend *backend;
-  struct decode_request request;
+  struct decode_request request; // the device's
+  int rows;                      // the oracle's
   struct decode_state *state;
   struct reference *reference;
   float *logits;
   int *tokens;
-  int *chosen;         // [layers][batch][chosen], of a model with experts
+  int *chosen;         // [layers][batch][chosen], for a model with experts
   const char *sampled; // every token sampled, for the checksum
   struct arena *arena;
   struct measurement_verification *out;
@@ -96,7 +106,9 @@ static enum decode_status begin(struct pairing *pairing, int device) {
   pairing->chosen = choices ? malloc(choices * sizeof *pairing->chosen) : NULL;
   if (!pairing->logits || !pairing->tokens || (choices && !pairing->chosen))
     return DECODE_NO_MEMORY;
-  pairing->reference = reference_create(request, &status);
+  struct decode_request first = *request;
+  first.batch = pairing->rows;
+  pairing->reference = reference_create(&first, &status);
   if (!pairing->reference)
     return status;
   pairing->state = pairing->backend->create(device, request, &status);
@@ -144,30 +156,64 @@ static void note_tokens(struct pairing *pairing) {
   pairing->sampled = text;
 }
 
-// One step on both from the same tokens and to the same experts. False ends the pairing.
+// Turns the device's choices, [layers][batch][chosen], into the oracle's, for fewer rows.
+static void give_chosen(struct pairing *pairing) {
+  const struct decode_shape *shape = &pairing->request.shape;
+  const size_t chosen = (size_t)shape->experts.chosen;
+  const size_t all = (size_t)pairing->request.batch * chosen,
+               first = (size_t)pairing->rows * chosen;
+  for (size_t layer = 1; layer < (size_t)shape->layers; layer++)
+    memmove(pairing->chosen + layer * first, pairing->chosen + layer * all,
+            first * sizeof *pairing->chosen);
+  reference_set_chosen(pairing->reference, pairing->chosen);
+}
+
+static bool all_finite(const float *values, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(values[i]))
+      return false;
+  return true;
+}
+
+// For rows that the oracle has not computed: whether their logits are numbers, and their tokens the
+// first of the largest.
+static bool rest_is_greedy(const struct pairing *pairing) {
+  const size_t vocab = (size_t)pairing->request.shape.vocab;
+  for (int row = pairing->rows; row < pairing->request.batch; row++) {
+    const float *logits = pairing->logits + (size_t)row * vocab;
+    if (!all_finite(logits, vocab) || !reference_greedy(logits, vocab, pairing->tokens[row]))
+      return false;
+  }
+  return true;
+}
+
+// One step on both, from the same tokens and with the same experts. False ends the pairing.
 static bool compare(struct pairing *pairing, bool *passed) {
   if (pairing->chosen)
-    reference_set_chosen(pairing->reference, pairing->chosen);
+    give_chosen(pairing);
   reference_step(pairing->reference);
   const struct reference_verdict verdict = reference_check(
       pairing->reference, pairing->logits, pairing->tokens, pairing->out->tolerance);
   const double error = fmax(fmax(verdict.error, verdict.shortfall), verdict.routing);
   pairing->out->max_error = fmax(pairing->out->max_error, error);
   note_tokens(pairing);
-  *passed = verdict.pass;
-  return verdict.pass && reference_set_tokens(pairing->reference, pairing->tokens) == 0;
+  *passed = verdict.pass && rest_is_greedy(pairing);
+  return *passed && reference_set_tokens(pairing->reference, pairing->tokens) == 0;
 }
 
-static const char *describe(const struct decode_request *full, const struct decode_request *small,
-                            int steps, struct arena *arena) {
+static const char *describe(const struct decode_request *full, const struct verify_plan *plan,
+                            struct arena *arena) {
+  const struct decode_request *small = &plan->request;
   const bool mixture = small->shape.experts.count > 0;
   const char *what = arena_printf(
       arena, "full width, %d of %d layers, %d of %d rows, %d of %d positions", small->shape.layers,
       full->shape.layers, small->batch, full->batch, small->context, full->context);
+  if (plan->rows < small->batch)
+    what = arena_printf(arena, "%s, the first %d rows compared", what, plan->rows);
   if (small->shape.vocab < full->shape.vocab)
     what = arena_printf(arena, "%s, %d of %d words", what, small->shape.vocab, full->shape.vocab);
   return arena_printf(arena, "%s, %d step%s: logits%s and tokens against double precision", what,
-                      steps, steps == 1 ? "" : "s", mixture ? ", experts" : "");
+                      plan->steps, plan->steps == 1 ? "" : "s", mixture ? ", experts" : "");
 }
 
 static enum decode_status compare_steps(struct pairing *pairing, int steps,
@@ -184,23 +230,24 @@ static enum decode_status compare_steps(struct pairing *pairing, int steps,
 }
 
 enum decode_status verify(const struct decode_backend *backend, int device,
-                          const struct decode_request *request, const volatile sig_atomic_t *stop,
-                          struct arena *arena, struct measurement_verification *out, bool *passed) {
+                          const struct decode_request *request, const struct verify_plan *plan,
+                          const volatile sig_atomic_t *stop, struct arena *arena,
+                          struct measurement_verification *out, bool *passed) {
   struct pairing pairing = {.backend = backend,
-                            .request = verify_request(request),
+                            .request = plan->request,
+                            .rows = plan->rows,
                             .sampled = "",
                             .arena = arena,
                             .out = out};
-  const int steps = oracle_seconds(&pairing.request) < patience_s / 2 ? 2 : 1;
   *passed = false;
   *out = (struct measurement_verification){
-      .what = describe(request, &pairing.request, steps, arena),
+      .what = describe(request, plan, arena),
       .tolerance = reference_tolerance(&request->types),
       .token_checksum = "",
   };
   enum decode_status status = begin(&pairing, device);
   if (status == DECODE_OK)
-    status = compare_steps(&pairing, steps, stop, passed);
+    status = compare_steps(&pairing, plan->steps, stop, passed);
   finish(&pairing);
   if (status == DECODE_OK)
     out->token_checksum = source_sha256(source_from_text("tokens", pairing.sampled, arena), arena);

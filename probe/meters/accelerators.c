@@ -38,7 +38,7 @@ static int by_address(const void *a, const void *b) {
   return meter_address_compare(&left, &right);
 }
 
-// AMD's driver has it in a file, NVIDIA's library tells it.
+// AMD's driver has it in a file; NVIDIA's library reports it.
 static const char *uuid_of(const struct nvml *nvml, const char *folder, const char *pci,
                            struct arena *arena) {
   const char *text = small_file_text(folder, "unique_id", arena), *why;

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum { VENDOR_NVIDIA = 0x10de, VENDOR_AMD = 0x1002 }; // of the PCI ID repository, pci-ids.ucw.cz
+enum { VENDOR_NVIDIA = 0x10de, VENDOR_AMD = 0x1002 }; // from the PCI ID repository, pci-ids.ucw.cz
 
 struct meter_address {
   unsigned domain, bus, device, function;
@@ -23,7 +23,7 @@ const char *meter_address_text(const struct meter_address *address, struct arena
 // function.
 bool meter_address_shares_socket(const struct meter_address *a, const struct meter_address *b);
 
-// Negative, 0 or positive, as strcmp.
+// Negative, 0 or positive, as with strcmp.
 int meter_address_compare(const struct meter_address *a, const struct meter_address *b);
 
 // The PCI vendor according to the kernel, under `root` ("/sys/bus/pci/devices"); 0: unknown.

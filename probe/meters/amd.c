@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-// One call into a library at a time: asked by several threads at once, AMD SMI has given a device
-// the counter of another (ROCm/amdsmi issue 115).
+// One call into a library at a time: when called by several threads at once, AMD SMI has given one
+// device the counter of another (ROCm/amdsmi issue 115).
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 const char *const amd_reasons[AMD_REASONS + 1] = {
@@ -32,7 +32,10 @@ int amd_look(struct amd *amd, size_t index, struct amd_look *look) {
                             .core_clock_hz = NAN,
                             .memory_clock_hz = NAN,
                             .core_temperature_c = NAN,
-                            .memory_temperature_c = NAN};
+                            .memory_temperature_c = NAN,
+                            .pcie_generation = NAN,
+                            .pcie_width = NAN,
+                            .xgmi_width = NAN};
   pthread_mutex_lock(&asking);
   const int result = amd->source->look(amd, index, look);
   pthread_mutex_unlock(&asking);

@@ -3,7 +3,7 @@
 // What counts as one socket: a partitioned accelerator (CPX, DPX) appears as several devices that
 // differ only in the PCI function, each repeating its socket's watts. An MI250X is two dies with
 // addresses of their own; the firmware reports the energy and power of both through the first and 0
-// through the second, which is how ROCm's own tools recognise it (rocm_smi.py,
+// through the second, which is how ROCm's own tools recognize it (rocm_smi.py,
 // checkIfSecondaryDie). Sorted by address, a second die directly follows its first.
 #ifndef PERTOKEN_PROBE_METERS_AMD_H
 #define PERTOKEN_PROBE_METERS_AMD_H
@@ -18,19 +18,20 @@
 
 enum { MAX_AMD_DEVICES = 256, AMD_REASONS = 6 };
 
-// Reasons of throttling: names, in the order of amd_look's seconds.
+// Throttling reasons: names, in the order of amd_look's seconds.
 extern const char *const amd_reasons[AMD_REASONS + 1];
 
-// One look at a device. NAN: not reported.
+// One reading of a device. NAN: not reported.
 struct amd_look {
   bool has_counter;
   uint64_t counter;
-  double resolution_j; // of the counter, joules in one count
-  double watts;        // of the socket: momentary since MI300, an average before
+  double resolution_j; // of the counter, joules per count
+  double watts;        // of the socket: momentary since MI300, an average on older devices
   bool is_momentary;
   double core_clock_hz, memory_clock_hz, core_temperature_c, memory_temperature_c;
-  // Throttling, in one of two forms: cycles spent throttled since the driver was loaded, out of so
-  // many cycles; or what throttles now.
+  double pcie_generation, pcie_width, xgmi_width; // lanes
+  // Throttling, in one of two forms: cycles spent throttled since the driver was loaded, out of
+  // this many cycles; or what throttles now.
   bool has_residency, has_bits;
   uint64_t cycles, residency[AMD_REASONS];
   bool throttled[AMD_REASONS];
@@ -43,17 +44,25 @@ struct amd_state {
   int processes;                                    // on the device; -1: unknown
 };
 
+// The power limit of a socket, and the limits that can be set.
+struct amd_cap {
+  double watts, least_w, most_w;
+};
+
 struct amd;
 
 struct amd_source {
   const char *name; // "amd-smi"
-  // Lists the devices in amd->addresses, unsorted. METER_OK with count 0 if there are none. A
-  // failure leaves a sentence in amd->why.
+  // Lists the devices in amd->addresses, unsorted. METER_OK with count 0 if there are none. On
+  // failure amd->why has a sentence.
   enum meter_status (*open)(struct amd *amd, const struct meter_roots *roots);
-  // Returns 0, or -1 with amd->why. `look` comes with nothing reported.
+  // Returns 0, or -1 with amd->why. `look` comes with every field set to not reported.
   int (*look)(struct amd *amd, size_t index, struct amd_look *look);
-  // Fills in what it knows; `state` comes with all unknown.
+  // Fills in what it knows; `state` comes with every field unknown.
   void (*state)(struct amd *amd, size_t index, struct amd_state *state);
+  // For the socket; on failure amd->why has a sentence. NULL if a source has none.
+  enum meter_status (*cap)(struct amd *amd, size_t index, struct amd_cap *cap);
+  enum meter_status (*set_cap)(struct amd *amd, size_t index, double watts);
   void (*close)(struct amd *amd);
 };
 

@@ -1,4 +1,4 @@
-// The meters of AMD accelerators: sockets, by their energy accumulators or their watts.
+// The meters of AMD accelerators: sockets, by their energy accumulators or their power.
 #include "base/arena.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A socket, counted once, by the device whose counter covers it.
+// A socket, counted once, through the device whose counter covers it.
 struct socket {
   size_t index;
   uint64_t first, last;
@@ -24,7 +24,7 @@ struct sockets {
   bool has_counter, is_momentary, has_watts; // of all of them
 };
 
-// How many devices are listed on the same socket, itself included.
+// How many devices are listed on the same socket, including this one.
 static size_t partitions_of(const struct amd *amd, int index) {
   size_t count = 0;
   for (size_t i = 0; i < amd->count; i++)
@@ -69,7 +69,7 @@ static int sibling(struct amd *amd, int index) {
 }
 
 // Whose counter and watts cover the device: its own, those of another partition of its socket if it
-// has none, or the first die's if it is a second. -1 with amd->why if nobody's do.
+// has none, or the first die's if it is a second die. -1 with amd->why if none do.
 static int metered_by(struct amd *amd, int index) {
   struct amd_look look;
   const bool failed = amd_look(amd, (size_t)index, &look) != 0;
@@ -93,8 +93,8 @@ static int metered_by(struct amd *amd, int index) {
   return -1;
 }
 
-// Joules since `first`, NAN if the counter was reset. One that falls has wrapped at 2^32 if it was
-// in the last quarter before it and is in the first quarter after it.
+// Joules since `first`, NAN if the counter was reset. A counter that falls has wrapped at 2^32 if
+// it was in its last quarter before and is in its first quarter after.
 static double joules_since(const struct amd_look *look, uint64_t first, uint64_t *last,
                            unsigned *turns) {
   static const uint64_t turn = UINT64_C(1) << 32, near = UINT64_C(1) << 30;
@@ -150,7 +150,7 @@ static enum meter_status add_device(struct meter *meter, const char *pci, const 
   }
   const size_t partitions = partitions_of(amd, index);
   if (!meter_address_shares_socket(&amd->addresses[metered], &amd->addresses[index]))
-    *note = arena_printf(meter->arena, "; %s is a second die: the first, %s, counts for both", pci,
+    *note = arena_printf(meter->arena, "; %s is a second die: the first, %s, covers both", pci,
                          meter_address_text(&amd->addresses[metered], meter->arena));
   else if (partitions > 1)
     *note = arena_printf(meter->arena, "; the watts of a socket, shared by its %zu partitions",

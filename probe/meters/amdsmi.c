@@ -1,6 +1,6 @@
 // AMD accelerators by AMD SMI (rocm.docs.amd.com/projects/amdsmi, C library; amdsmi.h of ROCm 5.7
 // to 7.2). Only calls whose arguments did not change between these versions are used: scalars, and
-// gpu_metrics, which grows at its end.
+// gpu_metrics, which only grows at its end.
 #include "base/arena.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
@@ -9,17 +9,22 @@
 #include "probe/meters/library.h"
 #include "probe/meters/meter.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { AMDSMI_DONE = 0, AMDSMI_NO_PERM = 10 }; // amdsmi_status_t
-static const uint64_t init_gpus = 1u << 1;     // AMDSMI_INIT_AMD_GPUS
+enum { AMDSMI_DONE = 0, AMDSMI_NOT_SUPPORTED = 2, AMDSMI_NO_PERM = 10 }; // amdsmi_status_t
+static const uint64_t init_gpus = 1u << 1;                               // AMDSMI_INIT_AMD_GPUS
 
 typedef void *processor;     // amdsmi_processor_handle
 typedef void *socket_handle; // amdsmi_socket_handle
+
+struct power_cap { // amdsmi_power_cap_info_t, microwatts on bare metal
+  uint64_t now, usual, clock_mhz, least, most, reserved[3];
+};
 
 struct functions {
   int (*init)(uint64_t flags);
@@ -34,6 +39,8 @@ struct functions {
   int (*compute_partition)(processor processor, char *text, uint32_t length);
   int (*memory_partition)(processor processor, char *text, uint32_t length);
   int (*ecc)(processor processor, uint64_t *blocks);
+  int (*power_cap)(processor processor, uint32_t sensor, struct power_cap *cap);
+  int (*set_power_cap)(processor processor, uint32_t sensor, uint64_t microwatts);
   int (*process_list)(processor processor, uint32_t *count, void *list);
 };
 
@@ -61,6 +68,8 @@ static const struct meter_symbol symbols[] = {
     {"amdsmi_get_gpu_compute_partition", offsetof(struct functions, compute_partition), true},
     {"amdsmi_get_gpu_memory_partition", offsetof(struct functions, memory_partition), true},
     {"amdsmi_get_gpu_ecc_enabled", offsetof(struct functions, ecc), true},
+    {"amdsmi_get_power_cap_info", offsetof(struct functions, power_cap), true},
+    {"amdsmi_set_power_cap", offsetof(struct functions, set_power_cap), true},
     {"amdsmi_get_gpu_process_list", offsetof(struct functions, process_list), true},
     {NULL, 0, false},
 };
@@ -73,8 +82,8 @@ static enum meter_status refuse(struct amd *amd, int status) {
   return status == AMDSMI_NO_PERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// The library shuts down for the whole process, however often it was initialised (amdsmi_shut_down
-// in amd_smi.cc): so its last user does it.
+// The library shuts down for the whole process, however often it was initialized (amdsmi_shut_down
+// in amd_smi.cc), so its last user does it.
 static struct {
   pthread_mutex_t mutex;
   unsigned count;
@@ -167,13 +176,34 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
   const struct functions *call = &library->call;
   const processor one = library->list[index];
   uint64_t blocks = 0;
-  uint32_t count = 0; // asks for the number alone
+  uint32_t count = 0; // asks only for the number
   state->compute_partition = text_of(amd, call->compute_partition, one);
   state->memory_partition = text_of(amd, call->memory_partition, one);
   state->ecc = call->ecc && call->ecc(one, &blocks) == AMDSMI_DONE ? gpu_metrics_ecc(blocks) : "";
   char none[8192];
   const bool listed = call->process_list && call->process_list(one, &count, none) == AMDSMI_DONE;
   state->processes = listed ? (int)count : -1;
+}
+
+// For the first sensor, which is the socket's.
+static enum meter_status smi_cap(struct amd *amd, size_t index, struct amd_cap *cap) {
+  const struct library *library = amd->own;
+  struct power_cap found = {0};
+  const int status = library->call.power_cap
+                         ? library->call.power_cap(library->list[index], 0, &found)
+                         : AMDSMI_NOT_SUPPORTED;
+  *cap = (struct amd_cap){1e-6 * (double)found.now, 1e-6 * (double)found.least,
+                          1e-6 * (double)found.most};
+  return status == AMDSMI_DONE ? METER_OK : refuse(amd, status);
+}
+
+static enum meter_status smi_set_cap(struct amd *amd, size_t index, double watts) {
+  const struct library *library = amd->own;
+  const int status =
+      library->call.set_power_cap
+          ? library->call.set_power_cap(library->list[index], 0, (uint64_t)llround(1e6 * watts))
+          : AMDSMI_NOT_SUPPORTED;
+  return status == AMDSMI_DONE ? METER_OK : refuse(amd, status);
 }
 
 static void smi_close(struct amd *amd) {
@@ -186,5 +216,7 @@ const struct amd_source amd_smi = {
     .open = smi_open,
     .look = smi_look,
     .state = smi_state,
+    .cap = smi_cap,
+    .set_cap = smi_set_cap,
     .close = smi_close,
 };

@@ -48,6 +48,21 @@ static void look_at_throttling(const struct gpu_metrics *metrics, struct amd_loo
   look->throttled[5] = bits >> 16 & 0xffff;
 }
 
+// Speeds are in 0.1 GT/s (kgd_pp_interface.h of the Linux kernel); the speed of a generation is in
+// table 1 of the PCI Express Base Specification.
+static double generation_of(uint16_t speed) {
+  static const uint16_t speeds[] = {25, 50, 80, 160, 320, 640};
+  for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
+    if (speed == speeds[i])
+      return (double)(i + 1);
+  return NAN;
+}
+
+// A link that the device does not have is 0 lanes wide.
+static double lanes(uint16_t width) {
+  return width ? told(width) : NAN;
+}
+
 void gpu_metrics_look(const struct gpu_metrics *metrics, struct amd_look *look) {
   const double current_w = told(metrics->current_socket_power);
   const double cores = mean_of(metrics->current_gfxclks, 8);
@@ -57,6 +72,9 @@ void gpu_metrics_look(const struct gpu_metrics *metrics, struct amd_look *look) 
   look->memory_clock_hz = 1e6 * told(metrics->current_uclk);
   look->core_temperature_c = told(metrics->temperature_hotspot);
   look->memory_temperature_c = told(metrics->temperature_mem);
+  look->pcie_generation = generation_of(metrics->pcie_link_speed);
+  look->pcie_width = lanes(metrics->pcie_link_width);
+  look->xgmi_width = lanes(metrics->xgmi_link_width);
   look_at_throttling(metrics, look);
 }
 

@@ -1,4 +1,4 @@
-// gpu_metrics: what AMD SMI and ROCm SMI read from a device, as a look at it (amd.h).
+// gpu_metrics: what AMD SMI and ROCm SMI read from a device, as a reading of amd.h.
 #ifndef PERTOKEN_PROBE_METERS_GPU_METRICS_H
 #define PERTOKEN_PROBE_METERS_GPU_METRICS_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 // The head of gpu_metrics as both SMI libraries give it (amdsmi_gpu_metrics_t of AMD SMI 23.4 to
-// 26.2, rsmi_gpu_metrics_t of ROCm SMI 5 to 7; later versions add at the end). A member that the
-// device does not report has all bits set.
+// 26.2, rsmi_gpu_metrics_t of ROCm SMI 5 to 7; later versions add fields at the end). A member that
+// the device does not report has all bits set.
 struct gpu_metrics {
   uint16_t structure_size;
   uint8_t format_revision, content_revision;
@@ -49,19 +49,19 @@ _Static_assert(offsetof(struct gpu_metrics, current_socket_power) == 120, "as in
 _Static_assert(offsetof(struct gpu_metrics, current_gfxclks) == 312, "as in amdsmi.h");
 _Static_assert(offsetof(struct gpu_metrics, hbm_thm_residency_acc) == 464, "as in amdsmi.h");
 
-// Room for all of it, whatever the library's version; to be filled with set bits beforehand.
+// Room for all of it in any version of the library; fill it with set bits first.
 union gpu_metrics_room {
   struct gpu_metrics head;
   unsigned char bytes[16384];
 };
 
 // The energy counter as an SMI library gives it. Both libraries call its unit 15.3 uJ, whatever the
-// device (kEnergyCounterResolution in rocm_smi.cc): rounded from the firmware's 2^-16 J ("15.259uJ
-// (2^-16) units", smu_v13_0_6_ppt.c of the Linux kernel), which is used instead. Without a unit, or
-// with all bits set, there is no counter.
+// device (kEnergyCounterResolution in rocm_smi.cc), which is rounded from the firmware's 2^-16 J
+// ("15.259uJ (2^-16) units", smu_v13_0_6_ppt.c of the Linux kernel); the latter is used instead.
+// Without a unit, or with all bits set, there is no counter.
 void gpu_metrics_counter(uint64_t counter, float resolution_uj, struct amd_look *look);
 
-// Watts, clocks, temperatures and throttling.
+// Watts, clocks, temperatures, links and throttling.
 void gpu_metrics_look(const struct gpu_metrics *metrics, struct amd_look *look);
 
 // "enabled" or "disabled", by the memory's bit (..._GPU_BLOCK_UMC) in the SMI libraries' mask of

@@ -1,4 +1,4 @@
-// AMD accelerators as the kernel's amdgpu driver shows them in sysfs
+// AMD accelerators through the files of the kernel's amdgpu driver in sysfs
 // (Documentation/gpu/amdgpu/thermal.rst, Documentation/hwmon/sysfs-interface.rst): microwatts,
 // microjoules if there are any, millidegrees, hertz.
 #include "probe/meters/hwmon.h"
@@ -73,7 +73,7 @@ static enum meter_status sysfs_open(struct amd *amd, const struct meter_roots *r
   return METER_OK;
 }
 
-// The sensor of that label: "junction", "mem". NAN without one.
+// The sensor with that label: "junction", "mem". NAN without one.
 static double temperature(const struct amd *amd, size_t index, const char *label) {
   const struct sensors *sensors = amd->own;
   for (int i = 1; i <= 8; i++) {
@@ -85,7 +85,7 @@ static double temperature(const struct amd *amd, size_t index, const char *label
   return NAN;
 }
 
-// power1_input is momentary, if the kernel has it; power1_average is what older devices report.
+// power1_input is momentary, if the kernel has it; older devices report power1_average.
 static int sysfs_look(struct amd *amd, size_t index, struct amd_look *look) {
   const double energy_uj = sensor(amd, index, "energy1_input");
   look->has_counter = !isnan(energy_uj);

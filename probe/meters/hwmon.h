@@ -1,5 +1,4 @@
-// hwmon: the files of the kernel's amdgpu driver for a device, whichever source the device came
-// from.
+// hwmon: a device's files of the kernel's amdgpu driver, whichever source the device came from.
 #ifndef PERTOKEN_PROBE_METERS_HWMON_H
 #define PERTOKEN_PROBE_METERS_HWMON_H
 

@@ -1,5 +1,5 @@
 // kinds: every kind of meter, of telemetry and of source for AMD accelerators, each defined in the
-// file of its subject (telemetry of AMD accelerators in telemetry_amd.c).
+// file named after it (telemetry of AMD accelerators in telemetry_amd.c).
 #ifndef PERTOKEN_PROBE_METERS_KINDS_H
 #define PERTOKEN_PROBE_METERS_KINDS_H
 

@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Where in a table of function pointers a symbol's address goes. A list of them ends with name
+// Where in a table of function pointers a symbol's address goes. A list of these ends with name
 // NULL.
 struct meter_symbol {
   const char *name;
   size_t offset;
-  bool optional; // else a library without it is refused
+  bool optional; // otherwise a library without it is refused
 };
 
 // Loads `given` or, if that is NULL, the first of `names` that is found (the list ends with NULL),
-// and fills `table`; optional symbols that are missing become NULL. Returns 0, or -1 with *why.
+// and fills `table`; missing optional symbols become NULL. Returns 0, or -1 with *why.
 int meter_library_open(const char *given, const char *const *names,
                        const struct meter_symbol *symbols, void *table, struct arena *arena,
                        const char **why);

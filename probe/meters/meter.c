@@ -18,7 +18,7 @@ const struct meter_roots machine_meters = {
 };
 
 const struct meter_kind *const meter_kinds[] = {&meter_powercap, &meter_perf, NULL};
-// Kinds of meter of devices, best first; ends with NULL.
+// The kinds of device meter, best first; ends with NULL.
 static const struct meter_kind *const device_kinds[] = {&meter_nvml, &meter_amdsmi, &meter_rocmsmi,
                                                         &meter_hwmon, NULL};
 
@@ -47,7 +47,7 @@ enum meter_status meter_open_kind(struct meter *meter, const struct meter_kind *
   return meter_open_device_kind(meter, kind, NULL, 0, roots, clock, arena);
 }
 
-// Opens the first of the kinds for that vendor, or of all if it is 0.
+// Opens the first working kind for that vendor, or of any vendor if it is 0.
 static enum meter_status open_first(struct meter *meter, const struct meter_kind *const *kinds,
                                     unsigned vendor, const char *const *devices, size_t count,
                                     const struct meter_roots *roots, const struct clock *clock,
@@ -94,7 +94,7 @@ enum meter_status meter_open_devices(struct meter *meter, const char *const *dev
   return open_first(meter, device_kinds, vendor, devices, count, roots, clock, arena);
 }
 
-// Adds the trapezoid from the last reading to this one.
+// Adds the trapezoid between the last reading and this one.
 static void integrate(struct meter *meter, struct meter_reading *reading) {
   if (!isnan(meter->integral.watts))
     meter->integral.joules +=
@@ -130,8 +130,8 @@ enum meter_status meter_read_edge(struct meter *meter, double limit_s, struct me
     if (out->joules > first.joules)
       return METER_OK;
   } while (out->time_s - first.time_s < limit_s);
-  meter->why = arena_printf(meter->arena, "%s: the counter stood still for %g s", meter->kind->name,
-                            limit_s);
+  meter->why = arena_printf(meter->arena, "%s: the counter did not change for %g s",
+                            meter->kind->name, limit_s);
   return METER_LOST;
 }
 

@@ -1,7 +1,7 @@
 // meter: how much energy the machine or one of its devices has used, according to its own counters.
 //
-// A meter that is absent, forbidden or lost is reported as such, and nothing takes its place: no
-// TDP, no estimate. A device is matched to its meter by its PCI address, never by an index.
+// A meter that is absent, forbidden or lost is reported as such, and nothing replaces it: no TDP,
+// no estimate. A device is matched to its meter by its PCI address, never by an index.
 #ifndef PERTOKEN_PROBE_METERS_METER_H
 #define PERTOKEN_PROBE_METERS_METER_H
 
@@ -17,8 +17,8 @@ enum meter_status {
   METER_LOST       // it disappeared, or a reading cannot be trusted
 };
 
-// Where the kernel and the vendors' libraries keep their meters. Tests point it at trees and
-// libraries of their own.
+// Where the kernel and the vendors' libraries keep their meters. Tests substitute their own trees
+// and libraries.
 struct meter_roots {
   const char *powercap; // "/sys/class/powercap"
   const char *events;   // "/sys/bus/event_source/devices"
@@ -36,20 +36,20 @@ struct meter_reading {
   double time_s;       // of the clock
   double joules;       // since the meter was opened, all its domains together
   double watts;        // the sensors' own momentary power; NAN: none
-  double module_watts; // of the whole modules that the devices sit on; NAN: none
+  double module_watts; // of the whole modules that the devices are on; NAN: none
 };
 
 struct meter;
 
-// One kind of meter. A failure leaves a sentence in meter->why.
+// One kind of meter. On failure meter->why has a sentence.
 struct meter_kind {
   const char *name;   // "rapl-powercap"
   const char *covers; // "CPU packages"
-  unsigned vendor;    // PCI vendor of the devices that it knows; 0: the machine itself
+  unsigned vendor;    // PCI vendor of the devices that it supports; 0: the machine itself
   const void *own;    // what its functions need to know
   enum meter_status (*open)(struct meter *meter, const struct meter_roots *roots);
   // Sets joules, watts and module_watts if it has them; they come as NAN. A kind that never sets
-  // joules has no counter: the meter then integrates its watts.
+  // joules has no counter: its watts are then integrated.
   enum meter_status (*read)(struct meter *meter, struct meter_reading *reading);
   void (*close)(struct meter *meter);
 };
@@ -64,23 +64,23 @@ struct meter {
 
   const char *const *devices; // PCI addresses "0000:17:00.0", of device meters
   size_t device_count;
-  // Of a kind without a counter: the watts integrated so far.
+  // For a kind without a counter: the integral of its watts so far.
   struct {
-    double time_s, watts, joules; // watts NAN before the first
+    double time_s, watts, joules; // watts are NAN before the first
   } integral;
 };
 
 // The kinds of meter of the machine itself, best first; the list ends with NULL.
 extern const struct meter_kind *const meter_kinds[];
 
-// Opens one kind of the machine's meters. On failure meter->kind is NULL, meter->why says why, and
-// there is nothing to close. `clock` and `arena` must outlive the meter.
+// Opens one of the machine's kinds of meter. On failure meter->kind is NULL, meter->why says why,
+// and there is nothing to close. `clock` and `arena` must outlive the meter.
 enum meter_status meter_open_kind(struct meter *meter, const struct meter_kind *kind,
                                   const struct meter_roots *roots, const struct clock *clock,
                                   struct arena *arena);
 
 // Opens the first of the machine's kinds that can be read. If there is none, the meter's name is
-// "none: WHY", and the status METER_FORBIDDEN if one was, else METER_ABSENT.
+// "none: WHY", and the status is METER_FORBIDDEN if any was forbidden, otherwise METER_ABSENT.
 enum meter_status meter_open(struct meter *meter, const struct meter_roots *roots,
                              const struct clock *clock, struct arena *arena);
 
@@ -95,15 +95,15 @@ enum meter_status meter_open_device_kind(struct meter *meter, const struct meter
                                          const struct meter_roots *roots, const struct clock *clock,
                                          struct arena *arena);
 
-// Any failure is METER_LOST, and so is every reading after it: a meter that failed midway gives no
+// Any failure is METER_LOST, and so is every later reading: a meter that failed midway gives no
 // figure.
 enum meter_status meter_read(struct meter *meter, struct meter_reading *out);
 
 // Reads until the counter moves, so that the reading is taken at an edge and is not up to a period
-// old. METER_LOST if it stands still for `limit_s`.
+// old. METER_LOST if the counter does not move for `limit_s`.
 enum meter_status meter_read_edge(struct meter *meter, double limit_s, struct meter_reading *out);
 
-// Also of a meter without a kind.
+// Also allowed for a meter without a kind.
 void meter_close(struct meter *meter);
 
 #endif

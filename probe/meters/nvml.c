@@ -1,6 +1,6 @@
 // GPUs by NVIDIA's management library: the total-energy counter, which the driver refreshes about
-// every 100 ms, and the instant power. On a superchip (Grace Hopper, Grace Blackwell) both are of
-// the GPU alone; the power of the module, CPU and memory included, is read as well.
+// every 100 ms, and the instant power. On a superchip (Grace Hopper, Grace Blackwell) both cover
+// only the GPU; the power of the module, CPU and memory included, is read as well.
 #include "probe/meters/nvml.h"
 
 #include "base/arena.h"
@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 struct gpu {
   nvml_device handle;
@@ -45,6 +46,12 @@ static const struct meter_symbol symbols[] = {
     {"nvmlDeviceGetCurrentClocksThrottleReasons", offsetof(struct nvml, throttle_reasons), true},
     {"nvmlDeviceGetEnforcedPowerLimit", offsetof(struct nvml, enforced_limit), true},
     {"nvmlDeviceGetPowerManagementDefaultLimit", offsetof(struct nvml, default_limit), true},
+    {"nvmlDeviceGetPowerManagementLimit", offsetof(struct nvml, power_limit), true},
+    {"nvmlDeviceGetPowerManagementLimitConstraints", offsetof(struct nvml, power_range), true},
+    {"nvmlDeviceSetPowerManagementLimit", offsetof(struct nvml, set_power_limit), true},
+    {"nvmlDeviceGetCurrPcieLinkGeneration", offsetof(struct nvml, pcie_generation), true},
+    {"nvmlDeviceGetCurrPcieLinkWidth", offsetof(struct nvml, pcie_width), true},
+    {"nvmlDeviceGetNvLinkState", offsetof(struct nvml, nvlink_state), true},
     {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, processes), true},
     {NULL, 0, false},
 };
@@ -112,6 +119,18 @@ double nvml_read_field(const struct nvml *nvml, nvml_device device, enum nvml_fi
   return number_of(&value);
 }
 
+double nvml_other_processes(const struct nvml *nvml, nvml_device device) {
+  enum { MAX_PROCESSES = 256 };
+  struct nvml_process list[MAX_PROCESSES];
+  unsigned count = MAX_PROCESSES;
+  if (!nvml->processes || nvml->processes(device, &count, list) != NVML_DONE)
+    return NAN;
+  double others = 0;
+  for (unsigned i = 0; i < count && i < MAX_PROCESSES; i++)
+    others += list[i].pid != (unsigned)getpid();
+  return others;
+}
+
 // ---- the meter
 
 static enum meter_status refuse(struct meter *meter, const struct gpu *gpu, int code) {
@@ -124,7 +143,7 @@ static double watts_of(const struct gpus *gpus, const struct gpu *gpu, enum nvml
   return 1e-3 * nvml_read_field(&gpus->nvml, gpu->handle, NVML_FIELD_POWER_INSTANT, scope);
 }
 
-// A meter of several GPUs reports what all of them report.
+// A meter of several GPUs reports only what all of them report.
 static enum meter_status try_gpu(struct meter *meter, struct gpu *gpu) {
   struct gpus *gpus = meter->state;
   int code = NVML_NOT_SUPPORTED;

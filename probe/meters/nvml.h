@@ -1,6 +1,7 @@
 // nvml: the functions of NVIDIA's management library that we use, declared here because its header
 // is not part of the CUDA toolkit. Types, constants and meanings are those of the NVML API
-// Reference Guide (docs.nvidia.com/deploy/nvml-api; nvml.h 13.3.29), named at each.
+// Reference Guide (docs.nvidia.com/deploy/nvml-api; nvml.h 13.3.29); each one's name there is
+// given.
 #ifndef PERTOKEN_PROBE_METERS_NVML_H
 #define PERTOKEN_PROBE_METERS_NVML_H
 
@@ -13,7 +14,7 @@ enum nvml_code { // nvmlReturn_t, "Device Enums"
   NVML_NO_PERMISSION = 4,
   NVML_NOT_FOUND = 6,
   NVML_LOST = 15,
-  NVML_OPERATING_SYSTEM = 17, // the device is blocked, by cgroups for one
+  NVML_OPERATING_SYSTEM = 17, // the device is blocked, by cgroups for example
 };
 
 enum nvml_field { // "Field Value Enums"
@@ -39,6 +40,7 @@ enum nvml_value_type { // nvmlValueType_t
 
 enum nvml_clock { NVML_CLOCK_CORE = 1, NVML_CLOCK_MEMORY = 2 }; // NVML_CLOCK_SM, NVML_CLOCK_MEM
 enum { NVML_SENSOR_GPU = 0 };                                   // NVML_TEMPERATURE_GPU
+enum { NVML_MOST_LINKS = 18 };                                  // NVML_NVLINK_MAX_LINKS
 
 struct nvml_field_value { // nvmlFieldValue_t
   unsigned field, scope;
@@ -54,7 +56,7 @@ struct nvml_field_value { // nvmlFieldValue_t
   } value;
 };
 
-struct nvml_process { // nvmlProcessInfo_t, version 2 of it, which ..._v3 of the call takes
+struct nvml_process { // nvmlProcessInfo_t, in the version 2 that ..._v3 of the call takes
   unsigned pid;
   unsigned long long memory_bytes;
   unsigned gpu_instance, compute_instance;
@@ -83,11 +85,17 @@ struct nvml {
   int (*throttle_reasons)(nvml_device device, unsigned long long *bits); // its name before 12.2
   int (*enforced_limit)(nvml_device device, unsigned *milliwatts);
   int (*default_limit)(nvml_device device, unsigned *milliwatts);
+  int (*power_limit)(nvml_device device, unsigned *milliwatts);
+  int (*power_range)(nvml_device device, unsigned *least, unsigned *most); // milliwatts
+  int (*set_power_limit)(nvml_device device, unsigned milliwatts);         // as root
+  int (*pcie_generation)(nvml_device device, unsigned *generation); // now, and so is the width
+  int (*pcie_width)(nvml_device device, unsigned *lanes);
+  int (*nvlink_state)(nvml_device device, unsigned link, int *is_up);
   int (*processes)(nvml_device device, unsigned *count, struct nvml_process *list);
 };
 
-// Loads and initialises the library; NVML counts its initialisations, so that every open needs a
-// shutdown of its own. On failure *why is a sentence.
+// Loads and initializes the library. NVML counts initializations, so every open needs its own
+// shutdown. On failure *why is a sentence.
 enum meter_status nvml_open(struct nvml *nvml, const struct meter_roots *roots, struct arena *arena,
                             const char **why);
 
@@ -98,6 +106,10 @@ enum meter_status nvml_find(const struct nvml *nvml, const char *pci, nvml_devic
 // A field's value in NVML's own unit, NAN if the device does not report it.
 double nvml_read_field(const struct nvml *nvml, nvml_device device, enum nvml_field field,
                        enum nvml_scope scope);
+
+// The number of processes that it lists on the device, except this one, if that is listed under its
+// own number: in a container it is not. NAN if it does not report that.
+double nvml_other_processes(const struct nvml *nvml, nvml_device device);
 
 // The error in the library's own words.
 const char *nvml_error(const struct nvml *nvml, int code);

@@ -19,7 +19,7 @@ enum { MAX_PACKAGES = 64 };
 struct perf {
   int fds[MAX_PACKAGES];
   size_t count;
-  double scale_j; // joules in one count
+  double scale_j; // joules per count
 };
 
 static enum meter_status absent(struct meter *meter, const char *path) {
@@ -62,7 +62,7 @@ static void perf_close(struct meter *meter) {
   perf->count = 0;
 }
 
-// "0,18" or "0-1,4": a CPU of each package.
+// "0,18" or "0-1,4": one CPU of each package.
 static enum meter_status open_counters(struct meter *meter, uint32_t type, uint64_t event,
                                        const char *cpus) {
   while (*cpus) {

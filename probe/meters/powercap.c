@@ -1,5 +1,5 @@
 // RAPL through the kernel's powercap tree: a directory for each package, intel-rapl:N (for AMD
-// too), with the microjoules used and the number at which they start again from 0
+// too), with the microjoules used and the value at which they start again from 0
 // (Documentation/power/powercap/powercap.rst). Since Linux 5.10 only root may read them.
 #include "base/arena.h"
 #include "base/clock.h"
@@ -24,7 +24,7 @@ struct domain {
   int fd;
   double range_j; // max_energy_range_uj
   double last_j;  // as last read
-  double total_j; // since opened, wraps counted
+  double total_j; // since opened, with wraps counted
 };
 
 struct powercap {
@@ -33,8 +33,8 @@ struct powercap {
   double last_s;
 };
 
-// Packages only: their children (intel-rapl:0:0, cores) are counted in them, and the same packages
-// show up again as intel-rapl-mmio:0.
+// Packages only: their children (intel-rapl:0:0, cores) are included in them, and the same packages
+// appear again as intel-rapl-mmio:0.
 static int is_zone(const struct dirent *entry) {
   static const char prefix[] = "intel-rapl:";
   const char *name = entry->d_name;
@@ -63,7 +63,7 @@ static enum meter_status open_domain(struct meter *meter, const char *zone, stru
   struct domain domain = {.path = arena_printf(meter->arena, "%s/energy_uj", zone)};
   const char *name = small_file_text(zone, "name", meter->arena);
   if (!name || strncmp(name, "package", strlen("package")) != 0)
-    return METER_OK; // psys covers the packages and more: never added to them
+    return METER_OK; // psys covers the packages and more: never add it to them
   const char *range = small_file_text(zone, "max_energy_range_uj", meter->arena);
   if (!range)
     return refuse(meter, arena_printf(meter->arena, "%s/max_energy_range_uj", zone), errno);

@@ -1,5 +1,5 @@
 // AMD accelerators by ROCm SMI (rocm.docs.amd.com/projects/rocm_smi_lib; rocm_smi.h of ROCm 5 to
-// 7), which AMD SMI replaces.
+// 7), the predecessor of AMD SMI.
 #include "base/arena.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
@@ -63,7 +63,7 @@ static enum meter_status refuse(struct amd *amd, int status) {
   return status == RSMI_PERMISSION ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// A partition has a number in bits 28 to 31 of its address, or in the function.
+// A partition's number is in bits 28 to 31 of its address, or in the function.
 static int list_devices(struct amd *amd) {
   const struct functions *call = amd->own;
   uint32_t count = 0;
@@ -97,7 +97,7 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   return refuse(amd, status);
 }
 
-// For versions without the power in gpu_metrics: by the calls for it.
+// For versions without the power in gpu_metrics: by separate calls.
 static void look_at_power(const struct functions *call, uint32_t index, struct amd_look *look) {
   uint64_t microwatts;
   look->is_momentary = call->current_power && call->current_power(index, &microwatts) == RSMI_DONE;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/statistics.h"
+#include "base/texts.h"
 #include "probe/meters/address.h"
 #include "probe/meters/kinds.h"
 
@@ -16,6 +17,8 @@
 static const struct telemetry_kind *const telemetry_kinds[] = {
     &telemetry_nvml,   &telemetry_amdsmi, &telemetry_rocmsmi,
     &telemetry_amdgpu, &telemetry_cpu,    NULL};
+
+static const struct telemetry_links links_unknown = {NAN, NAN, NAN, NAN};
 
 static bool is_for(const struct telemetry_kind *kind, const char *device, unsigned vendor) {
   if (!*device || !kind->vendor)
@@ -61,7 +64,8 @@ void telemetry_look(struct telemetry *telemetry) {
   telemetry->looks =
       arena_room(telemetry->arena, telemetry->looks, telemetry->count, sizeof *telemetry->looks);
   struct telemetry_look *look = &telemetry->looks[telemetry->count];
-  *look = (struct telemetry_look){clock_now(telemetry->clock), NAN, NAN, NAN, NAN, {0}};
+  *look =
+      (struct telemetry_look){clock_now(telemetry->clock), NAN, NAN, NAN, NAN, {0}, links_unknown};
   for (size_t i = 0; i < MAX_TELEMETRY_REASONS; i++)
     look->throttled_s[i] = NAN;
   if (telemetry->kind->look(telemetry, look) == METER_OK)
@@ -70,7 +74,7 @@ void telemetry_look(struct telemetry *telemetry) {
     telemetry->why = "the device stopped reporting";
 }
 
-// Of the looks that report it; `values` [2 * looks] is scratch space.
+// Over the readings that report it; `values` [2 * looks] is scratch space.
 static struct measurement_range range_of(const struct telemetry *telemetry, size_t offset,
                                          double *values) {
   struct measurement_range range = {NAN, NAN, NAN};
@@ -101,6 +105,32 @@ static void sum_throttling(const struct telemetry *telemetry, struct measurement
   sum->throttles = list;
 }
 
+// An idle link is put on a lower generation, so the highest of all readings counts.
+static struct telemetry_links widest_links(const struct telemetry *telemetry) {
+  struct telemetry_links widest = links_unknown;
+  for (size_t i = 0; i < telemetry->count; i++) {
+    const struct telemetry_links *links = &telemetry->looks[i].links;
+    widest.pcie_generation = fmax(widest.pcie_generation, links->pcie_generation);
+    widest.pcie_width = fmax(widest.pcie_width, links->pcie_width);
+    widest.nvlinks = fmax(widest.nvlinks, links->nvlinks);
+    widest.xgmi_width = fmax(widest.xgmi_width, links->xgmi_width);
+  }
+  return widest;
+}
+
+static const char *tell_links(const struct telemetry_links *links, struct arena *arena) {
+  struct texts told = {NULL, 0};
+  if (links->pcie_generation > 0 && links->pcie_width > 0)
+    texts_add(&told, arena, "PCIe %g x%g", links->pcie_generation, links->pcie_width);
+  else if (links->pcie_width > 0)
+    texts_add(&told, arena, "PCIe x%g", links->pcie_width);
+  if (!isnan(links->nvlinks))
+    texts_add(&told, arena, "%g NVLinks", links->nvlinks);
+  if (!isnan(links->xgmi_width))
+    texts_add(&told, arena, "xGMI x%g", links->xgmi_width);
+  return texts_joined(&told, arena);
+}
+
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry) {
   struct measurement_telemetry sum = measurement_telemetry_unknown;
   sum.source = telemetry->name;
@@ -121,6 +151,8 @@ struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry) {
   sum.memory_temperature_c =
       range_of(telemetry, offsetof(struct telemetry_look, memory_temperature_c), values);
   sum_throttling(telemetry, &sum);
+  const struct telemetry_links links = widest_links(telemetry);
+  sum.links = tell_links(&links, telemetry->arena);
   return sum;
 }
 

@@ -1,5 +1,5 @@
-// telemetry: clocks, temperatures and throttling of a device, looked at while a load runs, and how
-// the device is set up. What a device does not report stays unknown.
+// telemetry: a device's clocks, temperatures and throttling, read while a load runs, and how the
+// device is set up. What a device does not report stays unknown.
 #ifndef PERTOKEN_PROBE_METERS_TELEMETRY_H
 #define PERTOKEN_PROBE_METERS_TELEMETRY_H
 
@@ -12,21 +12,29 @@
 
 enum { MAX_TELEMETRY_REASONS = 8 };
 
-// One look. NAN: not reported.
+// The links of a device at one reading: to its host, and to its peers. NAN: not reported.
+struct telemetry_links {
+  double pcie_generation, pcie_width; // lanes
+  double nvlinks;                     // that are up
+  double xgmi_width;                  // lanes
+};
+
+// One reading. NAN: not reported.
 struct telemetry_look {
   double time_s; // of the clock
   double core_clock_hz, memory_clock_hz, core_temperature_c, memory_temperature_c;
   double throttled_s[MAX_TELEMETRY_REASONS]; // by each reason, since the telemetry was opened
+  struct telemetry_links links;
 };
 
 struct telemetry;
 
 struct telemetry_kind {
   const char *name;           // "nvml"
-  unsigned vendor;            // PCI vendor of the devices that it knows; 0: the machine's CPUs
-  const char *const *reasons; // for throttling; ends with NULL
+  unsigned vendor;            // PCI vendor of the devices that it supports; 0: the machine's CPUs
+  const char *const *reasons; // of throttling; ends with NULL
   const void *own;            // what its functions need to know
-  // Fills telemetry->state. A failure leaves a sentence in telemetry->why.
+  // Fills telemetry->state. On failure telemetry->why has a sentence.
   enum meter_status (*open)(struct telemetry *telemetry, const struct meter_roots *roots);
   enum meter_status (*look)(struct telemetry *telemetry, struct telemetry_look *look);
   void (*close)(struct telemetry *telemetry);
@@ -45,23 +53,23 @@ struct telemetry {
   size_t count;
 };
 
-// Opens the first kind that knows the device at a PCI address; "" is the machine's CPUs. Never
-// fails: without any the telemetry reports nothing, and its name says why. `device`, `clock` and
+// Opens the first kind that supports the device at a PCI address; "" is the machine's CPUs. Never
+// fails: without any, the telemetry reports nothing, and its name says why. `device`, `clock` and
 // `arena` must outlive it.
 void telemetry_open(struct telemetry *telemetry, const char *device,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);
 
-// Forgets the looks so far.
+// Forgets the readings so far.
 void telemetry_restart(struct telemetry *telemetry);
 
-// Looks once more. Does nothing after a failure.
+// Takes another reading. Does nothing after a failure.
 void telemetry_look(struct telemetry *telemetry);
 
-// A summary of the looks since the restart.
+// A summary of the readings since the restart.
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry);
 
-// The same for each of several [count]; and what is known of each that nobody looked at: its
+// The same for each of several [count]; and what is known about each without any reading: its
 // source.
 struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
                                              struct arena *arena);

@@ -75,7 +75,7 @@ static enum meter_status watched_open(struct telemetry *telemetry,
   return METER_OK;
 }
 
-// Of the time that passed, the share in which cycles were throttled.
+// The share of the elapsed time in which cycles were throttled.
 static void add_residency(struct watched *watched, const struct amd_look *seen, double elapsed_s) {
   const double cycles = (double)(seen->cycles - watched->cycles);
   for (size_t i = 0; i < AMD_REASONS; i++) {
@@ -112,6 +112,9 @@ static enum meter_status watched_look(struct telemetry *telemetry, struct teleme
   look->memory_clock_hz = seen.memory_clock_hz;
   look->core_temperature_c = seen.core_temperature_c;
   look->memory_temperature_c = seen.memory_temperature_c;
+  look->links.pcie_generation = seen.pcie_generation;
+  look->links.pcie_width = seen.pcie_width;
+  look->links.xgmi_width = seen.xgmi_width;
   look_at_reasons(watched, &seen, look);
   return METER_OK;
 }

@@ -35,13 +35,13 @@ static int is_visible(const struct dirent *entry) {
   return entry->d_name[0] != '.';
 }
 
-// Keeps a file that holds a number, as long as there is room.
+// Keeps a file that contains a number, if there is room.
 static void add(struct paths *paths, const char *path) {
   if (paths->count < MAX_PATHS && !isnan(small_file_number_at(path)))
     paths->list[paths->count++] = path;
 }
 
-// The first CPU of each package speaks for the package.
+// The first CPU of each package represents the package.
 static void find_packages(struct watched *watched, const char **cpus, size_t count,
                           struct arena *arena) {
   double seen[MAX_PATHS] = {0};

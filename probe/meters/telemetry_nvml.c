@@ -1,6 +1,6 @@
 // Telemetry of NVIDIA GPUs by NVML. Reasons of throttling are nvmlClocksEventReasons of its
-// reference; if a field counts a reason's nanoseconds, those are used, else the time between looks
-// that see its bit.
+// reference; if a field counts a reason's nanoseconds, that is used, otherwise the time between
+// readings that have its bit set.
 #include "base/arena.h"
 #include "model/evidence/measurement.h"
 #include "probe/meters/address.h"
@@ -12,9 +12,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { REASONS = 7, MAX_PROCESSES = 256 };
+enum { REASONS = 7 };
 
 // In the order of the names.
 static const struct {
@@ -48,19 +47,6 @@ static double watts(int (*call)(nvml_device, unsigned *), nvml_device device) {
   return call && call(device, &milliwatts) == NVML_DONE ? 1e-3 * milliwatts : NAN;
 }
 
-// Of those that NVML lists, all but this process, if it is listed under its own number.
-static double count_others(const struct watched *watched) {
-  struct nvml_process list[MAX_PROCESSES];
-  unsigned count = MAX_PROCESSES;
-  if (!watched->nvml.processes ||
-      watched->nvml.processes(watched->device, &count, list) != NVML_DONE)
-    return NAN;
-  double others = 0;
-  for (unsigned i = 0; i < count && i < MAX_PROCESSES; i++)
-    others += list[i].pid != (unsigned)getpid();
-  return others;
-}
-
 static void read_state(struct telemetry *telemetry) {
   const struct watched *watched = telemetry->own;
   const struct nvml *nvml = &watched->nvml;
@@ -77,7 +63,7 @@ static void read_state(struct telemetry *telemetry) {
     state->partition = current ? "MIG" : "whole";
   state->power_limit_w = watts(nvml->enforced_limit, watched->device);
   state->default_power_limit_w = watts(nvml->default_limit, watched->device);
-  state->other_processes = count_others(watched);
+  state->other_processes = nvml_other_processes(nvml, watched->device);
 }
 
 static enum meter_status gpu_open(struct telemetry *telemetry, const struct meter_roots *roots) {
@@ -137,6 +123,25 @@ static double clock_of(const struct watched *watched, enum nvml_clock clock, int
   return *code == NVML_DONE ? 1e6 * megahertz : NAN;
 }
 
+static double number_of(int (*call)(nvml_device, unsigned *), nvml_device device) {
+  unsigned value = 0;
+  return call && call(device, &value) == NVML_DONE ? (double)value : NAN;
+}
+
+// A device without NVLink does not support the query for any link.
+static double count_nvlinks(const struct watched *watched) {
+  double up = 0;
+  bool has_any = false;
+  for (unsigned link = 0; watched->nvml.nvlink_state && link < NVML_MOST_LINKS; link++) {
+    int is_up = 0;
+    if (watched->nvml.nvlink_state(watched->device, link, &is_up) != NVML_DONE)
+      continue;
+    has_any = true;
+    up += is_up != 0;
+  }
+  return has_any ? up : NAN;
+}
+
 static enum meter_status gpu_look(struct telemetry *telemetry, struct telemetry_look *look) {
   struct watched *watched = telemetry->own;
   const struct nvml *nvml = &watched->nvml;
@@ -155,6 +160,9 @@ static enum meter_status gpu_look(struct telemetry *telemetry, struct telemetry_
   look->memory_temperature_c =
       nvml_read_field(nvml, watched->device, NVML_FIELD_MEMORY_TEMPERATURE, NVML_SCOPE_GPU);
   look_at_reasons(watched, look);
+  look->links.pcie_generation = number_of(nvml->pcie_generation, watched->device);
+  look->links.pcie_width = number_of(nvml->pcie_width, watched->device);
+  look->links.nvlinks = count_nvlinks(watched);
   return METER_OK;
 }
 

@@ -46,7 +46,7 @@ enum { MAX_ARGUMENTS = 10 };
 
 static const struct wall_program {
   const char *name, *meter, *failed;
-  const char *arguments[MAX_ARGUMENTS]; // the address is added to those of curl
+  const char *arguments[MAX_ARGUMENTS]; // the address is appended to curl's arguments
   double (*parse)(const char *text);
 } programs[] = {
     {"ipmitool",
@@ -105,6 +105,10 @@ static int start(struct wall *wall, const char *address) {
   return failure;
 }
 
+bool wall_is_to_be_asked(const struct wall_options *options) {
+  return options && isnan(options->typed_w);
+}
+
 struct wall_reading wall_typed(const struct wall_options *options, struct arena *arena) {
   const char *colon = *options->note ? ": " : "";
   return (struct wall_reading){arena_printf(arena, "typed%s%s", colon, options->note),
@@ -116,8 +120,7 @@ void wall_ask(struct wall *wall, const struct wall_options *options) {
   wall->failure = start(wall, options->redfish);
 }
 
-// Collects what the program prints until it closes its output (true), time is up or there is no
-// room.
+// Collects the program's output until it closes its output (true), time is up or there is no room.
 static bool collect(const struct wall *wall, double limit_s, char *text, size_t size) {
   const double end = clock_now(&machine_clock) + limit_s;
   size_t length = 0;

@@ -7,8 +7,8 @@
 
 enum count { COUNT_INPUT, COUNT_UNCACHED, COUNT_CACHED, COUNT_OUTPUT, COUNTS };
 
-// vLLM's cache was the GPU's until 0.9. Its queries are tokens, as its hits are. SGLang's input includes
-// what was cached, llama-server's does not.
+// vLLM's cache was named the GPU's until 0.9. Its queries are counted in tokens, as its hits are.
+// SGLang's input includes cached tokens, llama-server's does not.
 static const struct {
   const char *engine, *name;
   enum count count;
@@ -38,7 +38,7 @@ static size_t name_length(const char *line, size_t size) {
   return length;
 }
 
-// Past the labels, whose values may have any character in them.
+// After the labels, whose values may contain any character.
 static size_t labels_length(const char *text, size_t size) {
   if (!size || *text != '{')
     return 0;
@@ -65,7 +65,7 @@ static double value_of(const char *text, size_t size) {
   return end != number && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-// A count has one name: vLLM 0.9 told its cache's under the old one and the new.
+// A count is taken under one name: vLLM 0.9 reported its cache's under the old one and the new.
 struct tally {
   double counts[COUNTS];
   size_t name[COUNTS]; // where counts are not NAN
@@ -104,7 +104,7 @@ struct server_counters counters_read(const char *text, size_t size) {
   };
 }
 
-// ---- beside the client's
+// ---- compared with the client's
 
 static bool agree(double server, double client) {
   return fabs(server - client) <= COUNTERS_AGREE * client;
@@ -116,9 +116,9 @@ const char *counters_compare(const struct server_counters *before,
   const double input = after->input_tokens - before->input_tokens;
   const double output = after->output_tokens - before->output_tokens;
   if (isnan(input) || isnan(output))
-    return "none: /metrics has no counters of tokens that are known here";
+    return "none: /metrics has no known token counters";
   if (input < 0 || output < 0)
-    return "none: the server's counters began anew";
+    return "none: the server's counters were reset";
   const char *verdict = agree(input, client->input_tokens) && agree(output, client->output_tokens)
                             ? "agree"
                             : "differ";

@@ -13,10 +13,10 @@ static const struct place nowhere = {0};
 
 enum { LISTED = 10 }; // names in a message
 
-// By the owner of a served model, or by the header "Server".
+// Recognized by the owner of a served model, or by the header "Server".
 static const struct {
   const char *owner, *name;
-  const char *state_path; // where it tells its version
+  const char *state_path; // where it reports its version
 } engines[] = {
     {"vllm", "vLLM", "/version"},
     {"sglang", "SGLang", "/get_server_info"},
@@ -131,7 +131,7 @@ int engine_ask(const struct server *server, const char *named, struct engine *en
 
 // ---- names
 
-// The last word is a version if it begins with a digit, or as "b4321" and "v0.10" do.
+// The last word is a version if it begins with a digit, or like "b4321" or "v0.10".
 static const char *version_in(const char *typed) {
   const char *last = strrchr(typed, ' ');
   if (!last || last == typed)
@@ -149,8 +149,8 @@ int engine_state(struct engine *engine, const char *typed, struct arena *arena,
   const bool other_name = *engine->name && strcasecmp(engine->name, name) != 0;
   const bool other_version = version && *engine->version && strcmp(engine->version, version) != 0;
   if (other_name || other_version) {
-    diagnostics_error(diagnostics, nowhere, "--engine says '%s', the server says '%s%s%s'", typed,
-                      engine->name, *engine->version ? " " : "", engine->version);
+    diagnostics_error(diagnostics, nowhere, "--engine states '%s', but the server reports '%s%s%s'",
+                      typed, engine->name, *engine->version ? " " : "", engine->version);
     return -1;
   }
   engine->name = *engine->name ? engine->name : name;
@@ -167,7 +167,7 @@ static const char *names_of(const struct engine *engine, struct arena *arena) {
   return texts_joined(&names, arena);
 }
 
-// The one of that name; else the only one that a record would tell so.
+// The model with that name; otherwise the only one that a record would name that way.
 static const struct served_model *model_named(const struct engine *engine, const char *named) {
   const struct served_model *told = NULL;
   size_t count = 0;
@@ -188,7 +188,7 @@ const struct served_model *engine_model(const struct engine *engine, const char 
     return found;
   if (!named && engine->count == 1)
     return &engine->models[0];
-  if (!engine->count) { // nothing is listed, so that it can only be tried
+  if (!engine->count) { // nothing is listed, so it can only be tried
     struct served_model *model = arena_alloc(arena, sizeof *model);
     model->name = named;
     return model;

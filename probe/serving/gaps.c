@@ -25,7 +25,7 @@ double gaps_deviation(const struct gaps *gaps) {
   return sqrt(fmax(gaps->squares / (double)gaps->count - mean * mean, 0));
 }
 
-// The bin's middle, by ratio.
+// The bin's middle, geometrically.
 double gaps_quantile(const struct gaps *gaps, double q) {
   const double rank = q * ((double)gaps->count - 1);
   double below = 0;

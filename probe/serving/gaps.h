@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// From a microsecond to an hour, 64 bins to a doubling: a quantile is right within 0.6 %.
+// From a microsecond to an hour, 64 bins per doubling: a quantile is accurate within 0.6 %.
 enum { GAPS_PER_OCTAVE = 64, GAPS_OCTAVES = 32, GAPS_BINS = GAPS_PER_OCTAVE * GAPS_OCTAVES };
 
 // Empty when zeroed. Seconds.
@@ -17,7 +17,7 @@ struct gaps {
 
 void gaps_add(struct gaps *gaps, double gap_s);
 
-// NAN of none.
+// NAN if empty.
 double gaps_mean(const struct gaps *gaps);
 double gaps_deviation(const struct gaps *gaps);
 double gaps_quantile(const struct gaps *gaps, double q);

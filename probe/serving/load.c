@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 16384 }; // of an answer that is no stream
+enum { MAX_WORDS = 16384 }; // of an answer that is not a stream
 
-static const double look_s = 0.25; // how often what stands still is looked at
-static const double tell_s = 1;    // how often somebody is told
+static const double look_s = 0.25; // how often stalls are checked for
+static const double tell_s = 1;    // how often progress is reported
 static const double goodbye_s = 1; // after "[DONE]", for the connection to be free again
 
-// A place for one request in flight.
+// A slot for one request in flight.
 struct lane {
   struct run *run;
   CURL *handle;
@@ -32,8 +32,8 @@ struct lane {
   double started_s;
   double heard_s;        // when anything was last received
   double text_s;         // when text was
-  const char *gave_up;   // why the request was ended by us
-  char words[MAX_WORDS]; // of an answer that is no stream
+  const char *gave_up;   // why we ended the request
+  char words[MAX_WORDS]; // of an answer that is not a stream
   size_t word_count;
   char detail[CURL_ERROR_SIZE];
 };
@@ -47,7 +47,7 @@ struct run {
   struct lane *lanes; // [load->concurrency]
   size_t *free_lanes; // [free_count]
   size_t free_count;
-  size_t scheduled; // requests so far; of a closed loop, of the first ones
+  size_t scheduled; // requests so far; in a closed loop, of the first ones
   double next_s;    // when the next is to be sent; INFINITY: when another ends
   struct draw_stream draws;
   double uniforms[VECTOR_BLOCK];
@@ -85,7 +85,7 @@ static double poisson_gap(struct run *run) {
   return -log(run->uniforms[at]) / run->load->rate_per_s;
 }
 
-// Sets when the request after this one is to be sent.
+// Sets when the next request is to be sent.
 static void schedule_next(struct run *run) {
   const struct load *load = run->load;
   run->scheduled++;
@@ -155,8 +155,9 @@ static size_t receive(char *bytes, size_t one, size_t size, void *context) {
   return stream->is_wrong ? 0 : size;
 }
 
-// A handle for each request: libcurl counts over a handle's whole life how often a kept connection
-// turned out to be closed, and gives up at the sixth. Connections are the multi handle's, and are kept.
+// A new handle for each request: libcurl counts over a handle's whole life how often a kept
+// connection turned out to be closed, and gives up at the sixth. Connections belong to the multi
+// handle, and are kept.
 static void lane_open(struct lane *lane) {
   const struct run *run = lane->run;
   curl_easy_cleanup(lane->handle);
@@ -179,7 +180,7 @@ static void lane_start(struct lane *lane, double scheduled_s) {
                          ? run->load->body(run->load->body_context, result->count)
                          : NULL;
   if (!body) {
-    give_up(run, arena_printf(run->arena, "the most requests that it may send are sent: %zu",
+    give_up(run, arena_printf(run->arena, "the maximum number of requests was sent: %zu",
                               result->count));
     return;
   }
@@ -216,8 +217,8 @@ static const char *failure_of(const struct lane *lane, CURLcode code) {
   if (failure)
     return failure;
   if (!lane->is_stream)
-    return "the answer is no stream of events";
-  return stream->is_finished ? NULL : "the stream ended without its end";
+    return "the answer is not a stream of events";
+  return stream->is_finished ? NULL : "the stream ended without an end marker";
 }
 
 static void keep_sample(struct lane *lane, const char *failure) {
@@ -231,7 +232,7 @@ static void keep_sample(struct lane *lane, const char *failure) {
   sample->failure = failure;
 }
 
-// One that is told again is not kept again.
+// A text equal to the first one is not kept again.
 static void count_failure(struct run *run, struct load_sample *sample) {
   struct load_result *result = run->result;
   if (!result->first_failure)
@@ -331,7 +332,7 @@ static void next_phase(struct run *run) {
     enter(run, LOAD_OVER);
 }
 
-// When a phase may end for its length alone.
+// When a phase may end because of its length alone.
 static double phase_due(const struct run *run) {
   const double due_s = run->phase == LOAD_RAMP_UP ? run->result->began_s + run->load->ramp_s
                        : run->phase == LOAD_STEADY
@@ -340,13 +341,13 @@ static double phase_due(const struct run *run) {
   return due_s > run->loop.now_s ? due_s : INFINITY;
 }
 
-// ---- what stands still
+// ---- stalls
 
 static const char *overdue(const struct lane *lane) {
   const struct run *run = lane->run;
   const double now_s = run->loop.now_s;
   if (now_s - lane->heard_s > run->load->silence_s)
-    return arena_printf(run->arena, "nothing came for %g s", run->load->silence_s);
+    return arena_printf(run->arena, "no data for %g s", run->load->silence_s);
   if (now_s - lane->started_s > run->load->request_s)
     return arena_printf(run->arena, "it did not end within %g s", run->load->request_s);
   return NULL;

@@ -76,7 +76,7 @@ int loop_open(struct loop *loop, size_t connections, struct diagnostics *diagnos
   struct epoll_event event = {.events = EPOLLIN, .data.fd = loop->timer};
   if (loop->timer < 0 || !loop->multi ||
       epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->timer, &event) < 0) {
-    diagnostics_error(diagnostics, (struct place){0}, "no loop of connections: %s",
+    diagnostics_error(diagnostics, (struct place){0}, "cannot start the connection loop: %s",
                       strerror(errno));
     diagnostics->machine_failed = true;
     loop_close(loop);
@@ -101,7 +101,7 @@ void loop_close(struct loop *loop) {
 
 // ---- turns
 
-// The timer wakes to the microsecond, epoll_wait's own limit to the millisecond.
+// The timer is accurate to the microsecond, epoll_wait's own limit to the millisecond.
 static void arm(struct loop *loop, double due_s) {
   if (due_s == loop->armed_s)
     return;

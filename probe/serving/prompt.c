@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Short words are a token each in most vocabularies.
+// Short words are one token each in most vocabularies.
 static const char *const common_words[] = {
     "the",  "of",   "and",   "to",    "in",    "is",    "that",  "for",  "it",   "as",   "was",
     "with", "be",   "by",    "on",    "not",   "he",    "his",   "but",  "at",   "are",  "this",
@@ -113,7 +113,7 @@ static void add_fields(struct writer *writer) {
   add(writer, "}");
 }
 
-// Bytes that any body of the prompt fits in: an id has at most 19 digits, a word 5 letters.
+// Bytes enough for any body of the prompt: an id has at most 19 digits, a word 5 letters.
 static size_t room_for(const struct prompt *prompt, size_t name) {
   return name + 512 + 20 * (size_t)(prompt->form == PROMPT_IDS ? prompt->input_tokens : 0) +
          6 * (size_t)(prompt->form == PROMPT_IDS ? 0 : prompt->words);

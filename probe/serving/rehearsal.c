@@ -23,7 +23,7 @@ struct stage {
   struct diagnostics *diagnostics;
 };
 
-// One request. Every one has a prompt of its own, which no cache has seen. Returns 0 or -1.
+// One request. Each has its own prompt, which no cache has seen. Returns 0 or -1.
 static int ask(struct stage *stage, struct load_sample *sample) {
   struct load_result result;
   struct prompt prompt = *stage->prompt;
@@ -49,21 +49,22 @@ static int ask(struct stage *stage, struct load_sample *sample) {
   return 0;
 }
 
-// ---- what it takes
+// ---- what the server takes
 
-// Of a failure that another request may not meet.
+// For a failure that another request may not meet.
 static bool is_of_request(const char *failure) {
   static const int statuses[] = {400, 404, 405, 415, 422, 500, 501};
   int status;
   if (sscanf(failure, "HTTP %d", &status) != 1)
-    return !strcmp(failure, "the answer is no stream of events");
+    return !strcmp(failure, "the answer is not a stream of events");
   for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
     if (status == statuses[i])
       return true;
   return false;
 }
 
-// Leaves out the field that the failure names, else all but usage, then that. False: none is left.
+// Leaves out the field that the failure names, or else all except usage, and then that. False: none
+// is left.
 static bool drop_field(struct prompt *prompt, const char *failure) {
   for (unsigned field = 1; field < FIELD_ALL; field <<= 1)
     if (prompt->fields & field && strstr(failure, prompt_field_name(field))) {
@@ -76,7 +77,7 @@ static bool drop_field(struct prompt *prompt, const char *failure) {
   return true;
 }
 
-// Returns 0 when it takes the form, 1 when it does not, -1 when nothing helps.
+// Returns 0 if it takes the form, 1 if it does not, -1 if nothing helps.
 static int try_form(struct stage *stage, struct load_sample *sample) {
   const char *first = NULL;
   stage->prompt->fields = FIELD_ALL;
@@ -104,7 +105,7 @@ static int refuse_all(struct stage *stage) {
   bool is_one = true;
   for (size_t i = 1; i < refusals->count; i++)
     is_one &= !strcmp(strstr(refusals->list[i], ": "), strstr(refusals->list[0], ": "));
-  diagnostics_error(stage->diagnostics, nowhere, "the server takes no request%s%s",
+  diagnostics_error(stage->diagnostics, nowhere, "the server accepts no requests%s%s",
                     is_one ? strstr(refusals->list[0], ": ") : ": ",
                     is_one ? "" : texts_joined(refusals, stage->arena));
   return -1;
@@ -112,7 +113,7 @@ static int refuse_all(struct stage *stage) {
 
 // ---- words
 
-// Tokens of a prompt of so many words; -1 after errors.
+// Tokens of a prompt of that many words; -1 after errors.
 static long tokens_of(struct stage *stage, long words, struct load_sample *sample) {
   stage->prompt->words = words;
   if (ask(stage, sample))
@@ -120,11 +121,11 @@ static long tokens_of(struct stage *stage, long words, struct load_sample *sampl
   if (!sample->failure && sample->usage.prompt_tokens > 0)
     return sample->usage.prompt_tokens;
   diagnostics_error(stage->diagnostics, nowhere, "prompts of words cannot be counted: %s",
-                    sample->failure ? sample->failure : "the server tells no usage");
+                    sample->failure ? sample->failure : "the server reports no usage");
   return -1;
 }
 
-// Tokens are taken for a line over words: a chat's template adds some to any prompt.
+// Tokens are fitted by a line over words: a chat's template adds some to any prompt.
 static int calibrate(struct stage *stage, struct load_sample *sample) {
   struct prompt *prompt = stage->prompt;
   const long few = prompt->words / 2 > 0 ? prompt->words / 2 : 1, many = 2 * few;
@@ -135,9 +136,10 @@ static int calibrate(struct stage *stage, struct load_sample *sample) {
   const double each = (double)(of_many - of_few) / (double)(many - few);
   const double words = ((double)prompt->input_tokens - (double)of_few) / each + (double)few;
   if (!(each > 0) || !(words >= 1)) {
-    diagnostics_error(stage->diagnostics, nowhere,
-                      "a prompt of %ld tokens cannot be made: %ld words have %ld, and %ld have %ld",
-                      prompt->input_tokens, few, of_few, many, of_many);
+    diagnostics_error(
+        stage->diagnostics, nowhere,
+        "a prompt of %ld tokens cannot be built: %ld words have %ld, and %ld have %ld",
+        prompt->input_tokens, few, of_few, many, of_many);
     return -1;
   }
   prompt->words = lround(words);

@@ -1,4 +1,4 @@
-// rehearsal: which requests a server takes, found out by sending it a few.
+// rehearsal: finds out which requests a server takes by sending it a few.
 #ifndef PERTOKEN_PROBE_SERVING_REHEARSAL_H
 #define PERTOKEN_PROBE_SERVING_REHEARSAL_H
 
@@ -12,14 +12,14 @@
 enum { REHEARSAL_REQUESTS = 18 }; // at most
 
 struct rehearsal {
-  double request_s;     // the shortest of those like the load's, which was alone on the server
-  const char *rejected; // fields that the server does not take: "min_tokens, ignore_eos"; "" none
+  double request_s;     // the shortest of those like the load's, each alone on the server
+  const char *rejected; // fields that the server rejects: "min_tokens, ignore_eos"; "" if none
 };
 
-// Sends prompts of the lengths wanted in each form (PROMPT_IDS first, with all fields), one after the
-// other, until the server takes one, and sets form, fields and, where they count, words of `prompt`.
-// Each takes `limit_s` at most. It is an error if the server takes none, and if words cannot be counted
-// because it tells no usage. Returns 0 or -1, the latter also when stopped.
+// Sends prompts of the lengths wanted in each form (PROMPT_IDS first, with all fields), one after
+// another, until the server takes one, and sets form, fields and, if they matter, words of
+// `prompt`. Each takes at most `limit_s`. It is an error if the server takes none, or if words
+// cannot be counted because it reports no usage. Returns 0 or -1, the latter also when stopped.
 int rehearse(const struct server *server, struct prompt *prompt, double limit_s,
              const volatile sig_atomic_t *stop, struct rehearsal *rehearsal, struct arena *arena,
              struct diagnostics *diagnostics);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Of a request alone, against those of a first one that the server was not warm for.
+// Margin on the number of requests: request_s may be that of a first request, on a cold server.
 static const double margin = 4;
 static const double longest_ramp_s = 30;
 
@@ -19,7 +19,7 @@ static double ramp_s(const struct rung_order *order) {
   return fmin(order->request_s, longest_ramp_s);
 }
 
-// Of an open loop: it has as many requests as a P90 takes.
+// For an open loop: long enough for as many requests as a P90 takes.
 static double open_window_s(const struct rung_order *order) {
   return fmax(order->window_s, (double)serving_samples(90) / order->rate_per_s);
 }
@@ -33,7 +33,7 @@ size_t rung_most_requests(const struct rung_order *order) {
                             RUNG_MOST_IN_FLIGHT);
 }
 
-// Prompts that no other rung had, and no other run.
+// Prompts that no other rung has had, nor any other run.
 static uint64_t seed_of(const struct rung_order *order) {
   const uint64_t mark =
       order->load == LOAD_CLOSED ? order->concurrency : (uint64_t)(1e6 * order->rate_per_s) << 16;
@@ -66,7 +66,7 @@ static struct load load_of(const struct rung_order *order, struct prompt *prompt
   };
 }
 
-// ---- what refuses it
+// ---- reasons for refusal
 
 struct hearing {
   const struct rung_order *order;
@@ -92,7 +92,7 @@ static const char *uncounted(const struct hearing *hearing) {
   const struct window_requests *requests = &hearing->requests;
   if (!requests->without_usage)
     return NULL;
-  return arena_printf(hearing->arena, "the server told no usage for %zu of %zu requests",
+  return arena_printf(hearing->arena, "the server reported no usage for %zu of %zu requests",
                       requests->without_usage, requests->completed);
 }
 
@@ -127,13 +127,14 @@ static const char *cached(const struct hearing *hearing) {
 static const char *client_bound(const struct hearing *hearing) {
   const double share = hearing->rung->client_cpu_share;
   return share > RUNG_CLIENT_BOUND
-             ? arena_printf(hearing->arena,
-                            "the client took %.0f %% of a core, so it may have held the server up",
-                            100 * share)
+             ? arena_printf(
+                   hearing->arena,
+                   "the client used %.0f %% of a core, so it may have slowed the server down",
+                   100 * share)
              : NULL;
 }
 
-// The first that applies is told.
+// The first that applies is reported.
 static const char *(*const refusals[])(const struct hearing *) = {
     failed, unfinished, uncounted, other_lengths, cached, client_bound,
 };
@@ -147,7 +148,7 @@ static const char *refusal_of(const struct hearing *hearing) {
 
 // ---- the rung
 
-// The load and what it was like, without a figure that anybody could use.
+// Keeps the load and its description, but no figure that anybody could use.
 static void strip(const struct rung_order *order, struct serving_rung *rung) {
   const struct serving_rung was = *rung;
   *rung = serving_rung_unknown;
@@ -190,7 +191,7 @@ static struct client_counts counted(const struct load_result *result) {
   return counts;
 }
 
-// What is in flight when an open loop ends is broken off, and nobody tells its tokens.
+// Requests in flight when an open loop ends are broken off, and their tokens are never reported.
 static bool all_ended(const struct load_result *result) {
   return result->completed == result->count;
 }
@@ -202,7 +203,7 @@ static const char *cross_check(const struct server_counters *before,
   if (failure)
     return arena_printf(arena, "none: GET /metrics: %s", failure);
   if (!all_ended(result))
-    return "none: requests were broken off, which the server counts";
+    return "none: requests were aborted, which the server counts";
   return counters_compare(before, after, &client, arena);
 }
 
@@ -224,7 +225,7 @@ enum rung_end rung_run(const struct rung_order *order, struct serving_rung *rung
   prompt.seed = seed_of(order);
   const struct load load = load_of(order, &prompt);
   struct serving_power unmetered = serving_rung_unknown.power;
-  unmetered.source = "none: no meter of the server's host";
+  unmetered.source = "none: no meter on the server's host";
   const char *failure;
   struct load_result result;
   const struct server_counters before = counters_of(order->server, &failure, arena);

@@ -1,4 +1,4 @@
-// rung: one load on a server, measured with all that stands beside it, and judged.
+// rung: one load on a server, measured with everything recorded alongside, and judged.
 #ifndef PERTOKEN_PROBE_SERVING_RUNG_H
 #define PERTOKEN_PROBE_SERVING_RUNG_H
 
@@ -13,11 +13,11 @@
 #include <signal.h>
 #include <stddef.h>
 
-// Watts beside the load. Times are of machine_clock, and `utc_offset_s` makes UTC of them.
+// Power during the load. Times are of machine_clock, and `utc_offset_s` converts them to UTC.
 struct rung_meter {
   void *context;
   void (*begin)(void *context); // the load is about to begin
-  // It is over, and the window was from..until.
+  // The load is over, and the window was from..until.
   struct serving_power (*end)(void *context, double from_s, double until_s, double utc_offset_s);
 };
 
@@ -27,7 +27,7 @@ struct rung_order {
   enum serving_load load;      // LOAD_CLOSED or LOAD_POISSON
   size_t concurrency;          // closed
   double rate_per_s;           // open
-  double window_s, limit_s;    // least of the window, most of the load
+  double window_s, limit_s;    // minimum of the window, maximum of the load
   double request_s;            // of a request that is alone on the server
   struct slo slo;
   const struct rung_meter *meter;
@@ -37,13 +37,13 @@ struct rung_order {
 };
 
 enum rung_end {
-  RUNG_DONE,    // it stands in the record, refused or not
+  RUNG_DONE,    // it is in the record, refused or not
   RUNG_STOPPED, // by *stop
   RUNG_GONE,    // refused, and the server no longer answers
   RUNG_FAILED   // on this machine, and reported
 };
 
-// What a rung is refused for, beside requests that fail and usage that is missing.
+// Limits beyond which a rung is refused, apart from failed requests and missing usage.
 #define RUNG_MOST_CACHED  0.01 // of input tokens
 #define RUNG_LENGTH_OFF   0.01 // of output tokens, and of input sent as ids
 #define RUNG_WORDS_OFF    0.05 // of input sent as words
@@ -51,10 +51,10 @@ enum rung_end {
 
 enum { RUNG_MOST_IN_FLIGHT = 1024 }; // of an open loop
 
-// How many requests the rung sends at most.
+// The most requests that the rung sends.
 size_t rung_most_requests(const struct rung_order *order);
 
-// Sends the load. *rung has what came of it, without rates if it is refused. The server's counters are
+// Sends the load. *rung gets the result, without rates if it is refused. The server's counters are
 // read before and after, when nothing is in flight.
 enum rung_end rung_run(const struct rung_order *order, struct serving_rung *rung,
                        struct arena *arena, struct diagnostics *diagnostics);

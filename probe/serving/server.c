@@ -36,15 +36,15 @@ static const struct {
   CURLUPart part;
   const char *complaint;
 } unwanted[] = {
-    {CURLUPART_USER, "a URL is recorded, so that no user may stand in it; a key goes into "
-                     "PERTOKEN_API_KEY"},
-    {CURLUPART_PASSWORD, "a URL is recorded, so that no password may stand in it; a key goes into "
-                         "PERTOKEN_API_KEY"},
-    {CURLUPART_QUERY, "a server's URL has no query"},
-    {CURLUPART_FRAGMENT, "a server's URL has no fragment"},
+    {CURLUPART_USER,
+     "the URL is recorded, so it must not contain a user; put the key in PERTOKEN_API_KEY"},
+    {CURLUPART_PASSWORD,
+     "the URL is recorded, so it must not contain a password; put the key in PERTOKEN_API_KEY"},
+    {CURLUPART_QUERY, "a server's URL must not have a query"},
+    {CURLUPART_FRAGMENT, "a server's URL must not have a fragment"},
 };
 
-// Of a text that libcurl reads as a URL. NULL: fine.
+// For a text that libcurl reads as a URL. NULL: fine.
 static const char *url_complaint(CURLU *url, struct arena *arena) {
   for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
     if (url_part(url, unwanted[i].part, arena))
@@ -55,7 +55,8 @@ static const char *url_complaint(CURLU *url, struct arena *arena) {
   return NULL;
 }
 
-// The text as it will be used: "http://host:8000/v1/" is "http://host:8000". NULL after an error.
+// The text in the form used: "http://host:8000/v1/" becomes "http://host:8000". NULL after an
+// error.
 static const char *url_read(const char *text, struct arena *arena,
                             struct diagnostics *diagnostics) {
   const struct place place = source_text_start("URL", text, arena);
@@ -75,7 +76,7 @@ static const char *url_read(const char *text, struct arena *arena,
   char *whole = complaint ? NULL : url_part(url, CURLUPART_URL, arena);
   curl_url_cleanup(url);
   if (complaint)
-    diagnostics_error(diagnostics, place, "this is no server's URL: %s", complaint);
+    diagnostics_error(diagnostics, place, "this is not the URL of a server: %s", complaint);
   if (whole)
     cut_end(whole, "/");
   return whole;
@@ -83,7 +84,7 @@ static const char *url_read(const char *text, struct arena *arena,
 
 // ---- opening
 
-// A header ends at a line's end, and carries visible characters of ASCII.
+// A header ends at the line's end, and holds visible ASCII characters.
 static bool is_header_text(const char *text) {
   for (; *text; text++)
     if (*text < ' ' || *text > '~')
@@ -109,7 +110,7 @@ int server_open(struct server *server, const char *url, struct arena *arena,
     return -1;
   }
   if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    diagnostics_error(diagnostics, (struct place){0}, "libcurl does not start");
+    diagnostics_error(diagnostics, (struct place){0}, "libcurl could not be started");
     diagnostics->machine_failed = true;
     return -1;
   }
@@ -134,8 +135,8 @@ void server_close(struct server *server) {
   *server = (struct server){0};
 }
 
-// HTTP/1.1: each stream has a connection, and so a time of receipt, of its own. "identity" asks for no
-// compression, which would hold tokens back, and has libcurl undo one that comes unasked.
+// HTTP/1.1: each stream has a connection, and so a time of receipt, of its own. "identity" asks for
+// no compression, which would hold tokens back, and makes libcurl undo any that comes unasked.
 CURL *server_handle(const struct server *server, const char *path, struct arena *arena) {
   CURL *handle = curl_easy_init();
   curl_easy_setopt(handle, CURLOPT_URL, arena_printf(arena, "%s%s", server->url, path));
@@ -176,8 +177,8 @@ const char *server_words(const struct server *server, const char *text, size_t s
   return text_readable(words, arena);
 }
 
-// The sentence in {"error": {"message": "..."}}, {"error": "..."}, {"message": "..."} or
-// {"detail": "..."}; NULL where the body is nothing of the kind.
+// The sentence in {"error": {"message": "..."}}, {"error": "..."}, {"message": "..."} or {"detail":
+// "..."}; NULL if the body is nothing of the kind.
 static const char *complaint_in(const json_t *root) {
   const json_t *error = json_object_get(root, "error");
   const json_t *const places[] = {json_object_get(error, "message"), error,
@@ -209,14 +210,14 @@ static const char *status_failure(const struct server *server, CURL *handle, lon
   return arena_printf(arena, "HTTP %ld%s%s", status, *words ? ": " : "", words);
 }
 
-// In our words where libcurl's are those of its own workings.
+// In our words where libcurl's would be about its own workings.
 static const struct {
   CURLcode code;
   const char *words;
 } failures[] = {
-    {CURLE_COULDNT_CONNECT, "nobody answers there"},
-    {CURLE_UNSUPPORTED_PROTOCOL, "what answers there is not HTTP"},
-    {CURLE_WEIRD_SERVER_REPLY, "what answers there is not HTTP"},
+    {CURLE_COULDNT_CONNECT, "no server answers there"},
+    {CURLE_UNSUPPORTED_PROTOCOL, "the service at this address does not speak HTTP"},
+    {CURLE_WEIRD_SERVER_REPLY, "the service at this address does not speak HTTP"},
     {CURLE_GOT_NOTHING, "the server closed the connection without an answer"},
     {CURLE_RECV_ERROR, "the connection broke"},
     {CURLE_SEND_ERROR, "the connection broke"},

@@ -1,10 +1,10 @@
-// server: an inference server by its URL, and short questions to it.
+// server: an inference server by its URL, and short queries to it.
 //
-// The API key comes from the environment variable PERTOKEN_API_KEY, goes to libcurl and nowhere else:
-// it is not in the URL, and complaints that repeat it are shown without. A server behind a proxy is
-// found by the variables that curl knows: http_proxy, https_proxy, no_proxy. TLS is checked against the
-// system's certificates, or those of the file that SSL_CERT_FILE names. No redirect is followed: load
-// goes only where it was told to.
+// The API key comes from the environment variable PERTOKEN_API_KEY, goes to libcurl and nowhere
+// else: it is not in the URL, and error texts that repeat it are shown without it. A server behind
+// a proxy is found through the variables that curl knows: http_proxy, https_proxy, no_proxy. TLS is
+// checked against the system's certificates, or those in the file named by SSL_CERT_FILE. No
+// redirect is followed: load goes only where it was told to.
 #ifndef PERTOKEN_PROBE_SERVING_SERVER_H
 #define PERTOKEN_PROBE_SERVING_SERVER_H
 
@@ -21,38 +21,39 @@ struct server {
   struct curl_slist *headers; // of every request
 };
 
-// What a question came to. Texts stand in the arena.
+// The result of a query. Texts are in the arena.
 struct answer {
   long status;      // HTTP's; 0: no answer
   const char *body; // size bytes and a final NUL; never NULL
   size_t size;
   const char *software; // the header "Server": "uvicorn"; "" if it has none
-  const char *failure;  // NULL: status is 200; else why not, in a sentence without a full stop
+  const char *failure;  // NULL: status is 200; otherwise why not, in a sentence without a full stop
 };
 
-// Errors: a URL that is not of http or https, one with a user, a query or a fragment in it, a key that
-// no header can carry. Asks the server nothing. Returns 0 or -1; server_close then does nothing.
+// Errors: a URL that is not http or https; one with a user, a query or a fragment in it; a key that
+// no header can carry. Sends the server nothing. Returns 0 or -1; server_close then does nothing.
 int server_open(struct server *server, const char *url, struct arena *arena,
                 struct diagnostics *diagnostics);
 void server_close(struct server *server);
 
 enum { MAX_ANSWER = 64 << 20 }; // bytes; a longer body is a failure
 
-// GET of a path, as "/v1/models", "/version", "/metrics", "/props". Takes `limit_s` at most.
+// GET of a path, such as "/v1/models", "/version", "/metrics", "/props". Takes at most `limit_s`.
 struct answer server_get(const struct server *server, const char *path, double limit_s,
                          struct arena *arena);
 
 // ---- for requests of any kind
 
-// A handle with all that concerns the server set, for `path`.
+// A handle for `path` with everything set that concerns the server.
 CURL *server_handle(const struct server *server, const char *path, struct arena *arena);
 
-// Why an exchange failed, from what libcurl says of it and what the server sent: "connection refused",
+// Why an exchange failed, from libcurl's result and the server's answer: "connection refused",
 // "HTTP 404: The model 'x' does not exist". NULL: it did not fail.
 const char *server_failure(const struct server *server, CURL *handle, CURLcode code,
                            const char *detail, const char *body, size_t size, struct arena *arena);
 
-// The server's own words as they may be shown: readable, of one line, short, and without the key.
+// The server's own words in a form that may be shown: readable, one line, short, and without the
+// key.
 const char *server_words(const struct server *server, const char *text, size_t size,
                          struct arena *arena);
 

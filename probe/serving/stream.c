@@ -52,20 +52,21 @@ __attribute__((format(printf, 2, 3))) static void fail(struct stream *stream, co
 
 // ---- an event's JSON
 
-// A count of tokens, or `missing` if it is null or not there. No server's context is 10^12 tokens long.
+// A count of tokens, or `missing` if it is null or absent. No server's context is 10^12 tokens
+// long.
 static long count_in(struct stream *stream, const json_t *object, const char *key, long missing) {
   const json_t *value = json_object_get(object, key);
   if (!value || json_is_null(value))
     return missing;
   const json_int_t count = json_integer_value(value);
   if (!json_is_integer(value) || count < 0 || count > 1000000000000) {
-    fail(stream, "'%s' of the usage is no number of tokens", key);
+    fail(stream, "'%s' in usage is not a number of tokens", key);
     return missing;
   }
   return (long)count;
 }
 
-// llama-server tells what it had cached in its timings.
+// llama-server reports cached tokens among its timings.
 static void take_usage(struct stream *stream, const json_t *event) {
   struct usage *usage = &stream->usage;
   const json_t *told = json_object_get(event, "usage");
@@ -90,7 +91,7 @@ static bool take_error(struct stream *stream, const json_t *event) {
   return true;
 }
 
-// What a reasoning model thinks is tokens, too.
+// A reasoning model's thoughts are tokens, too.
 static bool has_text(const json_t *choice) {
   const json_t *delta = json_object_get(choice, "delta");
   const json_t *const texts[] = {json_object_get(choice, "text"), json_object_get(delta, "content"),
@@ -119,7 +120,7 @@ static void take_choice(struct stream *stream, const json_t *choice, double rece
     stream->last_s = received_s;
 }
 
-// ---- chunks that differ in their text alone
+// ---- chunks that differ only in their text
 
 // False if that would be more than an event may have.
 static bool append(char **text, size_t *size, size_t *room, const char *bytes, size_t count) {
@@ -135,7 +136,7 @@ static bool append(char **text, size_t *size, size_t *room, const char *bytes, s
 
 enum { LESSON_CHUNKS = 16 };
 
-// Text as it stands between two quotes, without an escape.
+// Text unchanged between two quotes, without an escape.
 static bool is_plain_text(const char *text, size_t size) {
   for (size_t i = 0; i < size; i++)
     if ((unsigned char)text[i] < ' ' || text[i] == '"' || text[i] == '\\')
@@ -152,8 +153,8 @@ static bool is_known_chunk(const struct stream *stream) {
          is_plain_text(stream->data + head, size - head - tail);
 }
 
-// Whether the known event is, with another text in its place, nothing but that text: without any it
-// must be one choice with nothing to say.
+// Whether the known event, with another text in its place, is nothing but that text: without any
+// text it must be one choice that says nothing.
 static bool is_text_alone(const struct stream *stream) {
   struct stream empty = {0};
   const size_t tail = stream->known_size - stream->text_end;
@@ -170,8 +171,8 @@ static bool is_text_alone(const struct stream *stream) {
   return is_it;
 }
 
-// Learns where the text of the chunk stands that was just parsed. What is looked for is found in no
-// chunk but one that has the key; is_text_alone says whether it was the text's.
+// Learns where the text of the chunk just parsed is. The mark searched for is found only in a chunk
+// that has the key; is_text_alone says whether it was the text's.
 static void learn_chunk(struct stream *stream) {
   static const char *const keys[] = {"\"text\":", "\"content\":", "\"reasoning_content\":"};
   stream->next_lesson = stream->chunks + LESSON_CHUNKS;
@@ -219,7 +220,7 @@ static void take_event(struct stream *stream, double received_s) {
   json_error_t error;
   json_t *event = json_loadb(data, size, JSON_ALLOW_NUL, &error);
   if (!json_is_object(event))
-    fail(stream, "an event is no JSON object: %s", event ? "another value" : error.text);
+    fail(stream, "an event is not a JSON object: %s", event ? "another value" : error.text);
   else if (!take_error(stream, event))
     take_object(stream, event, received_s);
   json_decref(event);
@@ -234,7 +235,7 @@ static void dispatch(struct stream *stream, double received_s) {
   stream->data_size = 0;
 }
 
-// "data: VALUE", "data:VALUE"; other fields and comments say nothing of tokens.
+// "data: VALUE", "data:VALUE"; other fields and comments do not concern tokens.
 static void take_line(struct stream *stream, double received_s) {
   const char *line = stream->line;
   size_t size = stream->line_size;
@@ -270,7 +271,7 @@ static const char *line_end(const char *bytes, const char *end) {
   return back ? back : feed;
 }
 
-// A line ends with LF, CRLF or CR, and CRLF may come in two pieces.
+// A line ends with LF, CRLF or CR, and CRLF may be split between two pieces.
 void stream_feed(struct stream *stream, const char *bytes, size_t size, double received_s) {
   const char *end = bytes + size;
   while (bytes < end && !stream->is_wrong) {

@@ -45,7 +45,7 @@ static double tpot_s(const struct load *load, const struct load_sample *sample) 
              : NAN;
 }
 
-// Of its time, the share that lies in the window.
+// The share of its time that is in the window.
 static double share_of_time(const struct window *window, const struct load_sample *sample) {
   const double inside_s =
       fmin(sample->end_s, window->until_s) - fmax(sample->sent_s, window->from_s);
@@ -72,7 +72,7 @@ static double input_in(const struct window *window, const struct load_sample *sa
 
 // ---- latencies
 
-// NAN of too few; one tells nothing of a percentile.
+// NAN for too few; a single value says nothing about a percentile.
 static double percentile_of(const double *ascending, size_t count, int percentile) {
   return count > 0 && count >= (size_t)serving_samples(percentile)
              ? quantile(ascending, count, percentile / 100.)
@@ -117,7 +117,7 @@ static struct serving_latency latency(const struct window *window,
   return found;
 }
 
-// Gaps of one request are alike: what counts as a sample is the request.
+// Gaps of one request are alike, so the request counts as the sample.
 static double gap_percentile(const struct gaps *gaps, size_t requests, int percentile) {
   return requests >= (size_t)serving_samples(percentile) ? gaps_quantile(gaps, percentile / 100.)
                                                          : NAN;
@@ -140,7 +140,7 @@ static bool keeps(const struct load *load, const struct load_sample *sample, str
          (isnan(slo.tpot_s) || isnan(tpot) || tpot <= slo.tpot_s);
 }
 
-// Sums over the requests that the window has a part of.
+// Sums over the requests that are at least partly in the window.
 struct sums {
   double output, input, busy_s;       // in the window
   double input_tokens, output_tokens; // of the requests that count

@@ -1,4 +1,4 @@
-// Can a vendor's claims be true together? model/questions/audit.h says how that is found out.
+// Can all of a vendor's claims be true? model/questions/audit.h describes the method.
 
 #include "reports/answers/audit.h"
 
@@ -14,7 +14,7 @@
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/published_bounds.h"
 #include "model/whatif/variation.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static const char *of_claim(const struct writer *writer, const struct claim *cla
   return quantity(writer, value, claim->quantity.unit);
 }
 
-// "0.904 to 0.918 W", one value where both ends show alike, "at least 3 W" where one is open.
+// "0.904 to 0.918 W", one value if both ends print the same, "at least 3 W" if one end is open.
 static const char *span_text(const struct writer *writer, struct audit_span span,
                              const struct unit *unit) {
   const char *low = quantity(writer, span.low, unit), *high = quantity(writer, span.high, unit);
@@ -78,7 +78,7 @@ static const char *join(const struct writer *writer, const char *list, const cha
   return arena_printf(writer->arena, "%s%s%s", list, !*list ? "" : left ? ", " : " and ", name);
 }
 
-// The claims of a conflict, but `except`.
+// The claims of a conflict except `except`.
 static const char *conflict_names(const struct writer *writer, const struct audit_claim *conflict,
                                   const struct claim *except) {
   const struct claims *claims = writer->audit->claims;
@@ -103,7 +103,7 @@ static const char *conflict_text(const struct writer *writer, const struct audit
   return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
 }
 
-// What is claimed, an interval with both its ends; nothing of a quantity that is only shown.
+// The claimed value, or both ends of an interval; empty for a quantity that is only shown.
 static struct answer_cell claimed_cell(const struct writer *writer, const struct claim *claim) {
   if (claim->relation == CLAIM_WITHIN)
     return cell_words(
@@ -116,7 +116,7 @@ static void add_claims_that_hold(const struct writer *writer, struct answer *ans
   struct answer_table *table =
       ANSWER_TABLE(answer, "claims", "Where all claims hold", {"claim", "Claim", NULL},
                    {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
-                   {"low", "From", NULL}, {"high", "To", NULL}, {"best", "Amid", NULL});
+                   {"low", "From", NULL}, {"high", "To", NULL}, {"best", "Midpoint", NULL});
   for (int r = 0; r < audit->count + audit->shown_count; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const struct unit *unit = claim->claim->quantity.unit;
@@ -124,14 +124,14 @@ static void add_claims_that_hold(const struct writer *writer, struct answer *ans
                cell_in(claim->stands, unit), cell_in(claim->together.low, unit),
                cell_in(claim->together.high, unit), cell_in(claim->best, unit));
   }
-  table->note = "As stated: with every free quantity as the scenario has it. Amid: with the most "
-                "room to every tolerance.";
+  table->note = "As stated: with every free quantity at the scenario's value. Midpoint: the point "
+                "with the most room to every tolerance.";
 }
 
 static void add_claims_that_conflict(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
   struct answer_table *table =
-      ANSWER_TABLE(answer, "claims", "What the claims say, and how near they come",
+      ANSWER_TABLE(answer, "claims", "Claims and how closely each can be met",
                    {"claim", "Claim", NULL}, {"claimed", "Claimed", NULL},
                    {"stands", "As stated", NULL}, {"nearest_said", "Nearest", NULL},
                    {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL});
@@ -142,16 +142,16 @@ static void add_claims_that_conflict(const struct writer *writer, struct answer 
                cell_in(claim->stands, unit), cell_in(claim->nearest_said, unit),
                cell_in(claim->nearest, unit), cell_words(conflict_text(writer, claim)));
   }
-  table->note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
-                "others, or where they cannot those that it conflicts with, hold exactly as said. "
+  table->note = "As stated: with every free quantity at the scenario's value. Nearest: while the "
+                "other claims (or, if they cannot, those it conflicts with) hold exactly. "
                 "Tolerated: while they hold within their tolerances.";
 }
 
-// Nothing is free.
+// For an audit in which no quantity is free.
 static void add_claims_as_stated(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
   struct answer_table *table = ANSWER_TABLE(
-      answer, "claims", "The claims beside what the scenario gives", {"claim", "Claim", NULL},
+      answer, "claims", "Claims compared with the scenario's results", {"claim", "Claim", NULL},
       {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL}, {"holds", "Holds", NULL});
   for (int r = 0; r < audit->count + audit->shown_count; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
@@ -162,14 +162,14 @@ static void add_claims_as_stated(const struct writer *writer, struct answer *ans
                           : claim->conflict_size ? "no"
                                                  : "yes"));
   }
-  table->note = "Nothing is free: every claim is checked as the scenario stands.";
+  table->note = "Nothing is free: every claim is checked against the scenario's values.";
 }
 
 static void add_needs(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
   struct answer_table *table = ANSWER_TABLE(
       answer, "needs", "What would make them true together", {"claim", "Claim", NULL},
-      {"needs", "Needs", NULL}, {"stated", "Instead of", NULL}, {"exact_low", "As said", NULL},
+      {"needs", "Needs", NULL}, {"stated", "Instead of", NULL}, {"exact_low", "Exact", NULL},
       {"exact_high", "to", NULL}, {"low", "Tolerated", NULL}, {"high", "to", NULL});
   for (int i = 0; i < audit->need_count; i++) {
     const struct audit_need *need = &audit->needs[i];
@@ -179,14 +179,14 @@ static void add_needs(const struct writer *writer, struct answer *answer) {
                cell_in(need->exact.high, unit), cell_in(need->span.low, unit),
                cell_in(need->span.high, unit));
   }
-  table->note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
-                "condition of a claim changes for that claim alone, anything else for all of them.";
+  table->note = "Exact: for all claims to hold exactly; tolerated: within their tolerances. A "
+                "claim's own condition changes for that claim only, anything else for all of them.";
 }
 
 static void add_alone(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
   struct answer_table *table =
-      ANSWER_TABLE(answer, "alone", "What follows from one claim, exactly as said",
+      ANSWER_TABLE(answer, "alone", "What follows from a single claim, taken exactly",
                    {"claim", "If this alone holds", NULL}, {"follows", "Follows", NULL},
                    {"low", "From", NULL}, {"high", "To", NULL}, {"stands", "As stated", NULL});
   for (int i = 0; i < audit->alone_count; i++) {
@@ -205,7 +205,7 @@ static void add_free(const struct writer *writer, struct answer *answer) {
                    audit->holds ? "For which values of the free quantities" : "What was searched",
                    {"quantity", "Free quantity", NULL}, {"searched_low", "Searched", NULL},
                    {"searched_high", "to", NULL}, {"low", "Holds", NULL}, {"high", "to", NULL},
-                   {"best", "Amid", NULL});
+                   {"best", "Midpoint", NULL});
   if (!audit->holds)
     table->column_count = 3;
   for (int i = 0; i < audit->free_count; i++) {
@@ -323,7 +323,7 @@ static void add_catalogue(const struct writer *writer, struct answer *answer) {
 
 static const char *together_answer(const struct writer *writer) {
   const struct audit *audit = writer->audit;
-  const char *free_text = audit->free_count ? "" : " as the scenario stands";
+  const char *free_text = audit->free_count ? "" : " with the scenario's values";
   if (audit->holds) {
     const char *all =
         audit->count == 1 ? "The claim can be true" : "The claims can be true together";
@@ -362,9 +362,8 @@ static void add_reasons(const struct writer *writer, struct answer *answer) {
       answer,
       "%d free quantities: %d Sobol points, then refined from the best of them to %.0e points",
       audit->free_count, SEARCH_POINTS, AUDIT_TOLERANCE * 100);
-  answer_reason(answer,
-                "A point is a percentage point of a saving, a hundredth of what is claimed of "
-                "anything else");
+  answer_reason(answer, "A point is a percentage point for a saving, and one hundredth of the "
+                        "claimed value otherwise");
   answer_reason(answer,
                 audit->holds ? "The best point found has %s points of room to every tolerance"
                              : "The best point found breaks the worst of them by %s points beyond "
@@ -412,7 +411,7 @@ static const char *needs_text(const struct writer *writer, const struct claim *c
                           span_text(writer, need->looked, unit));
     else
       text =
-          arena_printf(writer->arena, "%s It needs %s = %s instead of %s.", text, need->name,
+          arena_printf(writer->arena, "%s This needs %s = %s instead of %s.", text, need->name,
                        span_text(writer, isnan(need->exact.low) ? need->span : need->exact, unit),
                        quantity(writer, need->stated, unit));
   }
@@ -432,7 +431,7 @@ static const char *conflict_answer(const struct writer *writer, const struct aud
   return arena_printf(writer->arena,
                       "Not true together with %s: the nearest is %s%s (%s within tolerances).%s",
                       conflict_names(writer, claim, said), of_claim(writer, said, nearest),
-                      isnan(claim->nearest_said) ? "" : " while the rest holds as said",
+                      isnan(claim->nearest_said) ? "" : " while the rest holds exactly",
                       of_claim(writer, said, claim->nearest), needs);
 }
 
@@ -441,7 +440,7 @@ static const char *claim_answer(const struct writer *writer, const struct audit_
   if (claim->conflict_size)
     return conflict_answer(writer, claim);
   if (!writer->audit->holds)
-    return writer->audit->free_count ? "In no conflict with the others."
+    return writer->audit->free_count ? "No conflict with the others."
                                      : arena_printf(writer->arena, "Holds: the scenario gives %s.",
                                                     of_claim(writer, said, claim->stands));
   if (!writer->audit->free_count)
@@ -457,19 +456,19 @@ static void add_claim_reasons(const struct writer *writer, const struct audit_cl
   const struct unit *unit = said->quantity.unit;
   if (*said->source)
     answer_reason(answer, "Source: %s", said->source);
-  answer_reason(answer, "As the scenario stands%s: %s", conditions_text(writer, said),
+  answer_reason(answer, "With the scenario's values%s: %s", conditions_text(writer, said),
                 of_claim(writer, said, claim->stands));
   if (!isnan(claim->reach.low))
-    answer_reason(answer, "Whatever the other claims say, the free quantities let it be %s",
+    answer_reason(answer, "Regardless of the other claims, the free quantities allow %s",
                   span_text(writer, claim->reach, unit));
   if (!isnan(claim->together.low))
-    answer_reason(answer, "While all claims hold it is %s",
+    answer_reason(answer, "With all claims holding, it is %s",
                   span_text(writer, claim->together, unit));
   if (claim->conflict_size > 1)
-    answer_reason(answer,
-                  "It cannot be true together with %s, while any of them can without one of the "
-                  "others",
-                  conflict_names(writer, claim, said));
+    answer_reason(
+        answer,
+        "It cannot be true together with %s; dropping any one of them resolves the conflict",
+        conflict_names(writer, claim, said));
 }
 
 static struct answer one_claim(const struct writer *writer, const struct audit_claim *claim) {
@@ -538,9 +537,8 @@ struct answer answer_claims(const struct recomputed *rows, size_t count, struct 
   }
   answer.sentence =
       arena_printf(arena,
-                   "Of %zu claims %zu hold, %zu do not, for %zu it depends on the reading, "
-                   "%zu cannot be recomputed; %zu disagree with the table's own "
-                   "verdict.",
+                   "Of %zu claims, %zu hold, %zu do not, %zu depend on the reading and %zu cannot "
+                   "be recomputed; %zu disagree with the table's own verdict.",
                    count, counts[RECOMPUTE_HOLDS], counts[RECOMPUTE_FAILS],
                    counts[RECOMPUTE_DEPENDS], counts[RECOMPUTE_CANNOT], disagreements);
   answer.no = disagreements > 0;

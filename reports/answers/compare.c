@@ -9,9 +9,9 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/simulate/simulation.h"
-#include "reports/answers/answer_parts.h"
 #include "reports/answers/compare_notes.h"
 #include "reports/answers/finance.h"
+#include "reports/faces/parts.h"
 #include "reports/print/interval.h"
 #include "reports/print/style.h"
 #include "reports/print/verdict.h"
@@ -31,7 +31,7 @@ struct comparing {
 
 // ---- for people
 
-// What a buyer looks for first, and by which heading where options stand below each other.
+// What a buyer looks for first, and its column heading where options are rows.
 static const struct fact {
   const char *item, *brief;
   int weight;
@@ -50,7 +50,7 @@ static const struct fact {
 static const struct fact results[] = {
     {"tco", "TCO", 6, false},
     {"cost_per_mtok", "cost", 9, false},
-    {"levelised_cost_per_mtok", "levelised", 5, false},
+    {"levelised_cost_per_mtok", "levelized", 5, false},
     {"headroom_least", "headroom", 2, false},
 };
 
@@ -115,7 +115,7 @@ static void add_categories(const struct comparing *comparing, struct answer_tabl
   }
 }
 
-// Rows below a result: what 5, 50 and 95 % of the draws are below.
+// Rows below a result: the 5th, 50th and 95th percentiles of the draws.
 static void add_interval(const struct comparing *comparing, struct answer_table *table,
                          enum outcome_kind kind, const struct unit *unit, unsigned faces) {
   enum { LEVELS = 3 };
@@ -157,7 +157,7 @@ static void add_results(const struct comparing *comparing, struct answer_table *
   for (int d = 0; d < model->count; d++) {
     const struct declaration *item = &model->declarations[d];
     const bool further = item->group == model->declarations[cost].group && item->role == ROLE_NONE;
-    if ((item->role != ROLE_HEADLINE && !further) ||
+    if ((item->role != ROLE_HEADLINE && !further) || !scenario_has(comparing->scenario, d) ||
         (further && item_is_zero(comparing->scenario, d)))
       continue;
     const struct fact *result = result_named(item->name);
@@ -189,7 +189,7 @@ static void add_saving(const struct comparing *comparing, struct answer_table *t
 
 static void add_savings(const struct comparing *comparing, struct answer_table *table) {
   const struct unit *percent = unit_known("%", comparing->arena);
-  const char *baseline = option_at(comparing, comparing->scenario->baseline)->id;
+  const char *baseline = option_brief(option_at(comparing, comparing->scenario->baseline));
   struct answer_row row = {.label = arena_printf(comparing->arena, "Saving against %s", baseline),
                            .unit = percent,
                            .emphasis = EMPHASIS_STRONG,
@@ -197,7 +197,7 @@ static void add_savings(const struct comparing *comparing, struct answer_table *
                            .weight = MAX_WEIGHT};
   add_saving(comparing, table, row, false);
   add_interval(comparing, table, OUTCOME_SAVING, percent, ON_TERMINAL);
-  row.label = arena_printf(comparing->arena, "%s, levelised", row.label);
+  row.label = arena_printf(comparing->arena, "%s, levelized", row.label);
   row.emphasis = EMPHASIS_NONE;
   row.brief = NULL;
   add_saving(comparing, table, row, true);
@@ -205,7 +205,7 @@ static void add_savings(const struct comparing *comparing, struct answer_table *
 
 // ---- words of each option
 
-// A row of words: the grade at a place in struct option, or, at none, the accelerator.
+// A row of words: the grade at an offset in struct option, or the accelerator if the offset is 0.
 struct words {
   struct answer_row row;
   size_t grade;
@@ -218,7 +218,7 @@ enum {
   PRICE = offsetof(struct option, price_grade)
 };
 
-// Of a token API neither throughput nor power is known.
+// Throughput and power of a token API are unknown.
 static struct answer_cell grade_cell(const struct option *option, size_t place) {
   enum grade grade;
   memcpy(&grade, (const char *)option + place, sizeof grade);
@@ -268,9 +268,9 @@ static struct answer_table figures_table(const struct comparing *comparing) {
   return table;
 }
 
-// ---- for machines
+// ---- for programs
 
-// Is the declaration one of the option's line items? Computed ones are, checks excepted; so are
+// Is the declaration one of the option's line items? Computed ones are, except checks; so are
 // accelerators and throughput when they are given.
 static bool is_item(const struct comparing *comparing, size_t option, int declaration) {
   const struct declaration *item = &comparing->scenario->model->declarations[declaration];
@@ -280,7 +280,8 @@ static bool is_item(const struct comparing *comparing, size_t option, int declar
 
 enum as_what { AS_ITEM, AS_FURTHER_INPUT, AS_INPUT };
 
-// A declaration's row of the options for which it is that, where there are any.
+// A declaration's row, for the options in which it is of this kind; none if there are no such
+// options.
 static void add_machine_row(const struct comparing *comparing, struct answer_table *table,
                             int declaration, enum as_what what) {
   const struct scenario *scenario = comparing->scenario;
@@ -303,7 +304,7 @@ static void add_machine_row(const struct comparing *comparing, struct answer_tab
   }
   for (size_t o = 0; o < scenario->option_count && any && what == AS_ITEM; o++)
     if (option_at(comparing, o)->provider && !option_has(option_at(comparing, o), declaration))
-      cells[1 + o] = cell_value(NAN); // of hardware, which others have
+      cells[1 + o] = cell_value(NAN); // of hardware, which other options have
   table->row_count -= !any;
 }
 
@@ -345,22 +346,23 @@ static struct texts words_in(const char *text, struct arena *arena) {
   return words;
 }
 
-// What stands beside an option's figures in JSON.
+// The further fields of each option in JSON.
 static void add_options(const struct comparing *comparing, struct answer *answer) {
-  struct answer_table *table = ANSWER_TABLE(
-      answer, "options", NULL, {"id", "", NULL}, {"accelerator", "", NULL}, {"grade", "", NULL},
-      {"grades.throughput", "", NULL}, {"grades.power", "", NULL}, {"grades.price", "", NULL},
-      {"decode_only", "", NULL}, {"not_included", "", NULL}, {"warnings", "", NULL});
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "options", NULL, {"id", "", NULL}, {"accelerator", "", NULL},
+                   {"grade", "", NULL}, {"grades.throughput", "", NULL}, {"grades.power", "", NULL},
+                   {"grades.price", "", NULL}, {"decode_only", "", NULL},
+                   {"not_included", "", NULL}, {"warnings", "", NULL}, {"label", "", NULL});
   table->json = "options[id=%r].%c";
   table->faces = FACE_JSON;
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct option *option = option_at(comparing, o);
-    ANSWER_ROW(table, cell_words(option->id),
+    ANSWER_ROW(table, cell_option(option),
                option->provider ? cell_value(NAN) : cell_words(option->accelerator),
                grade_cell(option, HEADLINE), grade_cell(option, THROUGHPUT),
                grade_cell(option, POWER), grade_cell(option, PRICE), cell_flag(option->decode_only),
                cell_list(words_in(option->not_included, comparing->arena)),
-               cell_list(option->warnings));
+               cell_list(option->warnings), cell_words(option->label));
   }
 }
 
@@ -382,7 +384,7 @@ static void add_workloads(const struct comparing *comparing, struct answer *answ
   }
 }
 
-// The judge's verdict, as fractions and words.
+// The judge's verdict, as fractions and text.
 static struct answer_table verdict_table(const struct comparing *comparing) {
   const struct unit *plain = unit_known("-", comparing->arena);
   struct answer_table table =
@@ -395,7 +397,7 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
              false);
   add_saving(comparing, &table,
              (struct answer_row){.key = "saving_levelised",
-                                 .label = "Saving against the baseline, levelised",
+                                 .label = "Saving against the baseline, levelized",
                                  .unit = plain,
                                  .json = "saving_levelised.%c"},
              true);
@@ -463,7 +465,7 @@ struct answer compare_answer(const struct scenario *scenario, const struct simul
   answer.csv = fields;
   answer.csv_count = COUNT(fields);
   answer_push(&answer, figures_table(&comparing));
-  add_options(&comparing, &answer); // first, so that JSON has them in the scenario's order
+  add_options(&comparing, &answer); // first, so that JSON lists them in the scenario's order
   answer_push(&answer, items_table(&comparing));
   answer_push(&answer, inputs_table(&comparing));
   answer_push(&answer, verdict_table(&comparing));

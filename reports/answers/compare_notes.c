@@ -7,10 +7,11 @@
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
+#include "model/questions/power_limits.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/simulate/simulation.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/verdict.h"
 
@@ -24,10 +25,10 @@ struct notes {
   struct arena *arena;
 };
 
-// The names of more options than that are counted.
-enum { MOST_NAMES = 20 };
+// Beyond this many, options are counted instead of named.
+enum { MAX_NAMES = 20 };
 
-// What is said of an option, and the how-manieth of all that is said.
+// A statement about an option, and its position among all statements.
 struct said {
   const char *text;
   size_t option, order;
@@ -44,7 +45,7 @@ static int by_order(const void *a, const void *b) {
   return (*left)->order < (*right)->order ? -1 : (*left)->order > (*right)->order;
 }
 
-// "a, b: ": the options of which a text is said, or "" for all of them unless `always`.
+// "a, b: ": the options to which a text applies, or "" if it applies to all, unless `always`.
 static const char *names_of(const struct notes *notes, const struct said *first,
                             const struct said *end, bool always) {
   const struct option *options = notes->scenario->options;
@@ -53,18 +54,18 @@ static const char *names_of(const struct notes *notes, const struct said *first,
   for (const struct said *said = first; said < end && !strcmp(said->text, first->text); said++) {
     if (said > first && said->option == said[-1].option)
       continue;
-    if (count++ < MOST_NAMES)
-      texts_add(&names, notes->arena, "%s", options[said->option].id);
+    if (count++ < MAX_NAMES)
+      texts_add(&names, notes->arena, "%s", options[said->option].label);
   }
   if (!always && count == notes->scenario->option_count)
     return "";
   const char *list = texts_joined(&names, notes->arena);
-  return count <= MOST_NAMES
+  return count <= MAX_NAMES
              ? arena_printf(notes->arena, "%s: ", list)
-             : arena_printf(notes->arena, "%s and %zu more: ", list, count - MOST_NAMES);
+             : arena_printf(notes->arena, "%s and %zu more: ", list, count - MAX_NAMES);
 }
 
-// A note for each text, at the first option that has it: "a, b: text". Where all have it they are
+// One note for each text, at the first option that has it: "a, b: text". If all have it, they are
 // named only with `always`.
 static void add_shared(const struct notes *notes, const char *label, const struct texts *of,
                        bool always) {
@@ -72,7 +73,7 @@ static void add_shared(const struct notes *notes, const char *label, const struc
   for (size_t o = 0; o < notes->scenario->option_count; o++)
     count += of[o].count;
   struct said *all = arena_array(notes->arena, count + 1, sizeof *all);
-  const struct said **first = arena_array(notes->arena, count + 1, sizeof *first);
+  const struct said **first = arena_array(notes->arena, count + 1, sizeof(const struct said *));
   for (size_t o = 0; o < notes->scenario->option_count; o++)
     for (size_t k = 0; k < of[o].count; k++, next++)
       all[next] = (struct said){of[o].list[k], o, next};
@@ -90,37 +91,77 @@ static void add_decode_only(const struct notes *notes) {
   struct texts ids = {0};
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].decode_only)
-      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].id);
+      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].label);
   if (ids.count)
     answer_note(notes->answer, "Upper bound, decode only: ",
-                "%s (prefill takes no time; not ranked against serving)",
+                "%s (prefill time ignored; not ranked against serving)",
                 texts_joined(&ids, notes->arena));
+}
+
+static void add_estimates(const struct notes *notes) {
+  struct texts ids = {0};
+  for (size_t i = 0; i < notes->scenario->option_count; i++)
+    if (notes->scenario->options[i].serving_estimate)
+      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].label);
+  if (ids.count)
+    answer_note(notes->answer,
+                "Serving estimate: ", "%s (prefill time plus decoding time; projected)",
+                texts_joined(&ids, notes->arena));
+}
+
+// "350 W 0.1749, 450 W * 0.1702, 700 W 0.1733 USD/Mtok".
+static const char *limits_text(const struct notes *notes, const struct power_limits *limits) {
+  const struct unit *unit = unit_of_item(notes->scenario, "cost_per_mtok");
+  struct texts points = {0};
+  for (size_t i = 0; i < limits->count; i++)
+    texts_add(&points, notes->arena, "%s W %s%s",
+              number_fixed(limits->points[i].limit_w, 0, notes->arena),
+              i == limits->least ? "* " : "",
+              number_fixed(limits->points[i].cost_per_mtok / unit_factor(unit), 4, notes->arena));
+  return arena_printf(notes->arena, "%s %s", texts_joined(&points, notes->arena), unit->text);
+}
+
+static void add_power_limits(const struct notes *notes) {
+  for (size_t o = 0; o < notes->scenario->option_count; o++) {
+    const struct power_limits limits = power_limits_of(notes->scenario, o, notes->arena);
+    if (limits.count)
+      answer_note(notes->answer,
+                  "Power limit: ", "%s costs least per token at %s W, of the limits measured: %s",
+                  notes->scenario->options[o].label,
+                  number_fixed(limits.points[limits.least].limit_w, 0, notes->arena),
+                  limits_text(notes, &limits));
+  }
 }
 
 static void add_apis(const struct notes *notes) {
   struct texts ids = {0};
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].provider)
-      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].id);
+      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].label);
   if (ids.count)
     answer_note(notes->answer, "Provider's precision: ",
-                "%s (a token API: what its tokens are computed in is not known, nor compared)",
+                "%s (a token API: its precision is unknown and not compared)",
                 texts_joined(&ids, notes->arena));
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].lent)
-      answer_note(notes->answer, "Tokens: ", "%s serves as many as %s",
-                  notes->scenario->options[i].id,
-                  notes->scenario->options[notes->scenario->options[i].lender].id);
+      answer_note(notes->answer, "Tokens: ", "%s serves as many tokens as %s",
+                  notes->scenario->options[i].label,
+                  notes->scenario->options[notes->scenario->options[i].lender].label);
 }
 
-// Which published figure or record a throughput is, and what it was measured on. A record says its
-// 95 % interval itself.
+// Which published figure or record a throughput comes from, and what it was measured on. A record
+// states its 95 % interval itself.
 static void add_evidence(const struct notes *notes) {
-  static const char *const inputs[] = {"throughput", "decode_throughput"};
+  static const struct {
+    const char *input, *label;
+  } rates[] = {{"throughput", "Throughput: "},
+               {"decode_throughput", "Throughput: "},
+               {"prefill_throughput", "Prefill: "}};
+  enum { RATES = sizeof rates / sizeof rates[0] };
   const struct scenario *scenario = notes->scenario;
-  for (size_t i = 0; i < 2 * scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i / 2];
-    const int input = model_find(scenario->model, inputs[i % 2]);
+  for (size_t i = 0; i < RATES * scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i / RATES];
+    const int input = model_find(scenario->model, rates[i % RATES].input);
     if (input < 0 || option->graph->state[input] != GRAPH_INPUT || option_is_lent(option, input))
       continue;
     const struct figure *figure = option_figure(scenario, option, scenario->selected, input);
@@ -130,8 +171,8 @@ static void add_evidence(const struct notes *notes) {
     for (int key = 0; key < WORKLOAD_KEYS; key++)
       if (*option->workload.values[key])
         on = joined(on, option->workload.values[key], notes->arena);
-    answer_note(notes->answer, "Throughput: ", "%s from %s, %s (%s)", option->id, figure->source,
-                figure->date, on);
+    answer_note(notes->answer, rates[i % RATES].label, "%s from %s, %s (%s)", option->label,
+                figure->source, figure->date, on);
   }
 }
 
@@ -144,7 +185,7 @@ static const char *rate_text(const struct scenario *scenario, const struct optio
       *figure->source ? ", " : "", figure->source, *figure->date ? ", " : "", figure->date);
 }
 
-// What is said of each option, and once of all who share it.
+// Notes on each option, merged where options share one.
 static void add_of_options(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
   const int rate = model_find(scenario->model, "exchange_rate");
@@ -176,7 +217,7 @@ static void add_legend(const struct notes *notes) {
   answer_note(notes->answer, "Evidence: ", "%s", text);
 }
 
-// The scenario's own are the answer's.
+// The scenario's own warnings are in the answer already.
 static void add_warnings(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
   struct texts *warnings = arena_array(notes->arena, scenario->option_count, sizeof *warnings);
@@ -188,8 +229,8 @@ static void add_warnings(const struct notes *notes) {
 static void add_interval(const struct notes *notes, const struct simulation *simulation) {
   if (simulation)
     answer_note(notes->answer, "P5, median, P95: ",
-                "5, 50 and 95 %% of %s draws of the ranged inputs are below (%s, seed %" PRIu64
-                "; see 'pertoken simulate'); all else is at the base values",
+                "of %s draws of the ranged inputs (%s, seed %" PRIu64
+                "; see 'pertoken simulate'); everything else is at its base value",
                 number_fixed((double)simulation->done, 0, notes->arena),
                 draw_method_names[simulation->method], simulation->seed);
 }
@@ -201,7 +242,7 @@ static bool all_ranked(const struct ranking *ranking) {
   return true;
 }
 
-// What the star means, and who is left out.
+// What the star means, and which options are not ranked.
 static void add_verdict(const struct notes *notes, const struct ranking *ranking) {
   if (ranking->cheapest >= 0)
     answer_note(notes->answer, "* ", "lowest cost per million output tokens%s%s",
@@ -220,6 +261,8 @@ void compare_notes(struct answer *answer, const struct scenario *scenario,
   add_verdict(&notes, ranking);
   add_interval(&notes, simulation);
   add_decode_only(&notes);
+  add_estimates(&notes);
+  add_power_limits(&notes);
   add_apis(&notes);
   add_of_options(&notes);
   add_evidence(&notes);

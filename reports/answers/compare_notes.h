@@ -1,4 +1,4 @@
-// compare_notes: what stands below a comparison for people: what its figures are worth, and what
+// compare_notes: the notes below a comparison for people: how reliable its figures are, and what
 // they leave out.
 #ifndef PERTOKEN_REPORTS_ANSWERS_COMPARE_NOTES_H
 #define PERTOKEN_REPORTS_ANSWERS_COMPARE_NOTES_H
@@ -7,10 +7,10 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
-// Adds to the answer's notes: what the star means, who is not ranked, what the intervals are
-// (`simulation` NULL: there are none), what is not included, the grades' meanings, the options'
+// Adds to the answer's notes: what the star means, which options are not ranked, what the intervals
+// are (`simulation` NULL: there are none), what is not included, the grades' meanings, the options'
 // warnings.
 void compare_notes(struct answer *answer, const struct scenario *scenario,
                    const struct ranking *ranking, const struct simulation *simulation,

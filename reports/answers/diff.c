@@ -8,7 +8,7 @@
 #include "model/evidence/grade.h"
 #include "model/questions/difference.h"
 #include "model/scenario/option.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
@@ -26,9 +26,9 @@ static const struct declaration *declared(const struct diff *diff, int declarati
 
 // ---- inputs that differ
 
-// How an input is shown, and where it differs.
+// How an aspect of an input is shown, and whether it differs.
 struct aspect {
-  const char *suffix; // behind the input's name
+  const char *suffix; // after the input's name
   const char *(*text)(struct side, struct arena *);
   bool (*differs)(const struct difference *, size_t pair, int input);
 };
@@ -61,7 +61,7 @@ static const struct aspect aspects[] = {{"", value_text, difference_in_value},
 
 enum { ASPECTS = sizeof aspects / sizeof aspects[0] };
 
-// A row for each option in which it differs; one where all differ alike.
+// A row for each option in which it differs; a single row if all differ alike.
 static void add_aspect(const struct diff *diff, struct answer_table *table,
                        const struct aspect *aspect, int input) {
   const struct difference *difference = diff->difference;
@@ -73,7 +73,7 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
     alike = alike && aspect->differs(difference, p, input);
     if (!aspect->differs(difference, p, input))
       continue;
-    ANSWER_ROW(table, cell_words(name), cell_words(both->a->id),
+    ANSWER_ROW(table, cell_words(name), cell_option(both->a),
                cell_words(aspect->text(difference_side(difference, p, input, false), diff->arena)),
                cell_words(aspect->text(difference_side(difference, p, input, true), diff->arena)));
     const struct answer_cell *first = &table->cells[before * table->column_count];
@@ -97,7 +97,7 @@ static void add_inputs(const struct diff *diff, struct answer *answer) {
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
     if (strcmp(both->a->accelerator, both->b->accelerator) != 0)
-      ANSWER_ROW(table, cell_words("accelerator"), cell_words(both->a->id),
+      ANSWER_ROW(table, cell_words("accelerator"), cell_option(both->a),
                  cell_words(option_runs_on(both->a)), cell_words(option_runs_on(both->b)));
   }
   for (size_t c = 0; c < difference->change_count; c++)
@@ -115,9 +115,9 @@ static const char *offer_text(const struct offer *offer, const char *name) {
   return NULL;
 }
 
-// Of A's lines those that B has otherwise or not at all; of B's those that A does not have.
-static void add_offer_lines(struct answer_table *table, const char *id, const struct offer *of,
-                            const struct offer *other, bool is_a) {
+// Lines of A that differ in B or are missing from it; lines of B that A does not have.
+static void add_offer_lines(struct answer_table *table, const struct option *option,
+                            const struct offer *of, const struct offer *other, bool is_a) {
   for (size_t i = 0; i < of->text_count; i++) {
     const char *name = of->texts[i].name, *here = of->texts[i].text;
     const char *there = offer_text(other, name);
@@ -125,7 +125,8 @@ static void add_offer_lines(struct answer_table *table, const char *id, const st
       continue;
     const struct answer_cell mine = cell_words(here);
     const struct answer_cell theirs = there ? cell_words(there) : cell_absent(NULL);
-    ANSWER_ROW(table, cell_words(name), cell_words(id), is_a ? mine : theirs, is_a ? theirs : mine);
+    ANSWER_ROW(table, cell_words(name), cell_option(option), is_a ? mine : theirs,
+               is_a ? theirs : mine);
   }
 }
 
@@ -143,14 +144,14 @@ static void add_offers(const struct diff *diff, struct answer *answer) {
     const struct scenario_offer *b = option_offer(difference->b, both->b, difference->b->selected);
     if (!a || !b)
       continue;
-    add_offer_lines(&table, both->a->id, a->offer, b->offer, true);
-    add_offer_lines(&table, both->a->id, b->offer, a->offer, false);
+    add_offer_lines(&table, both->a, a->offer, b->offer, true);
+    add_offer_lines(&table, both->a, b->offer, a->offer, false);
   }
   if (table.row_count)
     answer_push(answer, table);
 }
 
-// ---- the same for machines
+// ---- the same for programs
 
 enum { INPUT_A = 3, INPUT_B = 6 };
 
@@ -207,8 +208,8 @@ static void add_results(const struct diff *diff, struct answer *answer, size_t p
   const struct difference *difference = diff->difference;
   const struct pair *both = &difference->pairs[pair];
   struct answer_table *table =
-      ANSWER_TABLE(answer, both->a->id, NULL, {"item", both->a->id, NULL}, {"a", "A", NULL},
-                   {"b", "B", NULL}, {"change", "change", NULL});
+      ANSWER_TABLE(answer, both->a->id, NULL, {"item", option_brief(both->a), NULL},
+                   {"a", "A", NULL}, {"b", "B", NULL}, {"change", "change", NULL});
   table->unit_column = 1;
   table->json = arena_printf(diff->arena, "options[id=%s].results.%%r.%%c", both->a->id);
   table->json_units = "units.%r";
@@ -268,15 +269,24 @@ static void add_effects(const struct diff *diff, struct answer *answer, size_t p
   add_effect(diff, table, pair, row, difference->changes, difference->change_count);
 }
 
-// ---- the whole
+// ---- the complete answer
 
+// `shown`: the text shown to people.
 static void add_names(struct answer *answer, struct answer_table *facts, const char *key,
-                      const char *label, const char **names, size_t count, struct arena *arena) {
-  const struct texts list = {names, count};
-  answer_fact(facts, key, cell_list(list));
+                      const char *label, struct texts names, struct texts shown) {
+  answer_fact(facts, key, cell_list(names));
   facts->rows[facts->row_count - 1].faces = FACE_CSV | FACE_JSON;
-  if (count)
-    answer_head(answer, label, "%s", texts_joined(&list, arena));
+  if (shown.count)
+    answer_head(answer, label, "%s", texts_joined(&shown, answer->arena));
+}
+
+static void add_only(struct answer *answer, struct answer_table *facts, const char *key,
+                     const char *label, struct texts ids, const struct scenario *scenario) {
+  struct texts labels = {0};
+  for (size_t i = 0; i < ids.count; i++)
+    texts_add(&labels, answer->arena, "%s",
+              scenario->options[scenario_option(scenario, ids.list[i])].label);
+  add_names(answer, facts, key, label, ids, labels);
 }
 
 static void add_scenario(struct answer *answer, struct answer_table *facts, const char *side,
@@ -292,7 +302,7 @@ static void add_scenario(struct answer *answer, struct answer_table *facts, cons
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
     answer_fact(facts, arena_printf(arena, "%s.%s", side, said[i].key), said[i].cell);
   answer_head(answer, label, "%s: %s, case %s", scenario->path, scenario->title,
-              scenario->cases[scenario->selected]);
+              scenario->case_labels[scenario->selected]);
   if (scenario->mixed)
     answer_head(answer, "   ", "MIXED: %s", scenario->mixed_reason);
 }
@@ -312,7 +322,7 @@ static const char *sentence_of(const struct diff *diff) {
     const double a = option_value(difference->a, both->a, cost, 0);
     const double b = option_value(difference->b, both->b, cost, 0);
     costs = joined(
-        costs, arena_printf(diff->arena, "%s %s", both->a->id, number_change(a, b, diff->arena)),
+        costs, arena_printf(diff->arena, "%s %s", both->a->label, number_change(a, b, diff->arena)),
         diff->arena);
   }
   return arena_printf(diff->arena, "B differs from A in %zu input%s%s%s.", inputs,
@@ -334,12 +344,12 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   answer.csv_count = sizeof fields / sizeof fields[0];
   add_scenario(&answer, &facts, "a", "A  ", a, arena);
   add_scenario(&answer, &facts, "b", "B  ", b, arena);
-  add_names(&answer, &facts, "only_a", "Only in A: ", difference->only_a, difference->only_a_count,
-            arena);
-  add_names(&answer, &facts, "only_b", "Only in B: ", difference->only_b, difference->only_b_count,
-            arena);
-  add_names(&answer, &facts, "items", "Line items that differ: ", difference->items,
-            difference->item_count, arena);
+  add_only(&answer, &facts, "only_a",
+           "Only in A: ", (struct texts){difference->only_a, difference->only_a_count}, a);
+  add_only(&answer, &facts, "only_b",
+           "Only in B: ", (struct texts){difference->only_b, difference->only_b_count}, b);
+  const struct texts items = {difference->items, difference->item_count};
+  add_names(&answer, &facts, "items", "Line items that differ: ", items, items);
   ANSWER_TABLE(&answer, "options", NULL, {"id", "", NULL})->json = "options[id=%c].%r";
   add_offers(&diff, &answer);
   add_inputs(&diff, &answer);
@@ -349,10 +359,15 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
     if (!difference_in_pair(difference, p))
       continue;
     struct texts accelerators = {0};
+    if (strcmp(both->a->id, both->a->label) != 0)
+      answer_fact(&facts, arena_printf(arena, "options[id=%s].label", both->a->id),
+                  cell_words(both->a->label));
     texts_add(&accelerators, arena, "%s", option_runs_on(both->a));
     texts_add(&accelerators, arena, "%s", option_runs_on(both->b));
     answer_fact(&facts, arena_printf(arena, "options[id=%s].accelerators", both->a->id),
                 cell_list(accelerators));
+    if (strcmp(option_brief(both->a), both->a->label) != 0)
+      answer_note(&answer, "Option: ", "%s is %s", both->a->id, both->a->label);
     add_results(&diff, &answer, p);
     add_effects(&diff, &answer, p);
   }

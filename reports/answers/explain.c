@@ -9,7 +9,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static void add_part(const struct derivation *derivation, struct parts *parts, s
   parts->list[parts->count++] = step;
 }
 
-// The period that a call looks at, seen from `period`.
+// The period that a reference reads, relative to `period`.
 static int period_inside(const struct node *node, int period) {
   if (node->kind != NODE_CALL)
     return period;
@@ -104,7 +104,7 @@ static int period_inside(const struct node *node, int period) {
   }
 }
 
-// Does a call look before the first period or beyond the last?
+// Does a reference read before the first period or after the last?
 static bool looks_outside(const struct derivation *derivation, const struct node *node,
                           int period) {
   return (node_calls(node, FUNCTION_PREV) && period == 0) ||
@@ -114,7 +114,7 @@ static bool looks_outside(const struct derivation *derivation, const struct node
 static void collect(const struct derivation *derivation, struct parts *parts,
                     const struct node *node, int period);
 
-// The number of periods, and those periods that it reaches.
+// The number of periods, and the periods in its window.
 static void collect_recent(const struct derivation *derivation, struct parts *parts,
                            const struct node *node, int period) {
   const struct node *count = node->arguments[1];
@@ -243,7 +243,7 @@ static void add_step(struct derivation *derivation, struct step step, int depth)
     add_step(derivation, parts.list[i], depth + 1);
 }
 
-// ---- what is asked
+// ---- the request
 
 static const struct option *find_option(const struct scenario *scenario, const char *id,
                                         struct arena *arena, struct diagnostics *diagnostics) {
@@ -271,7 +271,7 @@ static int find_item(const struct derivation *derivation, const char *name,
   return -1;
 }
 
-// The period behind "@", checked against the item.
+// The period after "@", checked against the item.
 static int find_period(const struct derivation *derivation, int declaration, const char *text,
                        int *period, struct diagnostics *diagnostics) {
   *period = ALL_PERIODS;
@@ -279,7 +279,7 @@ static int find_period(const struct derivation *derivation, int declaration, con
     return 0;
   const struct declaration *item = &derivation->scenario->model->declarations[declaration];
   if (!graph_is_series(derivation->option->graph, declaration)) {
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is one number, it has no periods",
+    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a single number and has no periods",
                       item->name);
     return -1;
   }
@@ -318,10 +318,10 @@ static struct answer_table facts_table(const struct derivation *derivation, cons
 static const char *sentence_of(const struct derivation *derivation, struct step step) {
   const struct declaration *item = declaration_of(derivation, step);
   struct arena *arena = derivation->arena;
-  const char *id = derivation->option->id;
+  const char *id = derivation->option->label;
   const bool series = graph_is_series(derivation->option->graph, step.declaration);
   if (series && step.period == ALL_PERIODS)
-    return arena_printf(arena, "%s of %s, by its periods.", item->label, id);
+    return arena_printf(arena, "%s of %s, by period.", item->label, id);
   const char *none = option_none(derivation->scenario, derivation->option, step.declaration);
   if (none)
     return arena_printf(arena, "%s of %s: %s.", item->label, id, none);
@@ -332,7 +332,7 @@ static const char *sentence_of(const struct derivation *derivation, struct step 
                       quantity_words(value, &item->unit, SHOWN_DIGITS, arena));
 }
 
-// The answer without its derivation, whose table is ready.
+// The answer without its derivation, with the table ready for it.
 static void start_answer(struct derivation *derivation, const char *name, const char *sentence,
                          struct answer *answer) {
   const struct scenario *scenario = derivation->scenario;
@@ -340,11 +340,14 @@ static void start_answer(struct derivation *derivation, const char *name, const 
   *answer = answer_new("explain", name, NULL, NULL, arena);
   answer->schema = 1;
   answer->sentence = sentence;
-  answer_head(answer, "", "%s, case %s", scenario->title, scenario->cases[scenario->selected]);
+  answer_head(answer, "", "%s, case %s", scenario->title,
+              scenario->case_labels[scenario->selected]);
   if (scenario->mixed)
     answer_head(answer, "", "MIXED: %s", scenario->mixed_reason);
   if (derivation->option->decode_only)
     answer_head(answer, "", "Upper bound, decode only");
+  if (derivation->option->serving_estimate)
+    answer_head(answer, "", "Serving estimate: prefill plus decoding");
   if (derivation->option->provider)
     answer_head(answer, "", "%s", derivation->option->accelerator_name);
   derivation->table = answer_table_new("derivation", NULL, arena);
@@ -367,13 +370,13 @@ static void write_answer(struct derivation *derivation, struct step step, struct
   end_answer(derivation, step.period, answer);
 }
 
-// ---- a saving, which two options make
+// ---- a saving, computed from two options
 
 static const struct saving {
   const char *name, *label, *cost;
 } savings[] = {
     {"saving", "Saving", "cost_per_mtok"},
-    {"saving_levelised", "Levelised saving", "levelised_cost_per_mtok"},
+    {"saving_levelised", "Levelized saving", "levelised_cost_per_mtok"},
 };
 
 static const struct saving *find_saving(const struct scenario *scenario, const char *name) {
@@ -383,7 +386,7 @@ static const struct saving *find_saving(const struct scenario *scenario, const c
   return NULL;
 }
 
-// The cost of one of the two, as a branch of its own, with the option's id before its name.
+// The cost of one of the two, as a branch of its own; the option's id precedes its name.
 static void add_cost(struct derivation *derivation, const struct option *option, const char *cost) {
   const struct scenario *scenario = derivation->scenario;
   const size_t row = derivation->table.row_count;
@@ -406,8 +409,8 @@ static void write_saving(struct derivation *derivation, const struct saving *sav
   const struct option *baseline = &scenario->options[scenario->baseline];
   const double value = option_saving(scenario, option, saving->cost);
   start_answer(derivation, saving->name,
-               arena_printf(arena, "%s of %s against %s: %s.", saving->label, option->id,
-                            baseline->id, quantity_words(value, percent, SHOWN_DIGITS, arena)),
+               arena_printf(arena, "%s of %s against %s: %s.", saving->label, option->label,
+                            baseline->label, quantity_words(value, percent, SHOWN_DIGITS, arena)),
                answer);
   struct answer_cell *cells =
       answer_table_row_of(&derivation->table, (struct answer_row){.unit = percent, .depth = 0});
@@ -428,7 +431,7 @@ static void write_saving(struct derivation *derivation, const struct saving *sav
   end_answer(derivation, ALL_PERIODS, answer);
 }
 
-// What the judge does not compare has no saving.
+// An option that the judge does not compare has no saving.
 static int explain_saving(struct derivation *derivation, const struct saving *saving,
                           struct answer *answer, struct diagnostics *diagnostics) {
   const struct scenario *scenario = derivation->scenario;
@@ -436,8 +439,8 @@ static int explain_saving(struct derivation *derivation, const struct saving *sa
   const size_t number = (size_t)(derivation->option - scenario->options);
   const struct standing *standing = &ranking_of(scenario, derivation->arena)->options[number];
   if (number == scenario->baseline)
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is what savings are measured against",
-                      baseline);
+    diagnostics_error(diagnostics, (struct place){0},
+                      "'%s' is the baseline that savings are measured against", baseline);
   else if (!standing->compared)
     diagnostics_error(diagnostics, (struct place){0}, "'%s' is not compared with '%s': %s",
                       derivation->option->id, baseline, standing->why_not);

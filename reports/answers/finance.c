@@ -5,29 +5,30 @@
 #include "model/questions/comparison.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-// What is said of a difference: a number of struct comparison in the unit of a line item, or words.
+// A measure of a difference: a number of struct comparison in the unit of a line item, or words.
 static const struct measure {
   const char *key, *label, *unit_of; // unit_of: a declaration; NULL: words
   size_t place;                      // in struct comparison
   unsigned faces;
 } measures[] = {
-    {"saved", "Saved in all", "cash", offsetof(struct comparison, saved_total), 0},
-    {"npv_saved", "Saved, net present value", "cash", offsetof(struct comparison, npv_saved), 0},
-    {"dearer_purchase", "The dearer purchase", NULL, 0, FACE_CSV | FACE_JSON},
+    {"saved", "Total saving", "cash", offsetof(struct comparison, saved_total), 0},
+    {"npv_saved", "Saving, net present value", "cash", offsetof(struct comparison, npv_saved), 0},
+    {"dearer_purchase", "The more expensive purchase", NULL, 0, FACE_CSV | FACE_JSON},
     {"examined", "Extra outlay examined", NULL, 0, 0},
-    {"extra_outlay", "That extra outlay", "cash", offsetof(struct comparison, extra_outlay), 0},
+    {"extra_outlay", "Amount of the extra outlay", "cash",
+     offsetof(struct comparison, extra_outlay), 0},
     {"pays", "Does it pay?", NULL, 0, 0},
-    {"payback", "Its payback time", "period", offsetof(struct comparison, payback), 0},
-    {"discounted_payback", "Its payback time, discounted", "period",
+    {"payback", "Payback time", "period", offsetof(struct comparison, payback), 0},
+    {"discounted_payback", "Payback time, discounted", "period",
      offsetof(struct comparison, discounted_payback), 0},
-    {"irr", "Its internal rate of return (IRR)", "wacc", offsetof(struct comparison, irr), 0},
+    {"irr", "Internal rate of return (IRR)", "wacc", offsetof(struct comparison, irr), 0},
 };
 
 enum { MEASURES = sizeof measures / sizeof measures[0] };
@@ -48,10 +49,10 @@ static const struct comparison *compared(const struct scenario *scenario,
   return comparable ? comparison_ask(scenario, option, arena) : NULL;
 }
 
-// The dearer purchase, or the other one.
+// The more expensive purchase, or the less expensive one.
 static const char *purchase(const struct comparison *comparison, bool dearer) {
-  return (comparison->direction > 0) == dearer ? comparison->option->id
-                                               : baseline_of(comparison->scenario)->id;
+  return (comparison->direction > 0) == dearer ? comparison->option->label
+                                               : baseline_of(comparison->scenario)->label;
 }
 
 const char *finance_examined(const char *dearer, const char *cheaper, struct arena *arena) {
@@ -63,7 +64,7 @@ static struct answer_cell measured(const struct comparison *comparison,
   double value;
   if (measure->unit_of) {
     memcpy(&value, (const char *)comparison + measure->place, sizeof value);
-    // A rate is per year there; base units count in hours.
+    // Shown as a rate per year; base units count in hours.
     if (!strcmp(measure->key, "irr"))
       value /= conversion_table[CONVERT_HOURS_PER_YEAR].value;
     return (struct answer_cell){.value = value, .otherwise = "none"};
@@ -80,7 +81,7 @@ static struct answer_cell measured(const struct comparison *comparison,
 
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena) {
   struct answer_table table = answer_table_of_options(
-      "difference", arena_printf(arena, "Against %s, at its output", baseline_of(scenario)->id),
+      "difference", arena_printf(arena, "Against %s, at its output", baseline_of(scenario)->label),
       scenario, arena);
   table.faces = FACE_CSV | FACE_JSON;
   for (size_t m = 0; m < MEASURES; m++) {
@@ -123,7 +124,7 @@ static const char *payback_text(const struct comparison *comparison, struct aren
              : arena_printf(arena, ", which it earns back in %s %s", number, time->text);
 }
 
-// Where one of the two buys in stages, what they cost to buy is what they cost at first.
+// If one of the two buys in stages, the outlay is only the initial one.
 static const char *to_buy(const struct comparison *comparison) {
   const struct scenario *scenario = comparison->scenario;
   const int purchases = model_find(scenario->model, "purchases");
@@ -140,7 +141,7 @@ static const char *earning(const struct comparison *comparison, struct arena *ar
       money_text(comparison->extra_outlay, unit_of_item(comparison->scenario, "cash"), arena);
   switch (comparison->outlay) {
   case OUTLAY_NONE:
-    return arena_printf(arena, "%s costs as much %s as %s and %s", dearer, to_buy(comparison),
+    return arena_printf(arena, "%s costs the same %s as %s and %s", dearer, to_buy(comparison),
                         cheaper, saved_text(comparison, true, arena));
   case OUTLAY_LOST:
     return arena_printf(
@@ -166,7 +167,7 @@ static const char *sentence(const struct scenario *scenario, struct arena *arena
              : "";
 }
 
-// A view: on a terminal, its scalars.
+// The table of a view; on a terminal, only its scalars.
 static struct answer_table view_table(const struct scenario *scenario, int group,
                                       struct answer_table *facts, struct arena *arena) {
   const struct model *model = scenario->model;
@@ -176,10 +177,7 @@ static struct answer_table view_table(const struct scenario *scenario, int group
   table.faces = FACE_CSV | FACE_JSON;
   for (int d = 0; d < model->count; d++) {
     const bool series = declaration_is_series(&model->declarations[d]);
-    bool any = false;
-    for (size_t o = 0; o < scenario->option_count; o++)
-      any |= option_has(&scenario->options[o], d);
-    if (!any || model->declarations[d].group != group ||
+    if (!scenario_has(scenario, d) || model->declarations[d].group != group ||
         model->declarations[d].kind == DECLARATION_INPUT)
       continue;
     answer_item_row(&table, scenario, d,

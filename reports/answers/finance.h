@@ -1,31 +1,31 @@
-// finance: a scenario in the views of finance (cash, books, tax, loan), each by itself, and
-// whether the extra outlay of the dearer purchase of two pays.
+// finance: a scenario in each of the finance views (cash, books, tax, loan), and whether the extra
+// outlay of the more expensive of two purchases pays.
 #ifndef PERTOKEN_REPORTS_ANSWERS_FINANCE_H
 #define PERTOKEN_REPORTS_ANSWERS_FINANCE_H
 
 #include "base/arena.h"
 #include "model/questions/comparison.h"
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
 // Of the selected case: a table for each view, and the difference.
 //
 // Csv: view,option,case,item,label,unit,period,value; a series has a line for each period from 0,
-// the purchase. Json: baseline, views: [ { name, label, units, options: { ID: { ITEM: value } } } ],
-// difference: see finance_difference; a series is an array.
+// the purchase. Json: baseline, views: [ { name, label, units, options: { ID: { ITEM: value } } }
+// ], difference: see finance_difference; a series is an array.
 struct answer finance_answer(const struct scenario *scenario, struct arena *arena);
 
-// Whose extra outlay is examined, of each option that can be compared with the baseline and the
-// baseline, and whether it pays; no payback and no rate of return where it is not earned back within
-// the horizon. model/questions/comparison.h has the meanings. Json: difference { units, options: {
-// ID: { saved, npv_saved, dearer_purchase, examined, extra_outlay, pays, payback,
+// For each option that can be compared with the baseline: which of the two has the extra outlay
+// that is examined, and whether it pays; without payback and rate of return if it is not earned
+// back within the horizon. model/questions/comparison.h defines the terms. Json: difference {
+// units, options: { ID: { saved, npv_saved, dearer_purchase, examined, extra_outlay, pays, payback,
 // discounted_payback, irr } } }.
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena);
 
-// "mi325x over h200", whose extra outlay is examined, whichever of the two it is.
+// "mi325x over h200": whose extra outlay is examined, whichever of the two that is.
 const char *finance_examined(const char *dearer, const char *cheaper, struct arena *arena);
 
-// Whether an extra outlay pays: "no", "yes".
+// Whether an extra outlay pays: "no", "yes", ...
 extern const char *const finance_pays[OUTLAYS];
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
@@ -14,7 +15,7 @@
 #include "model/questions/fitting.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/where.h"
 
@@ -38,7 +39,7 @@ struct listing {
   const struct fit_question *question;
   const struct table *models, *accelerators;
   struct where *conditions;
-  struct texts readings; // how names in conditions were read
+  struct texts readings; // how names in conditions were interpreted
   struct answer_table *fits;
   size_t fitting;
   struct arena *arena;
@@ -83,8 +84,8 @@ static void list_model(struct listing *listing, const struct memory_model *model
   }
 }
 
-// A condition's value becomes the word that is meant; one that names what does not exist is a slip,
-// not a narrow question.
+// Replaces a condition's value by the name that is meant. A name that does not exist is a mistake,
+// not a condition that nothing meets.
 static int settle_name(struct listing *listing, struct where *condition, struct naming naming,
                        struct diagnostics *diagnostics) {
   if (!naming.word) {
@@ -128,18 +129,18 @@ static int settle_conditions(struct listing *listing, struct diagnostics *diagno
 }
 
 static const char *assumptions(const struct fit_terms *terms, struct arena *arena) {
-  return arena_printf(
-      arena,
-      "Counted in %.4g %% of the memory: weights, KV cache of whole requests, and the activations "
-      "of a step of %s tokens. The model is shared by tensor parallelism, at most over the "
-      "scale-up domain or node. Left: all memory of those accelerators beside the weights.",
-      100 * terms->memory_share, number_fixed(terms->chunk, 0, arena));
+  return arena_printf(arena,
+                      "Counted within %.4g %% of the memory: weights, KV cache of whole requests, "
+                      "and the activations of a step of %s tokens. The model is split by tensor "
+                      "parallelism, at most across the scale-up domain or node. Left: all memory "
+                      "of those accelerators except the weights.",
+                      100 * terms->memory_share, number_fixed(terms->chunk, 0, arena));
 }
 
 static const char how_counted[] =
-    "Weights are parameters times the bits of the precision, scales included; a token's keys and "
-    "values are 2 x layers x KV heads x head dimension numbers, or one latent and one rotary key a "
-    "layer with MLA.";
+    "Weights are parameters times bits of the precision, scales included; a token's keys and "
+    "values take 2 x layers x KV heads x head dimension numbers, or with MLA one latent and one "
+    "rotary key per layer.";
 
 int answer_fit_catalogue(const struct fit_question *question, struct answers *answers,
                          struct arena *arena, struct diagnostics *diagnostics) {
@@ -174,8 +175,8 @@ int answer_fit_catalogue(const struct fit_question *question, struct answers *an
     list_model(&listing, &model);
   }
   answer.sentence = arena_printf(arena,
-                                 "%zu of %zu combinations fit: first on as few accelerators as "
-                                 "hold a request, then on as many as hold the most.",
+                                 "%zu of %zu combinations fit: first on the fewest accelerators "
+                                 "that hold a request, then on the number that holds the most.",
                                  listing.fitting, listing.fits->row_count);
   answer.no = !listing.fitting;
   answer_reason(&answer, "%s", how_counted);
@@ -204,7 +205,7 @@ struct writing {
   struct arena *arena;
 };
 
-// A figure that the answer rests on: a cell of Inputs that the formulas refer to.
+// A figure that the answer depends on: a cell of Inputs that formulas refer to.
 static struct answer_cell given(const struct writing *writing, double value, const char *unit) {
   const char *text = quantity_text(value, unit_known(unit, writing->arena), writing->arena);
   return cell_live(value, arena_printf(writing->arena, "[=%s]", text));
@@ -229,7 +230,7 @@ static void add_memory_row(const struct writing *writing, struct answer_table *t
   const struct option_fit *of = &writing->fits[o];
   const int shared = of->fit.accelerators ? of->fit.accelerators : 1, r = (int)o;
   ANSWER_ROW(
-      table, cell_words(of->option->id), given(writing, shared, "-"),
+      table, cell_option(of->option), given(writing, shared, "-"),
       given(writing, of->device.memory, "GB"), given(writing, of->fit.weights, "GB"),
       cell_live(of->fit.left, arena_printf(writing->arena, "[@%d,%d]*[@%d,%d]-[@%d,%d]", r,
                                            AT_ACCELERATORS, r, AT_MEMORY, r, AT_WEIGHTS)),
@@ -249,9 +250,10 @@ static void add_memory(const struct writing *writing) {
       {"concurrency", "Users", "-"}, {"fleet_concurrency", "Of all", "-"});
   for (size_t o = 0; o < writing->fit_count; o++)
     add_memory_row(writing, table, o);
-  table->note = "Memory is one accelerator's; weights, step and request are on all that share the "
-                "model. Users = (accelerators x memory x used - weights - step) / request, over "
-                "several nodes that of one node times their number.";
+  table->note =
+      "Memory is per accelerator; weights, step and request are totals over the accelerators that "
+      "share the model. Users = (accelerators x memory x used - weights - step) / request; over "
+      "several nodes, that of one node times their number.";
 }
 
 // "10 token/s, TTFT 2 s"
@@ -274,30 +276,30 @@ static void add_rate_row(const struct writing *writing, struct answer_table *tab
   const struct option *option = of->option;
   const double room = fit_concurrency(&of->model, of->precision, &of->device,
                                       (int)option->curve->accelerators, &of->terms);
-  ANSWER_ROW(table, cell_words(option->id), cell_words(limits_text(option, writing->arena)),
+  ANSWER_ROW(table, cell_option(option), cell_words(limits_text(option, writing->arena)),
              cell_value(option->choice.batch),
              cell_value(rate_per_hour(option->choice.interactivity)),
              cell_value(rate_per_hour(option->choice.tokens_per_s)), cell_value(room));
   if (room < option->choice.batch) // where latency leaves more room than memory does
     answer_warn(writing->answer,
                 "%s: the rate allows batch %d, but memory holds %.0f requests of %.0f tokens on "
-                "%g: the cost counts on a batch that does not fit",
-                option->id, option->choice.batch, room, of->terms.context,
+                "%g: the cost assumes a batch that does not fit",
+                option->label, option->choice.batch, room, of->terms.context,
                 option->curve->accelerators);
 }
 
 static void add_rates(const struct writing *writing) {
   struct answer_table *table = ANSWER_TABLE(
-      writing->answer, "latency", "At the rate per user", {"option", "Option", NULL},
-      {"interactivity_wanted", "Wanted per user", NULL}, {"batch", "Batch", "-"},
+      writing->answer, "latency", "Batch for the target rate per user", {"option", "Option", NULL},
+      {"interactivity_wanted", "Target per user", NULL}, {"batch", "Batch", "-"},
       {"interactivity", "Per user", "token/s"}, {"throughput", "Per accelerator", "token/s"},
       {"memory_concurrency", "Memory holds", "-"});
   for (size_t o = 0; o < writing->fit_count; o++)
     if (writing->fits[o].option->curve)
       add_rate_row(writing, table, &writing->fits[o]);
-  table->note = "The largest batch of the measured range that keeps what is wanted, interpolated "
-                "where it was "
-                "not measured. Per user is throughput over batch; while serving, prefill is in it.";
+  table->note =
+      "The largest batch in the measured range that meets the target, interpolated between "
+      "measured batches. Per user is throughput divided by batch; for serving it includes prefill.";
   if (!table->row_count)
     writing->answer->table_count--;
 }
@@ -312,24 +314,31 @@ static void add_spans(const struct writing *writing) {
     const struct option_fit *of = &writing->fits[o];
     const char *doubt = fitting_rate_doubt(writing->scenario, of->option, &of->fit, writing->arena);
     if (of->fit.nodes > 1)
-      ANSWER_ROW(table, cell_words(of->option->id), cell_value(of->fit.nodes),
+      ANSWER_ROW(table, cell_option(of->option), cell_value(of->fit.nodes),
                  cell_words(doubt ? doubt : "at that span"));
   }
   if (!table->row_count)
     writing->answer->table_count--;
 }
 
+static const char *counted(int accelerators, struct arena *arena) {
+  return arena_printf(arena, "%d accelerator%s", accelerators, accelerators == 1 ? "" : "s");
+}
+
 static const char *fit_text(const struct option_fit *of, struct arena *arena) {
   const char *what =
-      arena_printf(arena, "%s: %s in %s", of->option->id, of->model.id, of->precision);
+      arena_printf(arena, "%s: %s in %s", of->option->label, of->model.id, of->precision);
   if (!of->fit.accelerators && of->terms.accelerators)
-    return arena_printf(arena, "%s does not fit on %d.", what, of->terms.accelerators);
+    return arena_printf(arena, "%s does not fit on %s.", what,
+                        counted(of->terms.accelerators, arena));
   if (!of->fit.accelerators)
-    return arena_printf(arena, "%s does not fit on up to %d.", what,
-                        of->device.most * (of->terms.nodes > 0 ? of->terms.nodes : MAX_SPAN));
+    return arena_printf(
+        arena, "%s does not fit on up to %s.", what,
+        counted(of->device.most * (of->terms.nodes > 0 ? of->terms.nodes : MAX_SPAN), arena));
   const char *span = of->fit.nodes > 1 ? arena_printf(arena, " in %d nodes", of->fit.nodes) : "";
-  return arena_printf(arena, "%s fits on %d%s, with %s requests of %s tokens at once.", what,
-                      of->fit.accelerators, span, number_fixed(of->fit.concurrency, 0, arena),
+  return arena_printf(arena, "%s fits on %s%s, with %s requests of %s tokens at once.", what,
+                      counted(of->fit.accelerators, arena), span,
+                      number_fixed(of->fit.concurrency, 0, arena),
                       number_fixed(of->terms.context, 0, arena));
 }
 
@@ -340,14 +349,14 @@ static void check_option(const struct writing *writing, const struct option_fit 
   csv_number(option->workload.values[WORKLOAD_BATCH], &batch);
   const char *doubt = fitting_rate_doubt(writing->scenario, option, &of->fit, writing->arena);
   if (doubt)
-    answer_warn(writing->answer, "%s: %s", option->id, doubt);
+    answer_warn(writing->answer, "%s: %s", option->label, doubt);
   if (of->fit.accelerators > there)
-    answer_warn(writing->answer, "%s: the model takes %d accelerators, and there are %g",
-                option->id, of->fit.accelerators, there);
+    answer_warn(writing->answer, "%s: the model needs %d accelerators, but there are %g",
+                option->label, of->fit.accelerators, there);
   if (of->fit.accelerators && !option->curve && batch > of->fit.concurrency)
     answer_warn(writing->answer,
-                "%s: batch %.0f takes more memory than %d accelerators have: they hold %.0f",
-                option->id, batch, of->fit.accelerators, of->fit.concurrency);
+                "%s: batch %.0f needs more memory than %d accelerators have: they hold %.0f",
+                option->label, batch, of->fit.accelerators, of->fit.concurrency);
 }
 
 static void add_reason(const struct writing *writing, const struct option_fit *of) {
@@ -355,7 +364,7 @@ static void add_reason(const struct writing *writing, const struct option_fit *o
       writing->answer,
       "%s: %.4g billion parameters of %.4g bits are %.4g GB; a token's keys and values in %s are "
       "%.0f bytes; a step of %.0f tokens holds %.3g GB of activations.",
-      of->option->id, 1e-9 * of->model.parameters, memory_bits(of->precision),
+      of->option->label, 1e-9 * of->model.parameters, memory_bits(of->precision),
       1e-9 * of->fit.weights, of->terms.kv,
       memory_kv_per_token(&of->model, memory_bits(of->terms.kv)), of->terms.chunk,
       1e-9 * of->fit.activations);

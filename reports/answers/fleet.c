@@ -2,15 +2,16 @@
 
 #include "base/texts.h"
 #include "model/cost/units.h"
+#include "model/delivery/fleet_item.h"
 #include "model/delivery/fleet_spread.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NAMES = 12, MOST_ROWS = 40 };
+enum { MAX_NAMES = 12, MAX_ROWS = 40, EXACT_DIGITS = 7 };
 
 static const struct {
   const char *words, *title, *unit, *key;
@@ -34,6 +35,20 @@ struct telling {
   struct arena *arena;
 };
 
+static const char *words_of(const struct part *part) {
+  return part->measure == FLEET_TOKENS && part->workload->served ? "serving"
+                                                                 : measures[part->measure].words;
+}
+
+static const char *title_of(const struct part *part) {
+  return part->measure == FLEET_TOKENS && part->workload->served ? "Serving, token/s/gpu"
+                                                                 : measures[part->measure].title;
+}
+
+static const char *noun_of(const struct fleet_workload *workload) {
+  return workload->served ? "server" : "device";
+}
+
 static double shown(const struct part *part, double value) {
   return part->measure == FLEET_TOKENS ? rate_per_hour(value) : value;
 }
@@ -42,36 +57,48 @@ static struct answer_cell amount(const struct part *part, double value) {
   return cell_in(shown(part, value), part->unit);
 }
 
+static const char *exact(const struct part *part, double value, struct arena *arena) {
+  return quantity_words(shown(part, value), part->unit, EXACT_DIGITS, arena);
+}
+
 static struct answer_cell change(double share) {
   return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
 }
 
 // "node-07, node-12 and 30 more"
 static const char *few_names(const struct texts *names, struct arena *arena) {
-  const struct texts first = {names->list, names->count < MOST_NAMES ? names->count : MOST_NAMES};
+  const struct texts first = {names->list, names->count < MAX_NAMES ? names->count : MAX_NAMES};
   const char *list = texts_joined(&first, arena);
-  return names->count <= MOST_NAMES
+  return names->count <= MAX_NAMES
              ? list
-             : arena_printf(arena, "%s and %zu more", list, names->count - MOST_NAMES);
+             : arena_printf(arena, "%s and %zu more", list, names->count - MAX_NAMES);
 }
 
-// ---- what was measured, and what its spread is made of
+static const char *plural(size_t count, const char *noun, struct arena *arena) {
+  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+// ---- what was measured, and how its spread breaks down
 
 static void add_measured(const struct telling *telling) {
-  struct answer_table *table = ANSWER_TABLE(
-      telling->answer, "measured", NULL, {"workload", "Measured", NULL}, {"measure", "", NULL},
-      {"nodes", "Nodes", "-"}, {"devices", "Devices", "-"}, {"runs", "Runs", "-"},
-      {"median", "Median", NULL}, {"mean", "Mean", NULL}, {"low", "Lowest", NULL},
-      {"p5", "P5", NULL}, {"p95", "P95", NULL}, {"high", "Highest", NULL});
+  struct answer_table *table =
+      ANSWER_TABLE(telling->answer, "measured", NULL, {"workload", "Measured", NULL},
+                   {"measure", "", NULL}, {"nodes", "Nodes", "-"}, {"devices", "Devices", "-"},
+                   {"runs", "Runs", "-"}, {"median", "Median", NULL}, {"mean", "Mean", NULL},
+                   {"low", "Lowest", NULL}, {"p5", "P5", NULL}, {"p95", "P95", NULL},
+                   {"high", "Highest", NULL}, {"node_median", "Median of nodes", NULL},
+                   {"node_p5", "P5 of nodes", NULL}, {"node_p95", "P95 of nodes", NULL});
   table->faces = FACE_JSON | FACE_SHEET;
   for (size_t p = 0; p < telling->part_count; p++) {
     const struct part *part = &telling->parts[p];
     const struct fleet_spread *spread = &part->spread;
-    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(measures[part->measure].words),
+    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(words_of(part)),
                cell_value((double)spread->node_count), cell_value((double)spread->device_count),
                cell_value((double)spread->run_count), amount(part, spread->median),
                amount(part, spread->mean), amount(part, spread->low), amount(part, spread->p5),
-               amount(part, spread->p95), amount(part, spread->high));
+               amount(part, spread->p95), amount(part, spread->high),
+               amount(part, spread->node_median), amount(part, spread->node_p5),
+               amount(part, spread->node_p95));
   }
 }
 
@@ -91,60 +118,84 @@ static void add_spread(const struct telling *telling) {
     const struct part *part = &telling->parts[p];
     const struct fleet_spread *spread = &part->spread;
     one_run = one_run || isnan(spread->between_runs);
-    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(measures[part->measure].words),
+    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(words_of(part)),
                part_of_spread(spread->within_run, "not measured"),
                part_of_spread(spread->between_runs, "one run each"),
                part_of_spread(spread->between_devices, "one device"));
   }
   table->faces = FACE_JSON | FACE_SHEET;
-  table->note =
-      one_run ? "As shares of the mean. Where each device ran once, what runs differ by is in "
-                "what devices differ by."
-              : "As shares of the mean, each beyond what stands before it.";
+  table->note = one_run ? "As shares of the mean. Where each device ran once, its variation "
+                          "includes run-to-run variation."
+                        : "As shares of the mean, each in addition to the ones before it.";
 }
 
-// People read it by workload, a column for each measure.
-static void add_summary(const struct telling *telling, size_t first, size_t count) {
-  static const struct {
-    const char *label;
-    size_t offset;
-    bool is_share;
-  } rows[] = {{"Median", offsetof(struct fleet_spread, median), false},
-              {"Mean", offsetof(struct fleet_spread, mean), false},
-              {"Lowest", offsetof(struct fleet_spread, low), false},
-              {"P5: below in 5 %", offsetof(struct fleet_spread, p5), false},
-              {"P95: below in 95 %", offsetof(struct fleet_spread, p95), false},
-              {"Highest", offsetof(struct fleet_spread, high), false},
-              {"Within a run", offsetof(struct fleet_spread, within_run), true},
-              {"Between runs", offsetof(struct fleet_spread, between_runs), true},
-              {"Between devices", offsetof(struct fleet_spread, between_devices), true}};
-  const struct part *parts = &telling->parts[first];
-  struct answer_table table = answer_table_new("summary", parts->workload->words, telling->arena);
-  ANSWER_COLUMN(&table, .key = "statistic", .title = "Of devices", .align = ALIGN_LEFT);
-  for (size_t p = 0; p < count; p++)
-    ANSWER_COLUMN(&table, .key = measures[parts[p].measure].key,
-                  .title = measures[parts[p].measure].title, .align = ALIGN_RIGHT,
-                  .unit = parts[p].unit, .unit_said = true);
-  table.faces = FACE_TERMINAL;
-  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-    struct answer_cell *cells = answer_table_row_of(
-        &table, (struct answer_row){.label = rows[r].label,
-                                    .ruled = rows[r].is_share && !rows[r - 1].is_share});
+static const struct {
+  const char *label;
+  size_t offset; // in struct fleet_spread
+  bool is_of_nodes, is_share, is_ruled;
+} statistics[] = {
+    {"Median", offsetof(struct fleet_spread, median), false, false, false},
+    {"Mean", offsetof(struct fleet_spread, mean), false, false, false},
+    {"Lowest", offsetof(struct fleet_spread, low), false, false, false},
+    {"P5: below in 5 %", offsetof(struct fleet_spread, p5), false, false, false},
+    {"P95: below in 95 %", offsetof(struct fleet_spread, p95), false, false, false},
+    {"Highest", offsetof(struct fleet_spread, high), false, false, false},
+    {"Median of nodes", offsetof(struct fleet_spread, node_median), true, false, true},
+    {"P5 of nodes", offsetof(struct fleet_spread, node_p5), true, false, false},
+    {"P95 of nodes", offsetof(struct fleet_spread, node_p95), true, false, false},
+    {"Within a run", offsetof(struct fleet_spread, within_run), false, true, true},
+    {"Between runs", offsetof(struct fleet_spread, between_runs), false, true, false},
+    {"Between devices", offsetof(struct fleet_spread, between_devices), false, true, false},
+};
+
+enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
+
+// Where each node has one device, statistics of nodes would repeat those of devices.
+static void add_statistics(const struct telling *telling, const struct part *parts, size_t count,
+                           struct answer_table *table) {
+  const bool has_nodes = parts->spread.node_count < parts->spread.device_count;
+  for (size_t r = 0; r < STATISTICS; r++) {
+    if (statistics[r].is_of_nodes && !has_nodes)
+      continue;
+    const bool is_last = r + 1 == STATISTICS;
+    struct answer_cell *cells =
+        answer_table_row_of(table, (struct answer_row){.label = is_last && parts->workload->served
+                                                                    ? "Between servers"
+                                                                    : statistics[r].label,
+                                                       .ruled = statistics[r].is_ruled});
     for (size_t p = 0; p < count; p++) {
-      const double value = *(const double *)((const char *)&parts[p].spread + rows[r].offset);
-      cells[1 + p] = !rows[r].is_share ? cell_value(shown(&parts[p], value))
-                     : isnan(value)    ? cell_absent("not known")
-                                       : cell_words(percent_words(value, telling->arena));
+      const double value = *(const double *)((const char *)&parts[p].spread + statistics[r].offset);
+      cells[1 + p] = !statistics[r].is_share ? cell_value(shown(&parts[p], value))
+                     : isnan(value)          ? cell_absent("not known")
+                                             : cell_words(percent_words(value, telling->arena));
     }
   }
+}
+
+// For people: a row for each workload, a column for each measure.
+static void add_summary(const struct telling *telling, size_t first, size_t count) {
+  const struct part *parts = &telling->parts[first];
+  const bool served = parts->workload->served;
+  struct answer_table table = answer_table_new("summary", parts->workload->words, telling->arena);
+  ANSWER_COLUMN(&table, .key = "statistic", .title = served ? "Of servers" : "Of devices",
+                .align = ALIGN_LEFT);
+  for (size_t p = 0; p < count; p++)
+    ANSWER_COLUMN(&table, .key = measures[parts[p].measure].key, .title = title_of(&parts[p]),
+                  .align = ALIGN_RIGHT, .unit = parts[p].unit, .unit_said = true);
+  table.faces = FACE_TERMINAL;
+  add_statistics(telling, parts, count, &table);
   table.note = arena_printf(
       telling->arena,
-      "%zu nodes, %zu devices, %zu runs; below the rule standard deviations, as shares "
-      "of the mean%s.",
-      parts->spread.node_count, parts->spread.device_count, parts->spread.run_count,
+      "%s, %s, %s; the last three rows are standard deviations, as shares of the mean%s.",
+      plural(parts->spread.node_count, "node", telling->arena),
+      plural(parts->spread.device_count, noun_of(parts->workload), telling->arena),
+      plural(parts->spread.run_count, "run", telling->arena),
       isnan(parts->spread.between_runs)
-          ? ": each device ran once, so what runs differ by is in what devices differ by"
-          : ", each beyond the one above it");
+          ? arena_printf(
+                telling->arena,
+                ": each %s ran once, so the variation between %ss includes run-to-run variation",
+                noun_of(parts->workload), noun_of(parts->workload))
+          : ", each in addition to the ones above");
   answer_push(telling->answer, table);
 }
 
@@ -158,9 +209,9 @@ static void add_summaries(const struct telling *telling) {
   }
 }
 
-// ---- who stands out
+// ---- outliers
 
-// A sheet need not repeat the only one in every row.
+// A sheet does not repeat the only workload in every row.
 static unsigned faces_of_workload(const struct telling *telling) {
   return telling->fleet->workload_count > 1 ? FACE_JSON | FACE_SHEET : FACE_JSON;
 }
@@ -171,15 +222,15 @@ static void add_outlier(const struct telling *telling, struct answer_table *tabl
   const struct fleet_device *device = is_node ? NULL : &fleet->devices[value->index];
   ANSWER_ROW(table, cell_words(fleet->nodes[is_node ? value->index : device->node].name),
              is_node ? cell_absent("whole node") : cell_words(device->id),
-             cell_words(part->workload->words), cell_words(measures[part->measure].words),
+             cell_words(part->workload->words), cell_words(words_of(part)),
              amount(part, value->value), change(value->share));
 }
 
 static size_t add_outliers(const struct telling *telling) {
   struct answer_table *table = ANSWER_TABLE(
-      telling->answer, "outliers", "Who stands out", {"node", "Node", NULL},
-      {"device", "Device", NULL}, {"workload", "Workload", NULL}, {"measure", "", NULL},
-      {"value", "Value", NULL}, {"off_median", "Off the median", NULL});
+      telling->answer, "outliers", "Outliers", {"node", "Node", NULL}, {"device", "Device", NULL},
+      {"workload", "Workload", NULL}, {"measure", "", NULL}, {"value", "Value", NULL},
+      {"off_median", "Off the median", NULL});
   table->columns[2].faces = faces_of_workload(telling);
   for (size_t p = 0; p < telling->part_count; p++) {
     const struct part *part = &telling->parts[p];
@@ -197,9 +248,9 @@ static size_t add_outliers(const struct telling *telling) {
   return count;
 }
 
-// A terminal shows places that stand out; the others only where they are few, and not of clocks.
+// A terminal shows places that stand out, and others only if they are few and not about clocks.
 static bool is_dull(const struct part *part, const struct fleet_place *place, size_t count) {
-  return !place->stands_out && (count > MOST_ROWS || part->measure == FLEET_CLOCK);
+  return !place->stands_out && (count > MAX_ROWS || part->measure == FLEET_CLOCK);
 }
 
 static void add_places(const struct telling *telling) {
@@ -230,7 +281,7 @@ static void add_places(const struct telling *telling) {
       cells[1] = cell_words(place->column);
       cells[2] = cell_words(place->name);
       cells[3] = cell_words(part->workload->words);
-      cells[4] = cell_words(measures[part->measure].words);
+      cells[4] = cell_words(words_of(part));
       cells[5] = cell_value((double)place->count);
       cells[6] = amount(part, place->median);
       cells[7] = change(place->share);
@@ -238,7 +289,7 @@ static void add_places(const struct telling *telling) {
       stars += place->stands_out;
     }
   if (stars)
-    table->note = "* stands out";
+    table->note = "* outlier";
 }
 
 // ---- settings
@@ -254,7 +305,7 @@ static int by_text(const void *a, const void *b) {
   return order ? order : (left->device > right->device) - (left->device < right->device);
 }
 
-// The end of those that say the same.
+// The end of the run of equal statements.
 static size_t alike(const struct said *said, size_t from, size_t count) {
   size_t end = from + 1;
   while (end < count && !strcmp(said[from].text, said[end].text))
@@ -263,7 +314,7 @@ static size_t alike(const struct said *said, size_t from, size_t count) {
 }
 
 static const char *shown_setting(const char *text) {
-  return *text ? text : "not told";
+  return *text ? text : "not stated";
 }
 
 static const char *nodes_of(const struct telling *telling, const struct said *said, size_t count) {
@@ -279,10 +330,10 @@ static const char *nodes_of(const struct telling *telling, const struct said *sa
 
 static void add_setting(const struct telling *telling, struct answer_table *table, int setting,
                         struct said *said) {
-  const size_t count = telling->fleet->device_count;
-  size_t usual = 0, usual_end = 0;
-  for (size_t d = 0; d < count; d++)
-    said[d] = (struct said){telling->fleet->devices[d].settings[setting], d};
+  size_t count = 0, usual = 0, usual_end = 0;
+  for (size_t d = 0; d < telling->fleet->device_count; d++)
+    if (telling->fleet->devices[d].settings[setting])
+      said[count++] = (struct said){telling->fleet->devices[d].settings[setting], d};
   qsort(said, count, sizeof *said, by_text);
   for (size_t from = 0, end; from < count; from = end) {
     end = alike(said, from, count);
@@ -306,7 +357,7 @@ static void add_setting(const struct telling *telling, struct answer_table *tabl
 
 static size_t add_settings(const struct telling *telling) {
   struct answer_table *table =
-      ANSWER_TABLE(telling->answer, "settings", "Not set up as most are",
+      ANSWER_TABLE(telling->answer, "settings", "Set up differently from most",
                    {"setting", "Setting", NULL}, {"usual", "Most", NULL}, {"other", "These", NULL},
                    {"devices", "Devices", "-"}, {"nodes", "Nodes", NULL});
   struct said *said = arena_array(telling->arena, telling->fleet->device_count, sizeof *said);
@@ -318,7 +369,7 @@ static size_t add_settings(const struct telling *telling) {
   return rows;
 }
 
-// ---- everything, for whoever computes with it
+// ---- all values, for programs
 
 static void add_values(const struct telling *telling) {
   const struct fleet *fleet = telling->fleet;
@@ -332,7 +383,7 @@ static void add_values(const struct telling *telling) {
     for (size_t n = 0; n < part->spread.node_count; n++) {
       const struct fleet_value *value = &part->spread.nodes[n];
       ANSWER_ROW(nodes, cell_words(fleet->nodes[value->index].name),
-                 cell_words(part->workload->words), cell_words(measures[part->measure].words),
+                 cell_words(part->workload->words), cell_words(words_of(part)),
                  amount(part, value->value), change(value->share), cell_flag(value->stands_out));
     }
   }
@@ -375,7 +426,7 @@ static void add_missing(const struct telling *telling) {
                 few_names(&fleet->unexpected, telling->arena));
 }
 
-// ---- the whole
+// ---- the complete answer
 
 static void collect_parts(struct telling *telling, double margin) {
   const struct fleet *fleet = telling->fleet;
@@ -392,8 +443,17 @@ static void collect_parts(struct telling *telling, double margin) {
     }
 }
 
-static const char *plural(size_t count, const char *noun, struct arena *arena) {
-  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+// "64 devices and 8 servers"
+static const char *counted(const struct fleet *fleet, struct arena *arena) {
+  size_t servers = 0;
+  for (size_t d = 0; d < fleet->device_count; d++)
+    servers += fleet->devices[d].served > 0;
+  const char *devices = plural(fleet->device_count - servers, "device", arena);
+  if (!servers)
+    return devices;
+  return servers == fleet->device_count
+             ? plural(servers, "server", arena)
+             : arena_printf(arena, "%s and %s", devices, plural(servers, "server", arena));
 }
 
 static const char *sentence_of(const struct telling *telling, size_t outliers, size_t settings) {
@@ -403,19 +463,43 @@ static const char *sentence_of(const struct telling *telling, size_t outliers, s
       !fleet->list ? plural(fleet->node_count, "node", arena)
                    : arena_printf(arena, "%zu of the %zu nodes that are expected",
                                   fleet->list->rows - fleet->missing.count, fleet->list->rows);
-  const char *alike = outliers ? arena_printf(arena, "%s",
-                                              outliers == 1 ? "one result stands out"
-                                                            : arena_printf(arena,
-                                                                           "%zu results stand "
-                                                                           "out",
-                                                                           outliers))
-                               : "none stands out";
+  const char *alike =
+      outliers ? arena_printf(arena, "%s",
+                              outliers == 1 ? "one outlier"
+                                            : arena_printf(arena, "%zu outliers", outliers))
+               : "no outliers";
   const char *set_up =
       settings ? arena_printf(arena, "; %s differ%s from most", plural(settings, "setting", arena),
                               settings == 1 ? "s" : "")
                : "";
-  return arena_printf(arena, "%s, %s: %s%s.", whole, plural(fleet->device_count, "device", arena),
-                      alike, set_up);
+  return arena_printf(arena, "%s, %s: %s%s.", whole, counted(fleet, arena), alike, set_up);
+}
+
+// How each measure's outliers and spread were computed.
+static void explain_parts(const struct telling *telling, double margin) {
+  struct arena *arena = telling->arena;
+  for (size_t p = 0; p < telling->part_count; p++) {
+    const struct part *part = &telling->parts[p];
+    const struct fleet_spread *spread = &part->spread;
+    const double robust = FLEET_DEVIATIONS * spread->deviation, least = margin * spread->median;
+    answer_reason(telling->answer,
+                  "%s, %s: the median of %s is %s; 1.4826 times the median absolute "
+                  "deviation from it is %s. %g times that is %s, and %s of the median %s: beyond "
+                  "the larger, %s.",
+                  part->workload->words, words_of(part),
+                  plural(spread->device_count, noun_of(part->workload), arena),
+                  exact(part, spread->median, arena), exact(part, spread->deviation, arena),
+                  FLEET_DEVIATIONS, exact(part, robust, arena), percent_words(margin, arena),
+                  exact(part, least, arena),
+                  plural(spread->devices_out, noun_of(part->workload), arena));
+    if (isnan(spread->between_devices))
+      continue;
+    answer_reason(telling->answer,
+                  "%s, %s: of the mean %s, %s is the root of the mean square between %ss, less "
+                  "that within them, over the runs of one.",
+                  part->workload->words, words_of(part), exact(part, spread->mean, arena),
+                  percent_words(spread->between_devices, arena), noun_of(part->workload));
+  }
 }
 
 struct answer fleet_answer(const struct fleet *fleet, double margin, struct arena *arena) {
@@ -435,17 +519,16 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   answer.no = outliers > 0 || fleet->missing.count > 0;
   for (size_t i = 0; i < fleet->warnings.count; i++)
     answer_warn(&answer, "%s", fleet->warnings.list[i]);
-  answer_reason(&answer,
-                "Of each device the mean over its runs counts, of each node the mean over its "
-                "devices.");
-  answer_reason(
-      &answer,
-      "Who is further from the median than %g robust standard deviations (1.4826 times the "
-      "median absolute deviation) and than %s stands out; of a place, its median than %g of "
-      "its own standard errors and than %s.",
-      FLEET_DEVIATIONS, percent_words(margin, arena), FLEET_DEVIATIONS,
-      percent_words(FLEET_POSITION_MARGIN, arena));
-  for (size_t i = 0; i < answer.reasons.count; i++)
-    answer_note(&answer, "", "%s", answer.reasons.list[i]);
+  for (size_t i = 0; i < fleet->refused.count; i++)
+    answer_warn(&answer, "%s", fleet->refused.list[i]);
+  explain_parts(&telling, margin);
+  answer_note(&answer, "",
+              "A device counts with the mean of its runs, a node with the mean of its devices.");
+  answer_note(&answer, "",
+              "An outlier is further from the median than %g robust standard deviations (1.4826 "
+              "times the median absolute deviation) and than %s; at a place, the median is "
+              "further than %g of its own standard errors and than %s.",
+              FLEET_DEVIATIONS, percent_words(margin, arena), FLEET_DEVIATIONS,
+              percent_words(FLEET_POSITION_MARGIN, arena));
   return answer;
 }

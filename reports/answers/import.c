@@ -1,21 +1,20 @@
 #include "reports/answers/import.h"
 
 #include "base/texts.h"
+#include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/serving.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double hours_per_s = 1. / 3600;
 
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
 }
 
-// Of all that the meter covers, for an output token.
+// Energy of everything that the meter covers, per output token.
 static double joules_per_token(const struct serving_rung *rung) {
   return rung->power.load_power_w / rung->output_tokens_per_s;
 }
@@ -76,12 +75,13 @@ static void add_rungs(const struct import_record *made, struct answer *answer) {
     ANSWER_ROW(table, cell_words(load_words(rung, answer->arena)),
                cell_words(base_name(made->origins[i].file->source->name)),
                cell_words(serving_load_names[rung->load]), cell_value(rung->concurrency),
-               cell_value(rung->request_rate / hours_per_s), cell_value(rung->input_tokens),
-               cell_value(rung->output_tokens), cell_value(rung->input_tokens_per_s / hours_per_s),
-               cell_value(rung->output_tokens_per_s / hours_per_s),
-               cell_value(rung->ttft.mean_s * hours_per_s),
-               cell_value(rung->tpot.mean_s * hours_per_s), cell_value(rung->power.load_power_w),
-               cell_value(joules_per_token(rung) * hours_per_s));
+               cell_value(rate_per_hour(rung->request_rate)), cell_value(rung->input_tokens),
+               cell_value(rung->output_tokens), cell_value(rate_per_hour(rung->input_tokens_per_s)),
+               cell_value(rate_per_hour(rung->output_tokens_per_s)),
+               cell_value(hours_from_seconds(rung->ttft.mean_s)),
+               cell_value(hours_from_seconds(rung->tpot.mean_s)),
+               cell_value(rung->power.load_power_w),
+               cell_value(hours_from_seconds(joules_per_token(rung))));
   }
   table->note = "TTFT and TPOT are means.";
 }
@@ -95,7 +95,7 @@ static size_t add_refused(const struct import *import, struct answer *answer) {
       if (!*rung->refused)
         continue;
       if (!table)
-        table = ANSWER_TABLE(answer, "refused", "What counts for nothing", {"file", "File", NULL},
+        table = ANSWER_TABLE(answer, "refused", "Refused", {"file", "File", NULL},
                              {"concurrency", "Conc.", "request"}, {"why", "Why", NULL});
       ANSWER_ROW(table, cell_words(base_name(made->origins[r].file->source->name)),
                  cell_value(rung->concurrency), cell_words(rung->refused));
@@ -129,12 +129,12 @@ static void add_notes(const struct import *import, struct answer *answer) {
   for (size_t i = 0; i < import->notes.count; i++)
     answer_note(answer, "", "%s", import->notes.list[i]);
   if (import->unsaid.count)
-    answer_note(answer, "Not said: ", "%s", texts_joined(&import->unsaid, answer->arena));
+    answer_note(answer, "Not stated: ", "%s", texts_joined(&import->unsaid, answer->arena));
   if (*record->remarks)
     answer_note(answer, "Remarks: ", "%s", record->remarks);
 }
 
-// The least window of a measurement of one's own, which a shorter run of another tool misses.
+// The shortest window of pertoken's own measurements; another tool's run may be shorter.
 enum { SHORT_WINDOW_S = 60 };
 
 static void warn_of_short_windows(const struct import *import, struct answer *answer) {
@@ -144,7 +144,7 @@ static void warn_of_short_windows(const struct import *import, struct answer *an
       count += import->records[i].record.basis == BASIS_SERVING &&
                import->records[i].record.rungs[r].window_s < SHORT_WINDOW_S;
   if (count)
-    answer_warn(answer, "%zu rung%s of less than %d s: too short to be a steady state", count,
+    answer_warn(answer, "%zu rung%s under %d s: too short for a steady state", count,
                 count > 1 ? "s are" : " is", SHORT_WINDOW_S);
 }
 

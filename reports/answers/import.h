@@ -4,10 +4,10 @@
 
 #include "base/arena.h"
 #include "model/imports/import.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
-// Of records that have been written: the rungs of each, what was refused and why, what the files do
-// not say.
+// Of records that have been written: the rungs of each, what was refused and why, and what the
+// files do not state.
 struct answer import_answer(const struct import *import, struct arena *arena);
 
 #endif

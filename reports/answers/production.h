@@ -1,13 +1,13 @@
-// production: what was read of a server's counters in use, as an answer.
+// production: what a server's production counters say, as an answer.
 #ifndef PERTOKEN_REPORTS_ANSWERS_PRODUCTION_H
 #define PERTOKEN_REPORTS_ANSWERS_PRODUCTION_H
 
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/evidence/production.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
-// Of a record that was written; `notes` say how names were read.
+// Of a record that was written; `notes` say how names were interpreted.
 struct answer production_answer(const struct production *production, const struct texts *notes,
                                 struct arena *arena);
 

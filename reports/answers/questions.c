@@ -6,20 +6,21 @@
 #include "reports/answers/route.h"
 #include "reports/answers/served.h"
 #include "reports/answers/wait.h"
+#include "reports/plans/answer.h"
 
 #include <string.h>
 
 static const struct question questions[] = {
-    {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, answer_fit},
+    {"fit", "a [fit] section, or an interactivity in [workload]", fit_asked, answer_fit},
     {"rent",
-     "it needs an owned and a rented option of one workload, whose fleets stay what they are, or a "
-     "[rent NAME]",
+     "an owned and a rented option with the same workload and constant fleets, or a [rent NAME]",
      rent_asked, answer_rent},
-    {"audit", "it needs a [claim NAME] with what is said", audit_asked, answer_audit},
-    {"route", "it needs a [demand NAME] for each workload", route_asked, answer_route},
-    {"wait", "it needs a [wait OPTION] section", wait_asked, answer_wait},
-    {"served", "it needs an option whose throughput is from a serving record (--measurements)",
-     served_asked, answer_served},
+    {"audit", "a [claim NAME] section with the claim", audit_asked, answer_audit},
+    {"route", "a [demand NAME] for each workload, without a [plan]", route_asked, answer_route},
+    {"plan", "a [plan], and a [demand NAME] for each workload", plan_asked, answer_plan},
+    {"wait", "a [wait OPTION] section", wait_asked, answer_wait},
+    {"served", "an option whose throughput is from a serving record (--measurements)", served_asked,
+     answer_served},
     {.kind = NULL},
 };
 

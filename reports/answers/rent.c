@@ -7,8 +7,9 @@
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/questions/rent.h"
+#include "model/questions/rent_offers.h"
 #include "model/scenario/option.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
@@ -21,7 +22,8 @@ enum { EVEN_RATE = 1, EVEN_BESIDE };
 struct writing {
   const struct scenario *scenario;
   const struct rent_answer *answer;
-  const char *own; // its id
+  const char *own;       // its id
+  const char *own_label; // its label, for people
   bool is_beside_live, is_use_zero;
   struct arena *arena;
 };
@@ -36,8 +38,8 @@ static bool are_near(double a, double b) {
   return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
-// What is paid besides the rent of the same accelerators is the owned option's staff, licences and
-// migration, where no item of the user's own says otherwise.
+// Costs other than the rent of the same accelerators are the owned option's staff, licenses and
+// migration, unless the scenario adds items of its own.
 static bool is_beside_known(const struct writing *writing) {
   const struct model *model = writing->scenario->model;
   const double known = own_value(writing, "engineering_total") +
@@ -52,7 +54,7 @@ static bool is_beside_known(const struct writing *writing) {
   return isfinite(known);
 }
 
-// The load moves no watts where the idle power follows from the power under load.
+// The load does not change the power if idle power is computed from the power under load.
 static bool is_use_always_zero(const struct writing *writing) {
   const struct option *option = &writing->scenario->options[writing->answer->own];
   const int idle = model_find(writing->scenario->model, "idle_power");
@@ -82,7 +84,7 @@ static struct answer_cell beside_cell(const struct writing *writing, const struc
                                               writing->own, writing->own, writing->own));
 }
 
-// Accelerator-hours: of the horizon, as far as they are used or committed to.
+// Accelerator-hours over the horizon, as far as they are used or committed to.
 static const char *hours_formula(const struct writing *writing, const struct rent_cost *cost) {
   const char *own = writing->own;
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
@@ -96,7 +98,8 @@ static const char *hours_formula(const struct writing *writing, const struct ren
              : arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
 }
 
-// The two prices that add up: of the same accelerators, in proportion to the owned option's.
+// The two prices that add up to the total: for the same accelerators, in proportion to the owned
+// option's.
 static struct answer_cell split_cell(const struct writing *writing, const struct rent_cost *cost,
                                      double price, const char *item, int r) {
   const bool twin = cost->offer.option < 0 && writing->answer->tco > 0;
@@ -133,7 +136,10 @@ static void add_own(const struct writing *writing, struct answer_table *table) {
   const struct rent_answer *answer = writing->answer;
   const char *own = writing->own;
   const char *hours = arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
-  ANSWER_ROW(table, cell_words(arena_printf(writing->arena, "owning %s", own)),
+  const char *label = label_brief(own, writing->own_label);
+  const struct answer_cell owning = {.text = arena_printf(writing->arena, "owning %s", own),
+                                     .shown = arena_printf(writing->arena, "owning %s", label)};
+  ANSWER_ROW(table, owning,
              cell_live(answer->tco / answer->hours,
                        arena_printf(writing->arena, "[%s.cost_per_gpu_hour]", own)),
              cell_live(answer->hours, answer->tco > 0 ? hours : NULL), cell_nothing(),
@@ -144,7 +150,7 @@ static void add_own(const struct writing *writing, struct answer_table *table) {
 static void add_costs(const struct writing *writing, struct answer *answer) {
   struct answer_table *table = ANSWER_TABLE(
       answer, "cost", "The same tokens over the horizon", {"offer", "Offer", NULL},
-      {"rate", "Rate", "USD/gpu/h"}, {"paid_hours", "Paid", "h"}, {"beside", "Besides", "USD"},
+      {"rate", "Rate", "USD/gpu/h"}, {"paid_hours", "Paid", "h"}, {"beside", "Other costs", "USD"},
       {"cost", "Cost", "USD"}, {"cost_per_mtok", "Per Mtok", "USD/Mtok"},
       {"saving", "Owning saves", "%"}, {"cost_per_mtok_input", "Input", "USD/Mtok"},
       {"cost_per_mtok_output", "Output", "USD/Mtok"});
@@ -153,9 +159,8 @@ static void add_costs(const struct writing *writing, struct answer *answer) {
   add_own(writing, table);
   for (size_t i = 0; i < writing->answer->count; i++)
     add_cost(writing, table, i);
-  table->note =
-      "Paid: accelerator-hours; on demand only those in which tokens are made. Besides the "
-      "rent: engineers, licences, migration and own items.";
+  table->note = "Paid: accelerator-hours; on demand, only those that produce tokens. Other costs: "
+                "engineers, licenses, migration and own items.";
 }
 
 static struct answer_cell utilization_cell(const struct writing *writing,
@@ -195,7 +200,7 @@ static const char *below_formula(const struct writing *writing, const struct ren
 static void add_break_evens(const struct writing *writing, struct answer *answer) {
   struct answer_table *table = ANSWER_TABLE(
       answer, "break_even", "When owning pays", {"offer", "Offer", NULL},
-      {"rate", "Rate", "USD/gpu/h"}, {"beside", "Besides", "USD"},
+      {"rate", "Rate", "USD/gpu/h"}, {"beside", "Other costs", "USD"},
       {"break_even_utilization", "From load", "%"}, {"break_even_month", "After", "month"},
       {"break_even_rate", "Renting below", "USD/gpu/h"});
   for (size_t i = 0; i < writing->answer->count; i++) {
@@ -207,11 +212,11 @@ static void add_break_evens(const struct writing *writing, struct answer *answer
                                              : cell_value(cost->break_even_month),
                cell_live(cost->break_even_rate, below_formula(writing, cost, r)));
   }
-  table->note = "From load: the owned fleet's utilization above which it costs less, renting "
-                "following the tokens; over 100 % is never, 0 and less always. After: the month in "
-                "which the cash paid for owning falls below that for renting, nothing credited; a "
-                "term that reaches beyond the horizon is paid up when it ends. "
-                "Renting costs less below the last rate.";
+  table->note = "From load: the utilization above which the owned fleet costs less, if renting "
+                "follows the tokens; above 100 % means never, 0 or less always. After: the month "
+                "in which cash paid for owning falls below that for renting, without credits; a "
+                "term that extends beyond the horizon is paid in full at the horizon. Renting "
+                "below: the rate below which renting costs less.";
 }
 
 static void add_sources(const struct writing *writing, struct answer *answer) {
@@ -248,8 +253,8 @@ static const char *pays_text(const struct writing *writing, const struct rent_co
 static const char *cash_text(const struct writing *writing, const struct rent_cost *cost) {
   const double month_h = conversion_table[CONVERT_HOURS_PER_YEAR].value / 12;
   if (isnan(cost->break_even_month))
-    return "its cash is never recovered within the horizon";
-  return arena_printf(writing->arena, "its cash is recovered after %.3g months",
+    return "its cash outlay is not recovered within the horizon";
+  return arena_printf(writing->arena, "its cash outlay is recovered after %.3g months",
                       cost->break_even_month / month_h);
 }
 
@@ -259,15 +264,16 @@ static const char *answer_text(const struct writing *writing) {
                                    best->offer.typed);
   const char *verdict =
       best->saving > 0
-          ? arena_printf(writing->arena, "Own: %s costs %s less than %s.", writing->own,
+          ? arena_printf(writing->arena, "Own: %s costs %s less than %s.", writing->own_label,
                          percent_words(best->saving, writing->arena), offer)
           : arena_printf(writing->arena, "Rent: %s costs %s less than owning %s.", offer,
-                         percent_words(1 - 1 / (1 - best->saving), writing->arena), writing->own);
-  return arena_printf(writing->arena, "%s Against it owning pays %s, and %s.", verdict,
+                         percent_words(1 - 1 / (1 - best->saving), writing->arena),
+                         writing->own_label);
+  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.", verdict,
                       pays_text(writing, best), cash_text(writing, best));
 }
 
-// A commitment pays above the utilization at which the hours used would cost as much.
+// A commitment pays above the utilization at which paying for the hours used would cost the same.
 static const char *commitment_text(const struct writing *writing, const struct rent_cost *fixed) {
   const struct rent_answer *answer = writing->answer;
   for (size_t i = 0; i < answer->count; i++) {
@@ -275,9 +281,9 @@ static const char *commitment_text(const struct writing *writing, const struct r
     if (used->offer.hours != RENT_HOURS_USED || used->offer.option != fixed->offer.option)
       continue;
     const double share = fixed->rental / used->rental * own_value(writing, "utilization");
-    return share > 1 ? arena_printf(writing->arena, "%s never beats %s.", fixed->offer.title,
-                                    used->offer.title)
-                     : arena_printf(writing->arena, "%s beats %s above %s utilization.",
+    return share > 1 ? arena_printf(writing->arena, "%s never costs less than %s.",
+                                    fixed->offer.title, used->offer.title)
+                     : arena_printf(writing->arena, "%s costs less than %s above %s utilization.",
                                     fixed->offer.title, used->offer.title,
                                     percent_words(share, writing->arena));
   }
@@ -298,17 +304,17 @@ static const char *offer_text(const struct writing *writing, const struct rent_c
 static void add_reasons(const struct writing *writing, struct answer *answer) {
   const struct rent_answer *rent = writing->answer;
   const char *currency = writing->scenario->model->currency;
-  answer_reason(answer, "Owning %s costs %s %s for %s Mtok: %s %s an accelerator-hour.",
-                writing->own, six_digits(writing, rent->tco), currency,
+  answer_reason(answer, "Owning %s costs %s %s for %s Mtok: %s %s per accelerator-hour.",
+                writing->own_label, six_digits(writing, rent->tco), currency,
                 six_digits(writing, 1e-6 * rent->tokens),
                 six_digits(writing, rent->tco / rent->hours), currency);
   if (isnan(rent->use))
-    answer_reason(answer, "Its cost is no straight line over the utilization, so the break-even "
-                          "was found by a search.");
+    answer_reason(answer,
+                  "Its cost is not linear in utilization, so the break-even was found by search.");
   else
     answer_reason(answer,
-                  "Of this, %s %s grows with the utilization; the break-even is utilization x "
-                  "(fixed - besides) / (rent - growing).",
+                  "Of this, %s %s grows with utilization; the break-even is utilization x (fixed - "
+                  "other costs) / (rent - growing).",
                   six_digits(writing, rent->use), currency);
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_cost *cost = &rent->costs[i];
@@ -327,21 +333,26 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_offer *offer = &rent->costs[i].offer;
     if (date_parse(offer->date, &of) && date_is_stale(of, today))
-      answer_warn(answer, "the rate of '%s' is stale: it is of %s, over 12 months before %s",
+      answer_warn(answer, "the rate of '%s' is stale: it dates from %s, over 12 months before %s",
                   offer->title, offer->date, writing->scenario->date);
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
-      answer_warn(answer, "'%s' is paid for whole terms, beyond the horizon", offer->title);
+      answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
+                  offer->title);
   }
 }
 
 static struct answer answer_one(const struct scenario *scenario, const struct rent_answer *rent,
                                 struct arena *arena) {
-  struct writing writing = {
-      .scenario = scenario, .answer = rent, .own = scenario->options[rent->own].id, .arena = arena};
+  struct writing writing = {.scenario = scenario,
+                            .answer = rent,
+                            .own = scenario->options[rent->own].id,
+                            .own_label = scenario->options[rent->own].label,
+                            .arena = arena};
   writing.is_beside_live = is_beside_known(&writing);
   writing.is_use_zero = is_use_always_zero(&writing);
-  struct answer answer = answer_new(
-      "rent", rent->name, arena_printf(arena, "Rent or own: %s", writing.own), scenario, arena);
+  struct answer answer =
+      answer_new("rent", rent->name, arena_printf(arena, "Rent or own: %s", writing.own_label),
+                 scenario, arena);
   answer.sentence = answer_text(&writing);
   add_costs(&writing, &answer);
   add_break_evens(&writing, &answer);

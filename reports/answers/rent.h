@@ -3,7 +3,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_RENT_H
 
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
 #include <stdbool.h>
 

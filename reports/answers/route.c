@@ -1,5 +1,5 @@
-// The answer of model/questions/route.h. All of it comes from a search, so that no
-// cell is live on the sheet Decisions: with other inputs the split is another.
+// The answer of model/questions/route.h. All of it comes from a search, so no cell is live on the
+// sheet Decisions: other inputs would give another split.
 #include "reports/answers/route.h"
 
 #include "base/arena.h"
@@ -11,7 +11,8 @@
 #include "model/optimise/allocation.h"
 #include "model/questions/question.h"
 #include "model/questions/route.h"
-#include "reports/answers/answer_parts.h"
+#include "model/questions/route_pairs.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@
 
 enum { SHOWN_DIGITS = 4 };
 
-// A constraint that costs less than this share of the whole costs nothing.
+// A constraint that costs less than this share of the total is shown as costing nothing.
 #define NO_PRICE 1e-9
 
 struct writing {
@@ -40,8 +41,8 @@ static const char *barrier_name(unsigned barriers) {
   return "";
 }
 
-static const char *id_of(const struct writing *writing, size_t o) {
-  return writing->scenario->options[o].id;
+static const char *name_of(const struct writing *writing, size_t o) {
+  return writing->scenario->options[o].label;
 }
 
 static const char *money(const struct writing *writing, double value) {
@@ -52,7 +53,7 @@ static const char *per_token(const struct writing *writing, double value) {
   return quantity_words(value, writing->unit_cost, SHOWN_DIGITS, writing->arena);
 }
 
-// The first line of a message, without what would follow a colon at its end.
+// The first line of a message, without a colon at its end.
 static const char *first_line(const char *text, struct arena *arena) {
   size_t length = strcspn(text, "\n");
   if (length && text[length] == '\n' && text[length - 1] == ':')
@@ -86,10 +87,33 @@ static double option_cost(const struct route_answer *answer, size_t o) {
   return cost;
 }
 
+static double discounted_cost(const struct route_answer *answer) {
+  double cost = 0;
+  for (size_t o = 0; o < answer->problem.option_count; o++)
+    cost += answer->discounted[o];
+  return cost;
+}
+
+static void write_discounted(const struct writing *writing) {
+  const struct route_answer *answer = writing->answer;
+  if (!answer->discounted)
+    return;
+  struct answer_table *table = ANSWER_TABLE(
+      writing->written, "discounted", "Cost as paid, and discounted", {"option", "Option", NULL},
+      {"cost", "Cost", "USD"}, {"discounted", "Discounted", "USD"});
+  for (size_t o = 0; o < answer->problem.option_count; o++)
+    if (answer->split.nodes[o] > 0)
+      ANSWER_ROW(table, cell_option(&writing->scenario->options[o]),
+                 cell_value(option_cost(answer, o)), cell_value(answer->discounted[o]));
+  ANSWER_ROW(table, cell_words("all"), cell_value(answer->split.cost),
+             cell_value(discounted_cost(answer)));
+  table->note = "The split minimizes cost as paid; 'pertoken plan' minimizes discounted cost.";
+}
+
 static void write_split(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   struct answer_table *table =
-      ANSWER_TABLE(writing->written, "split", "What is bought", {"option", "Option", NULL},
+      ANSWER_TABLE(writing->written, "split", "Purchases", {"option", "Option", NULL},
                    {"vendor", "Vendor", NULL}, {"accelerators", "Accelerators", "gpu"},
                    {"nodes", "Nodes", "-"}, {"busy", "Busy", "%"}, {"node_cost", "A node", "USD"},
                    {"fixed_cost", "Fixed", "USD"}, {"cost", "Cost", "USD"});
@@ -97,7 +121,7 @@ static void write_split(const struct writing *writing) {
     const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
     const double cost = option_cost(answer, o);
     if (nodes > 0)
-      ANSWER_ROW(table, cell_words(id_of(writing, o)),
+      ANSWER_ROW(table, cell_option(&writing->scenario->options[o]),
                  cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]),
                  cell_value(accelerators_of(answer, o)), cell_value(nodes),
                  cell_value(busy_nodes(answer, o) / nodes), cell_value((cost - fixed) / nodes),
@@ -125,7 +149,7 @@ static bool share_asks_for(const struct writing *writing, size_t o) {
                                         portfolio->vendors[portfolio->vendor[o]]));
 }
 
-// Why not everything of w that o serves goes to the cheaper option c.
+// Why the cheaper option c does not take all of w that o serves.
 static const char *why_not(const struct writing *writing, size_t w, size_t o, size_t c) {
   const struct route_answer *answer = writing->answer;
   const struct portfolio *portfolio = answer->portfolio;
@@ -141,7 +165,7 @@ static const char *why_not(const struct writing *writing, size_t w, size_t o, si
   return portfolio->demands[w].whole ? "one option only" : "others need it more";
 }
 
-// The cheapest option of a workload but `except` by what its nodes cost, or -1.
+// The workload's cheapest option by node cost, excluding `except`; -1 for none.
 static long cheapest(const struct route_answer *answer, size_t w, size_t except) {
   long best = -1;
   for (size_t o = 0; o < answer->problem.option_count; o++) {
@@ -157,11 +181,11 @@ static const char *why(const struct writing *writing, size_t w, size_t o) {
   const struct route_answer *answer = writing->answer;
   const long other = cheapest(answer, w, o);
   if (other < 0)
-    return "the only one that can";
+    return "the only option that can";
   const double cost = route_unit_cost(answer, w, (size_t)other);
   if (cost >= route_unit_cost(answer, w, o))
     return "cheapest";
-  return arena_printf(writing->arena, "%s: %s", id_of(writing, (size_t)other),
+  return arena_printf(writing->arena, "%s: %s", name_of(writing, (size_t)other),
                       why_not(writing, w, o, (size_t)other));
 }
 
@@ -173,20 +197,22 @@ static void write_assignment(const struct writing *writing, struct answer_table 
   const double share = share_of(answer, w, o), cost = route_unit_cost(answer, w, o);
   const long other = cheapest(answer, w, o);
   const char *otherwise =
-      other < 0 ? "no other has a throughput"
-                : arena_printf(writing->arena, "otherwise %s at %s", id_of(writing, (size_t)other),
-                               per_token(writing, route_unit_cost(answer, w, (size_t)other)));
-  ANSWER_ROW(table, cell_words(workload), cell_words(id_of(writing, o)), cell_value(share),
-             cell_value(allocation_busy(&answer->problem, &answer->split, w, o)), cell_value(cost),
-             cell_words(grade_name(pair->option->throughput_grade)), cell_words(reason));
-  answer_reason(writing->written, "%s: %.4g %% goes to %s at %s, fixed cost left out (%s); %s",
-                workload, 100 * share, id_of(writing, o), per_token(writing, cost), reason,
+      other < 0
+          ? "no other option has a throughput"
+          : arena_printf(writing->arena, "otherwise %s at %s", name_of(writing, (size_t)other),
+                         per_token(writing, route_unit_cost(answer, w, (size_t)other)));
+  ANSWER_ROW(table, cell_words(workload), cell_option(&writing->scenario->options[o]),
+             cell_value(share), cell_value(allocation_busy(&answer->problem, &answer->split, w, o)),
+             cell_value(cost), cell_words(grade_name(pair->option->throughput_grade)),
+             cell_words(reason));
+  answer_reason(writing->written, "%s: %.4g %% goes to %s at %s, excluding fixed cost (%s); %s",
+                workload, 100 * share, name_of(writing, o), per_token(writing, cost), reason,
                 otherwise);
   if (pair->doubt)
-    answer_warn(writing->written, "%s on %s: %s", workload, id_of(writing, o), pair->doubt);
+    answer_warn(writing->written, "%s on %s: %s", workload, name_of(writing, o), pair->doubt);
   if (*option_doubt(pair->option))
-    answer_warn(writing->written, "%s on %s rests on a doubtful throughput: %s", workload,
-                id_of(writing, o), option_doubt(pair->option));
+    answer_warn(writing->written, "%s on %s relies on a doubtful throughput: %s", workload,
+                name_of(writing, o), option_doubt(pair->option));
 }
 
 // For faces without warnings.
@@ -201,7 +227,7 @@ static void write_spans(const struct writing *writing) {
       const struct route_pair *pair = route_pair_of(answer, w, o);
       if (pair->nodes > 1 && share_of(answer, w, o) > 0)
         ANSWER_ROW(table, cell_words(answer->portfolio->demands[w].name),
-                   cell_words(id_of(writing, o)), cell_value(pair->nodes),
+                   cell_option(&writing->scenario->options[o]), cell_value(pair->nodes),
                    cell_words(pair->doubt ? pair->doubt : "at that span"));
     }
   if (!table->row_count)
@@ -211,17 +237,16 @@ static void write_spans(const struct writing *writing) {
 static void write_guide(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   struct answer_table *table =
-      ANSWER_TABLE(writing->written, "guide", "Where each workload goes",
-                   {"workload", "Workload", NULL}, {"option", "On", NULL}, {"share", "Share", "%"},
-                   {"busy_nodes", "Nodes", "-"}, {"unit_cost", "Cost", "USD/Mtok"},
-                   {"throughput_grade", "Evidence", NULL}, {"why", "Why", NULL});
+      ANSWER_TABLE(writing->written, "guide", "Workload allocation", {"workload", "Workload", NULL},
+                   {"option", "On", NULL}, {"share", "Share", "%"}, {"busy_nodes", "Nodes", "-"},
+                   {"unit_cost", "Cost", "USD/Mtok"}, {"throughput_grade", "Evidence", NULL},
+                   {"why", "Why", NULL});
   for (size_t w = 0; w < answer->problem.workload_count; w++)
     for (size_t o = 0; o < answer->problem.option_count; o++)
       if (share_of(answer, w, o) > 0)
         write_assignment(writing, table, w, o);
-  table->note =
-      "Cost: of the nodes that a token keeps busy, without an option's fixed cost. Why: it "
-      "is the cheapest, or what keeps the workload from the cheapest one.";
+  table->note = "Cost: of the nodes that the tokens keep busy, without an option's fixed cost. "
+                "Why: it is the cheapest, or the reason the workload is not on the cheapest one.";
 }
 
 // ---- sourcing and prices
@@ -243,9 +268,9 @@ static void write_source(const struct writing *writing, struct answer_table *tab
 static void write_sources(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const struct portfolio *portfolio = answer->portfolio;
-  struct answer_table *table = ANSWER_TABLE(writing->written, "sourcing", "What two sources cost",
+  struct answer_table *table = ANSWER_TABLE(writing->written, "sourcing", "Cost of a second source",
                                             {"sourcing", "Sourcing", NULL}, {"cost", "Cost", "USD"},
-                                            {"difference", "Against as asked", "USD"});
+                                            {"difference", "Compared with the request", "USD"});
   write_source(writing, table, "as asked", answer->split.status, answer->split.cost);
   write_source(writing, table, "without minimum shares",
                isnan(answer->free_cost) ? ALLOCATION_INFEASIBLE : ALLOCATION_OPTIMAL,
@@ -269,22 +294,23 @@ static void write_prices(const struct writing *writing) {
                !known || price->status != ALLOCATION_OPTIMAL ? cell_nothing()
                                                              : cell_value(free ? 0 : saved));
   }
-  table->note =
-      "Each by solving again without that one constraint; without whole purchase units, replicas "
-      "over several nodes need not be whole either.";
+  table->note = "Each found by solving again without that constraint; without whole purchase "
+                "units, replicas over several nodes need not be whole either.";
 }
 
 static void write_barred(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  struct answer_table *table = ANSWER_TABLE(
-      writing->written, "barred", "Who cannot serve what", {"why", "Cannot be served", NULL},
-      {"workload", "Workload", NULL}, {"option", "Option", NULL}, {"constraint", "By", NULL});
+  struct answer_table *table =
+      ANSWER_TABLE(writing->written, "barred", "Options that cannot serve a workload",
+                   {"why", "Cannot be served", NULL}, {"workload", "Workload", NULL},
+                   {"option", "Option", NULL}, {"constraint", "By", NULL});
   for (size_t w = 0; w < answer->problem.workload_count; w++)
     for (size_t o = 0; o < answer->problem.option_count; o++) {
       const struct route_pair *pair = route_pair_of(answer, w, o);
       if (pair->barriers)
         ANSWER_ROW(table, cell_words(first_line(pair->why, writing->arena)),
-                   cell_words(answer->portfolio->demands[w].name), cell_words(id_of(writing, o)),
+                   cell_words(answer->portfolio->demands[w].name),
+                   cell_option(&writing->scenario->options[o]),
                    cell_words(barrier_name(pair->barriers)));
     }
   if (!table->row_count)
@@ -293,13 +319,13 @@ static void write_barred(const struct writing *writing) {
 
 // ---- the answer in words
 
-// "16 nodes of h100"; accelerators where they are not sold by the node.
+// "16 nodes of h100", or accelerators if they are not sold by the node.
 static const char *purchase(const struct writing *writing, size_t o) {
   const struct route_answer *answer = writing->answer;
   const bool by_node = answer->problem.options[o].lot == 1;
   const double count = by_node ? answer->split.nodes[o] : accelerators_of(answer, o);
   return arena_printf(writing->arena, "%s %s%s of %s", number_fixed(count, 0, writing->arena),
-                      by_node ? "node" : "accelerator", count == 1 ? "" : "s", id_of(writing, o));
+                      by_node ? "node" : "accelerator", count == 1 ? "" : "s", name_of(writing, o));
 }
 
 static const char *purchases(const struct writing *writing) {
@@ -321,7 +347,7 @@ static const struct route_source *best_source(const struct route_answer *answer)
   return best;
 }
 
-// " Two sources cost ... more than ..."; what a single one costs decides between them.
+// " Two sources cost ... more than ..."; the cost of a single one is compared.
 static const char *dual_words(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const struct route_source *best = best_source(answer);
@@ -339,11 +365,15 @@ static const char *dual_words(const struct writing *writing) {
 static const char *served_words(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const double years = answer->horizon / conversion_table[CONVERT_HOURS_PER_YEAR].value;
-  return arena_printf(writing->arena,
-                      "%s for %zu workload%s over %.4g years, %s of it at the purchase: %s.%s",
-                      money(writing, answer->split.cost), answer->problem.workload_count,
-                      answer->problem.workload_count == 1 ? "" : "s", years,
-                      money(writing, answer->split.capex), purchases(writing), dual_words(writing));
+  const char *discounted = answer->discounted
+                               ? arena_printf(writing->arena, " Discounted, it costs %s.",
+                                              money(writing, discounted_cost(answer)))
+                               : "";
+  return arena_printf(
+      writing->arena, "%s for %zu workload%s over %.4g years, %s of it upfront: %s.%s%s",
+      money(writing, answer->split.cost), answer->problem.workload_count,
+      answer->problem.workload_count == 1 ? "" : "s", years, money(writing, answer->split.capex),
+      purchases(writing), discounted, dual_words(writing));
 }
 
 static bool can_serve(const struct route_answer *answer, size_t w) {
@@ -358,7 +388,7 @@ static const char *unserved_words(const struct writing *writing, size_t w) {
   const char *text =
       arena_printf(writing->arena, "No option can serve '%s'", answer->portfolio->demands[w].name);
   for (size_t o = 0; o < answer->problem.option_count; o++)
-    text = arena_printf(writing->arena, "%s%s%s: %s", text, o ? ", " : " (", id_of(writing, o),
+    text = arena_printf(writing->arena, "%s%s%s: %s", text, o ? ", " : " (", name_of(writing, o),
                         barrier_name(route_pair_of(answer, w, o)->barriers));
   return arena_printf(writing->arena, "%s).", text);
 }
@@ -375,28 +405,26 @@ static const char *refused_words(const struct writing *writing) {
       helpful = arena_printf(writing->arena, "%s%s%s (%s)", helpful, *helpful ? ", or " : "",
                              answer->prices[i].constraint, money(writing, answer->prices[i].cost));
   if (*helpful)
-    return arena_printf(writing->arena,
-                        "%s%sNothing meets every constraint. It can be done "
-                        "without: %s.",
-                        text, *text ? " " : "", helpful);
-  return arena_printf(writing->arena,
-                      "%s%sNothing meets every constraint, and leaving out a single one does not "
-                      "help.",
-                      text, *text ? " " : "");
+    return arena_printf(
+        writing->arena,
+        "%s%sNo allocation meets every constraint. It becomes possible without: %s.", text,
+        *text ? " " : "", helpful);
+  return arena_printf(
+      writing->arena,
+      "%s%sNo allocation meets every constraint, and dropping any single one does not help.", text,
+      *text ? " " : "");
 }
 
 static void explain_how(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   answer_reason(writing->written,
-                "The least of the sum of nodes times a node's cost, plus a fixed cost of every "
-                "option that is taken, over whole purchase units, whose nodes the "
-                "workloads of an option share "
-                "(model/optimise/allocation.h has the programme); GLPK proved it the least.");
-  answer_reason(writing->written,
-                "A node's cost and the fixed cost are the slope and the start of the line of tco "
-                "over nodes; the scenario was read again for each workload.");
+                "Minimizes the sum of nodes times cost per node, plus a fixed cost for every "
+                "option used, over whole purchase units whose nodes an option's workloads share "
+                "(model/optimise/allocation.h states the program); GLPK proved it optimal.");
+  answer_reason(writing->written, "A node's cost and the fixed cost are the slope and intercept of "
+                                  "tco over nodes; every option was resolved for each workload.");
   if (answer->split.status == ALLOCATION_OPTIMAL)
-    answer_reason(writing->written, "The cost model itself, at these nodes: %s, capex %s.",
+    answer_reason(writing->written, "The full cost model at these node counts: %s, capex %s.",
                   money(writing, answer->exact_cost), money(writing, answer->exact_capex));
 }
 
@@ -405,7 +433,7 @@ static void check_line(const struct writing *writing) {
   const double gap = answer->exact_cost / answer->split.cost - 1;
   if (fabs(gap) > 1e-3)
     answer_warn(writing->written,
-                "the cost model is not a straight line over nodes: at these it says %s, %.2g %% %s",
+                "the cost model is not linear in nodes: at these counts it gives %s, %.2g %% %s",
                 money(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
 }
 
@@ -416,6 +444,7 @@ static void write_answer(const struct writing *writing) {
   if (answer->split.status == ALLOCATION_OPTIMAL) {
     written->sentence = served_words(writing);
     write_split(writing);
+    write_discounted(writing);
     write_guide(writing);
     write_spans(writing);
     write_sources(writing);
@@ -431,14 +460,14 @@ static void write_answer(const struct writing *writing) {
 }
 
 bool route_asked(const struct scenario *scenario) {
-  return question_section(scenario, "demand", NULL) != NULL;
+  return question_section(scenario, "demand", NULL) && !question_section(scenario, "plan", NULL);
 }
 
 int answer_route(const struct scenario *scenario, const char *only, struct answers *answers,
                  struct arena *arena, struct diagnostics *diagnostics) {
   if (only && strcmp(only, "portfolio") != 0) {
-    diagnostics_error(diagnostics, (struct place){0}, "there is one portfolio in a file, not '%s'",
-                      only);
+    diagnostics_error(diagnostics, (struct place){0},
+                      "a scenario has only one portfolio: there is no '%s'", only);
     return -1;
   }
   const struct route_answer *answer = route_ask(scenario, arena, diagnostics);

@@ -1,9 +1,9 @@
-// route: which workload goes to which option at the least cost (model/questions/route.h).
+// route: the assignment of workloads to options at the lowest cost (model/questions/route.h).
 #ifndef PERTOKEN_REPORTS_ANSWERS_ROUTE_H
 #define PERTOKEN_REPORTS_ANSWERS_ROUTE_H
 
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
 #include <stdbool.h>
 

@@ -5,28 +5,28 @@
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
 #include <math.h>
 #include <string.h>
 
-// What is looked at: the saving of an option or, where it is the only one, its cost.
+// The result under study: the saving of an option or, if it is the only one, its cost.
 struct result {
   const struct scenario *scenario;
   size_t option;
   bool is_saving;
   const struct unit *unit, *cost_unit, *plain;
   const char *name;          // "Saving of mi325x against h200"
-  struct answer_table facts; // what JSON begins with
+  struct answer_table facts; // the head of the JSON document
   struct arena *arena;
 };
 
 static struct result result_in(const struct scenario *scenario, int item, size_t option,
                                struct arena *arena) {
-  const char *id = scenario->options[option].id,
-             *baseline = scenario->options[scenario->baseline].id;
+  const char *id = scenario->options[option].label,
+             *baseline = scenario->options[scenario->baseline].label;
   const struct declaration *cost = &scenario->model->declarations[item];
   const bool is_saving = option != scenario->baseline;
   struct result result = {.scenario = scenario,
@@ -42,13 +42,15 @@ static struct result result_in(const struct scenario *scenario, int item, size_t
                           .arena = arena};
   answer_fact(&result.facts, "item", cell_words(cost->name));
   answer_fact(&result.facts, "unit", cell_words(cost->unit.text));
-  answer_fact(&result.facts, "option", cell_words(id));
-  answer_fact(&result.facts, "baseline", cell_words(baseline));
+  answer_fact(&result.facts, "option", cell_words(scenario->options[option].id));
+  answer_fact(&result.facts, "baseline", cell_words(scenario->options[scenario->baseline].id));
   return result;
 }
 
-// "14.3 %"
+// "14.3 %"; a saving against a cost of zero is "not defined".
 static const char *result_text(const struct result *result, double value) {
+  if (!isfinite(value))
+    return "not defined";
   const struct scale scale = number_scale(result->unit, &value, 1, result->arena);
   return arena_printf(result->arena, "%s %s", number_scaled(value, scale, result->arena),
                       scale.unit);
@@ -68,10 +70,17 @@ static double result_at(const struct result *result, const struct swing_end *end
   return result->is_saving ? end->saving : end->costs[result->option];
 }
 
-// The results between which the bars lie, and that at present.
+// The range of the finite results, which the bars lie in, and the current result; NAN without one.
 struct bounds {
   double least, most, base;
 };
+
+static void widen(struct bounds *bounds, double value) {
+  if (!isfinite(value))
+    return;
+  bounds->least = fmin(bounds->least, value);
+  bounds->most = fmax(bounds->most, value);
+}
 
 static struct bounds bounds_of(const struct sensitivity *sensitivity, const struct result *result) {
   const struct option *options = result->scenario->options;
@@ -79,12 +88,11 @@ static struct bounds bounds_of(const struct sensitivity *sensitivity, const stru
   if (result->is_saving)
     base = 1 - base / option_value(result->scenario, &options[result->scenario->baseline],
                                    sensitivity->item, 0);
-  struct bounds bounds = {base, base, base};
+  struct bounds bounds = {NAN, NAN, base};
+  widen(&bounds, base);
   for (size_t i = 0; i < 2 * sensitivity->count; i++) {
     const struct swing *swing = &sensitivity->swings[i / 2];
-    const double end = result_at(result, i % 2 ? &swing->high : &swing->low);
-    bounds.least = fmin(bounds.least, end);
-    bounds.most = fmax(bounds.most, end);
+    widen(&bounds, result_at(result, i % 2 ? &swing->high : &swing->low));
   }
   return bounds;
 }
@@ -95,17 +103,18 @@ static struct answer_cell bar_cell(struct bounds bounds, double low, double high
   double *shares = arena_array(arena, 3, sizeof *shares);
   for (size_t i = 0; i < 3; i++)
     shares[i] = (ends[i] - bounds.least) / (bounds.most - bounds.least);
-  const bool there = isfinite(low) && isfinite(high) && bounds.most > bounds.least;
+  const bool there =
+      isfinite(low) && isfinite(high) && isfinite(bounds.base) && bounds.most > bounds.least;
   return (struct answer_cell){.kind = CELL_BAR, .values = shares, .value_count = there ? 3 : 0};
 }
 
-// Inputs whose swing does nothing are counted, not listed.
+// Inputs whose swing has no effect are counted, not listed.
 static bool does_nothing(const struct swing *swing) {
   return swing->effect < 1e-12;
 }
 
-// A row for each input. Where a terminal has room, both ends stand there, else the value at present.
-// Behind those columns, for JSON, each option's cost at both ends.
+// A row for each input. A wide terminal shows both ends, a narrow one the current value. For JSON,
+// further columns have each option's cost at both ends.
 static const struct answer_column swing_columns[] = {
     {.key = "input", .title = "input"},
     {.key = "unit", .faces = FACE_JSON},
@@ -176,9 +185,9 @@ static struct answer_table costs_table(const struct sensitivity *sensitivity,
                                        const struct result *result) {
   const struct scenario *scenario = result->scenario;
   struct answer_table table = answer_table_new("costs", NULL, result->arena);
-  static const char *const keys[] = {"input",      "unit",       "base",     "low",
-                                     "high",       "option",     "cost_low", "cost_high",
-                                     "saving_low", "saving_high"};
+  static const char *const keys[] = {"input",      "unit",        "base",     "low",
+                                     "high",       "option",      "cost_low", "cost_high",
+                                     "saving_low", "saving_high", "label"};
   for (size_t c = 0; c < sizeof keys / sizeof keys[0]; c++)
     ANSWER_COLUMN(&table, .key = keys[c]);
   for (size_t i = 0; i < sensitivity->count; i++) {
@@ -190,10 +199,11 @@ static struct answer_table costs_table(const struct sensitivity *sensitivity,
           &table, (const struct answer_cell[]){
                       cell_words(swing->name), cell_words(unit->text), cell_in(swing->base, unit),
                       cell_in(swing->low.value, unit), cell_in(swing->high.value, unit),
-                      cell_words(scenario->options[o].id), cell_in(at_low[o], result->cost_unit),
+                      cell_option(&scenario->options[o]), cell_in(at_low[o], result->cost_unit),
                       cell_in(at_high[o], result->cost_unit),
                       cell_in(1 - at_low[o] / at_low[scenario->baseline], plain),
-                      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain)});
+                      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain),
+                      cell_words(scenario->options[o].label)});
   }
   table.is_wide = true;
   table.faces = FACE_CSV;
@@ -214,14 +224,14 @@ static void add_notes(struct answer *answer, const struct sensitivity *sensitivi
   for (size_t i = 0; i < sensitivity->still_count; i++)
     still = joined(still, sensitivity->still[i], arena);
   if (clipped)
-    answer_note(answer, "* ", "one end was pulled back to what the input may be");
+    answer_note(answer, "* ", "one end was limited to the input's allowed range");
   if (*idle)
-    answer_note(answer, "Without effect on this result: ", "%s", idle);
+    answer_note(answer, "No effect on this result: ", "%s", idle);
   if (*still)
-    answer_note(answer, "At zero, so without a swing: ", "%s", still);
+    answer_note(answer, "At zero, so not swung: ", "%s", still);
   if (sensitivity->aside)
     answer_note(answer,
-                "Not examined: ", "%zu inputs of other options, which do not move this result",
+                "Not examined: ", "%zu inputs of other options, which do not affect this result",
                 sensitivity->aside);
 }
 
@@ -268,7 +278,7 @@ static size_t inner_count(const struct cost_grid *grid) {
   return grid->axis_count == 2 ? grid->axes[1].count : 1;
 }
 
-// Down, the first input; across, the second; in JSON, series over the second of all costs and the
+// Rows: the first input; columns: the second. In JSON, series over the second of all costs and the
 // saving.
 static struct answer_table squares_columns(const struct cost_grid *grid,
                                            const struct result *result) {
@@ -365,14 +375,14 @@ struct answer cost_grid_answer(const struct cost_grid *grid, struct arena *arena
   const struct result result = result_in(grid->scenario, grid->item, grid->option, arena);
   const double *results =
       result.is_saving ? grid->saving : grid->costs + grid->option * grid->cells;
-  double least = NAN, most = NAN;
-  for (size_t i = 0; i < grid->cells; i++) {
-    least = fmin(least, results[i]);
-    most = fmax(most, results[i]);
-  }
+  struct bounds bounds = {NAN, NAN, NAN};
+  for (size_t i = 0; i < grid->cells; i++)
+    widen(&bounds, results[i]);
   struct answer answer = answer_new("sensitivity", "grid", NULL, grid->scenario, arena);
-  answer.sentence = arena_printf(arena, "%s: %s to %s.", result.name, result_text(&result, least),
-                                 result_text(&result, most));
+  const char *least = result_text(&result, bounds.least);
+  answer.sentence = isnan(bounds.least) ? arena_printf(arena, "%s: %s.", result.name, least)
+                                        : arena_printf(arena, "%s: %s to %s.", result.name, least,
+                                                       result_text(&result, bounds.most));
   answer.schema = 2;
   answer_push(&answer, result.facts);
   answer_push(&answer, squares_table(grid, &result, results));

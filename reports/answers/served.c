@@ -8,7 +8,7 @@
 #include "model/evidence/serving.h"
 #include "model/questions/prediction.h"
 #include "model/scenario/option.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static const char *load_words(const struct serving_rung *rung, struct arena *are
   return serving_load_names[rung->load];
 }
 
-// Watts over tokens per second; of the accelerators that the meter covers.
+// Watts over tokens per second, for the accelerators that the meter covers.
 static double joules_per_token(const struct serving_record *record,
                                const struct serving_rung *rung) {
   const struct serving_power *power = &rung->power;
@@ -43,10 +43,10 @@ static double in_hours(double seconds) {
   return seconds / rate_per_hour(1);
 }
 
-static void add_rung(struct answer_table *table, const char *name,
+static void add_rung(struct answer_table *table, struct answer_cell name,
                      const struct serving_record *record, const struct serving_rung *rung) {
   const double per_user = rung->output_tokens_per_s / rung->concurrency;
-  ANSWER_ROW(table, cell_words(name), cell_words(load_words(rung, table->arena)),
+  ANSWER_ROW(table, name, cell_words(load_words(rung, table->arena)),
              cell_value(rate_per_hour(rung->output_tokens_per_s / record->accelerators)),
              cell_value(rate_per_hour(per_user)), cell_value(in_hours(rung->ttft.p50_s)),
              cell_value(in_hours(rung->ttft.p90_s)), cell_value(in_hours(rung->ttft.p99_s)),
@@ -56,7 +56,7 @@ static void add_rung(struct answer_table *table, const char *name,
              cell_words(*rung->refused ? rung->refused : "-"));
 }
 
-static void add_rungs(struct answer_table *table, const char *name,
+static void add_rungs(struct answer_table *table, struct answer_cell name,
                       const struct serving_record *record) {
   for (size_t i = 0; i < record->count; i++)
     add_rung(table, name, record, &record->rungs[i]);
@@ -71,17 +71,15 @@ static struct answer_table *add_curves(struct answer *answer, struct heading who
       {"tpot_p50", "TPOT P50", "ms"}, {"tpot_p90", "TPOT P90", "ms"},
       {"tpot_p99", "TPOT P99", "ms"}, {"energy_per_token", "Energy", "J/token"},
       {"refused", "Refused", NULL});
-  static const size_t wide[] = {5, 8, 6, 9, 11}; // columns that a narrow terminal does without
+  static const size_t wide[] = {5, 8, 6, 9, 11}; // columns that a narrow terminal leaves out
   for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
     table->columns[wide[i]].room = ROOM_WIDE;
-  table->note =
-      "Times to the first token (TTFT) and between tokens (TPOT) are of the requests of a "
-      "rung; energy is of what the meter covers. A rung that was refused counts for "
-      "nothing.";
+  table->note = "Times to first token (TTFT) and per output token (TPOT) are over a rung's "
+                "requests; energy is for what the meter covers. A refused rung is not used.";
   return table;
 }
 
-// Of several options with one record the first shows it.
+// If several options share a record, the first shows it.
 static bool is_shown(const struct scenario *scenario, size_t before,
                      const struct serving_record *record) {
   for (size_t o = 0; o < before; o++)
@@ -95,12 +93,11 @@ static void add_options(const struct scenario *scenario, struct answer *answer) 
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     if (option->served && !is_shown(scenario, o, option->served->rungs->record))
-      add_rungs(table, option->id, option->served->rungs->record);
+      add_rungs(table, cell_option(option), option->served->rungs->record);
   }
-  table->note = arena_printf(answer->arena,
-                             "All rungs of each record, at the first option that "
-                             "rests on it. %s",
-                             table->note);
+  table->note = arena_printf(
+      answer->arena, "All rungs of each record, listed under the first option that uses it. %s",
+      table->note);
 }
 
 struct answer served_records(const struct records *records, struct arena *arena) {
@@ -115,18 +112,18 @@ struct answer served_records(const struct records *records, struct arena *arena)
     const char *name = slash ? slash + 1 : record->path;
     if (record->basis != BASIS_SERVING)
       continue;
-    add_rungs(table, name, record);
+    add_rungs(table, cell_words(name), record);
     answer.sentence = arena_printf(arena, "%s%s%s: %s in %s on %d x %s, %s by %s on %s.",
                                    answer.sentence, count++ ? " " : "", name, record->model,
                                    record->precision, record->accelerators, record->accelerator,
                                    grade_name(record->grade), record->tool, record->date);
   }
-  if (count == 1) // which the sentence names
+  if (count == 1) // the sentence names it
     table->columns[0].faces = FACE_CSV | FACE_JSON;
   return answer;
 }
 
-// ---- beside decode and prefill
+// ---- compared with decode and prefill
 
 enum { AT_IN = 1, AT_OUT, AT_DECODE, AT_PREFILL, AT_PREDICTED, AT_SERVED };
 
@@ -140,7 +137,7 @@ static void add_prediction(struct answer_table *table, const struct option *opti
   struct arena *arena = table->arena;
   const int r = (int)table->row_count;
   const double predicted = prediction->predicted;
-  ANSWER_ROW(table, cell_words(option->id), given(prediction->input_tokens, "token", arena),
+  ANSWER_ROW(table, cell_option(option), given(prediction->input_tokens, "token", arena),
              given(prediction->output_tokens, "token", arena),
              given(rate_per_hour(prediction->decode), "token/s", arena),
              given(rate_per_hour(prediction->prefill), "token/s", arena),
@@ -155,23 +152,23 @@ static void add_prediction(struct answer_table *table, const struct option *opti
 static const char *words_of(const struct option *option, const struct prediction *prediction,
                             struct arena *arena) {
   if (prediction->why)
-    return arena_printf(arena, "%s: nothing to hold the server against, as there is %s.",
-                        option->id, prediction->why);
+    return arena_printf(arena, "%s: the server cannot be compared: %s.", option->label,
+                        prediction->why);
   return arena_printf(arena,
-                      "%s: decode and prefill predict %.4g token/s per accelerator, and the server "
-                      "gave %.4g, %s of that.",
-                      option->id, prediction->predicted, prediction->served,
+                      "%s: decode and prefill predict %.4g token/s per accelerator; the server "
+                      "delivered %.4g, %s of that.",
+                      option->label, prediction->predicted, prediction->served,
                       percent_words(prediction->served / prediction->predicted, arena));
 }
 
 static void add_predictions(const struct scenario *scenario, struct answer *answer,
                             struct arena *arena) {
   struct answer_table *table =
-      ANSWER_TABLE(answer, "prediction", "Beside decode and prefill", {"option", "Option", NULL},
-                   {"input_tokens", "In", "token"}, {"output_tokens", "Out", "token"},
-                   {"decode", "Decode", "token/s"}, {"prefill", "Prefill", "token/s"},
-                   {"predicted", "Predicted", "token/s"}, {"served", "Served", "token/s"},
-                   {"share", "Of that", "%"});
+      ANSWER_TABLE(answer, "prediction", "Compared with decode and prefill",
+                   {"option", "Option", NULL}, {"input_tokens", "In", "token"},
+                   {"output_tokens", "Out", "token"}, {"decode", "Decode", "token/s"},
+                   {"prefill", "Prefill", "token/s"}, {"predicted", "Predicted", "token/s"},
+                   {"served", "Served", "token/s"}, {"share", "Of that", "%"});
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     if (!option->served)
@@ -182,19 +179,19 @@ static void add_predictions(const struct scenario *scenario, struct answer *answ
     if (prediction.why)
       continue;
     add_prediction(table, option, &prediction);
-    answer_reason(answer, "%s: decoding is of %s.", option->id, prediction.decode_source);
-    answer_reason(answer, "%s: prefill is of %s.", option->id, prediction.prefill_source);
+    answer_reason(answer, "%s: decoding is of %s.", option->label, prediction.decode_source);
+    answer_reason(answer, "%s: prefill is of %s.", option->label, prediction.prefill_source);
   }
-  table->note =
-      "Predicted = out / (in / prefill + out / decode), per accelerator: as if a server did "
-      "nothing but these two, one after the other.";
+  table->note = "Predicted = out / (in / prefill + out / decode), per accelerator: as if a server "
+                "did only these two, one after the other.";
   if (!table->row_count)
     answer->table_count--;
 }
 
 int answer_served(const struct scenario *scenario, const char *only, struct answers *answers,
                   struct arena *arena, struct diagnostics *diagnostics) {
-  struct answer answer = answer_new("served", "options", "What the servers did", scenario, arena);
+  struct answer answer =
+      answer_new("served", "options", "Measured server performance", scenario, arena);
   (void)only;
   (void)diagnostics;
   answer.sentence = "";

@@ -1,19 +1,20 @@
-// served: the measured curves of servers, and what decode and prefill predict beside them
+// served: the measured curves of servers, compared with what decode and prefill predict
 // (model/questions/prediction.h).
 #ifndef PERTOKEN_REPORTS_ANSWERS_SERVED_H
 #define PERTOKEN_REPORTS_ANSWERS_SERVED_H
 
+#include "base/arena.h"
 #include "model/evidence/records.h"
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
 #include <stdbool.h>
 
-// Whether an option's throughput is from a serving record.
+// Whether an option's throughput comes from a serving record.
 bool served_asked(const struct scenario *scenario);
 answer_function answer_served;
 
-// The same of records alone, without a scenario: of those that a server was measured for.
+// The same for records without a scenario: those of measured servers.
 struct answer served_records(const struct records *records, struct arena *arena);
 
 #endif

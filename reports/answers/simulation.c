@@ -3,7 +3,7 @@
 #include "base/texts.h"
 #include "model/chance/draw.h"
 #include "model/cost/units.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
@@ -20,7 +20,7 @@ struct telling {
 
 static const char *const kinds[] = {[OUTCOME_COST] = "cost", [OUTCOME_SAVING] = "saving"};
 
-// The unit of numbers that are in it already.
+// The unit for numbers that are already in it.
 static const struct unit *unit_as_is(const char *text, struct arena *arena) {
   struct unit *unit = arena_alloc(arena, sizeof *unit);
   *unit = *unit_known(text, arena);
@@ -38,9 +38,18 @@ static const char *option_of(const struct telling *telling, const struct outcome
   return telling->simulation->options[outcome->option];
 }
 
+// The label for people, in sentences and in tables.
+static const char *label_of(const struct telling *telling, size_t option) {
+  return telling->simulation->labels[option];
+}
+
+static const char *brief_of(const struct telling *telling, size_t option) {
+  return label_brief(telling->simulation->options[option], label_of(telling, option));
+}
+
 // ---- for people
 
-// The outcomes of a kind, and how many.
+// The outcomes of a kind, and their number.
 static size_t outcomes_of(const struct telling *telling, enum outcome_kind kind,
                           const struct outcome ***list) {
   size_t count = 0;
@@ -61,7 +70,7 @@ static void add_shares(const struct telling *telling, struct answer_table *table
     cells[1 + o] = cell_value(shares[o]);
 }
 
-// Does an option what is asked of it in some draws and not in others?
+// Is an option ranked in some draws and not in others?
 static bool ranks_vary(const struct simulation *simulation) {
   for (size_t o = 0; o < simulation->option_count; o++)
     if (simulation->ranked[o] > 0 && simulation->ranked[o] < 1)
@@ -69,7 +78,7 @@ static bool ranks_vary(const struct simulation *simulation) {
   return false;
 }
 
-// A column for each option that has such an outcome.
+// A column for each option that has an outcome of this kind.
 static struct answer_table statistics_table(const struct telling *telling, enum outcome_kind kind,
                                             const char *heading) {
   const struct simulation *simulation = telling->simulation;
@@ -79,7 +88,7 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
   ANSWER_COLUMN(&table, .key = "statistic", .title = heading);
   for (size_t i = 0; i < count; i++) {
     const char *option = option_of(telling, outcomes[i]);
-    ANSWER_COLUMN(&table, .key = option, .title = option);
+    ANSWER_COLUMN(&table, .key = option, .title = brief_of(telling, outcomes[i]->option));
   }
   struct answer_row row = {.unit = unit_of(telling, kind)};
   table.unit_column = 1;
@@ -103,7 +112,7 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
     add_shares(telling, &table, arena_printf(telling->arena, "Draws that %s", simulation->asked),
                simulation->ranked);
   if (kind == OUTCOME_COST && simulation->option_count > 1 && !*simulation->why_none)
-    add_shares(telling, &table, "Draws as the cheapest", simulation->cheapest);
+    add_shares(telling, &table, "Draws in which it is the cheapest", simulation->cheapest);
   return table;
 }
 
@@ -124,7 +133,7 @@ static struct answer_table histograms_table(const struct telling *telling,
       shares[bar] = (double)outcomes[i]->bars[bar] / (double)most;
     answer_table_add(&table,
                      (const struct answer_cell[]){
-                         cell_words(option_of(telling, outcomes[i])),
+                         cell_words(brief_of(telling, outcomes[i]->option)),
                          cell_value(outcomes[i]->bars_low),
                          {.kind = CELL_HISTOGRAM, .values = shares, .value_count = SIMULATE_BARS},
                          cell_value(outcomes[i]->bars_high)});
@@ -133,7 +142,7 @@ static struct answer_table histograms_table(const struct telling *telling,
   return table;
 }
 
-// The groups of inputs by what they do, the largest first.
+// The groups of inputs, the largest effect first.
 static size_t *order_of(const struct telling *telling, const struct outcome *outcome) {
   const size_t count = telling->simulation->group_count;
   size_t *order = arena_array(telling->arena, count, sizeof *order);
@@ -153,14 +162,14 @@ static struct answer_cell share_cell(double share) {
 static struct answer_table influences_table(const struct telling *telling,
                                             const struct outcome *outcome) {
   const struct simulation *simulation = telling->simulation;
-  const char *title = arena_printf(telling->arena, "What the %s of %s varies with, %% of variance",
-                                   kinds[outcome->kind], option_of(telling, outcome));
+  const char *title = arena_printf(telling->arena, "Drivers of the %s of %s, %% of variance",
+                                   kinds[outcome->kind], brief_of(telling, outcome->option));
   const size_t *order = order_of(telling, outcome);
   struct answer_table table = answer_table_new("variance", NULL, telling->arena);
   ANSWER_COLUMN(&table, .key = "input", .title = title);
-  ANSWER_COLUMN(&table, .key = "first", .title = "alone", .unit = telling->percent,
+  ANSWER_COLUMN(&table, .key = "first", .title = "by itself", .unit = telling->percent,
                 .unit_said = true);
-  ANSWER_COLUMN(&table, .key = "total", .title = "in company", .unit = telling->percent,
+  ANSWER_COLUMN(&table, .key = "total", .title = "with interactions", .unit = telling->percent,
                 .unit_said = true);
   for (size_t i = 0; i < simulation->group_count; i++) {
     const struct influence *influence = &outcome->influences[order[i]];
@@ -182,8 +191,8 @@ static const char *sentence(const struct telling *telling) {
   if (*simulation->why_none)
     return arena_printf(arena, "Not ranked: %s.", simulation->why_none);
   if (simulation->option_count == 1)
-    return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s.",
-                        simulation->options[0],
+    return arena_printf(arena, "%s costs %s %s (median; 90 %% of draws between %s and %s).",
+                        label_of(telling, 0),
                         number_significant(values[SIMULATE_LEVELS / 2], 4, arena), simulation->unit,
                         number_significant(values[0], 4, arena),
                         number_significant(values[SIMULATE_LEVELS - 1], 4, arena));
@@ -191,7 +200,7 @@ static const char *sentence(const struct telling *telling) {
     if (!isnan(simulation->cheapest[o]))
       text = arena_printf(
           arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
-          simulation->options[o], number_fixed(100 * simulation->cheapest[o], 1, arena));
+          label_of(telling, o), number_fixed(100 * simulation->cheapest[o], 1, arena));
   return *text ? arena_printf(arena, "%s.", text) : "";
 }
 
@@ -208,17 +217,20 @@ static void add_notes(const struct telling *telling, struct answer *answer) {
     answer_head(answer, "", "PARTIAL: %s of %s draws", done,
                 number_fixed((double)simulation->draws, 0, arena));
   if (simulation->undecided > 0 && !*simulation->why_none && simulation->option_count > 1)
-    answer_note(answer, "Not ranked: ", "in %s %% of the draws fewer than two options %s",
+    answer_note(answer, "Not ranked: ", "in %s %% of draws, fewer than two options %s",
                 number_significant(100 * simulation->undecided, 3, arena), simulation->asked);
   for (size_t o = 0; o < simulation->option_count; o++)
     if (*simulation->not_ranked[o])
-      answer_note(answer, "Not ranked: ", "%s: %s", simulation->options[o],
+      answer_note(answer, "Not ranked: ", "%s: %s", label_of(telling, o),
                   simulation->not_ranked[o]);
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (strcmp(brief_of(telling, o), label_of(telling, o)) != 0)
+      answer_note(answer, "Option: ", "%s is %s", simulation->options[o], label_of(telling, o));
   for (size_t i = 0; i < simulation->note_count; i++)
     answer_note(answer, "Note: ", "%s", simulation->notes[i]);
 }
 
-// ---- for machines
+// ---- for programs
 
 static struct answer_table ranks_table(const struct telling *telling) {
   const struct simulation *simulation = telling->simulation;
@@ -246,7 +258,7 @@ static struct answer_table ranks_table(const struct telling *telling) {
 
 #define HISTOGRAM "outcomes[#].histogram.%c"
 
-// What is said of an outcome beside its influences: numbers; the histogram is JSON's alone.
+// The statistics of an outcome other than its influences: numbers; the histogram is in JSON only.
 static const struct {
   struct answer_column column;
   size_t place; // in struct outcome
@@ -296,7 +308,7 @@ static struct answer_table outcomes_table(const struct telling *telling) {
   return table;
 }
 
-// By group, its first and its total; once under the names that JSON has, once under those of CSV.
+// First-order and total effect of each group: once with the keys of JSON, once with those of CSV.
 static struct answer_table shares_table(const struct telling *telling) {
   static const char *const orders[] = {"first", "total"};
   static const char *const places[] = {"outcomes[#].influences.%k.first",
@@ -360,8 +372,8 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
                                             {"value", CSV_VALUE}};
   const struct telling telling = {simulation, unit_as_is(simulation->unit, arena),
                                   unit_known("%", arena), unit_known("-", arena), arena};
-  const char *of_savings = simulation->options[simulation->baseline];
-  // In detail, the savings or, of a single option, its cost.
+  const char *of_savings = brief_of(&telling, simulation->baseline);
+  // With --verbose, the savings or, for a single option, its cost.
   const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
   const struct outcome **outcomes;
   const size_t count = outcomes_of(&telling, kind, &outcomes);

@@ -10,7 +10,7 @@
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/variation.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 enum { SHOWN_DIGITS = 5 };
 
-// What is said of a value that was looked for.
+// What the words about a solution are built from.
 struct solving {
   const struct solve_answer *solved;
   const struct solve_spread *spread;
@@ -36,7 +36,7 @@ static const char *input_text(const struct solving *solving, double value) {
 // "h200", "0.3 USD/Mtok"
 static const char *reference_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
-  return solved->matches ? solved->scenario->options[solved->match].id
+  return solved->matches ? solved->scenario->options[solved->match].label
                          : quantity_words(solved->wanted_cost, solving->cost_unit, SHOWN_DIGITS,
                                           solving->arena);
 }
@@ -71,13 +71,14 @@ static const char *against_text(const struct solving *solving, double more, cons
                       more > 0 ? "more" : "less", what);
 }
 
-// A gap is over what is wanted; nobody thinks in so many per cent of 80 % of another cost.
+// A gap is relative to the target cost; "x % of 80 % of another cost" would be unclear.
 static const char *gap_text(const struct solving *solving, double gap) {
   return against_text(solving, (1 + gap) * (1 - solving->solved->saving) - 1,
                       reference_text(solving));
 }
 
-// "now, at 22,000 USD/gpu, it costs 14.3 % less than h200": than the baseline, where it is another.
+// "now, at 22,000 USD/gpu, it costs 14.3 % less than h200": compared with the baseline; for the
+// baseline itself, with what the search compares with.
 static const char *now_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct scenario *scenario = solved->scenario;
@@ -87,12 +88,12 @@ static const char *now_text(const struct solving *solving) {
       solved->option == scenario->baseline
           ? gap_text(solving, solved->gap_base)
           : against_text(solving, cost / option_value(scenario, baseline, solved->item, 0) - 1,
-                         baseline->id);
+                         baseline->label);
   return arena_printf(solving->arena, "now, at %s, it costs %s", input_text(solving, solved->base),
                       against);
 }
 
-// Where the search begins: where an input may be no 0, say, a hair above it stands in.
+// The lower end of the search: if the input may not be 0, for example, the smallest value above it.
 static const char *low_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct declaration *input = target_input(solved->scenario, solved->target);
@@ -107,7 +108,7 @@ static bool is_flat(const struct solve_answer *solved) {
          fabs(solved->gap_low - solved->gap_base) < 1e-12;
 }
 
-// Why an option that the input moves cannot have the value; NULL where it can.
+// Why an option that the input affects cannot have the value; NULL if it can.
 static const char *impossible(const struct solving *solving, double value) {
   const struct scenario *scenario = solving->solved->scenario;
   const struct target target = solving->solved->target;
@@ -119,7 +120,7 @@ static const char *impossible(const struct solving *solving, double value) {
   return than;
 }
 
-// The least value is the easiest to reach.
+// The lowest value is the easiest to reach.
 static const char *impossible_text(const struct solving *solving) {
   const char *than = impossible(solving, solving->solved->roots[0]);
   return than ? arena_printf(solving->arena, "; that is impossible, %s", than) : "";
@@ -134,22 +135,22 @@ static const char *sentence(const struct solving *solving) {
   if (solved->count && solved->sides[0].jumps)
     return arena_printf(solving->arena, "%s costs %s %s %s = %s%s%s", solving->option,
                         at_most_text(solving), solved->sides[0].gap_below <= 0 ? "up to" : "from",
-                        solved->name, values, solved->more ? ", and at further values" : "",
+                        solved->name, values, solved->more ? ", and at other values" : "",
                         impossible_text(solving));
   if (solved->count)
     return arena_printf(solving->arena, "%s costs %s at %s = %s%s%s", solving->option, wanted,
-                        solved->name, values, solved->more ? ", and at further values" : "",
+                        solved->name, values, solved->more ? ", and at other values" : "",
                         impossible_text(solving));
   if (is_flat(solved))
     return arena_printf(solving->arena,
-                        "No value of %s makes %s cost %s: it does not matter to that", solved->name,
-                        solving->option, wanted);
+                        "No value of %s makes %s cost %s: it has no effect on that cost",
+                        solved->name, solving->option, wanted);
   return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
                       low_text(solving), input_text(solving, solved->high), solving->option,
                       wanted);
 }
 
-// A cost that is never just that: what it is on both sides.
+// For a jump, where the cost is never equal to the target: the costs on both sides.
 static void add_jump(const struct solving *solving, double root, const struct solve_sides *sides,
                      struct answer *answer) {
   const bool integer = solving->solved->integer;
@@ -174,14 +175,14 @@ static void add_gaps(const struct solving *solving, struct answer *answer) {
   }
 }
 
-// Draws without a value, and with several.
+// The draws without a value, and those with several.
 static void add_exceptions(const struct solving *solving, struct answer *answer) {
   const struct solve_spread *spread = solving->spread;
   const struct {
     double share;
     const char *what;
-  } exceptions[] = {{spread->above, "no value, as it costs more than wanted throughout"},
-                    {spread->below, "no value, as it costs less than wanted throughout"},
+  } exceptions[] = {{spread->above, "no value: the cost is above the target throughout"},
+                    {spread->below, "no value: the cost is below the target throughout"},
                     {1 - spread->found - spread->above - spread->below, "no value found"}};
   for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
     if (exceptions[i].share > 1e-12)
@@ -189,7 +190,7 @@ static void add_exceptions(const struct solving *solving, struct answer *answer)
                   percent_words(exceptions[i].share, solving->arena), exceptions[i].what,
                   low_text(solving), input_text(solving, solving->solved->reach));
   if (spread->several > 0)
-    answer_note(answer, "", "in %s of draws several values: the lowest counts",
+    answer_note(answer, "", "in %s of draws there are several values: the lowest is used",
                 percent_words(spread->several, solving->arena));
 }
 
@@ -204,7 +205,7 @@ static void add_spread(const struct solving *solving, struct answer *answer) {
                 number_significant(number_in_unit(values[LOW], solving->unit), SHOWN_DIGITS, arena),
                 input_text(solving, values[HIGH]), spread->found < 1 ? ", where there is one" : "");
   add_exceptions(solving, answer);
-  answer_note(answer, "", "at %s it costs what is wanted or less in %s of draws",
+  answer_note(answer, "", "at %s the target is met in %s of draws",
               input_text(solving, solving->solved->base),
               percent_words(spread->enough, solving->arena));
   answer_note(answer, "", "%s draws (%s, seed %llu)", number_fixed((double)spread->done, 0, arena),
@@ -219,13 +220,13 @@ static void add_spread(const struct solving *solving, struct answer *answer) {
 
 // ---- figures
 
-// What is said of an answer: a column each, of which the cells are the same in all rows.
+// The fields of an answer: a column each, with the same cell in all rows.
 struct figures {
   struct answer_table table;
   struct answer_cell *cells; // [table.column_count]
 };
 
-// By its place in JSON and its column in CSV; NULL: not there.
+// A field, by its place in JSON and its column in CSV; NULL: not shown there.
 static void add(struct figures *figures, const char *json, const char *csv,
                 struct answer_cell cell) {
   figures->cells =
@@ -256,7 +257,7 @@ static void add_of_spread(const struct solving *solving, struct figures *figures
   add(figures, "ranges.notes", NULL, cell_list(notes));
 }
 
-// The values next to each one on both sides, and what it costs there; the same but for a jump.
+// The input values on both sides of each solution, and the gaps there; they differ only at a jump.
 static void add_of_sides(const struct solving *solving, struct figures *figures) {
   const struct solve_answer *solved = solving->solved;
   double *parts[4];
@@ -274,12 +275,12 @@ static void add_of_sides(const struct solving *solving, struct figures *figures)
   add(figures, "sides.gap_above", NULL, cell_series(parts[3], solved->count, NULL));
 }
 
-// A row for each value, or one without; JSON has what is the same in all of them.
+// A row for each value, or one row without a value; in JSON, fields that all rows share.
 static struct answer_table values_table(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct unit *unit = solving->unit;
   struct figures figures = {.table = answer_table_new("values", NULL, solving->arena)};
-  add(&figures, "option", NULL, cell_words(solving->option));
+  add(&figures, "option", NULL, cell_words(solved->scenario->options[solved->option].id));
   if (solved->matches)
     add(&figures, "match", NULL, cell_words(solved->scenario->options[solved->match].id));
   else
@@ -302,6 +303,7 @@ static struct answer_table values_table(const struct solving *solving) {
   add(&figures, "more", NULL, cell_flag(solved->more));
   if (solving->spread)
     add_of_spread(solving, &figures);
+  add(&figures, NULL, "label", cell_words(solving->option));
   struct answer_table table = figures.table;
   for (size_t i = 0; i < solved->count || i == 0; i++) {
     struct answer_cell *cells =
@@ -326,7 +328,7 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
                                   .unit = &target_input(solved->scenario, solved->target)->unit,
                                   .cost_unit =
                                       &solved->scenario->model->declarations[solved->item].unit,
-                                  .option = solved->scenario->options[solved->option].id,
+                                  .option = solved->scenario->options[solved->option].label,
                                   .arena = arena};
   struct answer answer = answer_new("solve", solved->name, NULL, solved->scenario, arena);
   answer.sentence = arena_printf(arena, "%s; %s.", sentence(&solving), now_text(&solving));

@@ -1,5 +1,5 @@
-// The answer of model/questions/wait.h. All of it comes from draws, so that no cell is live on the
-// sheet Decisions.
+// The answer of model/questions/wait.h. All of it comes from draws, so no cell is live on the sheet
+// Decisions.
 #include "reports/answers/wait.h"
 
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include "model/cost/units.h"
 #include "model/questions/question.h"
 #include "model/questions/wait.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ struct writing {
   struct arena *arena;
 };
 
-static const char *option_id(const struct writing *writing, size_t o) {
-  return writing->wait->scenario->options[o].id;
+static const char *option_name(const struct writing *writing, size_t o) {
+  return writing->wait->scenario->options[o].label;
 }
 
 static const char *money(const struct writing *writing, double value) {
@@ -43,12 +43,20 @@ static const char *months(const struct writing *writing, double count) {
 
 static const char *later_name(const struct writing *writing) {
   return arena_printf(writing->arena, "order %s in %s",
-                      option_id(writing, writing->wait->successor),
+                      option_name(writing, writing->wait->successor),
                       months(writing, writing->wait->months));
 }
 
 static const char *now_name(const struct writing *writing) {
-  return arena_printf(writing->arena, "buy %s now", option_id(writing, writing->wait->option));
+  return arena_printf(writing->arena, "buy %s now", option_name(writing, writing->wait->option));
+}
+
+// The same in a sentence.
+static const char *choice_words(const struct writing *writing, bool later) {
+  const struct wait_answer *wait = writing->wait;
+  return later ? arena_printf(writing->arena, "ordering %s in %s",
+                              option_name(writing, wait->successor), months(writing, wait->months))
+               : arena_printf(writing->arena, "buying %s now", option_name(writing, wait->option));
 }
 
 static void add_choice(struct answer_table *table, const char *name,
@@ -58,22 +66,22 @@ static void add_choice(struct answer_table *table, const char *name,
 }
 
 static void add_choices(const struct writing *writing, struct answer *answer) {
-  struct answer_table *table = ANSWER_TABLE(
-      answer, "choices", "What either costs over the horizon", {"choice", "Choice", NULL},
-      {"expected_cost", "Expected", "USD"}, {"p5", "5 %", "USD"}, {"p95", "95 %", "USD"},
-      {"expected_regret", "Regret", "USD"}, {"right", "Right", "%"});
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "choices", "Cost over the horizon", {"choice", "Choice", NULL},
+                   {"expected_cost", "Expected", "USD"}, {"p5", "P5", "USD"}, {"p95", "P95", "USD"},
+                   {"expected_regret", "Regret", "USD"}, {"right", "Right", "%"});
   add_choice(table, now_name(writing), &writing->wait->now);
   add_choice(table, later_name(writing), &writing->wait->later);
-  table->note = "Regret: what it costs on average beyond the better of the two; right: how often "
-                "it is that one.";
+  table->note = "Regret: average extra cost compared with the better of the two; right: how often "
+                "it is the better one.";
 }
 
 static const char *latest_words(const struct writing *writing) {
   const double latest = writing->wait->latest_delivery;
   if (isnan(latest))
-    return "even if it were delivered at once, waiting would cost more";
+    return "even with immediate delivery, waiting would cost more";
   if (isinf(latest))
-    return "whenever it is delivered, waiting costs less";
+    return "whatever the delivery date, waiting costs less";
   return arena_printf(writing->arena,
                       "waiting pays as long as the delivery comes within %s of today",
                       months(writing, in_months(latest)));
@@ -82,7 +90,7 @@ static const char *latest_words(const struct writing *writing) {
 static void add_months(const struct writing *writing, struct answer *answer) {
   const struct wait_answer *wait = writing->wait;
   struct answer_table *table =
-      ANSWER_TABLE(answer, "months", "The month of the order", {"order", "Order", NULL},
+      ANSWER_TABLE(answer, "months", "Cost by month of order", {"order", "Order", NULL},
                    {"expected_cost", "Expected", "USD"}, {"difference", "Against now", "USD"},
                    {"right", "Right", "%"});
   ANSWER_ROW(table, cell_words(now_name(writing)), cell_value(wait->now.mean), cell_nothing(),
@@ -90,7 +98,7 @@ static void add_months(const struct writing *writing, struct answer *answer) {
   for (const struct wait_month *month = wait->list; month < wait->list + wait->count; month++)
     ANSWER_ROW(
         table,
-        cell_words(arena_printf(writing->arena, "%s in %s", option_id(writing, wait->successor),
+        cell_words(arena_printf(writing->arena, "%s in %s", option_name(writing, wait->successor),
                                 months(writing, month->months))),
         cell_value(month->cost), cell_value(month->cost - wait->now.mean),
         cell_value(month->right));
@@ -98,15 +106,15 @@ static void add_months(const struct writing *writing, struct answer *answer) {
                              months(writing, wait->months), latest_words(writing));
 }
 
-// "Waiting pays with an order in months 3 to 9, most in month 5."
+// "Among orders within 9 months, those in months 3 to 9 are expected to cost less ..."
 static const char *when_it_pays(const struct writing *writing) {
   const struct wait_answer *wait = writing->wait;
   const char *last = months(writing, wait->list[wait->count - 1].months);
   if (wait->best < 0)
     return arena_printf(writing->arena, "No order within %s is expected to be cheaper.", last);
   return arena_printf(writing->arena,
-                      "Of the orders within %s, those from month %ld to %ld are expected to be "
-                      "cheaper than buying now, most of all month %ld.",
+                      "Among orders within %s, those in months %ld to %ld are expected to cost "
+                      "less than buying now; month %ld costs the least.",
                       last, wait->pays_from, wait->pays_until, wait->best);
 }
 
@@ -115,15 +123,14 @@ static const char *verdict(const struct writing *writing) {
   const bool wait = answer->later.mean < answer->now.mean;
   const struct wait_choice *better = wait ? &answer->later : &answer->now;
   const double other = wait ? answer->now.mean : answer->later.mean;
-  const char *chance = answer->uncertain
-                           ? arena_printf(writing->arena, " It is right in %.3g %% of the draws.",
-                                          100 * better->right)
-                           : "";
-  return arena_printf(writing->arena, "%s: to %s costs %s, %s (%.3g %%) less than to %s.%s %s",
-                      wait ? "Wait" : "Buy now", wait ? later_name(writing) : now_name(writing),
+  const char *chance =
+      answer->uncertain
+          ? arena_printf(writing->arena, " This is right in %.3g %% of draws.", 100 * better->right)
+          : "";
+  return arena_printf(writing->arena, "%s: %s costs %s, %s (%.3g %%) less than %s.%s %s",
+                      wait ? "Wait" : "Buy now", choice_words(writing, wait),
                       money(writing, better->mean), money(writing, other - better->mean),
-                      100 * (1 - better->mean / other),
-                      wait ? now_name(writing) : later_name(writing), chance,
+                      100 * (1 - better->mean / other), choice_words(writing, !wait), chance,
                       when_it_pays(writing));
 }
 
@@ -132,14 +139,14 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
   const struct unit *price =
       unit_known(model_unit_text(wait->scenario->model, "USD/Mtok"), writing->arena);
   answer_reason(
-      answer, "Both ways serve %s, what %s would serve if it were bought now.",
+      answer, "Both alternatives serve %s, the output of %s if bought now.",
       quantity_words(wait->rate, unit_known("Mtok/month", writing->arena), 6, writing->arena),
-      option_id(writing, wait->option));
+      option_name(writing, wait->option));
   if (wait->meanwhile >= 0)
-    answer_reason(answer, "Until the delivery %s is rented for them.",
-                  option_id(writing, (size_t)wait->meanwhile));
+    answer_reason(answer, "Until delivery, %s is rented for these tokens.",
+                  option_name(writing, (size_t)wait->meanwhile));
   else
-    answer_reason(answer, "Until the delivery they are bought at %s.",
+    answer_reason(answer, "Until delivery, tokens are bought at %s.",
                   quantity_words(wait->meanwhile_price, price, 6, writing->arena));
   answer_reason(
       answer, "The delivery comes %s late on average%s%s%s.",
@@ -148,9 +155,8 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
                                          in_months(wait->available))
                           : "");
   answer_reason(answer,
-                "Costs are present values at the scenario's wacc; hardware that is younger at "
-                "the horizon keeps more of its price, in a straight line "
-                "(model/questions/wait.h).");
+                "Costs are present values at the scenario's wacc; hardware that is newer at the "
+                "horizon retains more of its price, in a straight line (model/questions/wait.h).");
   answer_reason(answer, "With every uncertain quantity at its mean, %s.", latest_words(writing));
   if (wait->uncertain)
     answer_reason(answer, "%zu draws, seed %lu.", wait->draws, wait->seed);
@@ -160,14 +166,16 @@ static struct answer answer_one(const struct wait_answer *wait, struct arena *ar
   const struct scenario *scenario = wait->scenario;
   const struct writing writing = {wait, unit_known(scenario->model->currency, arena), arena};
   const char *doubt = option_doubt(&scenario->options[wait->successor]);
-  struct answer answer = answer_new(
-      "wait", wait->name, arena_printf(arena, "Buy now or wait: %s", wait->name), scenario, arena);
+  struct answer answer =
+      answer_new("wait", wait->name,
+                 arena_printf(arena, "Buy now or wait: %s", option_name(&writing, wait->option)),
+                 scenario, arena);
   add_choices(&writing, &answer);
   add_months(&writing, &answer);
   answer.sentence = verdict(&writing);
   add_reasons(&writing, &answer);
   if (*wait->slip_words)
-    answer_warn(&answer, "the slip is %s: type a distribution where you know better",
+    answer_warn(&answer, "the slip is %s: give a distribution if you know better",
                 wait->slip_words);
   if (*doubt)
     answer_warn(&answer, "the successor's throughput is doubtful: %s", doubt);

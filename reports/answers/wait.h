@@ -1,9 +1,9 @@
-// wait: buy now, or order later and rent meanwhile (model/questions/wait.h).
+// wait: buy now, or order later and rent in the meantime (model/questions/wait.h).
 #ifndef PERTOKEN_REPORTS_ANSWERS_WAIT_H
 #define PERTOKEN_REPORTS_ANSWERS_WAIT_H
 
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
+#include "reports/faces/answer.h"
 
 #include <stdbool.h>
 

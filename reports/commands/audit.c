@@ -1,7 +1,6 @@
 #include "reports/answers/audit.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
-#include "base/installation.h"
 #include "base/source.h"
 #include "base/source_file.h"
 #include "model/evidence/catalog.h"
@@ -15,10 +14,8 @@ static int audit_table(struct run *run) {
   const struct source *source = source_read(run->options.table, run->arena, run->diagnostics);
   const struct table *claims =
       source ? csv_read(source, run->options.table, run->arena, run->diagnostics) : NULL;
-  const char *directory =
-      installation_data(run->options.data_directory, run->arena, run->diagnostics);
   struct catalog catalog;
-  if (!claims || !directory || catalog_open(&catalog, directory, run->arena, run->diagnostics))
+  if (!claims || run_open_catalog(run, &catalog))
     return -1;
   const struct recomputed *rows = recompute_claims(claims, &catalog, run->arena, run->diagnostics);
   if (!rows)

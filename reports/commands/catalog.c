@@ -2,19 +2,20 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
-#include "base/installation.h"
+#include "base/process.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/evidence/naming.h"
-#include "reports/answers/answer.h"
-#include "reports/answers/answer_parts.h"
 #include "reports/answers/catalog.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/run.h"
+#include "reports/faces/answer.h"
+#include "reports/faces/parts.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static int unknown_table(struct run *run, const char *name) {
+int catalog_refuse_table(struct run *run, const char *name) {
   const char *nearest = nearest_name(name, catalog_table_names, CATALOG_TABLES), *all = "";
   for (int i = 0; i < CATALOG_TABLES; i++)
     all = arena_printf(run->arena, "%s%s%s", all, i ? ", " : "", catalog_table_names[i]);
@@ -27,7 +28,7 @@ static int unknown_table(struct run *run, const char *name) {
   return -1;
 }
 
-// "accelerator=H100" as the id that is meant; any other condition as it is.
+// "accelerator=H100" with the id that is meant; any other condition unchanged.
 static const char *as_id(struct run *run, struct catalog *catalog, const char *where,
                          const char **note) {
   static const struct {
@@ -48,24 +49,53 @@ static const char *as_id(struct run *run, struct catalog *catalog, const char *w
   return where;
 }
 
+// Every table, one line each.
+static int print_tables(struct run *run, struct catalog *catalog) {
+  struct answer answer;
+  if (run->options.where_count || run->options.latest || run->options.stale ||
+      run->options.spread) {
+    diagnostics_error(
+        run->diagnostics, (struct place){0},
+        "--where, --latest, --stale and --spread need a table: 'pertoken catalog' lists "
+        "them");
+    return -1;
+  }
+  if (catalog_tables_answer(catalog, process_today(run->arena), &answer, run->arena))
+    return -1;
+  return run_print_answer(run, NULL, answer);
+}
+
 int command_catalog(struct run *run) {
-  const char *name = run->options.arguments[0],
-             *directory =
-                 installation_data(run->options.data_directory, run->arena, run->diagnostics);
-  const enum catalog_table which = catalog_table_named(name);
-  if (which == CATALOG_TABLES)
-    return unknown_table(run, name);
+  const char *name = run->options.argument_count ? run->options.arguments[0] : NULL;
+  if (name && !strcmp(name, "add"))
+    return command_catalog_add(run);
+  const enum catalog_table which = name ? catalog_table_named(name) : CATALOG_TABLES;
+  if (run->options.argument_count > 1) {
+    diagnostics_error(run->diagnostics, (struct place){0}, "one argument too many: '%s'",
+                      run->options.arguments[1]);
+    return -1;
+  }
+  if (name && which == CATALOG_TABLES)
+    return catalog_refuse_table(run, name);
   struct catalog catalog;
   struct answer answer;
-  if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics))
+  if (run_open_catalog(run, &catalog))
     return -1;
+  if (!name)
+    return print_tables(run, &catalog);
   const struct table *table = catalog_table(&catalog, which);
   const size_t count = run->options.where_count;
   const char **wheres = arena_array(run->arena, count + 1, sizeof *wheres);
   const char **notes = arena_array(run->arena, count + 1, sizeof *notes);
   for (size_t i = 0; i < count; i++)
     wheres[i] = as_id(run, &catalog, run->options.wheres[i], &notes[i]);
-  if (!table || catalog_answer(table, wheres, count, &answer, run->arena, run->diagnostics))
+  const struct catalog_request request = {.wheres = wheres,
+                                          .where_count = count,
+                                          .latest = run->options.latest,
+                                          .stale = run->options.stale,
+                                          .spread = run->options.spread,
+                                          .day = process_today(run->arena)};
+  if (!table || catalog_answer(table, &request, &answer, run->arena, run->diagnostics))
     return -1;
   for (size_t i = 0; i < count; i++)
     if (notes[i])

@@ -50,7 +50,7 @@ static int read_method(const struct run *run, const char *text, enum draw_method
   return -1;
 }
 
-// Set by Ctrl-C: what was drawn until then is shown.
+// Set by Ctrl-C: the draws made so far are shown.
 static volatile sig_atomic_t stop_wanted;
 
 static void want_stop(int number) {
@@ -81,7 +81,7 @@ int draw_options_read(const struct run *run, uint64_t draws, struct simulate_req
       (options->method && read_method(run, options->method, &request->method)) ||
       (options->shard && read_shard(run, options->shard, request)))
     return -1;
-  if (request->seed > INT64_MAX) { // JSON has no larger whole numbers
+  if (request->seed > INT64_MAX) { // JSON has no larger integers
     diagnostics_error(run->diagnostics, (struct place){0}, "--seed: at most %" PRId64 ", not '%s'",
                       INT64_MAX, options->seed);
     return -1;

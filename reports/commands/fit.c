@@ -1,27 +1,25 @@
 #include "model/evidence/fit.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
-#include "base/installation.h"
 #include "base/source.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
 #include "reports/answers/fit.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
 #include "reports/commands/run.h"
+#include "reports/faces/answer.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Tokens of a request when nothing says how many: 2,048 in and as many out, as several published
-// benchmarks take.
+// Default tokens per request: 2,048 in and as many out, as in several published benchmarks.
 enum { USUAL_CONTEXT = 4096 };
 
-// Fewer are a slip, such as 70 for 70 billion: no language model is that small.
-#define FEWEST_PARAMETERS 1e6
+// Fewer are a mistake, such as 70 for 70 billion: no language model is that small.
+#define MIN_PARAMETERS 1e6
 
 static int refuse_with_scenario(struct run *run) {
   const struct options *options = &run->options;
@@ -29,8 +27,8 @@ static int refuse_with_scenario(struct run *run) {
       !options->accelerators)
     return 0;
   diagnostics_error(run->diagnostics, (struct place){0},
-                    "--where, --context, --kv, --accelerators and --parameters ask of the "
-                    "catalogue; a scenario says such things in [fit]");
+                    "--where, --context, --kv, --accelerators and --parameters apply to the "
+                    "catalogue; a scenario states them in [fit]");
   return -1;
 }
 
@@ -60,10 +58,10 @@ static int read_whole(struct run *run, const char *name, const char *text, doubl
 
 static int read_parameters(struct run *run, double *out) {
   const char *text = run->options.parameters;
-  if (!text || (csv_number(text, out) && *out >= FEWEST_PARAMETERS && *out <= 1e15))
+  if (!text || (csv_number(text, out) && *out >= MIN_PARAMETERS && *out <= 1e15))
     return 0;
   diagnostics_error(run->diagnostics, (struct place){0},
-                    "--parameters wants a number such as 70e9 for 70 billion, not '%s'", text);
+                    "--parameters takes a number such as 70e9 for 70 billion, not '%s'", text);
   return -1;
 }
 
@@ -91,10 +89,7 @@ static int fit_catalogue(struct run *run) {
   struct answers answers = {0};
   struct fit_question question = {
       .catalog = &catalog, .wheres = run->options.wheres, .where_count = run->options.where_count};
-  const char *directory =
-      installation_data(run->options.data_directory, run->arena, run->diagnostics);
-  if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
-      read_question(run, &question) ||
+  if (run_open_catalog(run, &catalog) || read_question(run, &question) ||
       answer_fit_catalogue(&question, &answers, run->arena, run->diagnostics))
     return -1;
   return run_print_answers(run, NULL, &answers);

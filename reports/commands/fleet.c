@@ -2,27 +2,48 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/delivery/fleet_spread.h"
-#include "reports/answers/answer.h"
 #include "reports/answers/fleet.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
 #include "reports/commands/run.h"
-#include "reports/workbook/fleet_book.h"
+#include "reports/faces/answer.h"
+#include "reports/results/fleet_book.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-static bool is_workbook(const char *path) {
+bool output_is_workbook(const struct run *run) {
+  const char *path = run->options.output_path;
   const size_t length = path ? strlen(path) : 0, ending = strlen(".xlsx");
   return length > ending && !strcmp(path + length - ending, ".xlsx");
 }
 
-static int write_workbook(struct run *run, const struct answer *answer) {
-  if (fleet_book_write(answer, run->options.output_path, run->arena, run->diagnostics))
+int refuse_explained_workbook(struct run *run) {
+  if (!run->options.explain || !output_is_workbook(run))
+    return 0;
+  diagnostics_error(
+      run->diagnostics, (struct place){0},
+      "a workbook has no explanations: omit --explain, or write a file other than '%s'",
+      run->options.output_path);
+  return -1;
+}
+
+int fleet_print(struct run *run, const struct answer *answer, const char *title,
+                const char *sheet) {
+  const bool is_workbook = output_is_workbook(run);
+  if (refuse_explained_workbook(run))
+    return -1;
+  if (!is_workbook && !run->options.explain)
+    return run_print_answer(run, NULL, *answer);
+  if (!is_workbook && run_explain_answer(run, NULL, answer))
+    return -1;
+  if (is_workbook && fleet_book_write(answer, title, sheet, run->options.output_path, run->arena,
+                                      run->diagnostics))
     return -1;
   run->no = answer->no;
-  if (!run->options.quiet)
+  run->undecided = answer->undecided;
+  if (is_workbook && !run->options.quiet)
     run_print_note(run, "wrote ", run->options.output_path);
   return 0;
 }
@@ -42,6 +63,5 @@ int command_fleet(struct run *run) {
   if (!fleet)
     return -1;
   const struct answer answer = fleet_answer(fleet, margin, run->arena);
-  return is_workbook(options->output_path) ? write_workbook(run, &answer)
-                                           : run_print_answer(run, NULL, answer);
+  return fleet_print(run, &answer, "A fleet of nodes", "Fleet");
 }

@@ -1,7 +1,6 @@
 #include "model/imports/import.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "base/installation.h"
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
@@ -9,11 +8,11 @@
 #include "model/imports/format.h"
 #include "model/imports/imported.h"
 #include "model/imports/watts.h"
-#include "reports/answers/answer.h"
-#include "reports/answers/answer_parts.h"
 #include "reports/answers/import.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/run.h"
+#include "reports/faces/answer.h"
+#include "reports/faces/parts.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -26,12 +25,12 @@ static int make_folder(const struct run *run, const char *path) {
   if (!mkdir(path, 0777) || errno == EEXIST)
     return 0;
   run->diagnostics->machine_failed = true;
-  diagnostics_error(run->diagnostics, nowhere, "cannot make '%s': %s", path, strerror(errno));
+  diagnostics_error(run->diagnostics, nowhere, "cannot create '%s': %s", path, strerror(errno));
   return -1;
 }
 
-// The files of the command line that are read, in its order; what is wrong with the others is said of all at
-// once.
+// The files of the command line that could be read, in its order; errors in the others are reported
+// together.
 struct files {
   struct imported *list; // [count]
   size_t count;
@@ -77,10 +76,8 @@ static int import_files(struct run *run, const struct files *files, struct impor
                                                        [FACT_MODEL] = options->model,
                                                        [FACT_DATE] = options->date},
                                              .published = options->published};
-  const char *directory = installation_data(options->data_directory, run->arena, run->diagnostics);
   struct catalog catalog;
-  if (!files->count || !directory ||
-      catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
+  if (!files->count || run_open_catalog(run, &catalog) ||
       import_join(files->list, files->count, &statement, &catalog, import, run->arena,
                   run->diagnostics))
     return -1;
@@ -91,11 +88,11 @@ static int import_files(struct run *run, const struct files *files, struct impor
                                       run->arena, run->diagnostics);
 }
 
-// --devices and the like say something of --power's file.
+// --devices and similar options describe --power's file.
 static int check_options(const struct run *run) {
   const struct options *options = &run->options;
   if (!options->output_path)
-    diagnostics_error(run->diagnostics, nowhere, "-o DIR is missing: where the record is to go");
+    diagnostics_error(run->diagnostics, nowhere, "-o DIR is missing: the directory for the record");
   else if (!options->power && (options->devices || options->utc_offset || options->clock_offset))
     diagnostics_error(run->diagnostics, nowhere,
                       "--devices, --utc-offset and --clock-offset need --power");
@@ -110,7 +107,7 @@ int command_import(struct run *run) {
   const bool is_production = folder && import_is_production(run);
   if (!is_production && check_options(run))
     return -1;
-  run->options.output_path = NULL; // the answer's own place is the standard output
+  run->options.output_path = NULL; // the answer itself goes to standard output
   if (is_production)
     return make_folder(run, folder) ? -1 : import_production(run, folder);
   const struct files files = read_files(run);

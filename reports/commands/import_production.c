@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "base/installation.h"
 #include "base/source.h"
 #include "base/source_file.h"
 #include "base/texts.h"
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Prometheus says its status first, so that large files of others need not be read twice.
+// Prometheus puts its status first, so other large files need not be read twice.
 static bool begins_as_answer(const char *path) {
   char head[256];
   FILE *file = fopen(path, "re");
@@ -49,10 +48,9 @@ static int name_facts(const struct run *run, struct production *production, stru
                                 [FACT_ACCELERATORS] = &count,
                                 [FACT_PRECISION] = &production->precision,
                                 [FACT_MODEL] = &production->model};
-  const char *directory = installation_data(options->data_directory, run->arena, run->diagnostics);
   struct catalog catalog;
   int result = 0;
-  if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics))
+  if (run_open_catalog(run, &catalog))
     return -1;
   for (size_t fact = 0; fact < sizeof words / sizeof words[0]; fact++) {
     if (import_fact_named(&statement, (enum import_fact)fact, &catalog, words[fact], &note,
@@ -71,7 +69,7 @@ static int read_zone(const struct run *run, int *minutes) {
   *minutes = 0;
   if (text && !utc_offset_parse(text, &offset_s)) {
     diagnostics_error(run->diagnostics, source_text_start("--utc-offset", text, run->arena),
-                      "expected a zone such as '+02:00' or 'UTC'");
+                      "expected a time zone such as '+02:00' or 'UTC'");
     return -1;
   }
   *minutes = (int)(offset_s / 60);
@@ -80,7 +78,7 @@ static int read_zone(const struct run *run, int *minutes) {
 
 static int read_all(const struct run *run, struct production *production) {
   const size_t count = (size_t)run->options.argument_count;
-  const struct source **files = arena_array(run->arena, count, sizeof *files);
+  const struct source **files = arena_array(run->arena, count, sizeof(const struct source *));
   int zone_min;
   if (read_zone(run, &zone_min))
     return -1;

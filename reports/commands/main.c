@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/version.h"
 #include "reports/commands/commands.h"
@@ -17,7 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
+enum exit_status {
+  EXIT_DONE = 0,
+  EXIT_NO = 1,
+  EXIT_BAD_INPUT = 2,
+  EXIT_MACHINE_FAILED = 3,
+  EXIT_UNDECIDED = 4
+};
 
 #define EVERY_FORMAT (1u << FORMAT_TABLE | 1u << FORMAT_CSV | 1u << FORMAT_JSON)
 #define ANSWERS      (OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_OUTPUT)
@@ -26,20 +33,24 @@ static const struct command {
   struct syntax syntax;
   int (*run)(struct run *);
 } commands[] = {
+    {{"new", "[ACCELERATOR...]", "Draft a scenario from the catalogue's evidence, and compare",
+      "pertoken new mi355x b200 --model llama-3.1-405b --count 640",
+      OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_NEW, EVERY_FORMAT, 0, true},
+     command_new},
     {{"report", "SCENARIO.ini", "Write a scenario's cost per token as an Excel workbook",
       "pertoken report examples/mi325x-vs-h200.ini -o tco.xlsx",
       OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT | OPTIONS_DRAWS, 0, 1, false},
      command_report},
-    {{"compare", "SCENARIO.ini", "Set a scenario's options side by side",
+    {{"compare", "SCENARIO.ini", "Compare a scenario's options side by side",
       "pertoken compare examples/mi325x-vs-h200.ini --set mi325x.discount='22 %'",
-      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1, false},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_CASES, EVERY_FORMAT, 1, false},
      command_compare},
     {{"finance", "SCENARIO.ini",
-      "Show books, taxes, loan and lease, and what an extra outlay earns",
+      "Show book, tax, loan and lease views, and an extra outlay's return",
       "pertoken finance examples/finance-views.ini", ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1,
       false},
      command_finance},
-    {{"diff", "A.ini B.ini", "Show which inputs of two scenarios differ, and what that does",
+    {{"diff", "A.ini B.ini", "Show which inputs of two scenarios differ, and the effect",
       "pertoken diff examples/mi325x-vs-h200.ini examples/finance-what-if.ini",
       ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 2, false},
      command_diff},
@@ -48,15 +59,16 @@ static const struct command {
       "pertoken explain examples/mi325x-vs-h200.ini mi325x.cost_per_mtok",
       ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 2, false},
      command_explain},
-    {{"sensitivity", "SCENARIO.ini", "Show which inputs move the result, and how far",
+    {{"sensitivity", "SCENARIO.ini", "Show which inputs move the result, and by how much",
       "pertoken sensitivity examples/mi325x-vs-h200.ini --swing '10 %'",
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SWING, EVERY_FORMAT, 1, false},
      command_sensitivity},
-    {{"simulate", "SCENARIO.ini", "Draw the inputs from their ranges: how sure is the result?",
+    {{"simulate", "SCENARIO.ini",
+      "Draw the inputs from their ranges to see how certain the result is",
       "pertoken simulate examples/uncertainty.ini --draws 1000000",
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_DRAWS | OPTIONS_SHARD, EVERY_FORMAT, 1, false},
      command_simulate},
-    {{"merge", "PART...", "Put the shards of a simulation together", "pertoken merge part-*.json",
+    {{"merge", "PART...", "Merge the shards of a simulation", "pertoken merge part-*.json",
       OPTIONS_FORMAT | OPTIONS_OUTPUT, EVERY_FORMAT, 1, true},
      command_merge},
     {{"solve", "SCENARIO.ini --option ID --for INPUT",
@@ -65,44 +77,59 @@ static const struct command {
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE | OPTIONS_DRAWS, EVERY_FORMAT, 1,
       false},
      command_solve},
-    {{"fit", "[SCENARIO.ini]", "Show which model fits where, on how many, with what concurrency",
+    {{"fit", "[SCENARIO.ini]", "Show which models fit where, on how many, with what concurrency",
       "pertoken fit --where model=llama-3.1-70b --where precision=bf16",
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_WHERE | OPTIONS_FIT, EVERY_FORMAT, 0, true},
      command_fit},
-    {{"rent", "SCENARIO.ini", "Set owning against renting: which is cheaper, and from when on",
+    {{"rent", "SCENARIO.ini", "Compare owning with renting: which is cheaper, and from when",
       "pertoken rent examples/rent-or-own.ini", ANSWERS | OPTIONS_SCENARIO | OPTIONS_FOR,
       EVERY_FORMAT, 1, false},
      command_question},
-    {{"audit", "CLAIM.ini", "Can a vendor's claims be true together, and what would it take?",
+    {{"audit", "CLAIM.ini", "Test whether a vendor's claims can all be true, or what it would take",
       "pertoken audit examples/claims/scorecard-31-19.ini",
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_FOR | OPTIONS_TABLE, EVERY_FORMAT, 0, true},
      command_audit},
-    {{"route", "PORTFOLIO.ini", "Find which workload goes to which option at the least cost",
+    {{"route", "PORTFOLIO.ini", "Allocate workloads to options at the lowest cost",
       "pertoken route examples/portfolio.ini", ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1, false},
      command_question},
-    {{"wait", "SCENARIO.ini [--for OPTION]", "Buy now, or order later and rent meanwhile?",
+    {{"plan", "PORTFOLIO.ini", "Find what to buy, rent and retire, from which vendor, and when",
+      "pertoken plan examples/plan/twelve-quarters.ini", ANSWERS | OPTIONS_SCENARIO | OPTIONS_PLAN,
+      EVERY_FORMAT, 1, false},
+     command_plan},
+    {{"wait", "SCENARIO.ini [--for OPTION]",
+      "Decide whether to buy now, or to order later and rent meanwhile",
       "pertoken wait examples/wait.ini --for b200", ANSWERS | OPTIONS_SCENARIO | OPTIONS_FOR,
       EVERY_FORMAT, 1, false},
      command_question},
     {{"served", "SCENARIO.ini | RECORD.json...",
-      "Show what servers did at every load, beside decode and prefill",
+      "Show what servers deliver at every load, against decode and prefill",
       "pertoken served examples/measured/llama-server.ini --measurements data/measured",
       ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1, true},
      command_served},
     {{"fleet", "RECORD.json... | DIR...",
-      "Is a fleet whole, are its nodes alike, and who stands out?",
+      "Check that a fleet is complete and uniform, and find outliers",
       "pertoken fleet records --expect nodes.csv", OPTIONS_FORMAT | OPTIONS_OUTPUT | OPTIONS_FLEET,
       EVERY_FORMAT, 1, true},
      command_fleet},
-    {{"page", "SCENARIO.ini", "Write a what-if page for the browser, one file of its own",
+    {{"accept", "OFFER.ini RECORDS...", "Check whether a delivery meets its quote on every node",
+      "pertoken accept offer.ini records --expect nodes.csv",
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_ACCEPT, EVERY_FORMAT, 1, true},
+     command_accept},
+    {{"evidence", "pack -o FILE SCENARIO.ini|RECORD.json|DIR... | verify FILE",
+      "Pack the evidence behind a figure, or verify such a pack",
+      "pertoken evidence pack -o evidence.tar examples/mi325x-vs-h200.ini",
+      OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_OUTPUT | OPTIONS_EVIDENCE, EVERY_FORMAT, 2, true},
+     command_evidence},
+    {{"page", "SCENARIO.ini", "Write a what-if page for the browser, in a single file",
       "pertoken page examples/mi325x-vs-h200.ini -o tco.html",
       OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1, false},
      command_page},
-    {{"catalog", "TABLE", "Look at the shipped data, every row with its source",
-      "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,
-      EVERY_FORMAT, 1, false},
+    {{"catalog", "[TABLE] | add TABLE COLUMN=VALUE... -o FILE",
+      "Browse the shipped data, or add your own row",
+      "pertoken catalog prices --where accelerator=h200 --latest",
+      ANSWERS | OPTIONS_WHERE | OPTIONS_ROWS, EVERY_FORMAT, 0, true},
      command_catalog},
-    {{"import", "FILE... -o DIR", "Read other programs' serving results in as records",
+    {{"import", "FILE... -o DIR", "Import other programs' serving results as records",
       "pertoken import conc-*.json --accelerator h200 --accelerators 8 --precision fp8 -o records",
       OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_IMPORT, EVERY_FORMAT, 1, true},
      command_import},
@@ -122,7 +149,8 @@ static void print_commands(FILE *out) {
         out);
 }
 
-// The prober is a program of its own, beside this one, so that an analyst's has no kernels in it.
+// The prober is a separate program beside this one, so that an analyst's program has no kernels in
+// it.
 static int run_probe(char **argv) {
   struct arena arena = {0};
   const char *path = installation_program("pertoken-probe", &arena);
@@ -168,11 +196,11 @@ static int run_command(const struct command *command, int argc, char **argv) {
     diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
   arena_free(&arena);
   if (!failed)
-    return run.no ? EXIT_NO : EXIT_DONE;
+    return run.no ? EXIT_NO : run.undecided ? EXIT_UNDECIDED : EXIT_DONE;
   return diagnostics.machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
 }
 
-// What argp and the help print may fail as well, and then nobody else notices.
+// Output by argp and the help may fail as well, and nothing else would notice.
 static void check_standard_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout))
     return;
@@ -180,10 +208,11 @@ static void check_standard_output(void) {
   _exit(EXIT_MACHINE_FAILED);
 }
 
-// What no command could make sense of.
+// Checks what no command could handle.
 static int check_start(int argc, char **argv) {
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};
+  memory_keep();
   process_check_arguments(argc, argv, &diagnostics);
   process_check_epoch(&diagnostics);
   diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
@@ -194,7 +223,7 @@ static int check_start(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
-  signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is no error
+  signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is not an error
   atexit(check_standard_output);
   if (check_start(argc, argv))
     return EXIT_BAD_INPUT;

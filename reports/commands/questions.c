@@ -1,31 +1,92 @@
 #include "reports/answers/questions.h"
+#include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/ini.h"
 #include "base/source.h"
 #include "model/evidence/records.h"
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
 #include "reports/answers/served.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/run.h"
+#include "reports/faces/answer.h"
+#include "reports/plans/answer.h"
+#include "reports/results/plan_book.h"
 
 #include <stddef.h>
 #include <string.h>
 
-int command_question(struct run *run) {
-  const struct question *question = question_find(run->options.command);
-  const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario)
+// Only a plan has a workbook of its own; report's workbook has the answers of every question.
+static int print(struct run *run, const struct scenario *scenario, const struct answers *answers) {
+  const struct answer *answer = &answers->list[0];
+  if (!output_is_workbook(run) || strcmp(answer->kind, "plan") != 0)
+    return run_print_answers(run, scenario, answers);
+  if (plan_book_write(answer, run->options.output_path, run->arena, run->diagnostics))
     return -1;
+  run->no = answer->no;
+  if (!run->options.quiet)
+    run_print_note(run, "wrote ", run->options.output_path);
+  return 0;
+}
+
+static int ask(struct run *run, const struct scenario *scenario) {
+  const struct question *question = question_find(run->options.command);
   if (question->asked(scenario)) {
     struct answers answers = {0};
     if (question->answer(scenario, run->options.input, &answers, run->arena, run->diagnostics))
       return -1;
     run_print_warnings(run, scenario);
-    return run_print_answers(run, scenario, &answers);
+    return print(run, scenario, &answers);
   }
   diagnostics_error(run->diagnostics, (struct place){.source = scenario->source},
-                    "this scenario does not ask: %s", question->how_to_ask);
+                    "nothing to answer: add %s", question->how_to_ask);
   return -1;
+}
+
+int command_question(struct run *run) {
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  return scenario ? ask(run, scenario) : -1;
+}
+
+// ---- plan: its --time overrides the file's
+
+static void take_time(struct scenario *scenario, const char *text, struct arena *arena) {
+  struct ini_section *sections = arena_array(arena, scenario->question_count + 1, sizeof *sections);
+  for (size_t i = 0; i < scenario->question_count; i++) {
+    struct ini_section *section = &sections[i];
+    *section = scenario->questions[i];
+    if (strcmp(section->kind, "plan") != 0)
+      continue;
+    section->keys = arena_array(arena, scenario->questions[i].key_count + 1, sizeof *section->keys);
+    section->key_count = 0;
+    for (size_t k = 0; k < scenario->questions[i].key_count; k++)
+      if (strcmp(scenario->questions[i].keys[k].name, "time") != 0)
+        section->keys[section->key_count++] = scenario->questions[i].keys[k];
+    section->keys[section->key_count++] = (struct ini_key){.name = "time", .value = text};
+  }
+  scenario->questions = sections;
+}
+
+static int explain_plan(struct run *run, const struct scenario *scenario) {
+  if (!plan_asked(scenario))
+    return ask(run, scenario);
+  if (refuse_explained_workbook(run))
+    return -1;
+  const struct answer *answer =
+      plan_explained(scenario, run->options.explained, run->arena, run->diagnostics);
+  if (!answer)
+    return -1;
+  run_print_warnings(run, scenario);
+  run->no = answer->no;
+  return run_explain_answer(run, scenario, answer);
+}
+
+int command_plan(struct run *run) {
+  struct scenario *scenario = run_read_scenario(run, 0);
+  if (scenario && run->options.time)
+    take_time(scenario, run->options.time, run->arena);
+  if (!scenario || !run->options.explain)
+    return scenario ? ask(run, scenario) : -1;
+  return explain_plan(run, scenario);
 }
 
 // ---- served: of records, without a scenario

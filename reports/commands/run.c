@@ -8,7 +8,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/read.h"
-#include "reports/answers/faces.h"
+#include "reports/faces/faces.h"
 #include "reports/print/style.h"
 
 #include <errno.h>
@@ -30,11 +30,11 @@ void run_print_warnings(const struct run *run, const struct scenario *scenario) 
     const struct option *option = &scenario->options[i];
     for (size_t k = 0; k < option->warnings.count; k++)
       run_print_note(run, "warning: ",
-                     arena_printf(run->arena, "%s: %s", option->id, option->warnings.list[k]));
+                     arena_printf(run->arena, "%s: %s", option->label, option->warnings.list[k]));
   }
 }
 
-// Which figures were found in the catalogue rather than given.
+// Which figures were found in the catalogue instead of given.
 static void print_findings(const struct run *run, const struct scenario *scenario,
                            const struct option *option) {
   for (int d = 0; d < scenario->model->count; d++) {
@@ -63,20 +63,35 @@ static void print_details(const struct run *run, const struct scenario *scenario
     print_findings(run, scenario, &scenario->options[i]);
 }
 
+int run_open_catalog(const struct run *run, struct catalog *catalog) {
+  const struct options *options = &run->options;
+  const char *directory = installation_data(options->data_directory, run->arena, run->diagnostics);
+  return directory && !catalog_open(catalog, directory, run->arena, run->diagnostics) &&
+                 !catalog_add_files(catalog, options->data_extras, options->data_extra_count)
+             ? 0
+             : -1;
+}
+
 struct scenario *run_read_scenario(struct run *run, int argument) {
   return run_read_beside(run, argument, NULL);
 }
 
 struct scenario *run_read_beside(struct run *run, int argument, const char *beside) {
+  return run_read_file(run, run->options.arguments[argument], beside);
+}
+
+struct scenario *run_read_file(struct run *run, const char *path, const char *beside) {
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
   if (!directory)
     return NULL;
   const struct scenario_request request = {
-      .path = run->options.arguments[argument],
+      .path = path,
       .beside = beside,
       .model_path = run->options.model_path,
       .data_directory = directory,
+      .data_extras = run->options.data_extras,
+      .data_extra_count = run->options.data_extra_count,
       .measurements_directory = run->options.measurements_directory,
       .case_name = run->options.case_name,
       .settings = run->options.settings,
@@ -99,8 +114,10 @@ int run_print_answers(struct run *run, const struct scenario *scenario,
   if (run_open_output(run, &output))
     return -1;
   answers_print(scenario, answers, run->options.format, output.stream, run->arena);
-  for (size_t i = 0; i < answers->count; i++)
+  for (size_t i = 0; i < answers->count; i++) {
     run->no |= answers->list[i].no;
+    run->undecided |= answers->list[i].undecided;
+  }
   return output_close(&output, run->diagnostics);
 }
 

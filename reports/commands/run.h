@@ -1,13 +1,14 @@
-// run: one run of one command, and what the commands have in common.
+// run: one run of one command, and what the commands share.
 #ifndef PERTOKEN_REPORTS_COMMANDS_RUN_H
 #define PERTOKEN_REPORTS_COMMANDS_RUN_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/output.h"
+#include "model/evidence/catalog.h"
 #include "model/scenario/scenario.h"
-#include "reports/answers/answer.h"
 #include "reports/commands/options.h"
+#include "reports/faces/answer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +18,9 @@ struct run {
   struct options options;
   struct arena *arena;
   struct diagnostics *diagnostics;
-  bool no;     // the answer is no: exit 1
-  bool silent; // another process reports
+  bool no;        // the answer is no: exit 1
+  bool undecided; // too little evidence for an answer: exit 4
+  bool silent;    // another process reports
 };
 
 // "pertoken: KINDTEXT" on stderr; kind is "" or ends in a space.
@@ -27,25 +29,32 @@ void run_print_note(const struct run *run, const char *kind, const char *text);
 // The scenario's and its options' warnings on stderr, unless -q.
 void run_print_warnings(const struct run *run, const struct scenario *scenario);
 
-// The scenario that an argument names, with all that the command line says about it; with -v its
-// findings are printed. NULL after errors.
+// Opens the catalogue of --data and --data-extra; the shipped one by default. Returns 0, or -1
+// after errors.
+int run_open_catalog(const struct run *run, struct catalog *catalog);
+
+// The scenario that an argument names, with everything that the command line adds to it; with -v
+// its findings are printed. NULL after errors.
 struct scenario *run_read_scenario(struct run *run, int argument);
 
-// The same for one of two that are held against each other; `beside` is the other's path.
+// The same for one of two scenarios that are compared; `beside` is the other's path.
 struct scenario *run_read_beside(struct run *run, int argument, const char *beside);
+
+// The same for any file; beside: NULL for none.
+struct scenario *run_read_file(struct run *run, const char *path, const char *beside);
 
 // The file of -o, or standard output. Returns 0, or -1 after an error.
 int run_open_output(struct run *run, struct output *output);
 
-// Prints the answers to where -o says, in the format that was asked for; the answer is no where one
-// of them says so. scenario: NULL when there is none. Returns 0, or -1 after an error.
+// Prints the answers to -o, in the requested format; the answer is no if one of them says so.
+// scenario: NULL if there is none. Returns 0, or -1 after an error.
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers);
 
-// The same of one.
+// The same for one answer.
 int run_print_answer(struct run *run, const struct scenario *scenario, struct answer answer);
 
-// The same with its reasons and all digits. The answer's "no" is not the explanation's.
+// The same with its reasons and all digits. A "no" of the answer is not one of the explanation.
 int run_explain_answer(struct run *run, const struct scenario *scenario,
                        const struct answer *answer);
 

@@ -6,7 +6,7 @@
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
-#include "reports/answers/answer.h"
+#include "reports/answers/cases.h"
 #include "reports/answers/compare.h"
 #include "reports/answers/diff.h"
 #include "reports/answers/explain.h"
@@ -15,6 +15,7 @@
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
 #include "reports/commands/run.h"
+#include "reports/faces/answer.h"
 #include "reports/print/format.h"
 #include "reports/print/interval.h"
 #include "reports/workbook/workbook.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The scenario's name with another ending, in the current folder.
+// The scenario's name with another extension, in the current folder.
 static const char *workbook_path(const struct run *run) {
   const char *path = run->options.arguments[0], *slash = strrchr(path, '/');
   const char *name = slash ? slash + 1 : path, *point = strrchr(name, '.');
@@ -30,9 +31,9 @@ static const char *workbook_path(const struct run *run) {
   return arena_printf(run->arena, "%.*s.xlsx", (int)length, name);
 }
 
-// The simulation of a scenario with ranges, in a case that leaves none of them one without draws: a
-// workbook has the same sheets in every case. Returns 0, with NULL where there are no ranges, or
-// -1.
+// The simulation of a scenario with ranges. If no input has a range in the selected case, it makes
+// no draws: a workbook has the same sheets in every case. Returns 0, with NULL if there are no
+// ranges, or -1.
 static int simulate_report(struct run *run, const struct scenario *scenario,
                            const struct simulation **out) {
   struct simulate_request request;
@@ -65,13 +66,31 @@ int command_report(struct run *run) {
   return 0;
 }
 
-// A table on the terminal shows the warnings itself.
+// A table on a terminal shows the warnings itself.
 static bool shows_warnings(const struct run *run) {
   return run->options.format == FORMAT_TABLE && !run->options.output_path &&
          isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 }
 
+// --all-cases: every case, so none may be selected.
+static int compare_cases(struct run *run) {
+  if (run->options.case_name) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--all-cases shows every case: omit --case %s", run->options.case_name);
+    return -1;
+  }
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  const struct scenario *const *cases =
+      scenario ? cases_read(scenario, run->arena, run->diagnostics) : NULL;
+  if (!cases)
+    return -1;
+  run_print_warnings(run, scenario);
+  return run_print_answer(run, scenario, cases_answer(scenario, cases, run->arena));
+}
+
 int command_compare(struct run *run) {
+  if (run->options.all_cases)
+    return compare_cases(run);
   const struct scenario *scenario = run_read_scenario(run, 0);
   const struct simulation *simulation;
   if (!scenario || interval_simulate(scenario, &simulation, run->arena, run->diagnostics))
@@ -89,12 +108,12 @@ int command_finance(struct run *run) {
   return run_print_answer(run, scenario, finance_answer(scenario, run->arena));
 }
 
-// Amounts in two currencies have no difference.
+// Amounts in two currencies cannot be subtracted.
 static int refuse_currencies(struct run *run, const struct scenario *a, const struct scenario *b) {
   if (!strcmp(a->model->currency, b->model->currency))
     return 0;
   diagnostics_error(run->diagnostics, (struct place){.source = b->source},
-                    "its amounts are in %s, and those of '%s' in %s: compare reports in one "
+                    "its amounts are in %s but those of '%s' are in %s: compare reports in one "
                     "currency ([scenario] currency)",
                     b->model->currency, a->path, a->model->currency);
   return -1;
@@ -110,7 +129,7 @@ int command_diff(struct run *run) {
   return run_print_answer(run, NULL, diff_answer(a, b, run->arena));
 }
 
-// KIND.NAME, where KIND is a question that the scenario asks and not one of its options.
+// KIND.NAME if KIND is a question that the scenario asks and not one of its options.
 static const struct question *explained_question(const struct scenario *scenario,
                                                  const char *wanted, struct arena *arena) {
   const char *dot = strchr(wanted, '.');
@@ -133,8 +152,8 @@ static int explain_question(struct run *run, const struct scenario *scenario,
   const char *names = "";
   for (size_t i = 0; i < answers.count; i++)
     names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", answers.list[i].name);
-  diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' of %s, there is: %s", name,
-                    question->kind, names);
+  diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' for %s; available: %s",
+                    name, question->kind, names);
   return -1;
 }
 

@@ -42,7 +42,7 @@ static struct simulation_part *simulate_share(struct run *run, const struct rank
   return simulate(request, run->arena, run->diagnostics);
 }
 
-// Errors and results are shown by one process alone.
+// Only one process shows errors and results.
 static int simulate_together(struct run *run, const struct ranks *ranks) {
   struct simulate_request request;
   const struct scenario *scenario = NULL;
@@ -50,7 +50,7 @@ static int simulate_together(struct run *run, const struct ranks *ranks) {
   const int failed = ranks_first_failure(ranks, !part);
   if (!part || failed < ranks->size) {
     run->silent = failed != ranks->rank;
-    return run->silent ? 0 : -1; // one bad exit is enough for mpirun, and ends the others
+    return run->silent ? 0 : -1; // one failed exit is enough for mpirun, which ends the others
   }
   run->silent = ranks->rank != 0;
   if (ranks_merge(ranks, part, run->arena, run->diagnostics))
@@ -63,7 +63,7 @@ static int simulate_together(struct run *run, const struct ranks *ranks) {
 
 int command_simulate(struct run *run) {
   struct ranks ranks = {.size = 1};
-  // Shards are parts of their own, however many processes were started together.
+  // Shards are independent parts, however many processes were started together.
   if (!run->options.shard && ranks_join(&ranks, run->arena, run->diagnostics))
     return -1;
   const int failed = simulate_together(run, &ranks);

@@ -1,5 +1,5 @@
-// arithmetic: the operations of the formula language that are more than one of the script's own,
-// as model/cost/arithmetic.h and model/cost/evaluate.c do them. The formulas, `graphs`, call these.
+// arithmetic: the operations of the formula language that JavaScript does not have as such, with the
+// results of model/cost/arithmetic.h and model/cost/evaluate.c. The formulas, `graphs`, call these.
 'use strict';
 
 const YEAR_H = 8760;
@@ -8,13 +8,13 @@ const CEIL_SCALE = 1e9; // ceil() and floor() round to nine decimals first
 const power = (a, b) => Math.pow(a, b);
 const growth = (g, years) => Math.pow(1 + g * YEAR_H, years / YEAR_H);
 
-// Like C's fmin and fmax, these leave out what is no number.
+// Like C's fmin and fmax, these ignore NaN.
 const smaller = (a, b) => (Number.isNaN(a) || b < a ? b : a);
 const larger = (a, b) => (Number.isNaN(a) || b > a ? b : a);
 const min = (...values) => values.reduce(smaller);
 const max = (...values) => values.reduce(larger);
 
-// Numbers that differ in their last bits only are equal.
+// Numbers that differ only in their last bits are equal.
 const compare = (a, b) => (Math.abs(a - b) <= Math.abs(a) * 2 ** -48 ? 0 : a - b);
 const equal = (a, b) => (compare(a, b) === 0 ? 1 : 0);
 const unequal = (a, b) => (compare(a, b) !== 0 ? 1 : 0);
@@ -23,7 +23,7 @@ const less_equal = (a, b) => (compare(a, b) <= 0 ? 1 : 0);
 const greater = (a, b) => (compare(a, b) > 0 ? 1 : 0);
 const greater_equal = (a, b) => (compare(a, b) >= 0 ? 1 : 0);
 
-// Half away from zero, as a spreadsheet does, after a nudge of the last bits.
+// Rounds half away from zero, as spreadsheets do; round_scaled first nudges the last bits.
 function half_away(x) {
   const whole = Math.trunc(x);
   return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
@@ -49,7 +49,7 @@ const first = (series) => series[0];
 const prev = (series, t) => (t > 0 ? series[t - 1] : 0);
 const next = (series, t) => (t + 1 < series.length ? series[t + 1] : 0);
 
-// Over the n periods before t, which itself need not be there yet.
+// The sum over the n periods before t, which itself need not be computed yet.
 function recent(series, t, n) {
   let total = 0;
   for (let earlier = 0; earlier < t; earlier++)

@@ -1,6 +1,6 @@
-# The what-if page's parts, embedded in the program. Its charts are fetched by npm where that can be
-# done, one fetch for every variant; without them `pertoken page` refuses. An empty charts.js is
-# tried again by the next make.
+# The parts of the what-if page, embedded in the program. npm fetches its charts if possible, once
+# for all variants; without them `pertoken page` refuses. If charts.js is empty, the next make tries
+# again.
 PAGE_BUILD  := build/page
 PAGE_CHARTS := $(PAGE_BUILD)/charts.js
 PAGE_PARTS  := $(wildcard reports/page/*.html reports/page/*.css reports/page/*.js)

@@ -1,16 +1,16 @@
-// charts: the pictures, drawn by Observable Plot. Colours are the style sheet's, so that a change
-// between light and dark needs no drawing.
+// charts: drawn by Observable Plot. Colors come from the style sheet, so that switching
+// between light and dark needs no redrawing.
 'use strict';
 
 const categories = data.items.filter((item) => item.role === 'category');
 const category_colour = (item) => `var(--category-${categories.indexOf(item) % 14})`;
 const option_colour = (o) => `var(--option-${o % 6})`;
 
-// "Power, total" is a heading of its own among totals only.
+// "Power, total" needs its suffix only in lists of totals.
 const category_label = (item) => item.label.replace(/, total$/, '');
 
-const MOST_SWINGS = 12;
-const LEAST_EFFECT = 1e-9; // below which a change of the result is the last bits of its arithmetic
+const MAX_SWINGS = 12;
+const MIN_EFFECT = 1e-9; // smaller changes of the result are rounding errors
 const LABEL_SHARE = 0.34; // of a chart's width, for the names on its left
 const LABEL_MOST = 190;
 const EM = 11; // of the charts' text, in pixels
@@ -24,6 +24,19 @@ function left_margin(width, labels) {
   return Math.round(Math.min(longest, width * LABEL_SHARE, LABEL_MOST));
 }
 
+// Room at the right for the labels at the ends of bars.
+const right_margin = (texts) =>
+  Math.min(Math.max(44, ...texts.map((text) => Math.ceil(text.length * EM * 0.62) + 10)), 120);
+
+// The height of a row whose name takes several lines in that margin.
+function row_height(labels, margin, least) {
+  const letters = (margin - 12) / (EM * 0.58);
+  const lines = labels.map((label) => label.split(' ').reduce(({ count, used }, word) =>
+    (used && used + 1 + word.length > letters ? { count: count + 1, used: word.length }
+      : { count, used: used + (used ? 1 : 0) + word.length }), { count: 1, used: 0 }).count);
+  return Math.max(least, EM * 1.15 * Math.max(...lines) + 6);
+}
+
 // The axis of names on the left, wrapped where they are long.
 const names_axis = (margin, tickFormat) => Plot.axisY({ label: null, tickSize: 0, tickPadding: 6,
   lineWidth: (margin - 12) / EM, ...(tickFormat && { tickFormat }) });
@@ -33,11 +46,12 @@ function draw(options) {
     marginRight: 24, marginTop: 8, marginBottom: 34, className: 'chart',
     style: { fontSize: `${EM}px` }, ...options,
   });
+  svg.querySelector('style').remove(); // page.css has its rules, and the policy allows no other
   svg.setAttribute('role', 'img');
   return svg;
 }
 
-// The part of each category in an option's cost per token, in base units.
+// Each category's part of an option's cost per token, in base units.
 const cost_parts = (v) =>
   categories.map((item) => ({ item, value: (v[item.name] ?? 0) / v.tokens_total }));
 
@@ -51,12 +65,13 @@ function stacked_chart(values, ranking, width) {
     .filter(({ item }) => used.includes(item))
     .map(({ item, value }) =>
       ({ option: ids[o], category: category_label(item), cost: in_mtok(value) })));
-  // Credits lie left of zero: the total stands at the right end of what is paid.
+  // Credits lie left of zero: the total is shown at the right end of the costs.
   const totals = values.map((v, o) => ({ option: ids[o], v,
     cost: in_mtok(d3.sum(cost_parts(v), ({ value }) => Math.max(value, 0))) }));
   const margin = left_margin(width, ids);
   return draw({
-    width, height: 46 + 44 * ids.length, marginLeft: margin, marginRight: 62,
+    width, height: 46 + row_height(ids, margin, 44) * ids.length, marginLeft: margin,
+    marginRight: right_margin(totals.map(({ v }) => cost_text(v.cost_per_mtok))),
     ariaLabel: `Cost per million output tokens: ${totals
       .map(({ option, v }) => `${option} ${cost_text(v.cost_per_mtok)} ${currency}`).join(', ')}`,
     x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
@@ -76,18 +91,25 @@ function stacked_chart(values, ranking, width) {
   });
 }
 
-function legend(values) {
+// A legend of names and their colors.
+function legend(entries) {
   const list = document.createElement('ul');
   list.className = 'legend';
-  for (const item of used_categories(values)) {
+  for (const { name, colour } of entries) {
     const entry = list.appendChild(document.createElement('li'));
     const swatch = entry.appendChild(document.createElement('span'));
     swatch.className = 'swatch';
-    swatch.style.background = category_colour(item);
-    entry.append(category_label(item));
+    swatch.style.background = colour;
+    entry.append(name);
   }
   return list;
 }
+
+const category_legend = (values) => legend(used_categories(values)
+  .map((item) => ({ name: category_label(item), colour: category_colour(item) })));
+
+const option_legend = (options) => legend([...new Set(options)]
+  .map((o) => ({ name: data.options[o].label, colour: option_colour(o) })));
 
 // From one option's cost to another's, category by category: name, from, to, in base units.
 function steps_between(a, b) {
@@ -113,7 +135,8 @@ function waterfall_chart(values, ranking, from, to, width) {
   const label = (row) => (row.total ? cost_text(row.to)
     : `${row.change > 0 ? '+' : '\u2212'}${cost_text(Math.abs(row.change))}`);
   return draw({
-    width, height: 46 + 26 * rows.length, marginLeft: margin, marginRight: 62,
+    width, height: 46 + row_height(rows.map((row) => row.name), margin, 26) * rows.length,
+    marginLeft: margin, marginRight: right_margin(rows.map(label)),
     ariaLabel: `From ${ends[0].name} to ${ends[1].name}: ${rows
       .map((row) => `${row.name} ${label(row)}`).join(', ')} ${currency} per million output tokens`,
     x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
@@ -131,19 +154,25 @@ function waterfall_chart(values, ranking, from, to, width) {
 
 const target_label = (target) => {
   const label = items.get(target.input).label;
-  return target.option < 0 ? label : `${label}, ${data.options[target.option].id}`;
+  return target.option < 0 ? label : `${label}, ${data.options[target.option].label}`;
+};
+
+// The same in a chart.
+const short_target_label = (target) => {
+  const label = items.get(target.input).label;
+  return target.option < 0 ? label : `${label}, ${short_label(target.option)}`;
 };
 
 const end_text = (value, target) =>
   significant(in_unit(value, items.get(target.input)), 4);
 
-// One row a swing; its two ends as bars from the result as it stands.
+// One row per swing; its two ends are bars from the current result.
 function tornado_rows(swings, scale) {
-  const least = LEAST_EFFECT * (swings[0]?.effect ?? 0);
-  return swings.slice(0, MOST_SWINGS).filter((swing) => swing.effect > least).map((swing) => ({
-    key: target_label(swing.target), swing,
+  const least = MIN_EFFECT * (swings[0]?.effect ?? 0);
+  return swings.slice(0, MAX_SWINGS).filter((swing) => swing.effect > least).map((swing) => ({
+    key: short_target_label(swing.target), swing,
     ends: swing.results.map((result, i) => ({
-      key: target_label(swing.target), end: i ? 'up' : 'down', result: scale(result),
+      key: short_target_label(swing.target), end: i ? 'up' : 'down', result: scale(result),
       text: end_text(swing.ends[i], swing.target),
     })),
   }));
@@ -154,7 +183,7 @@ function tornado_chart(swings, now, saves, width) {
   const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
   const margin = left_margin(width, [...rows.map((row) => row.key), '']);
   const here = scale(now);
-  // Of two ends on one side the nearer is named on the other, where no bar lies below it.
+  // If both ends lie on one side, the nearer is labeled on the other, where no bar lies below it.
   const is_inner = (bar) => rows.some(({ ends }) => ends.includes(bar) && ends.some((other) =>
     (other.result - here) * (bar.result - here) > 0 &&
     Math.abs(other.result - here) > Math.abs(bar.result - here)));
@@ -163,9 +192,9 @@ function tornado_chart(swings, now, saves, width) {
   const label = { x: (bar) => (is_inner(bar) ? here : bar.result), y: 'key', text: 'text', fontSize: EM - 1,
     fill: 'var(--quiet)' };
   return draw({
-    width, height: 46 + 30 * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
+    width, height: 46 + row_height(rows.map((row) => row.key), margin, 30) * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
     insetRight: 16,
-    ariaLabel: `What each input alone does: ${rows.map((row) => `${row.key}, from ${row.ends
+    ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.key}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
     x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
       tickFormat: short_number, ticks: width / 90 },
@@ -183,7 +212,7 @@ function tornado_chart(swings, now, saves, width) {
 
 const LINE_POINTS = 48;
 
-// Both options' cost as one input moves over its slider, with the places where they meet.
+// Both options' costs as one input moves over its slider, with the points where they meet.
 function break_even(state, inputs, costs, target) {
   const [low, high] = axis_range(target), pair = [state.from, state.to];
   const is_whole = items.get(target.input).integer;
@@ -206,28 +235,28 @@ function break_even(state, inputs, costs, target) {
 function break_even_chart(state, found, target, now, width) {
   const item = items.get(target.input), unit = plain_unit(item);
   const x = (point) => point.x / item.factor, y = (point) => in_mtok(point.cost);
-  const ends = d3.rollups(found.points, (all) => all.at(-1), (point) => point.option)
-    .map(([, point]) => point);
   const meet_text = (point) => with_unit(significant(x(point), 4), item);
+  const [low, high] = d3.extent(found.points, x);
+  // Labels near an end extend inwards, so that none leaves the chart.
+  const anchor_of = (point) => (x(point) < low + 0.3 * (high - low) ? 'start'
+    : x(point) > high - 0.3 * (high - low) ? 'end' : 'middle');
   return draw({
-    width, height: 280, marginLeft: 52, marginRight: 72, marginTop: 22,
+    width, height: 280, marginLeft: 52, marginTop: 22,
     ariaLabel: `Cost per million output tokens against ${target_label(target)}: ${
       found.meets.length ? `the options meet at ${found.meets.map(meet_text).join(' and ')}`
-        : 'the options do not meet'}`,
-    x: { label: `${target_label(target)}${unit ? `, ${unit}` : ''}`, tickFormat: short_number,
+        : 'no crossing'}`,
+    x: { label: `${short_target_label(target)}${unit ? `, ${unit}` : ''}`, tickFormat: short_number,
       ticks: width / 90 },
     y: { label: `${currency} per million output tokens`, grid: true, ticks: 6, nice: true },
     marks: [
       Plot.ruleX([now / item.factor], { stroke: 'var(--quiet)', strokeDasharray: '3 3' }),
       Plot.line(found.points, { x, y, z: 'option', stroke: (point) => option_colour(point.option),
         strokeWidth: 2.5 }),
-      Plot.text(ends, { x, y, text: (point) => data.options[point.option].id,
-        textAnchor: 'start',
-        dx: 6, fill: (point) => option_colour(point.option), fontWeight: 600 }),
       Plot.dot(found.meets, { x, y, r: 5, fill: 'var(--surface)', stroke: 'var(--text)',
         strokeWidth: 2 }),
-      Plot.text(found.meets, { x, y, text: meet_text, dy: -14, fontWeight: 600, stroke:
-        'var(--surface)', strokeWidth: 4, fill: 'var(--text)' }),
+      ...['start', 'middle', 'end'].map((textAnchor) => Plot.text(
+        found.meets.filter((point) => anchor_of(point) === textAnchor), { x, y, text: meet_text, dy: -14,
+          textAnchor, fontWeight: 600, stroke: 'var(--surface)', strokeWidth: 4, fill: 'var(--text)' })),
     ],
   });
 }

@@ -15,8 +15,8 @@ function nice(x) {
   return [1, 2, 5, 10].map((step) => step * ten).find((step) => step >= x * (1 - 1e-9));
 }
 
-// What a target's slider covers, in the unit of its input: from its lower limit or zero, to its
-// upper limit or twice what the scenario says. Null where that is nothing.
+// The range of a target's slider, in the unit of its input: from its lower limit or zero to its
+// upper limit or twice the scenario's value. Null if that range is empty.
 function slider_range(which, target) {
   const item = items.get(target.input), value = in_unit(stated(which, target), item);
   const upper = target.high === null ? 2 * Math.abs(value) : in_unit(target.high, item);
@@ -30,8 +30,8 @@ function slider_range(which, target) {
 const in_limits = (number, target, item) =>
   in_unit(within(from_unit(number, item), target), item);
 
-// The same for a line over all values, in base units. Where zero is out of bounds, a quarter of the
-// way is near enough to it.
+// The same for a line over all values, in base units. If zero is out of bounds, a quarter of the high
+// end is near enough to it.
 function axis_range(target) {
   const item = items.get(target.input), range = slider_range(0, target_in_first_case(target));
   const low = target.low > 0 ? Math.max(range.high / 4, in_unit(target.low, item)) : range.low;
@@ -46,7 +46,7 @@ const target_titled = (target) => {
   return `${target_label(target)}${unit ? `, ${unit}` : ''}`;
 };
 
-// Where a figure is from, and its date, which is not to be broken.
+// A figure's origin, and its date, which must not be broken across lines.
 function origin_nodes(figure) {
   if (figure.origin === 'default')
     return ['default'];
@@ -57,7 +57,7 @@ function origin_nodes(figure) {
   return source.length + date.length ? [...source, ...date] : ['no source given'];
 }
 
-// The same of one that is typed over, in the workbook's words.
+// The same for an overwritten figure, in the workbook's words.
 const was_from = (figure) => figure.origin === 'default' ? 'default'
   : [figure.grade, ...(figure.date ? [figure.date] : [])].join(', ');
 
@@ -105,7 +105,7 @@ class Control {
   }
 
   add_rest() {
-    const who = this.target.option < 0 ? '' : data.options[this.target.option].id;
+    const who = this.target.option < 0 ? '' : data.options[this.target.option].label;
     this.who = element('span', { className: 'who', textContent: who });
     this.back = element('button', { type: 'button', className: 'back', textContent: '\u21ba' });
     this.back.addEventListener('click', () => {
@@ -122,7 +122,7 @@ class Control {
     this.row.classList.toggle('no-slider', !this.slider);
   }
 
-  // What was typed, if it can be.
+  // Accepts what was typed, if it is valid.
   take(text) {
     const number = text.trim() === '' ? NaN : Number(text);
     const problem = refused(this.state, this.name, number);
@@ -132,7 +132,7 @@ class Control {
       this.on_change(this.name, number, false);
   }
 
-  // A field that is left with what cannot be goes back to what counts.
+  // A field left with an invalid value returns to the current one.
   settle() {
     if (this.field.getAttribute('aria-invalid') === 'true')
       this.show(this.state);
@@ -163,12 +163,12 @@ class Control {
     this.grade.textContent = grade;
     this.grade.className = `grade ${grade}`;
     this.source.replaceChildren(...(changed
-      ? [`typed over (was ${[quantity(said, this.item), was_from(figure)].join(', ')})`]
+      ? [`overwritten (was ${[quantity(said, this.item), was_from(figure)].join(', ')})`]
       : origin_nodes(figure)));
   }
 }
 
-// Fields of one input: the common one, then the options' own; of a list, year by year.
+// Fields of one input: the common one, then the options' own; for a list, year by year.
 function input_block(item, controls) {
   const unit = plain_unit(item);
   const label = item.year_of ? `${items.get(item.year_of).label}, by ${item.by}` : item.label;
@@ -188,7 +188,7 @@ function input_block(item, controls) {
   return block;
 }
 
-// The years of a list stand in one block, that of the first; each option's one after the other.
+// All years of a list are in one block, that of the first year, option by option.
 const parts_of = (item) => (item.year_of
   ? data.items.filter((one) => one.year_of === item.year_of) : [item]);
 

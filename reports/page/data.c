@@ -2,40 +2,24 @@
 
 #include "base/source.h"
 #include "base/version.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/questions/sensitivity.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/whatif/variation.h"
+#include "reports/page/graphs.h"
+#include "reports/page/uncertainty.h"
 #include "reports/print/json_out.h"
 
 #include <math.h>
 #include <string.h>
-
-static bool same_graph(const struct graph *a, const struct graph *b) {
-  return !memcmp(a->state, b->state, (size_t)a->model->count * sizeof *a->state);
-}
-
-struct page_graphs page_graphs_of(const struct scenario *scenario, struct arena *arena) {
-  const size_t options = scenario->option_count;
-  struct page_graphs graphs = {.graphs = arena_array(arena, options, sizeof(struct graph *)),
-                               .of_option = arena_array(arena, options, sizeof(size_t))};
-  for (size_t o = 0; o < options; o++) {
-    const struct graph *graph = scenario->options[o].graph;
-    size_t g = 0;
-    while (g < graphs.count && !same_graph(graphs.graphs[g], graph))
-      g++;
-    if (g == graphs.count)
-      graphs.graphs[graphs.count++] = graph;
-    graphs.of_option[o] = g;
-  }
-  return graphs;
-}
 
 static void put_text(json_t *object, const char *key, const char *text) {
   json_object_set_new(object, key, json_out_text(text ? text : ""));
@@ -50,7 +34,7 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-// Of the operating periods: when each begins.
+// The beginning of each operating period.
 static json_t *begins_of(const struct scenario *scenario, struct arena *arena) {
   json_t *begins = json_array();
   for (int t = 1; t < scenario->periods; t++)
@@ -68,14 +52,13 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "sha256", scenario->digest);
   put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
-  put_text(object, "ranges", page->ranges);
   json_object_set_new(object, "baseline", json_integer((json_int_t)scenario->baseline));
   json_object_set_new(object, "last", json_integer(scenario->periods - 1));
   json_object_set_new(object, "begins", begins_of(scenario, arena));
   return object;
 }
 
-// A setting that is no figure but a choice of evidence or workload: "mi325x.evidence=tp0090".
+// A setting that is not a figure but a choice of evidence or workload: "mi325x.evidence=tp0090".
 static json_t *setting_of(const struct scenario *scenario, const char *text, struct arena *arena) {
   const char *point = strchr(text, '.'), *equals = strchr(text, '=');
   if (!point || !equals || equals < point)
@@ -125,13 +108,13 @@ static json_t *choices_of(const struct declaration *input) {
   return choices;
 }
 
-// What a scenario calls it: list_price of list_price_usd.
+// The name in a scenario file: list_price of list_price_usd.
 static const char *key_of(const struct model *model, const struct declaration *declaration) {
   const int of = declaration->usd_of;
   return of < 0 ? declaration->name : model->declarations[of].name;
 }
 
-// Of a value of a list by year: the input that the list is of, and from when it holds.
+// For a value of a list by year: the input that the list belongs to, and from when the value holds.
 static void add_year(json_t *item, const struct scenario *scenario,
                      const struct declaration *declaration, struct arena *arena) {
   const struct declaration *of = &scenario->model->declarations[declaration->year_of];
@@ -204,7 +187,7 @@ static json_t *workload_of(const struct workload *workload) {
   return object;
 }
 
-// What no change on the page changes of an option's standing.
+// The part of an option's standing that no change on the page can affect.
 static void add_standing(json_t *object, const struct scenario *scenario,
                          const struct option *option, struct arena *arena) {
   static const char *const names[] = {
@@ -241,7 +224,7 @@ static json_t *ranking_rules(const struct scenario *scenario, struct arena *aren
   return object;
 }
 
-// What is another option's, and no face shows.
+// Inputs that are borrowed from another option, which no face shows.
 static json_t *lent_of(const struct scenario *scenario, const struct option *option) {
   json_t *names = json_array();
   for (int d = 0; d < scenario->model->count; d++)
@@ -257,12 +240,14 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
     const struct option *option = &scenario->options[o];
     json_t *object = json_object();
     put_text(object, "id", option->id);
+    put_text(object, "label", option->label);
     put_text(object, "accelerator",
              *option->accelerator_name ? option->accelerator_name : option->accelerator);
     json_object_set_new(object, "graph", json_integer((json_int_t)graphs->of_option[o]));
     json_object_set_new(object, "rented", json_boolean(option->rented));
     json_object_set_new(object, "lent", lent_of(scenario, option));
     json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
+    json_object_set_new(object, "serving_estimate", json_boolean(option->serving_estimate));
     json_object_set_new(object, "workload", workload_of(&option->workload));
     add_standing(object, scenario, option, arena);
     json_array_append_new(options, object);
@@ -286,8 +271,8 @@ static const char *origin_name(enum origin origin) {
   return names[origin];
 }
 
-// The head of the section that a place stands in: "common", "option h200"; of a number in an item,
-// where another may be said. A section's bracket is the first of its line (base/ini.h).
+// The section that contains a place: "common", "option h200"; "common" for a number in an item, as
+// a setting of it goes there. A section's bracket begins its line (base/ini.h).
 static const char *section_at(struct place place, struct arena *arena) {
   const char *start;
   size_t length;
@@ -350,8 +335,7 @@ static bool is_said(const struct scenario *scenario, const struct option *option
   return option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
 }
 
-// Is something said that takes the place of an input left at its default, such as a list price that
-// of a rent?
+// Is an input at its default replaced by one that is given, such as a list price by a rent?
 static bool is_replaced(const struct scenario *scenario, const struct option *option, int input) {
   if (is_said(scenario, option, input))
     return false;
@@ -361,12 +345,12 @@ static bool is_replaced(const struct scenario *scenario, const struct option *op
   return false;
 }
 
-// The watts of a record go with its throughput: with another one they would not be there.
+// A record's watts belong to its throughput: with another throughput they would be gone.
 static bool is_recorded(const struct option *option, const char *input) {
   return option->record && !strcmp(input, "decode_throughput");
 }
 
-// Found in the catalogue for some option, whose figure a common word would replace.
+// Found in the catalogue for some option; a common value would replace that figure.
 static bool is_found(const struct scenario *scenario, int input) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (option_figure(scenario, &scenario->options[o], scenario->selected, input)->origin ==
@@ -383,7 +367,7 @@ static bool may_move(const struct scenario *scenario, struct target target, size
          !is_recorded(option, target_input(scenario, target)->name);
 }
 
-// The roofline of the first option that it would exceed.
+// The lowest roofline among the options that it moves.
 static double most_of(const struct scenario *scenario, struct target target) {
   double most = INFINITY;
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -412,7 +396,7 @@ static void add_target(json_t *targets, const struct sensitivity *sensitivity,
   json_array_append_new(targets, object);
 }
 
-// Every input that the page may set, choices among them: the common value and each option's own.
+// Every input that the page may set, including choices: the common value and each option's own.
 static json_t *targets_of_case(const struct sensitivity *sensitivity) {
   const struct scenario *scenario = sensitivity->scenario;
   json_t *targets = json_array();
@@ -437,7 +421,7 @@ static json_t *targets_of_case(const struct sensitivity *sensitivity) {
 static json_t *case_of(const struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics) {
   static const double usual_share = 0.2;
-  struct arena scratch = {NULL}; // of every case alone
+  struct arena scratch = {NULL}; // of each case only
   const struct sensitivity *sensitivity =
       sensitivity_ask(scenario, NULL, usual_share, &scratch, diagnostics);
   if (!sensitivity)
@@ -452,10 +436,12 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
     json_array_append_new(options, one);
   }
   put_text(object, "name", scenario->cases[scenario->selected]);
+  put_text(object, "label", scenario->case_labels[scenario->selected]);
   json_object_set_new(object, "warnings",
                       json_out_texts(scenario->warnings.list, scenario->warnings.count));
   json_object_set_new(object, "options", options);
   json_object_set_new(object, "targets", targets_of_case(sensitivity));
+  json_object_set_new(object, "uncertainty", uncertainty_of_case(scenario));
   arena_free(&scratch);
   return object;
 }
@@ -466,7 +452,7 @@ static void add_graded(json_t *inputs, const char *input, enum shown_grade which
   json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", input, "shown", shown[which]));
 }
 
-// The numbers of the user's items that weigh most in any option.
+// The numbers of the user's items that have the largest effect in any option.
 static void add_graded_numbers(json_t *inputs, const struct scenario *scenario,
                                struct arena *arena) {
   bool *added = arena_array(arena, (size_t)scenario->model->count, sizeof *added);
@@ -526,5 +512,6 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   json_object_set_new(root, "start", json_integer((json_int_t)page->start));
   json_object_set_new(root, "grading", grading(scenario, arena));
   json_object_set_new(root, "ranking", ranking_rules(scenario, arena));
+  json_object_set_new(root, "uncertainty", uncertainty_of(scenario, graphs));
   return root;
 }

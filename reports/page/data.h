@@ -1,29 +1,31 @@
-// data: what the script of a what-if page knows of its scenario, as JSON.
+// data: what the script of a what-if page knows about its scenario, as JSON.
 //
 //   schema       1
 //   program      "pertoken 0.1.0"
 //   scenario     title, file (the path without folders), date, sha256, baseline (an option's
 //                index), last (the last period), stamp (of scenario_stamp), arguments,
-//                ranges (what they make of the verdict in the case to open with; "" for none)
-//   settings     of --set, what an export must repeat: section, key, value
+//                ranges (the verdict over them in the case to open with; "" for none)
+//   settings     of --set, which an export must repeat: section, key, value
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind
 //                ("input", "scalar" or "series"), group (an index), role ("", "headline",
-//                "category" or "check"); of inputs also integer, choices (name, value), notice
+//                "category" or "check"); for inputs also integer, choices (name, value), notice
 //   graphs       formulas: the text of every computed item, by name
-//   options      id, accelerator, graph (an index), rented, decode_only, workload; as in
-//                model/scenario/ranking.h, what no input changes: bar ("", "upper bound" or
-//                "unlike"), why (""), compared
+//   options      id, accelerator, graph (an index), rented, decode_only, serving_estimate,
+//                workload; as in model/scenario/ranking.h, what no input changes: bar ("", "upper
+//                bound" or "unlike"), why (""), compared
 //   cases        name, warnings, options, targets. An option: warnings; figures by input: value,
-//                origin, section (where the file gives it), source, date, grade. Figures of cases
-//                but the first are those that differ from its. A target, by what it may be set:
+//                origin, section (if the file gives it), source, date, grade. Cases other than the
+//                first have only the figures that differ from it. A target, something to set:
 //                input, option (an index, -1 for the common value), moves (indexes of options),
-//                low and high (limits, null: none), swing (the ends of its range, if it has one)
+//                low and high (limits, null: none), swing (the ends of its range, if it has one);
+//                uncertainty (uncertainty.h)
 //   start        the case to open with, an index
 //   grading      grades (strongest first), inputs (input, shown), swing, matters
 //   ranking      met (the coverage from which the demand is served), nearly_met (the most that is
-//                shown of one that is not), and why nobody is the cheapest: one (option only),
+//                shown if it is not), and reasons why none is the cheapest: one (option only),
 //                unlike, unmet
+//   uncertainty  what is drawn after every change, and computed from the draws: uncertainty.h
 //
 // Values are in base units; texts are the scenario's own.
 #ifndef PERTOKEN_REPORTS_PAGE_DATA_H
@@ -31,29 +33,19 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/cost/graph.h"
 #include "model/scenario/scenario.h"
+#include "reports/page/graphs.h"
 
 #include <jansson.h>
 #include <stddef.h>
 
-// A scenario as the page is to show it: `cases` are readings of the same file, each with the case
-// of its index selected; the page opens with `start`.
+// A scenario as the page shows it: `cases` are readings of the same file, each with the case of its
+// index selected; the page opens with `start`.
 struct page {
   const struct scenario *const *cases; // [cases[0]->case_count]
   size_t start;
-  const char *ranges;    // of verdict_over_ranges(), in the case to open with
-  const char *arguments; // what else the command line says, for who reads the export: "--mixed"
+  const char *arguments; // other command-line arguments, for readers of the export: "--mixed"
 };
-
-// The graphs that the options of a scenario have, each once.
-struct page_graphs {
-  const struct graph **graphs;
-  size_t count;
-  size_t *of_option; // [option_count]
-};
-
-struct page_graphs page_graphs_of(const struct scenario *scenario, struct arena *arena);
 
 // NULL after an error.
 json_t *page_data(const struct page *page, const struct page_graphs *graphs, struct arena *arena,

@@ -1,9 +1,9 @@
 // export: the page's inputs as a scenario file that inherits the original.
 //
-// The file's base case must give what the page shows, whatever case it shows: all inputs that
-// differ from the original's base case are written, and so are those of --set. A value that all
-// options take in common stands where the original gives it; any other in its option's section,
-// which goes before everything else in a file.
+// The file's base case must give what the page shows, whatever case that is: all inputs that
+// differ from the original's base case are written, and so are those of --set. A value common to
+// all options goes where the original states it; any other into its option's section, which takes
+// precedence over everything else in a file.
 'use strict';
 
 const common_origins = new Set(['common', 'default']);
@@ -13,7 +13,7 @@ const quantity = (number, item) => {
   return choice ? choice.name : with_unit(String(number), item);
 };
 
-// Inputs of the shown case and the changes, as numbers in their units: by option, then by name.
+// Inputs of the case shown with the changes, as numbers in their units: by option, then by name.
 function wanted_numbers(state) {
   const wanted = case_figures[state.which].map((figures) =>
     Object.fromEntries(Object.entries(figures)
@@ -34,8 +34,8 @@ function differs(wanted, o, name) {
     (is_set(figure) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
 }
 
-// The common value that can be changed in its place: the section it stands in, and the options
-// that take it; or null. A common word would replace what the catalogue has for another option.
+// Where a common value can be changed in place: its section, and the options that take it; or null.
+// A new common value would also replace what another option has from the catalogue.
 function common_section(wanted, name) {
   if (case_figures[0].some((figures) => figures[name] && figures[name].origin === 'catalogue'))
     return null;
@@ -49,20 +49,20 @@ function common_section(wanted, name) {
   return { section, takers };
 }
 
-// Where a value came from; one that the page has changed comes from nowhere, and takes back what
-// the original says of it.
+// A value's origin; one changed on the page has none, so that what the original says of its origin is
+// blanked.
 function origin_lines(state, o, number, item) {
   const figure = case_figures[state.which][o][item.name];
   if (number === in_unit(figure.value, item))
     return stated_lines(figure, item);
-  if (item.name === 'exchange_rate') // none goes without a source
-    return [`${item.key}.source = typed over ${figure.source || 'another'} on the what-if page`];
+  if (item.name === 'exchange_rate') // must have a source
+    return [`${item.key}.source = overwritten ${figure.source || 'another'} on the what-if page`];
   return said_attributes(case_figures[0][o][item.name]).map((attribute) =>
     `${item.key}.${attribute} =`);
 }
 
-// What the original may say of a value's origin; what it says of one that --set replaced is not
-// known here.
+// The keys in which the original may state a value's origin; for one replaced by --set these are
+// unknown here.
 function said_attributes(figure) {
   if (is_set(figure))
     return ['source', 'date', 'quote'];
@@ -80,7 +80,7 @@ function stated_lines(figure, item) {
     ...(figure.date ? [`${item.key}.date = ${figure.date}`] : [])];
 }
 
-// A row of a table that the original names for an input gives way to a number.
+// A table row that the original names for an input gives way to a number.
 const named_rows = {
   list_price: ['price ='], rental_rate: ['price ='], on_demand_rate: ['price ='],
   throughput: ['evidence =', 'record ='], decode_throughput: ['evidence =', 'record ='],
@@ -90,8 +90,8 @@ const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
 
-// The watts that came with a throughput stay with the one typed over it: a scenario that states a
-// throughput of its own would be given others.
+// The watts that came with a throughput are kept when it is overwritten: a scenario that states its
+// own throughput would otherwise get different ones.
 const watts_inputs = new Set(['load_power', 'idle_power', 'host_power']);
 const throughput_inputs = ['throughput', 'decode_throughput'];
 
@@ -105,7 +105,7 @@ function watts_lines(o, item) {
   return [`${item.key}.source = ${source}`, ...(date ? [`${item.key}.date = ${date}`] : [])];
 }
 
-// Section -> its lines, by key: a key stands once, and its last line counts.
+// Section -> its lines, by key: each key appears once, with its last line.
 function changed_sections(state) {
   const sections = new Map();
   const put = (section, ...lines) => {
@@ -133,7 +133,7 @@ function changed_sections(state) {
   return sections;
 }
 
-// base/ini.h takes no longer line; only a comment or a source can be one.
+// base/ini.h accepts no longer line; only a comment or a source can be longer.
 const LINE_BYTES = 199;
 const encoder = new TextEncoder();
 const fits = (line) => encoder.encode(line).length <= LINE_BYTES;

@@ -2,11 +2,11 @@
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
-// Of every sum of money: USD.
+// The currency of all amounts: USD.
 const currency = data.scenario.currency;
 const items = new Map(data.items.map((item) => [item.name, item]));
 
-// The figures of a case, by option: those that it does not change are those of the first case.
+// The figures of a case, by option: figures that it does not change are the first case's.
 function figures_of(which) {
   return data.options.map((_, o) => ({
     ...data.cases[0].options[o].figures,
@@ -16,14 +16,14 @@ function figures_of(which) {
 
 const case_figures = data.cases.map((_, which) => figures_of(which));
 
-// "electricity_price", "mi325x.discount": what a target is called, as after --set.
+// "electricity_price", "mi325x.discount": a target's name, as for --set.
 const target_name = (target) =>
   target.option < 0 ? target.input : `${data.options[target.option].id}.${target.input}`;
 
 for (const one of data.cases)
   one.by_name = new Map(one.targets.map((target) => [target_name(target), target]));
 
-// The number that a person would type: of those that mean the same value, the shorter.
+// The number that a person would type: the shorter of two for the same value.
 function in_unit(value, item) {
   const plain = value / item.factor;
   const short = Number(plain.toPrecision(15));
@@ -32,11 +32,11 @@ function in_unit(value, item) {
 
 const from_unit = (number, item) => number * item.factor;
 
-// What the scenario says of a target in a case, in base units.
+// The scenario's value of a target in a case, in base units.
 const stated = (which, target) => case_figures[which][target.moves[0]][target.input].value;
 
-// The inputs of every option, in base units: a case with changes, a map from a target's name to a
-// number in the unit of its input.
+// The inputs of every option, in base units, in a case with changes: a map from a target's name to
+// a number in the unit of its input.
 function inputs_of(which, changes) {
   const options = case_figures[which].map((figures) => {
     const inputs = {};
@@ -56,14 +56,14 @@ function set_target(options, target, number) {
     options[o][target.input] = from_unit(number, items.get(target.input));
 }
 
-// Computes an option's line items beside its inputs.
+// An option's inputs and the line items computed from them.
 function evaluate(inputs, option) {
   const v = { ...inputs };
   graphs[data.options[option].graph](v, data.scenario.last);
   return v;
 }
 
-// What an option shows: nothing of another one whose tokens it serves.
+// What an option shows, without items of another option whose tokens it serves.
 function evaluate_shown(inputs, option) {
   const v = evaluate(inputs, option);
   for (const name of data.options[option].lent)
@@ -73,13 +73,13 @@ function evaluate_shown(inputs, option) {
 
 const evaluate_all = (options) => options.map(evaluate_shown);
 
-// The cost per token of an option when a target alone takes a value, in base units; `costs` are
-// those of all options where nothing moves.
+// The cost per token of an option, in base units, when only one target takes another value; `costs`
+// are all options' costs when nothing moves.
 function cost_with(inputs, target, value, option, costs) {
   if (!target.moves.includes(option))
     return costs[option];
   const moved = { ...inputs[option] };
-  moved[target.input] = value; // apart from the copy, which is faster so
+  moved[target.input] = value; // separate from the copy, which is faster
   return evaluate(moved, option).cost_per_mtok;
 }
 
@@ -98,6 +98,9 @@ function graded_figure(state, o, name) {
 
 const ungraded = new Set(['none', 'default', 'rent']);
 
+// Rates combined in a sum count as projected at best.
+const summed = new Set(['decode_throughput', 'prefill_throughput']);
+
 // The weakest grade among the inputs that matter: model/scenario/reading/grading.h has the rule.
 function headline_grade(state, inputs, o) {
   const { grades, swing, matters } = data.grading;
@@ -113,12 +116,13 @@ function headline_grade(state, inputs, o) {
       return Math.abs(moved / cost - 1) > matters;
     });
     if (moves)
-      weakest = Math.max(weakest, grades.indexOf(figure.grade));
+      weakest = Math.max(weakest, grades.indexOf(figure.grade),
+        data.options[o].serving_estimate && summed.has(input) ? grades.indexOf('projected') : 0);
   }
   return grades[weakest];
 }
 
-// Costs that most deployments have and that stand at zero here.
+// Costs that most deployments have and that are zero here.
 function not_included(inputs, o) {
   return data.items
     .filter((item) => item.notice && inputs[o][item.name] === 0
@@ -128,10 +132,10 @@ function not_included(inputs, o) {
 
 // ---- questions
 
-const SHARE = 0.2; // the swing of what has no range
+const SHARE = 0.2; // the swing of inputs without a range
 
-// The ends of a target's swing in base units, or null for a share of nothing. A value of the
-// user's own has no range.
+// The ends of a target's swing in base units, or null for a share of zero. A value that the user
+// typed has no range.
 function swing_of(state, inputs, target) {
   if (target.swing && !state.changes.has(target_name(target)))
     return target.swing;
@@ -147,7 +151,7 @@ function swing_of(state, inputs, target) {
   return ends.map((end) => within(end, target));
 }
 
-// A whole number moves by one at least.
+// A whole number moves by at least one.
 function whole(end, value, sign) {
   const near = half_away(end);
   return near === value ? value + sign : near;
@@ -156,7 +160,7 @@ function whole(end, value, sign) {
 const within = (value, target) =>
   Math.min(Math.max(value, target.low ?? -Infinity), target.high ?? Infinity);
 
-// What each input alone does to the saving of `option` over `base` (to its cost, where they are the
+// The effect of each input alone on the saving of `option` over `base` (on its cost, if they are the
 // same): ends, results, effect; the largest effect first.
 function tornado(state, inputs, costs, option, base) {
   const result = (target, value) => {
@@ -176,8 +180,8 @@ function tornado(state, inputs, costs, option, base) {
   return swings.sort((a, b) => b.effect - a.effect || a.order - b.order);
 }
 
-// Where the sign of a function changes between samples of it, found by halving: samples are
-// { x, gap }, ascending.
+// Where a function's sign changes between samples, found by bisection: samples are { x, gap },
+// ascending.
 function crossings(samples, gap) {
   return samples.slice(1).flatMap((right, i) => {
     const left = samples[i];

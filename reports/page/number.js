@@ -1,7 +1,7 @@
 // number: figures as people read them.
 'use strict';
 
-// Making a format is slow: each is made once.
+// Creating a format is slow, so each is created once.
 const formats = new Map();
 
 function format(value, options) {
@@ -18,7 +18,7 @@ const significant = (value, digits) =>
   (value !== 0 && (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6)
     ? value.toExponential(digits - 1) : format(value, { maximumSignificantDigits: digits }));
 
-// A value in base units in its item's unit, without the unit.
+// A value, given in base units, as a number in its item's unit, without the unit.
 function shown(value, item) {
   if (!Number.isFinite(value))
     return 'not a number';
@@ -44,5 +44,5 @@ function with_unit(text, item) {
 
 const percent = (share) => `${fixed(Math.abs(share) * 100, 1)} %`;
 
-// Sums of money in the narrow space of an axis or a label: 12.3k, 39.6M.
+// Amounts in the narrow space of an axis or a label: 12.3k, 39.6M.
 const short_number = (value) => format(value, { notation: 'compact', maximumSignificantDigits: 3 });

@@ -3,6 +3,7 @@
 #include "model/scenario/scenario.h"
 #include "reports/page/assets.h"
 #include "reports/page/data.h"
+#include "reports/page/graphs.h"
 #include "reports/page/script_formula.h"
 #include "reports/print/json_out.h"
 
@@ -15,7 +16,7 @@ bool page_has_charts(void) {
   return *page_charts != 0;
 }
 
-// What stands between {{ and }} in the shell, and the text that takes its place.
+// A placeholder between {{ and }} in the shell, and the text that replaces it.
 struct part {
   const char *name, *text;
 };
@@ -34,23 +35,22 @@ static char *base64(const unsigned char *bytes, size_t size, struct arena *arena
   return text;
 }
 
-// "'sha256-...'": the one inline script of this text that may run.
-static const char *script_hash(const char *script, struct arena *arena) {
+// "'sha256-...'": the hash that permits an inline script or style with this text.
+static const char *source_hash(const char *text, struct arena *arena) {
   unsigned char digest[32];
-  gcry_md_hash_buffer(GCRY_MD_SHA256, digest, script, strlen(script));
+  gcry_md_hash_buffer(GCRY_MD_SHA256, digest, text, strlen(text));
   return arena_printf(arena, "'sha256-%s'", base64(digest, sizeof digest, arena));
 }
 
-// Scripts run when they are these; nothing is fetched. Styles are the page's own and the charts',
-// which Plot puts into every picture: without any address to ask they can do no harm.
+// Allows these scripts and a worker made of them; nothing is fetched, and there is one style sheet.
 static const char *policy(const char *const *scripts, size_t count, struct arena *arena) {
   const char *hashes = "";
   for (size_t i = 0; i < count; i++)
-    hashes = arena_printf(arena, "%s %s", hashes, script_hash(scripts[i], arena));
+    hashes = arena_printf(arena, "%s %s", hashes, source_hash(scripts[i], arena));
   return arena_printf(arena,
-                      "default-src 'none'; script-src%s; style-src 'unsafe-inline'; img-src data:; "
-                      "base-uri 'none'; form-action 'none'",
-                      hashes);
+                      "default-src 'none'; script-src%s; worker-src blob:; style-src %s; "
+                      "img-src data:; base-uri 'none'; form-action 'none'",
+                      hashes, source_hash(page_style, arena));
 }
 
 static const char *escape_markup(const char *text, struct arena *arena) {
@@ -68,7 +68,7 @@ static const char *escape_markup(const char *text, struct arena *arena) {
   return escaped;
 }
 
-// Nothing in a JSON text but its strings can hold a '<'.
+// In JSON, a '<' can only be inside a string.
 static const char *escape_json(const char *text, struct arena *arena) {
   char *escaped = arena_alloc(arena, 6 * strlen(text) + 1), *at = escaped;
   for (; *text; text++) {
@@ -128,13 +128,14 @@ int page_print(const struct page *page, FILE *out, struct arena *arena,
   const char *data = data_text(page, &graphs, arena, diagnostics);
   if (!data)
     return -1;
-  const char *const scripts[] = {page_charts, formulas, page_script};
+  const char *const scripts[] = {page_charts, page_engine, formulas, page_script};
   const struct part parts[] = {
       {"policy", policy(scripts, sizeof scripts / sizeof scripts[0], arena)},
       {"title", escape_markup(scenario->title, arena)},
       {"style", page_style},
       {"data", data},
       {"charts", page_charts},
+      {"engine", page_engine},
       {"formulas", formulas},
       {"script", page_script},
       {"licences", escape_markup(page_licences, arena)},

@@ -1,9 +1,8 @@
 // page: a scenario as a what-if page for the browser.
 //
-// One HTML file that asks for nothing from anywhere: the cost model's formulas as script
-// (script_formula.h), the scenario's figures as JSON, and the shell of reports/page/, all under a
-// content security policy that lets nothing else run and nothing be fetched. Text of users is data
-// in it, never markup.
+// One HTML file that fetches nothing: the cost model's formulas as script (script_formula.h), the
+// scenario's figures as JSON, and the shell of reports/page/, under a content security policy that
+// blocks any other script and any fetch. Users' text is data in it, never markup.
 #ifndef PERTOKEN_REPORTS_PAGE_PAGE_H
 #define PERTOKEN_REPORTS_PAGE_PAGE_H
 
@@ -14,10 +13,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-// The charts are Observable Plot's, on d3 (both ISC): pictures in SVG that print sharply, take the
-// style sheet's colours and can be named to a screen reader, and code that needs no eval, so that
-// the policy can be strict. The library is fetched when the program is built, where that can be
-// done.
+// The charts are Observable Plot's, on d3 (both ISC): SVG that prints sharply, takes the style
+// sheet's colors and can be labeled for a screen reader, and code that needs no eval, so that the
+// policy can be strict. The library is fetched when the program is built, if that is possible.
 bool page_has_charts(void);
 
 // Prints the page. Returns 0, or -1 after an error.

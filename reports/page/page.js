@@ -1,4 +1,4 @@
-// page: puts state, controls and charts together.
+// page: connects state, controls and charts.
 'use strict';
 
 const at = (id) => document.getElementById(id);
@@ -18,23 +18,21 @@ function horizon_text({ horizon }) {
   return with_unit(shown(horizon, item), item);
 }
 
-// What the scenario's ranges make of the verdict, while nothing is changed.
-function ranges_text() {
-  const { ranges } = data.scenario;
-  if (!ranges)
+// Which values the verdict is for, if there are also ranges: those are in `over-ranges`.
+function at_which_values() {
+  if (!uncertain)
     return '';
-  return state.which === data.start && !state.changes.size ? `, at the base values; ${ranges}`
-    : ', at the values chosen here';
+  return is_as_stated(state) ? ', at the base values' : ', at the values chosen here';
 }
 
 // The verdict in one sentence with the costs, and what it rests on.
 function answer_texts(values, ranking, grades) {
   const item = per_mtok(), { cheapest, against } = ranking, { grades: order } = data.grading;
   const number = (o) => shown(values[o].cost_per_mtok, item);
-  const rests_on = (...options) => `over ${horizon_text(values[options[0]])}${ranges_text()}; weakest evidence: ${
+  const rests_on = (...options) => `over ${horizon_text(values[options[0]])}${at_which_values()}; weakest evidence: ${
     order[Math.max(...options.map((o) => order.indexOf(grades[o])))]}`;
   if (data.options.length === 1)
-    return [`A million output tokens cost ${with_unit(number(0), item)} with ${data.options[0].id}`,
+    return [`A million output tokens cost ${with_unit(number(0), item)} with ${data.options[0].label}`,
       rests_on(0)];
   const verdict = verdict_text(ranking);
   if (!cheapest.length)
@@ -49,7 +47,7 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 // ---- cards
 
 const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
-const CARD_LABELS = ['per million output tokens', 'levelised', 'total cost'];
+const CARD_LABELS = ['per million output tokens', 'levelized', 'total cost'];
 
 function card(values, ranking, inputs, grades, o) {
   const option = data.options[o], missing = not_included(inputs, o);
@@ -62,18 +60,22 @@ function card(values, ranking, inputs, grades, o) {
         element('span', { className: 'unit', textContent: item.unit }))));
   });
   const made = element('article', { className: 'card' },
-    element('h2', {}, element('span', { className: 'key' }), option.id),
+    element('h2', { dir: 'auto' }, element('span', { className: 'key' }), option.label),
     element('p', { className: 'accelerator', dir: 'auto', textContent: option.accelerator }),
     numbers,
     element('p', { className: 'saving', textContent: saving_text(ranking, o) }),
     element('p', { className: 'evidence' }, 'weakest evidence ',
       element('span', { className: `grade ${grades[o]}`, textContent: grades[o] })));
+  made.dataset.option = option.id;
   made.querySelector('.key').style.background = option_colour(o);
   made.classList.toggle('best', ranking.options[o].cheapest);
   if (!ranking.options[o].ranked)
     made.append(element('p', { className: 'stamp', textContent: not_ranked_text(ranking, o) }));
   if (option.decode_only)
     made.append(element('p', { className: 'stamp', textContent: 'upper bound, decode only' }));
+  if (option.serving_estimate)
+    made.append(element('p', { className: 'stamp',
+      textContent: 'serving estimate: prefill and decoding added up' }));
   if (missing.length)
     made.append(element('p', { className: 'missing',
       textContent: `Not included: ${missing.join(', ')}` }));
@@ -85,7 +87,7 @@ function card(values, ranking, inputs, grades, o) {
 function failed_checks(values) {
   return data.items.filter((item) => item.role === 'check').flatMap((item) =>
     values.flatMap((v, o) => (Math.abs(v[item.name] ?? 0) > 1e-9
-      ? [`${data.options[o].id}: does not hold: ${item.label}`] : [])));
+      ? [`${data.options[o].label}: does not hold: ${item.label}`] : [])));
 }
 
 function cell(value, item, tag = 'td') {
@@ -103,25 +105,25 @@ function head_row(...texts) {
 const name_cell = (item) => element('th', { scope: 'row', textContent: item.label });
 const unit_cell = (item) => element('td', { className: 'unit', textContent: plain_unit(item) });
 
-// Where an item's formula differs from option to option, the first that has it is shown.
+// If an item's formula differs between options, the first one is shown.
 const formula_of = (item) =>
   data.graphs.map((graph) => graph.formulas[item.name]).find(Boolean) ?? '';
 
-// Inputs that stand at zero everywhere say nothing.
-// An input may be one number in an option and go by year in another.
+// An input may be one number in one option and a list by year in another.
 const one_number = (v, item) => (Array.isArray(v[item.name]) ? undefined : v[item.name]);
 
-// A number of a table, or words where there is none of it.
+// A number in a table, or words if there is none.
 const scalar_cell = (v, item) => (v[item.none_below] < 0
   ? element('td', { textContent: item.none }) : cell(one_number(v, item), item));
 
+// Inputs that are zero everywhere are left out.
 const has_row = (values, item) => item.role !== 'check' && values.some((v) =>
   one_number(v, item) !== undefined && (item.kind !== 'input' || v[item.name] !== 0));
 
 function fill_scalars(values) {
   const rows = data.items.filter((item) => has_row(values, item));
   at('scalars').replaceChildren(
-    element('thead', {}, head_row('Line item', 'Unit', ...data.options.map((one) => one.id),
+    element('thead', {}, head_row('Line item', 'Unit', ...data.options.map((one) => one.label),
       'Formula')),
     element('tbody', {}, ...rows.map((item) => {
       const row = element('tr', {}, name_cell(item), unit_cell(item),
@@ -133,12 +135,12 @@ function fill_scalars(values) {
     })));
 }
 
-// The periods that mean something: the purchase and those in operation.
+// The number of periods with content: the purchase and those in operation.
 const periods_of = (v) => 1 + v.operating.slice(1).filter((flag) => flag > 0).length;
 
 const YEAR = items.get('horizon').factor;
 
-// A period's name in the head of a table: years where all are years, and the day it begins.
+// The periods' names in a table's header: years if all are years, and the days they begin.
 function period_names(values) {
   const count = Math.max(...values.map(periods_of));
   const word = values.every((v) => v.period_length === YEAR) ? 'Year' : 'Period';
@@ -148,7 +150,7 @@ function period_names(values) {
 
 function series_row(item, o, v) {
   const row = element('tr', {}, name_cell(item),
-    element('td', { textContent: data.options[o].id }), unit_cell(item),
+    element('td', { textContent: data.options[o].label }), unit_cell(item),
     ...v[item.name].slice(0, periods_of(v)).map((value) => cell(value, item)));
   row.dataset.item = item.name;
   row.dataset.option = data.options[o].id;
@@ -182,11 +184,11 @@ function list(id, texts) {
   at(id).hidden = !texts.length;
 }
 
-// One line for all options that a warning is about.
+// One line per warning, for all options that it concerns.
 function warnings_of(one) {
   const about = new Map();
   one.options.forEach((option, o) => option.warnings.forEach((text) =>
-    about.set(text, [...(about.get(text) ?? []), data.options[o].id])));
+    about.set(text, [...(about.get(text) ?? []), data.options[o].label])));
   return [...one.warnings, ...[...about].map(([text, ids]) => `${ids.join(', ')}: ${text}`)];
 }
 
@@ -203,8 +205,8 @@ const axis_targets = () => data.cases[state.which].targets.filter((target) =>
   slider_range(0, target_in_first_case(target)) &&
   (target.moves.includes(state.from) || target.moves.includes(state.to)));
 
-// The input to draw the break-even line of, when nobody has chosen: of those that matter most the
-// first at which the options meet.
+// The input for the break-even line until the user chooses one: of those that matter most, the first
+// at which the options meet.
 function choose_axis(swings, inputs, costs) {
   const targets = axis_targets();
   const likely = swings.map((swing) => swing.target).filter((target) => targets.includes(target));
@@ -229,13 +231,13 @@ const swings_of = (now) =>
     compares(state.from, state.to) ? state.from : state.to));
 
 function draw_stacked({ values, ranking }) {
-  put_chart('stacked', legend(values), stacked_chart(values, ranking, inner_width(at('stacked'))));
+  put_chart('stacked', category_legend(values), stacked_chart(values, ranking, inner_width(at('stacked'))));
 }
 
 function draw_waterfall({ values, ranking }) {
   const { from, to } = state, pair = from !== to;
   const reasons = [from, to].filter((o) => pair && !ranking.options[o].ranked)
-    .map((o) => `${data.options[o].id} is ${not_ranked_text(ranking, o)}`);
+    .map((o) => `${data.options[o].label} is ${not_ranked_text(ranking, o)}`);
   at('unlike').hidden = !reasons.length;
   at('unlike').textContent = reasons.join('; ');
   at('waterfall-figure').hidden = !pair;
@@ -250,8 +252,8 @@ function draw_tornado(now) {
   put_chart('tornado',
     tornado_chart(swings_of(now), result, pair, inner_width(at('tornado'))));
   at('tornado-of').textContent = pair
-    ? `saving of ${data.options[to].id} over ${data.options[from].id}`
-    : `cost of ${data.options[to].id}`;
+    ? `saving of ${data.options[to].label} over ${data.options[from].label}`
+    : `cost of ${data.options[to].label}`;
 }
 
 function chosen_axis(now) {
@@ -270,7 +272,7 @@ function draw_break_even(now) {
   at('axis').value = name;
   at('break-even-title').textContent =
     state.from === state.to ? 'Cost per token against one input' : 'Break-even';
-  put_chart('break-even', break_even_chart(state, break_even(state, inputs, costs, target), target,
+  put_chart('break-even', option_legend([state.from, state.to]), break_even_chart(state, break_even(state, inputs, costs, target), target,
     inputs[target.moves[0]][target.input], inner_width(at('break-even'))));
 }
 
@@ -281,7 +283,7 @@ const pictures = {
 const in_view = new Set(Object.keys(pictures)); // all, until the browser says which
 let later = 0;
 
-// Those that are in view at once; the others when nothing else has come for a moment.
+// Draws those in view at once, and the others after a moment without changes.
 function draw_pictures(now) {
   const rest = Object.keys(pictures).filter((id) => !in_view.has(id));
   clearTimeout(later);
@@ -303,9 +305,9 @@ function watch_view() {
 function show_words({ inputs, values, ranking }) {
   const grades = data.options.map((_, o) => headline_grade(state, inputs, o));
   const [answer, detail] = answer_texts(values, ranking, grades);
-  if (at('answer').dataset.text !== answer + detail)
-    at('answer').replaceChildren(answer, ' ', element('small', { textContent: `(${detail})` }));
-  at('answer').dataset.text = answer + detail;
+  for (const [id, text] of [['answer', answer], ['detail', `${capital(detail)}.`]])
+    if (at(id).textContent !== text)
+      at(id).textContent = text;
   at('cards').replaceChildren(...data.options.map((_, o) =>
     card(values, ranking, inputs, grades, o)));
   list('failed', failed_checks(values));
@@ -315,32 +317,64 @@ function show_words({ inputs, values, ranking }) {
   at('reset').textContent = size ? `Undo all (${size})` : 'Undo all';
 }
 
+// All cases side by side, each with the changes that apply to it.
+function fill_cases() {
+  const found = data.cases.map((one, which) => {
+    const values = evaluate_all(inputs_of(which, state.changes));
+    return { one, which, values, ranking: ranking_of(values) };
+  });
+  const several = data.options.length > 1;
+  const over = (against) => (against === data.scenario.baseline ? ''
+    : ` over ${data.options[against].label}`);
+  const verdict = ({ cheapest, against, saving }) => [
+    cheapest.length ? list_text(cheapest.map((o) => data.options[o].label)) : 'not ranked',
+    cheapest.length && against >= 0 ? percent(saving) + over(against) : '\u2013'];
+  at('cases').replaceChildren(
+    element('thead', {}, head_row(`Case, ${per_mtok().unit}`, ...(several ? ['Cheapest', 'Saving'] : []),
+      ...data.options.map((one) => one.label))),
+    element('tbody', {}, ...found.map(({ one, which, values, ranking }) => {
+      const row = element('tr', {}, element('th', { scope: 'row', dir: 'auto', textContent: one.label }),
+        ...(several ? verdict(ranking) : []).map((textContent) => element('td', { dir: 'auto', textContent })),
+        ...values.map((v, o) => {
+          const made = cell(v.cost_per_mtok, per_mtok());
+          made.classList.toggle('best', ranking.options[o].cheapest);
+          return made;
+        }));
+      row.classList.toggle('chosen', which === state.which);
+      row.dataset.case = one.name;
+      return row;
+    })));
+}
+
 function fill_open_tables(values) {
+  if (data.cases.length > 1 && at('cases-details').open)
+    fill_cases();
   if (at('items-details').open)
     fill_scalars(values);
   if (at('series-details').open)
     fill_series(values);
 }
 
-function render() {
+function render(start) {
   const inputs = inputs_of(state.which, state.changes), values = evaluate_all(inputs);
   const ranking = ranking_of(values), costs = values.map((v) => v.cost_per_mtok);
-  const now = { inputs, values, ranking, costs };
+  const now = { inputs, values, ranking, costs, start };
   show_words(now);
   draw_pictures(now);
   fill_open_tables(values);
+  ask_uncertainty(now);
 }
 
 function render_now() {
   waiting = false;
   const start = asked_at || performance.now();
   asked_at = 0;
-  render();
+  render(start);
   document.body.getBoundingClientRect(); // lays out what was drawn, so that it counts
   performance.measure('update', { start, end: performance.now() });
 }
 
-// Changes that come faster than frames are drawn once.
+// Changes between two frames are drawn together.
 function ask_render() {
   asked_at ||= performance.now();
   if (!waiting)
@@ -348,7 +382,7 @@ function ask_render() {
   waiting = true;
 }
 
-// ---- what people do
+// ---- user actions
 
 let address_timer = 0;
 
@@ -392,19 +426,19 @@ function show_case() {
   controls = build_controls(state, at('inputs'), on_change);
   list('warnings', warnings_of(one));
   list('ignored', state.ignored.length
-    ? [`Left out of the link, as it means nothing here: ${state.ignored.join(', ')}`] : []);
+    ? [`Ignored in the link, as it does not apply here: ${state.ignored.join(', ')}`] : []);
   at('from').value = String(state.from);
   at('to').value = String(state.to);
   forget_axis();
 }
 
-// Another case or pair has other inputs to choose from.
+// A different case or pair has different inputs to choose from.
 function forget_axis() {
   default_axis = '';
   fill_axis_choices();
 }
 
-// Everything anew: another case, or a link followed within the page.
+// Redraws everything: for another case, or a link followed within the page.
 function show_all() {
   show_theme();
   show_case();
@@ -439,11 +473,11 @@ function save_export() {
 
 function fill_choices() {
   at('case').replaceChildren(...data.cases.map((one, i) =>
-    element('option', { value: String(i), textContent: one.name })));
-  at('case-label').hidden = data.cases.length < 2;
+    element('option', { value: String(i), textContent: one.label })));
+  at('case-label').hidden = at('cases-details').hidden = data.cases.length < 2;
   for (const id of ['from', 'to'])
     at(id).replaceChildren(...data.options.map((one, o) =>
-      element('option', { value: String(o), textContent: one.id })));
+      element('option', { value: String(o), textContent: one.label })));
   at('pair').hidden = data.options.length < 2;
 }
 
@@ -451,7 +485,8 @@ function fill_head() {
   const { title, date, stamp, sha256, file } = data.scenario;
   at('title').textContent = title;
   at('about').textContent = `${file}, as of ${date}, baseline ${
-    data.options[data.scenario.baseline].id}`;
+    data.options[data.scenario.baseline].label}`;
+  at('uncertainty-figure').hidden = !uncertain;
   at('stamp').hidden = !stamp;
   at('stamp').textContent = stamp;
   at('program').textContent = `${data.program}, scenario ${sha256.slice(0, 16)}`;
@@ -460,7 +495,7 @@ function fill_head() {
 function listen() {
   const on = (id, type, listener) => at(id).addEventListener(type, listener);
   on('skip', 'click', (event) => {
-    event.preventDefault(); // a fragment is a what-if
+    event.preventDefault(); // fragments hold what-ifs
     at('inputs-title').focus();
   });
   on('case', 'change', () => {
@@ -496,6 +531,7 @@ function listen() {
   on('show-export', 'click', show_export);
   on('save-export', 'click', save_export);
   on('close-export', 'click', () => at('export').close());
+  on('cases-details', 'toggle', ask_render);
   on('items-details', 'toggle', ask_render);
   on('series-details', 'toggle', ask_render);
   addEventListener('hashchange', () => {
@@ -504,7 +540,7 @@ function listen() {
   });
 }
 
-// Charts are as wide as their place.
+// Charts are as wide as their containers.
 function follow_width() {
   let width = at('stacked').clientWidth;
   new ResizeObserver(() => {

@@ -1,8 +1,9 @@
-// ranking: who is ranked, who is the cheapest and what is saved, as model/scenario/ranking.h judges,
-// of values that change. The fixed part of the verdict, and the limits of amounts, are in `data`.
+// ranking: which options are ranked, which is the cheapest and what it saves, by the rules of
+// model/scenario/ranking.h, for values that change. The fixed part of the verdict, and the limits of
+// amounts, are in `data`.
 'use strict';
 
-// What an amount beyond its limit is called; '' of one within, or that the option does not have.
+// How an amount is beyond its limit; '' if it is within, or the option has no such amount.
 function amount_text(values, { item, at_most, limit, shown, before, after, beside, beside_words }) {
   const value = values[item];
   if (value === undefined || (at_most ? value <= limit : value >= limit))
@@ -26,9 +27,9 @@ function why_nobody() {
   return data.options.some((option) => option.why) ? unlike : unmet;
 }
 
-// options: why_not (''), ranked, compared, cheapest, saving (NaN of the baseline and of one that is
-// not compared); cheapest: indexes, none where fewer than two are ranked; against: whom the sentence
-// sets them against, or -1; saving over that one; why_none.
+// options: why_not (''), ranked, compared, cheapest, saving (NaN for the baseline and for one that is
+// not compared); cheapest: indexes, none if fewer than two are ranked; against: the option that the
+// sentence compares them with, or -1; saving over that one; why_none.
 function ranking_of(values) {
   const base = data.scenario.baseline, costs = values.map((v) => v.cost_per_mtok);
   const reasons = values.map((v, o) => why_not_ranked(o, v));
@@ -45,7 +46,7 @@ function ranking_of(values) {
     saving: against < 0 ? 0 : 1 - costs[cheapest[0]] / costs[against] };
 }
 
-// Whether a saving of one option over the other means anything.
+// Whether a saving of one option over the other is meaningful.
 const compares = (a, b) => data.options[a].compared === data.options[b].compared;
 
 // ---- words
@@ -53,23 +54,23 @@ const compares = (a, b) => data.options[a].compared === data.options[b].compared
 const list_text = (ids) => (ids.length > 1
   ? `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}` : ids[0]);
 
-// As verdict_text of reports/print/verdict.h.
+// Like verdict_text in reports/print/verdict.h.
 function verdict_text({ cheapest, against, saving, why_none }) {
   if (!cheapest.length)
     return `not ranked: ${why_none}`;
-  const ids = list_text(cheapest.map((o) => data.options[o].id));
+  const ids = list_text(cheapest.map((o) => data.options[o].label));
   if (against < 0)
     return `${ids} cost the same per output token`;
   const less = saving < 0.0005 ? 'less than 0.1 %' : percent(saving);
   return `${ids} ${cheapest.length > 1 ? 'cost' : 'costs'} least per output token, ${less} less than ${
-    data.options[against].id}`;
+    data.options[against].label}`;
 }
 
 const not_ranked_text = (ranking, o) =>
   (ranking.options[o].ranked ? '' : `not ranked: ${ranking.options[o].why_not}`);
 
 function saving_text(ranking, o) {
-  const { saving } = ranking.options[o], base = data.options[data.scenario.baseline].id;
+  const { saving } = ranking.options[o], base = data.options[data.scenario.baseline].label;
   if (o === data.scenario.baseline)
     return data.options.length > 1 ? 'baseline' : '';
   if (Number.isNaN(saving))
@@ -78,10 +79,17 @@ function saving_text(ranking, o) {
     : `${percent(saving)} ${saving < 0 ? 'more' : 'less'} than ${base}`;
 }
 
-// Decoding alone is an upper bound on every face.
+const MAX_LABEL = 40; // characters of an option's label in a chart; the cards have it in full
+
+function short_label(o) {
+  const letters = [...data.options[o].label];
+  return letters.length > MAX_LABEL ? `${letters.slice(0, MAX_LABEL - 1).join('').trim()}\u2026` : letters.join('');
+}
+
+// Decode only is marked as an upper bound in all output.
 function option_label(ranking, o) {
-  const { id, decode_only } = data.options[o];
+  const { decode_only } = data.options[o], label = short_label(o);
   if (decode_only)
-    return `${id} (upper bound, decode only)`;
-  return ranking.options[o].ranked ? id : `${id} (not ranked)`;
+    return `${label} (upper bound, decode only)`;
+  return ranking.options[o].ranked ? label : `${label} (not ranked)`;
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// How tightly a piece of script holds together.
+// How tightly a piece of script binds.
 enum precedence { SUM = 1, PRODUCT, ATOM };
 
 struct piece {
@@ -20,7 +20,7 @@ struct rendering {
   struct arena *arena;
 };
 
-// What is an operator of the script's own has a precedence, the rest are functions.
+// Operators of the script have a precedence; the rest are functions.
 static const struct {
   const char *text;
   enum precedence precedence; // 0: a function
@@ -89,8 +89,8 @@ static struct piece render_call(const struct rendering *r, const struct node *no
   }
 }
 
-// Sums and products associate to the left: the right operand stands in parentheses when it holds no
-// tighter than the operator.
+// Sums and products associate to the left: the right operand needs parentheses unless it binds more
+// tightly than the operator.
 static struct piece render_binary(const struct rendering *r, const struct node *node) {
   const enum precedence precedence = operators[node->kind].precedence;
   if (!precedence)
@@ -113,7 +113,7 @@ static struct piece render(const struct rendering *r, const struct node *node) {
   }
 }
 
-// "v.list_price * (1 - v.discount)"; in a series `t` is the period.
+// "v.list_price * (1 - v.discount)"; in a series, `t` is the period.
 static const char *script_text(const struct graph *graph, const struct node *formula,
                                struct arena *arena) {
   const struct rendering r = {graph, arena};

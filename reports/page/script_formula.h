@@ -1,9 +1,9 @@
 // script_formula: a line item's formula as the JavaScript that the what-if page computes.
 //
-// The page computes as the engine does, in base units, so that nothing is converted here. All
-// values of an option are properties of one object, `v`: a number, or for a series an array by
-// period. What is more than one of the processor's operations is a function of
-// reports/page/arithmetic.js, which does what model/cost/arithmetic.h does:
+// The page computes as the engine does, in base units, so nothing is converted here. All values of
+// an option are properties of one object, `v`: a number, or for a series an array by period.
+// Anything that is not a single operation of the processor is a function of
+// reports/page/arithmetic.js, which matches model/cost/arithmetic.h:
 //   power(a, b)  equal(a, b)  unequal  less  less_equal  greater  greater_equal
 //   min(a, ...)  max(a, ...)  round(x, digits)  ceil(x)  growth(g, years)
 //   sum(series)  first(series)  prev(series, t)
@@ -19,7 +19,7 @@
 // where `last` is the last period.
 const char *script_item(const struct graph *graph, int declaration, struct arena *arena);
 
-// A function that computes every item of a graph, "(v, last) => { ... }", items in their order.
+// A function that computes every item of a graph, "(v, last) => { ... }", in order.
 const char *script_graph(const struct graph *graph, struct arena *arena);
 
 #endif

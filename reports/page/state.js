@@ -1,5 +1,5 @@
-// state: what the page shows: a case, the changes made to it, and which options are set against
-// each other. All of it stands in the address's fragment, so that a link carries it.
+// state: what the page shows: a case, the changes made to it, and which options are compared. All of
+// it is in the address's fragment, so that a link carries it.
 //
 //   #case=dear_power&from=h200&to=mi325x&axis=utilization&theme=dark&mi325x.discount=22
 'use strict';
@@ -14,21 +14,24 @@ function first_state() {
     changes: new Map(), // target name -> number in the unit of its input
     from: base,
     to: other < 0 ? base : other,
-    axis: '', // the target of the break-even line; '': the page's choice
+    axis: '', // the break-even line's target; '': the page's choice
     theme: 'auto',
-    ignored: [], // of a link: what this page does not know
+    ignored: [], // the parts of a link that this page does not know
   };
 }
 
-// Why a number may not be given to a target, or ''.
+// Is it the case that the page was made for, unchanged?
+const is_as_stated = ({ which, changes }) => which === data.start && !changes.size;
+
+// Why a target cannot take a number, or ''.
 function refusal(target, number) {
   const item = items.get(target.input);
   if (!Number.isFinite(number))
-    return 'a number is wanted';
+    return 'enter a number';
   if (item.choices.length)
     return item.choices.some((choice) => choice.value === number) ? '' : 'not a choice';
   if (item.integer && !Number.isInteger(number))
-    return 'a whole number is wanted';
+    return 'enter a whole number';
   const value = from_unit(number, item);
   const slack = 1e-12 * Math.max(Math.abs(target.low ?? 0), Math.abs(target.high ?? 0));
   if (target.low !== null && value < target.low - slack)
@@ -40,14 +43,14 @@ function refusal(target, number) {
   return '';
 }
 
-// Why a number may not be given to a target beside the other changes, or ''.
+// Why a target cannot take a number together with the other changes, or ''.
 function refused(state, name, number) {
   const problem = refusal(data.cases[state.which].by_name.get(name), number);
   const changes = new Map(state.changes).set(name, number);
   return problem || infinite(evaluate_all(inputs_of(state.which, changes)));
 }
 
-// What the engine refuses to say: a result that is no finite number.
+// What the engine refuses too: a result that is not finite.
 function infinite(options) {
   for (const values of options) {
     const item = data.items.find(({ name }) => ![values[name] ?? 0].flat().every(Number.isFinite));
@@ -59,7 +62,7 @@ function infinite(options) {
 
 const limit_text = (value, item) => with_unit(significant(in_unit(value, item), 6), item);
 
-// Takes a change, or forgets it where it is what the scenario says.
+// Makes a change, or removes it if the value is the scenario's.
 function change(state, name, number) {
   const target = data.cases[state.which].by_name.get(name);
   if (in_unit(stated(state.which, target), items.get(target.input)) === number)
@@ -68,7 +71,7 @@ function change(state, name, number) {
     state.changes.set(name, number);
 }
 
-// Changes that mean nothing in another case: an input that the case gives to one option alone.
+// Drops changes that do not apply in the new case, such as to an input it gives to one option alone.
 function choose_case(state, which) {
   state.which = which;
   for (const name of [...state.changes.keys()])
@@ -93,7 +96,7 @@ function fragment_of(state) {
   return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
 }
 
-// Every key of the fragment that is no target. What a reader does not take is left out, and said.
+// Every key of the fragment that is not a target. What a reader rejects is listed as ignored.
 const readers = {
   case: (state, text) => {
     const which = data.cases.findIndex((one) => one.name === text);

@@ -13,7 +13,7 @@ static void begin_cell(struct csv_out *out) {
 
 void csv_out_text(struct csv_out *out, const char *text) {
   begin_cell(out);
-  // A sign alone, like the unit "-", is no formula.
+  // A sign alone, like the unit "-", is not a formula.
   const bool formula = strlen(text) > 1 && strchr("=+-@\t\r", *text);
   if (!formula) {
     csv_fwrite(out->file, text, strlen(text));

@@ -8,14 +8,14 @@
 
 struct csv_out {
   FILE *file;
-  bool inside; // a row that has begun
+  bool inside; // a row has begun
 };
 
 // A text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a carriage
-// return, and goes on) gets an apostrophe in front.
+// return, and continues) gets an apostrophe in front.
 void csv_out_text(struct csv_out *out, const char *text);
 
-// As many digits as read back as the same number; -0 is written as 0.
+// With as many digits as it takes to read back the same number; -0 is written as 0.
 void csv_out_number(struct csv_out *out, double value);
 
 // An empty cell.

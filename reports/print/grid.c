@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { GAP = 2 };
+enum { GAP = 2, INDENT = 4, MAX_PARTS = 32 };
 
 struct grid *grid_new(int columns, struct arena *arena) {
   struct grid *grid = arena_alloc(arena, sizeof *grid);
@@ -108,20 +109,20 @@ static void print_cell(const struct style *style, const struct cell *cell, int w
     fprintf(style->out, "%*s", blanks, "");
 }
 
-// The columns that are printed behind the label: all, or as many as fit.
+// The columns printed after the label: all, or as many as fit.
 struct part {
   int first, end;
 };
 
-// Up to the last that is not empty: no blanks at the end of a line.
+// Up to the last cell that is not empty, so that no line ends in spaces.
 static int used_columns(struct part part, const struct cell *cells) {
   while (part.end > part.first && !*text_of(&cells[part.end - 1]))
     part.end--;
   return part.end;
 }
 
-// The label's last line stands beside the figures, so that a unit or a number never seems to belong
-// to half a label.
+// The figures are beside the label's last line, so that a unit or a number never seems to belong to
+// half a label.
 static void print_row(const struct grid *grid, const struct style *style, const struct cell *cells,
                       const int *widths, struct part part) {
   const char **lines;
@@ -157,22 +158,75 @@ static void print_part(const struct grid *grid, const struct style *style, const
   }
 }
 
+// The next part that fits.
+static struct part part_after(const struct grid *grid, const struct style *style, const int *widths,
+                              struct part part) {
+  part.first = part.end;
+  do
+    part.end++;
+  while (part.end < grid->columns &&
+         part_width(widths, part) + GAP + widths[part.end] <= style->width);
+  return part;
+}
+
+// The parts that a row is folded into. Parts below the first are indented instead of labeled, with
+// an indentation of another width.
+struct fold {
+  struct part parts[MAX_PARTS];
+  int count, widest;
+  int *widths, *below;
+};
+
+static struct fold fold_of(const struct grid *grid, const struct style *style) {
+  const size_t size = (size_t)grid->columns * sizeof(int);
+  struct fold fold = {.widths = arena_alloc(grid->arena, size),
+                      .below = arena_alloc(grid->arena, size)};
+  for (int c = 0; c < grid->columns; c++)
+    fold.widths[c] = column_width(grid, c);
+  memcpy(fold.below, fold.widths, size);
+  fold.below[0] = INDENT;
+  for (struct part part = {1, 1}; part.end < grid->columns && fold.count < MAX_PARTS;) {
+    const int *widths = fold.count ? fold.below : fold.widths;
+    fold.parts[fold.count++] = part = part_after(grid, style, widths, part);
+    const int width = part_width(widths, part);
+    fold.widest = width > fold.widest ? width : fold.widest;
+  }
+  return fold;
+}
+
+static void print_folded_row(const struct grid *grid, const struct style *style,
+                             const struct cell *cells, const struct fold *fold) {
+  struct cell *below = arena_array(grid->arena, (size_t)grid->columns, sizeof *below);
+  memcpy(below, cells, (size_t)grid->columns * sizeof *below);
+  below[0] = (struct cell){0};
+  for (int p = 0; p < fold->count; p++)
+    if (p == 0)
+      print_row(grid, style, cells, fold->widths, fold->parts[p]);
+    else if (used_columns(fold->parts[p], cells) > fold->parts[p].first)
+      print_row(grid, style, below, fold->below, fold->parts[p]);
+}
+
+void grid_print_folded(const struct grid *grid, const struct style *style) {
+  const struct fold fold = fold_of(grid, style);
+  for (size_t r = 0; r < grid->count; r++)
+    if (grid->rows[r].cells)
+      print_folded_row(grid, style, grid->rows[r].cells, &fold);
+    else
+      style_rule(style, fold.widest);
+}
+
 void grid_print(const struct grid *grid, const struct style *style) {
   int *widths = arena_array(grid->arena, (size_t)grid->columns, sizeof *widths);
   for (int c = 0; c < grid->columns; c++)
     widths[c] = column_width(grid, c);
   const int room = style->width - grid_width(grid, 0), word = widest_word(grid);
-  // In a grid that is cut in two anyway, the label is not squeezed.
+  // If the grid is split anyway, the label is not squeezed.
   const int least = room < word && word < style->width / 2 ? style->width / 2 : word;
   if (widths[0] > room && widths[0] > least)
     widths[0] = room > least ? room : least;
   struct part part = {1, 1};
   do {
-    part.first = part.end;
-    do
-      part.end++;
-    while (part.end < grid->columns &&
-           part_width(widths, part) + GAP + widths[part.end] <= style->width);
+    part = part_after(grid, style, widths, part);
     print_part(grid, style, widths, part);
     if (part.end < grid->columns)
       putc('\n', style->out);

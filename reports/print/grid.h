@@ -1,4 +1,4 @@
-// grid: rows of cells, aligned by display width, for tables that people read.
+// grid: rows of cells, aligned by display width, for tables for people.
 #ifndef PERTOKEN_REPORTS_PRINT_GRID_H
 #define PERTOKEN_REPORTS_PRINT_GRID_H
 
@@ -19,7 +19,7 @@ struct grid_row {
 struct grid {
   struct arena *arena;
   int columns;
-  bool *left; // [columns] aligned to the left; column 0 always is
+  bool *left; // [columns], left-aligned; column 0 always is
   struct grid_row *rows;
   size_t count, capacity;
 };
@@ -32,16 +32,20 @@ struct cell *grid_row(struct grid *grid);
 // A rule over the width of the grid.
 void grid_rule(struct grid *grid);
 
-// Cuts texts short, of those of the columns that may be which are the widest, until the grid takes no
-// more than `width` columns or none of them has more than a few.
+// Truncates texts in the widest columns that allow it, until the grid takes no more than `width`
+// columns or none of these is wider than a few.
 void grid_squeeze(struct grid *grid, const bool *may_cut, int width);
 
-// The columns it takes with its first column as narrow as `label`, on a terminal of any width.
+// The width of the grid if its first column is as narrow as `label`, on a terminal of any width.
 int grid_width(const struct grid *grid, int label);
 
-// Prints the grid, two blanks between columns. The first column is wrapped at blanks as far as
-// the style's width demands; where that is not enough, the columns that do not fit follow below, in
-// a grid of their own with the first column once more. Cells are passed through style_text.
+// Prints the grid with two spaces between columns. The first column is wrapped at spaces as far as
+// the style's width demands; if that is not enough, the columns that do not fit follow below, in a
+// grid of their own that repeats the first column. Cells are passed through style_text.
 void grid_print(const struct grid *grid, const struct style *style);
+
+// The same with each row folded: what does not fit follows in indented lines below. The first
+// column is not wrapped.
+void grid_print_folded(const struct grid *grid, const struct style *style);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// "3 yr" or "1 day", or of each option where they differ.
+// "3 yr" or "1 day", or each option's if they differ.
 static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {
   const int horizon = model_find(scenario->model, "horizon");
   const struct unit *unit = &scenario->model->declarations[horizon].unit;
@@ -24,12 +24,12 @@ static const char *horizon_text(const struct scenario *scenario, struct arena *a
     const char *text = number_of_figure(figure, unit, arena);
     first = first ? first : text;
     same &= !strcmp(text, first);
-    texts_add(&all, arena, "%s %s", option->id, text);
+    texts_add(&all, arena, "%s %s", option->label, text);
   }
   return same ? first : texts_joined(&all, arena);
 }
 
-// ", periods of 1 month"; "" where a period is a year.
+// ", periods of 1 month"; "" if a period is a year.
 static const char *period_text(const struct scenario *scenario, struct arena *arena) {
   if (scenario->period_h == conversion_table[CONVERT_HOURS_PER_YEAR].value)
     return "";
@@ -44,8 +44,8 @@ void heading_print(const struct scenario *scenario, const struct style *style) {
                   arena_printf(style->arena, "horizon %s%s, baseline %s, case %s, as of %s",
                                horizon_text(scenario, style->arena),
                                period_text(scenario, style->arena),
-                               scenario->options[scenario->baseline].id,
-                               scenario->cases[scenario->selected], scenario->date));
+                               scenario->options[scenario->baseline].label,
+                               scenario->case_labels[scenario->selected], scenario->date));
   if (scenario->mixed)
     style_block(style, EMPHASIS_ALARM,
                 arena_printf(style->arena, "MIXED: %s", scenario->mixed_reason));

@@ -1,12 +1,12 @@
-// heading: what stands above every answer about a scenario on a terminal.
+// heading: the lines above every answer about a scenario on a terminal.
 #ifndef PERTOKEN_REPORTS_PRINT_HEADING_H
 #define PERTOKEN_REPORTS_PRINT_HEADING_H
 
 #include "model/scenario/scenario.h"
 #include "reports/print/style.h"
 
-// The title; horizon, baseline, case and date; whether unlike throughputs are compared; a blank
-// line.
+// The title; horizon, baseline, case and date; whether throughputs that are not comparable are
+// compared; a blank line.
 void heading_print(const struct scenario *scenario, const struct style *style);
 
 #endif

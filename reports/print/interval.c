@@ -32,7 +32,7 @@ struct interval interval_of(const struct simulation *simulation, enum outcome_ki
   return none;
 }
 
-// Of the baseline over an option, where the option's over the baseline is known.
+// The baseline's saving over an option, from the option's over the baseline.
 static double turned(double saving) {
   return 1 - 1 / (1 - saving);
 }

@@ -37,7 +37,7 @@ static size_t string_length(const char *text) {
   return at + 1;
 }
 
-// The number that begins here in fewer digits, where it is a real one and there are; a real number
+// A shorter form of the number that begins here, if it is a real number and has one; a real number
 // keeps its point.
 static const char *shortest(const char *from, size_t length, char text[DIGITS_ROOM]) {
   if (!memchr(from, '.', length) && !memchr(from, 'e', length))

@@ -9,11 +9,10 @@
 
 enum { MAX_DECIMALS = 9, EXACT_DIGITS = 15 };
 
-// In percent: below it, a change is rounding in the last digits of a double.
+// In percent: a smaller change is rounding in the last digits of a double.
 static const double no_change = 1e-4;
 
-// Groups the digits before the point of a printed number in threes.
-static const char *grouped(const char *text, struct arena *arena) {
+const char *number_grouped(const char *text, struct arena *arena) {
   const size_t sign = text[0] == '-', digits = strspn(text + sign, "0123456789");
   char *out = arena_alloc(arena, strlen(text) + digits / 3 + 1), *next = out;
   for (size_t i = 0; text[i]; i++) {
@@ -33,11 +32,11 @@ const char *number_fixed(double value, int decimals, struct arena *arena) {
   const char *text = arena_printf(arena, "%.*f", decimals, arithmetic_round(value, decimals));
   if (text[0] == '-' && shows_zero(text))
     text++;
-  return grouped(text, arena);
+  return number_grouped(text, arena);
 }
 
 const char *number_significant(double value, int digits, struct arena *arena) {
-  return grouped(arena_printf(arena, "%.*g", digits, value + 0.0), arena);
+  return number_grouped(arena_printf(arena, "%.*g", digits, value + 0.0), arena);
 }
 
 const char *number_change(double a, double b, struct arena *arena) {
@@ -69,7 +68,7 @@ const char *number_of_figure(const struct figure *figure, const struct unit *uni
   return shorter ? figure->text : text;
 }
 
-// The place of the first digit: 0 for 1 to 9, 3 for thousands, -1 for tenths.
+// The exponent of the first digit: 0 for 1 to 9, 3 for thousands, -1 for tenths.
 static int magnitude(double value) {
   return value > 0 ? (int)floor(log10(value)) : 0;
 }
@@ -94,9 +93,8 @@ static int wanted_decimals(const struct unit *unit, double smallest, double larg
 static bool one_too_many(const struct scale *scale, const double *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
     char text[400];
-    const int length =
-        snprintf(text, sizeof text, "%.*f", scale->decimals,
-                 arithmetic_round(values[i] / scale->factor, scale->decimals));
+    const int length = snprintf(text, sizeof text, "%.*f", scale->decimals,
+                                arithmetic_round(values[i] / scale->factor, scale->decimals));
     if (length < 1 || text[length - 1] != '0')
       return false;
   }
@@ -144,6 +142,14 @@ struct scale number_scale(const struct unit *unit, const double *values, size_t 
   return scale;
 }
 
+// A small value among large ones keeps two digits, so that it does not read as zero.
+static int kept_decimals(double shown, int decimals) {
+  const double size = fabs(shown), smallest = 1e-4;
+  const bool vanishes = arithmetic_round(size, decimals) == 0;
+  return vanishes && size >= smallest ? 1 - magnitude(size) : decimals;
+}
+
 const char *number_scaled(double value, struct scale scale, struct arena *arena) {
-  return number_fixed(value / scale.factor, scale.decimals, arena);
+  const double shown = value / scale.factor;
+  return number_fixed(shown, kept_decimals(shown, scale.decimals), arena);
 }

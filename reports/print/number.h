@@ -1,4 +1,5 @@
-// number: figures as people read them. Files for machines (csv, json) take base/digits instead.
+// number: figures in the form that people read. Files for programs (csv, json) use base/digits
+// instead.
 #ifndef PERTOKEN_REPORTS_PRINT_NUMBER_H
 #define PERTOKEN_REPORTS_PRINT_NUMBER_H
 
@@ -8,39 +9,44 @@
 
 #include <stddef.h>
 
-// How the numbers of one row are shown, so that they can be compared at a glance: one unit, one
-// number of decimals.
+// How the numbers of one row are shown so that they can be compared at a glance: in one unit, with
+// the same number of decimals.
 struct scale {
-  double factor;    // what is shown = value in base units / factor
+  double factor;    // shown = value in base units / factor
   const char *unit; // "USD", "T tokens"; "" for plain numbers
   int decimals;
 };
 
-// Chosen for values in base units. Money goes to the dollar (cents below 1,000), money per token
-// to four decimals or three digits of the smallest, percentages to a tenth, token counts in M, G or
-// T tokens, anything else to five digits of the largest; decimals that would be zero in every value
-// are left out.
+// Chosen for values in base units. Money is rounded to the dollar (cents below 1,000), money per
+// token to four decimals or three digits of the smallest, percentages to a tenth, token counts in
+// M, G or T tokens, anything else to five digits of the largest; decimals that are zero in every
+// value are left out.
 struct scale number_scale(const struct unit *unit, const double *values, size_t count,
                           struct arena *arena);
 
-// "39,597,312", with the scale's decimals, without its unit.
+// "39,597,312", with the scale's decimals, without its unit; a value that these would show as 0 has
+// two digits, down to 0.0001.
 const char *number_scaled(double value, struct scale scale, struct arena *arena);
 
-// With thousands separators and that many decimals.
+// With thousands separators and the given number of decimals.
 const char *number_fixed(double value, int decimals, struct arena *arena);
 
-// With thousands separators and up to that many significant digits, no zeros at the end; very large
-// and very small numbers have an exponent.
+// The text with thousands separators in the number that it begins with: "22,000 USD/gpu".
+const char *number_grouped(const char *text, struct arena *arena);
+
+// With thousands separators and at most the given number of significant digits, without trailing
+// zeros; very large and very small numbers have an exponent.
 const char *number_significant(double value, int digits, struct arena *arena);
 
-// "+3.2 %": the change from a to b; "-" when a is 0 and b is not. Below a tenth, one digit.
+// "+3.2 %": the change from a to b; "-" if a is 0 and b is not. Below a tenth of a percent, one
+// digit.
 const char *number_change(double a, double b, struct arena *arena);
 
 // The value in a unit as typed (87.5 for a fraction in %), never -0: of the numbers that mean the
-// same value, the shorter one (14, not 14.000000000000002).
+// same value, the shortest (14, not 14.000000000000002).
 double number_in_unit(double value, const struct unit *unit);
 
-// "22000 USD/gpu": the figure in its input's unit, but as it was typed where that takes fewer digits:
+// "22000 USD/gpu": the figure in its input's unit, but as it was typed if that takes fewer digits:
 // "1 day", not 0.00273972602739726 yr.
 const char *number_of_figure(const struct figure *figure, const struct unit *unit,
                              struct arena *arena);

@@ -12,14 +12,14 @@
 #include <unitypes.h>
 #include <uniwidth.h>
 
-enum { USUAL_WIDTH = 80, MIN_WIDTH = 60, MAX_WIDTH = 132 };
+enum { USUAL_WIDTH = 80, MIN_WIDTH = 60, MAX_WIDTH = 132, WIDEST_SCREEN = 1000 };
 
 static bool is_set(const char *variable) {
   const char *value = getenv(variable);
   return value && *value;
 }
 
-// What COLUMNS says, else the terminal.
+// The value of COLUMNS, else the terminal's width.
 static int width_of(int fd, bool terminal) {
   struct winsize size;
   const char *columns = getenv("COLUMNS");
@@ -28,7 +28,7 @@ static int width_of(int fd, bool terminal) {
     width = size.ws_col;
   if (width < 1)
     return USUAL_WIDTH;
-  return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : (int)width;
+  return width < MIN_WIDTH ? MIN_WIDTH : width > WIDEST_SCREEN ? WIDEST_SCREEN : (int)width;
 }
 
 struct style style_of(FILE *out, struct arena *arena) {
@@ -38,7 +38,8 @@ struct style style_of(FILE *out, struct arena *arena) {
   style.terminal = fd >= 0 && isatty(fd);
   style.colour = style.terminal && !is_set("NO_COLOR") && !(type && !strcmp(type, "dumb"));
   style.utf8 = process_shows_utf8();
-  style.width = width_of(fd, style.terminal);
+  style.screen = width_of(fd, style.terminal);
+  style.width = style.screen > MAX_WIDTH ? MAX_WIDTH : style.screen;
   return style;
 }
 
@@ -47,8 +48,8 @@ int style_width(const char *text) {
   return width > 0 ? width : 0;
 }
 
-// Characters that turn the direction of what follows (Unicode 15, UAX 9) could make a line read as
-// another one.
+// Characters that change the direction of the following text (Unicode 15, UAX 9) could make a line
+// read as a different one.
 static bool turns_direction(ucs4_t code) {
   return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
@@ -83,7 +84,7 @@ const char *style_mark(const struct style *style, enum emphasis emphasis, const 
   return arena_printf(style->arena, "\033[%sm%s\033[0m", codes[emphasis], text);
 }
 
-// The bytes of `text` that fit into `width` columns when it is broken at a blank.
+// The number of bytes of `text` that fit into `width` columns if it is broken at a space.
 static size_t line_length(const char *text, int width, struct arena *arena) {
   size_t fits = 0;
   for (size_t end = 0; text[end];) {

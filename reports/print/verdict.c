@@ -18,7 +18,7 @@ static const char *cheapest_ids(const struct scenario *scenario, const struct ra
     if (!ranking->options[o].cheapest)
       continue;
     const char *before = !named ? "" : named + 1 == ranking->cheapest_count ? " and " : ", ";
-    ids = arena_printf(arena, "%s%s%s", ids, before, scenario->options[o].id);
+    ids = arena_printf(arena, "%s%s%s", ids, before, scenario->options[o].label);
     named++;
   }
   return ids;
@@ -32,12 +32,12 @@ static const char *percent_text(double saving, struct arena *arena) {
 
 enum { COST_DIGITS = 4 };
 
-// Of the first option.
+// The cost of the first option.
 static const char *cost_text(const struct scenario *scenario, struct arena *arena) {
   const int cost = model_find(scenario->model, "cost_per_mtok");
   const struct unit *unit = &scenario->model->declarations[cost].unit;
   const double value = option_value(scenario, &scenario->options[0], cost, 0);
-  return arena_printf(arena, "%s costs %s %s of output tokens", scenario->options[0].id,
+  return arena_printf(arena, "%s costs %s %s of output tokens", scenario->options[0].label,
                       number_significant(number_in_unit(value, unit), COST_DIGITS, arena),
                       unit->text);
 }
@@ -53,10 +53,11 @@ static const char *base_text(const struct scenario *scenario, const struct ranki
     return arena_printf(arena, "%s cost the same per output token", ids);
   return arena_printf(arena, "%s %s per output token, %s less than %s", ids,
                       ranking->cheapest_count > 1 ? "cost least" : "costs least",
-                      percent_text(ranking->saving, arena), scenario->options[ranking->against].id);
+                      percent_text(ranking->saving, arena),
+                      scenario->options[ranking->against].label);
 }
 
-// "12.4"; where all would be 0.0, two significant digits.
+// "12.4"; if all three would round to 0.0, with two significant digits.
 static const char *share_text(double share, const struct interval *all, struct arena *arena) {
   const bool little = fmax(fabs(all->low), fabs(all->high)) < VERDICT_LEAST_SAVING;
   return little && share != 0 ? number_significant(100 * share, 2, arena)
@@ -71,7 +72,7 @@ static const char *saving_over_ranges(const struct scenario *scenario,
     return "";
   return arena_printf(
       arena, " and saves %s %% against %s (%s to %s %%)", share_text(saving.median, &saving, arena),
-      scenario->options[ranking->against].id, share_text(saving.low, &saving, arena),
+      scenario->options[ranking->against].label, share_text(saving.low, &saving, arena),
       share_text(saving.high, &saving, arena));
 }
 
@@ -84,7 +85,7 @@ const char *verdict_over_ranges(const struct scenario *scenario, const struct ra
     return VERDICT_CERTAIN;
   const struct interval cost = interval_of(simulation, OUTCOME_COST, (size_t)cheapest);
   return arena_printf(arena, "over the ranges %s costs %s %s in the median (P5 to P95: %s to %s)%s",
-                      scenario->options[cheapest].id,
+                      scenario->options[cheapest].label,
                       number_significant(cost.median, COST_DIGITS, arena), simulation->unit,
                       number_significant(cost.low, COST_DIGITS, arena),
                       number_significant(cost.high, COST_DIGITS, arena),
@@ -100,6 +101,6 @@ const char *verdict_text(const struct scenario *scenario, const struct ranking *
 
 const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,
                                size_t option, struct arena *arena) {
-  return arena_printf(arena, "%s: %s", scenario->options[option].id,
+  return arena_printf(arena, "%s: %s", scenario->options[option].label,
                       ranking->options[option].why_not);
 }

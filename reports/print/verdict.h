@@ -10,28 +10,30 @@
 #include <stddef.h>
 
 // "mi325x costs least per output token, 14.3 % less than h200", "h200 and mi325x cost the same per
-// output token" or "Not ranked: the throughputs are of unlike kinds"; of a single option what it
-// costs. Where inputs have ranges, these are the base values, and it says so, and what the ranges make
-// of them. Without full stop, in the arena. simulation: NULL where nothing is drawn.
+// output token" or "Not ranked: the throughputs are not comparable"; for a single option, its cost.
+// If inputs have ranges, the sentence says that these are the base values, and gives the result
+// over the ranges. Without a full stop, in the arena. simulation: NULL if nothing is drawn.
 const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
                          const struct simulation *simulation, struct arena *arena);
 
-// " at the base values", where the faces' numbers are those and not all that the inputs may be.
+// " at the base values", if the numbers shown are those and the inputs have ranges.
 #define VERDICT_BASE " at the base values"
 
-// Below that much a saving is "less than 0.1 %", not "0.0 %": it is no tie.
+// A smaller saving is shown as "less than 0.1 %", not "0.0 %": it is not a tie.
 #define VERDICT_LEAST_SAVING 0.0005
 #define VERDICT_LITTLE       "less than 0.1 %"
 
-// Of a case in which no input has a range.
-#define VERDICT_CERTAIN "nothing is drawn in this case"
+// For a case in which no input has a range.
+#define VERDICT_CERTAIN "nothing is uncertain in this case"
 
-// "over the ranges mi325x costs 0.1626 USD/Mtok in the median (P5 to P95: 0.1305 to 0.2161) and saves
-// 12.4 % against h200 (1.4 to 20.4 %)", of the cheapest, of several the first; "" where there is none.
+// "over the ranges mi325x costs 0.1626 USD/Mtok in the median (P5 to P95: 0.1305 to 0.2161) and
+// saves 12.4 % against h200 (1.4 to 20.4 %)", for the cheapest, the first of several; "" if there
+// is none.
 const char *verdict_over_ranges(const struct scenario *scenario, const struct ranking *ranking,
                                 const struct simulation *simulation, struct arena *arena);
 
-// Of an option that is not ranked: "b: another workload than the baseline's: precision: fp8 and bf16".
+// For an option that is not ranked: "b: its workload differs from that of the baseline: precision:
+// fp8 and bf16".
 const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,
                                size_t option, struct arena *arena);
 

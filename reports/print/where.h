@@ -1,4 +1,4 @@
-// where: the conditions of --where on the columns of a table: COLUMN=VALUE, COLUMN~TEXT.
+// where: the conditions of --where on columns of a table: COLUMN=VALUE, COLUMN~TEXT.
 #ifndef PERTOKEN_REPORTS_PRINT_WHERE_H
 #define PERTOKEN_REPORTS_PRINT_WHERE_H
 
@@ -9,7 +9,7 @@
 
 struct where {
   size_t column;
-  bool contains; // else equals, without regard to case; numbers by value
+  bool contains; // else equal, case-insensitive; numbers by value
   const char *value;
 };
 

@@ -1,4 +1,4 @@
-// plugin: what the plugin that is linked with MPI offers, so that the program itself is not.
+// plugin: the interface of the plugin that is linked with MPI, so that the program itself is not.
 #ifndef PERTOKEN_REPORTS_RANKS_PLUGIN_H
 #define PERTOKEN_REPORTS_RANKS_PLUGIN_H
 
@@ -11,9 +11,9 @@ enum { RANKS_ABI = 1 };
 struct ranks_plugin {
   int abi;
   int (*join)(int *rank, int *size);
-  // The least of what all ranks give, on all of them.
+  // The minimum over all ranks, on all of them.
   int (*least)(int *number);
-  // On rank 0: the sums of all ranks' whole numbers modulo 2^64, their lows and highs.
+  // On rank 0: the sums of all ranks' integers modulo 2^64, the minima and maxima.
   int (*reduce)(uint64_t *sums, size_t sum_count, double *lows, double *highs, size_t end_count);
   void (*leave)(void);
 };

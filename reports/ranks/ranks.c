@@ -13,8 +13,9 @@
 
 static const struct place nowhere = {0};
 
-// What Open MPI's mpirun, MPICH's and other PMI starters, and srun with PMIx say of how many they
-// start; the last counts where the process has a PMIx rank.
+// The number of processes started together, from the environment of Open MPI's mpirun, of MPICH's
+// and other PMI launchers, and of srun with PMIx; the last counts only if the process has a PMIx
+// rank.
 static int started_together(void) {
   const char *size = getenv("OMPI_COMM_WORLD_SIZE");
   if (!size)
@@ -30,7 +31,7 @@ static const struct ranks_plugin *load(struct arena *arena, struct diagnostics *
   void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
   void *symbol = library ? dlsym(library, RANKS_PLUGIN) : NULL;
   ranks_plugin_function *entry = NULL;
-  memcpy(&entry, &symbol, sizeof entry); // C has no conversion from data to functions
+  memcpy(&entry, &symbol, sizeof entry); // C cannot convert a data pointer to a function pointer
   const struct ranks_plugin *plugin = entry ? entry() : NULL;
   if (plugin && plugin->abi == RANKS_ABI)
     return plugin;
@@ -72,7 +73,7 @@ int ranks_first_failure(const struct ranks *ranks, bool failed) {
   return first;
 }
 
-// Do all processes have a part of as many numbers?
+// Do the parts of all processes have the same number of values?
 static bool are_alike(const struct ranks *ranks, size_t count) {
   int least = (int)count, most = -(int)count;
   return !ranks->plugin->least(&least) && !ranks->plugin->least(&most) && least == -most;
@@ -91,7 +92,7 @@ int ranks_merge(const struct ranks *ranks, struct simulation_part *part, struct 
   if (ranks->plugin->reduce(numbers.sums, numbers.sum_count, numbers.lows, numbers.highs,
                             numbers.end_count)) {
     diagnostics->machine_failed = true;
-    diagnostics_error(diagnostics, nowhere, "MPI failed to bring the results together");
+    diagnostics_error(diagnostics, nowhere, "MPI failed to combine the results");
     return -1;
   }
   return ranks->rank ? 0 : simulation_part_set(part, &numbers, diagnostics);

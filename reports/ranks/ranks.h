@@ -1,8 +1,8 @@
 // ranks: the processes that mpirun or srun started together, which share the draws of a simulation.
 //
-// MPI is behind a plugin, lib/pertoken/mpi/ranks.so, that is loaded only where the environment says
-// that there are several processes. A run on any number of ranks is one of as many shards, merged,
-// and so equal to the last bit.
+// MPI is behind a plugin, lib/pertoken/mpi/ranks.so, which is loaded only if the environment says
+// that there are several processes. A run on n ranks is n shards, merged, so the results are
+// identical to the last bit.
 #ifndef PERTOKEN_REPORTS_RANKS_RANKS_H
 #define PERTOKEN_REPORTS_RANKS_RANKS_H
 
@@ -14,20 +14,20 @@
 
 struct ranks {
   int rank, size;                    // 0 and 1 for a process that runs alone
-  const struct ranks_plugin *plugin; // NULL for such a one
+  const struct ranks_plugin *plugin; // NULL for a process that runs alone
 };
 
-// Errors: several processes, and no plugin for them. Returns 0 or -1.
+// Error: several processes, and no plugin for them. Returns 0 or -1.
 int ranks_join(struct ranks *ranks, struct arena *arena, struct diagnostics *diagnostics);
 
 // Takes part in a run, as one of its shards.
 void ranks_share(const struct ranks *ranks, struct simulate_request *request);
 
-// Whether a process has failed, and then the lowest-numbered one, whose errors are shown; else
-// `size`. Every process calls it.
+// The lowest-numbered process that failed, whose errors are shown, or `size` if none did. Every
+// process calls it.
 int ranks_first_failure(const struct ranks *ranks, bool failed);
 
-// Brings all shards of the run together in rank 0's part. Returns 0, or -1 after an error.
+// Merges all shards of the run into rank 0's part. Returns 0, or -1 after an error.
 int ranks_merge(const struct ranks *ranks, struct simulation_part *part, struct arena *arena,
                 struct diagnostics *diagnostics);
 

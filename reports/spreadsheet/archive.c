@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-// APPNOTE.TXT of PKWARE, 4.3: the sizes of the records and where their fields stand.
+// APPNOTE.TXT of PKWARE, 4.3: the sizes of the records and the offsets of their fields.
 enum { END_SIZE = 22, END_PARTS = 10, END_DIRECTORY = 16 };
 enum {
   ENTRY_SIZE = 46,
@@ -42,10 +42,10 @@ struct found {
   unsigned long crc;
   uint64_t bytes, tags;
   int64_t open;         // tags that have not been closed
-  unsigned char before; // the last byte that is no blank
+  unsigned char before; // the last byte other than a space
 };
 
-// In what the library writes, < and > stand for tags alone.
+// The library writes < and > only in tags.
 static void count_tags(struct found *found, unsigned char byte) {
   if (found->before == '<') {
     found->tags++;
@@ -63,7 +63,7 @@ static void count(struct found *found, const unsigned char *bytes, size_t size) 
     count_tags(found, bytes[i]);
 }
 
-// One block of packed bytes more. Returns whether it could be unpacked.
+// Unpacks another block. Returns whether that was possible.
 static bool unpack(z_stream *stream, unsigned char *block, size_t size, struct found *found) {
   unsigned char out[BLOCK];
   stream->next_in = block;
@@ -115,7 +115,7 @@ static bool part_is_whole(FILE *file, const unsigned char *entry) {
 
 bool archive_is_whole(FILE *file, int parts) {
   unsigned char end[END_SIZE], entry[ENTRY_SIZE];
-  // No comment follows the last record of an archive that is written here.
+  // Archives written here have no comment after their last record.
   if (fseek(file, 0, SEEK_END) ||
       !read_record(file, ftell(file) - END_SIZE, end, sizeof end, end_mark))
     return false;

@@ -11,14 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+int book_write(struct book *book, const char *path,
+               int (*write)(struct book *book, const struct output *output, const void *context),
+               const void *context) {
+  struct output output;
+  if (output_open(&output, path, book->arena, book->diagnostics))
+    return -1;
+  if (!output.folder)
+    diagnostics_error(book->diagnostics, (struct place){0},
+                      "a workbook can only be written to a file, and '%s' is not one", path);
+  if (!output.folder || write(book, &output, context)) {
+    output_discard(&output);
+    return -1;
+  }
+  return output_close(&output, book->diagnostics);
+}
+
 int book_open(struct book *book, const struct output *output) {
   lxw_workbook_options options = {.tmpdir = (char *)output->folder};
   book->formats.workbook = book->workbook = workbook_new_opt(output->writable, &options);
   return book->workbook ? 0 : -1;
 }
 
-// An option's id may read like a cell (h200): its sheet's name needs quotes wherever it is written,
-// which the library gives only to names with blanks and the like.
+// An option's label may look like a cell address (H200): its sheet's name then needs quotes
+// everywhere, which the library adds only for spaces and similar characters.
 static void quote_name(struct book *book) {
   char *quoted = strdup(arena_printf(book->arena, "'%s'", book->sheet->name));
   if (!quoted)
@@ -80,7 +96,7 @@ void book_end_pass(struct book *book) {
   book->writing = true;
 }
 
-// The library does not notice that a part of the file could not be written.
+// The library does not notice if a part of the file could not be written.
 static bool is_whole(const struct output *output, int sheets) {
   FILE *file = fopen(output->writable, "re");
   const bool whole = file && archive_is_whole(file, sheets);
@@ -89,11 +105,11 @@ static bool is_whole(const struct output *output, int sheets) {
   return whole;
 }
 
-// Errors of the library surface only when it closes the file, which also frees it.
+// The library reports errors only when it closes the file, which also frees it.
 int book_close(struct book *book, const struct output *output) {
   const int sheets = (int)book->workbook->num_worksheets;
   sigset_t before;
-  output_hold_signals(&before); // the library's files lose their names one by one
+  output_hold_signals(&before); // the library removes its temporary files one by one
   errno = 0;
   const lxw_error error = workbook_close(book->workbook);
   const int reason = errno;
@@ -108,7 +124,7 @@ int book_close(struct book *book, const struct output *output) {
   book->diagnostics->machine_failed = true;
   diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
                     reason                  ? strerror(reason)
-                    : error == LXW_NO_ERROR ? "not all of it was written"
+                    : error == LXW_NO_ERROR ? "the file is incomplete"
                                             : lxw_strerror(error));
   return -1;
 }

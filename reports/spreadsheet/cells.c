@@ -1,8 +1,8 @@
 #include "reports/spreadsheet/cells.h"
 
 #include "base/arena.h"
-#include "base/short_text.h"
 #include "model/cost/units.h"
+#include "reports/spreadsheet/autofit.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
@@ -14,7 +14,7 @@
 #include <unistr.h>
 #include <unitypes.h>
 
-enum { MAX_CELL_TEXT = 32000, LINE_HEIGHT = 15 };
+enum { MAX_CELL_TEXT = 32000 };
 
 const char *safe_text(const char *text, size_t length, struct arena *arena) {
   size_t size = strlen(text), used = 0, characters = 0;
@@ -25,7 +25,7 @@ const char *safe_text(const char *text, size_t length, struct arena *arena) {
     if (bytes < 1 || code < 0x20 || code == 0x7F) {
       safe[used] = bytes < 1 ? '?' : ' ';
       bytes = 1;
-    } else if (code == 0xFFFE || code == 0xFFFF) // XML may not hold them
+    } else if (code == 0xFFFE || code == 0xFFFF) // not allowed in XML
       u8_uctomb((uint8_t *)safe + used, 0xFFFD, bytes);
     used += (size_t)bytes;
     characters++;
@@ -34,8 +34,9 @@ const char *safe_text(const char *text, size_t length, struct arena *arena) {
   return safe;
 }
 
-// A spreadsheet reads "_x0041_" in a text as the character of that code (ECMA-376, part
-// 1, 22.9.2.19): where a text happens to hold the like, its first underscore is written so itself.
+// A spreadsheet reads "_x0041_" in a text as the character with that code (ECMA-376, part 1,
+// 22.9.2.19): if a text happens to contain such a sequence, its first underscore is encoded that
+// way.
 static const char *escaped(const char *text, struct arena *arena) {
   enum { DIGITS = 4 };
   const char *done = "", *at = text, *next;
@@ -73,15 +74,9 @@ void put_sample(struct book *book, int row, int column, const char *text, enum c
   put_string(book, row, column, text, formats_sample(&book->formats, role));
 }
 
-void put_wrapped(struct book *book, int row, int column, const char *text, size_t width,
-                 enum text_format format) {
-  put_text(book, row, column, text, format);
-  set_lines(book, row, 1 + text_characters(text) / width);
-}
-
 void put_number(struct book *book, int row, int column, double value, lxw_format *format) {
   if (!isfinite(value))
-    book->failed = true; // the file would be none that a spreadsheet opens
+    book->failed = true; // no spreadsheet would open the file
   if (book->writing)
     check(book,
           worksheet_write_number(book->sheet, (lxw_row_t)row, (lxw_col_t)column, value, format));
@@ -132,10 +127,15 @@ void put_link(struct book *book, int row, int column, struct name *name, double 
   put_formula(book, row, column, value, here ? CELL_FORMULA : CELL_LINK, unit, "=%s", name->text);
 }
 
-void put_labels(struct book *book, int row, const char *label, const char *key, const char *unit) {
+void put_item_labels(struct book *book, int row, const char *label, const char *key,
+                     const char *unit) {
   put_text(book, row, 0, label, TEXT_PLAIN);
   put_text(book, row, 1, key, TEXT_NOTE);
   put_text(book, row, 2, unit, TEXT_PLAIN);
+}
+
+void put_labels(struct book *book, int row, const char *label, const char *key, const char *unit) {
+  put_item_labels(book, row, label, key, strcmp(unit, unit_plain.text) != 0 ? unit : "");
 }
 
 void put_header(struct book *book, int row, const char *const *texts, int count) {
@@ -160,23 +160,13 @@ static void set_height(struct book *book, int row, double points) {
     worksheet_set_row(book->sheet, (lxw_row_t)row, points, NULL);
 }
 
-void set_lines(struct book *book, int row, size_t lines) {
-  if (lines > 1)
-    set_height(book, row, (double)(lines * LINE_HEIGHT));
-}
-
 void set_widths(struct book *book, const int *widths, int count, int last) {
-  for (int i = 0; i < count; i++)
-    worksheet_set_column(book->sheet, (lxw_col_t)i, (lxw_col_t)(i == count - 1 ? last : i),
-                         widths[i], NULL);
+  for (int i = 0; i < count || i <= last; i++)
+    worksheet_set_column(book->sheet, (lxw_col_t)i, (lxw_col_t)i, widths[i < count ? i : count - 1],
+                         NULL);
 }
 
-void merge_line(struct book *book, int row, int last, double width, size_t characters, int size,
-                enum text_format format) {
-  enum { USUAL_SIZE = 11, LINE_SHARE = 145 }; // a line's height, in hundredths of its letters'
-  const size_t line = (size_t)(width * USUAL_SIZE / size);
-  const size_t lines = 1 + characters / (line ? line : 1);
-  set_height(book, row, (double)(lines * (size_t)size) * LINE_SHARE / 100);
+void merge_line(struct book *book, int row, int last, enum text_format format) {
   if (book->writing)
     check(book, worksheet_merge_range(book->sheet, (lxw_row_t)row, 0, (lxw_row_t)row,
                                       (lxw_col_t)last, "", formats_text(&book->formats, format)));
@@ -232,9 +222,6 @@ const char *cell_on(const struct book *book, const char *sheet, int row, int col
   return sheet_address(sheet, row, column, ADDRESS_ABSOLUTE, book->arena);
 }
 
-// As spreadsheets number paper.
-enum { A3 = 8, A4 = 9 };
-
 void begin_sheet(struct book *book, const char *title, int title_rows, int frozen_columns) {
   enum { LONG_TITLE = 70, TITLE_HEIGHT = 24 };
   lxw_worksheet *sheet = book->sheet;
@@ -242,9 +229,7 @@ void begin_sheet(struct book *book, const char *title, int title_rows, int froze
   set_height(book, 0, TITLE_HEIGHT);
   worksheet_gridlines(sheet, LXW_HIDE_ALL_GRIDLINES);
   worksheet_set_landscape(sheet);
-  worksheet_set_paper(sheet, A4);
   worksheet_set_margins(sheet, 0.5, 0.5, 0.6, 0.7);
-  worksheet_fit_to_pages(sheet, 1, 0);
   worksheet_set_footer(sheet, "&Lpertoken: &A&RPage &P of &N");
   if (!title_rows)
     return;
@@ -253,10 +238,8 @@ void begin_sheet(struct book *book, const char *title, int title_rows, int froze
 }
 
 void end_sheet(struct book *book, int last_row, int last_column) {
-  enum { MAX_A4_COLUMNS = 30 }; // still readable on one page's width
+  last_column = autofit(book, last_row, last_column);
   lxw_protection allowed = {.format_columns = LXW_TRUE, .format_rows = LXW_TRUE};
-  if (last_column >= MAX_A4_COLUMNS)
-    worksheet_set_paper(book->sheet, A3);
   if (last_row >= 0)
     worksheet_print_area(book->sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
   worksheet_protect(book->sheet, NULL, &allowed);

@@ -1,19 +1,20 @@
 #include "reports/spreadsheet/charts.h"
 
 #include "base/arena.h"
+#include "base/short_text.h"
 #include "model/cost/units.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { GREY = 0x595959, PALE = 0xD9D9D9, TITLE_SIZE = 12, TEXT_SIZE = 9, LEFT_MARGIN = 6 };
 
-// Yellow and black, which make poor bars, come last.
-static const lxw_color_t options[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
-                                      0xE69F00, 0x56B4E9, 0x000000, 0xB8A800};
-static const lxw_color_t categories[] = {0x332288, 0xDDCC77, 0x88CCEE, 0x44AA99, 0xCC6677, 0x999933,
-                                         0x117733, 0x882255, 0xAA4499, 0x777777, 0x6699CC, 0x661100,
-                                         0xEE8866, 0xBBCC33, 0x225522, 0xFFAABB};
+static const lxw_color_t options[] = {0x0072B2, 0xE69F00, 0x332288, 0x009E73,
+                                      0xF0C75E, 0x882255, 0xCC79A7, 0xD55E00};
+static const lxw_color_t categories[] = {0x6699CC, 0x332288, 0xBBCC33, 0x225522, 0xAA4499, 0xDDCC77,
+                                         0x661100, 0x777777, 0xCC6677, 0x882255, 0x44AA99, 0xFFAABB,
+                                         0x88CCEE, 0x117733, 0x999933, 0xEE8866};
 
 enum {
   OPTIONS = sizeof options / sizeof options[0],
@@ -29,7 +30,7 @@ lxw_color_t category_colour(size_t category) {
 }
 
 lxw_color_t demand_colour(void) {
-  return 0xA6A6A6;
+  return 0xC9C9C9;
 }
 
 lxw_color_t low_colour(void) {
@@ -83,6 +84,20 @@ void chart_set_axes(lxw_chart *chart, const struct chart_axes *axes) {
   chart_set_grid(chart->y_axis);
 }
 
+void chart_label_every(lxw_chart_axis *axis, int n) {
+  lxw_chart_font tilted = {.size = TEXT_SIZE, .rotation = -1};
+  chart_axis_set_num_font(axis, &tilted);
+  chart_axis_set_interval_unit(axis, (uint16_t)n);
+  chart_axis_set_interval_tick(axis, (uint16_t)n);
+}
+
+// libxlsxwriter takes a name that begins with = for a reference to a cell.
+static void set_name(lxw_chart_series *series, const char *name) {
+  char text[4 * MAX_SHORT_TEXT + 64];
+  snprintf(text, sizeof text, "%s%s", *name == '=' ? " " : "", name);
+  chart_series_set_name(series, text);
+}
+
 static lxw_chart_series *add_series(lxw_chart *chart, const struct chart_range *x,
                                     const struct chart_range *y, const char *name) {
   lxw_chart_series *series = chart_add_series(chart, NULL, NULL);
@@ -91,7 +106,7 @@ static lxw_chart_series *add_series(lxw_chart *chart, const struct chart_range *
   chart_series_set_values(series, y->sheet, (lxw_row_t)y->first_row, (lxw_col_t)y->first_column,
                           (lxw_row_t)y->last_row, (lxw_col_t)y->last_column);
   if (name)
-    chart_series_set_name(series, name);
+    set_name(series, name);
   return series;
 }
 
@@ -100,7 +115,7 @@ lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *bar
                                  lxw_color_t colour) {
   lxw_chart_series *series = add_series(chart, bars, values, name);
   lxw_chart_fill fill = {.color = colour};
-  lxw_chart_line edge = {.none = LXW_TRUE}; // an edge would hide what is thinner than it
+  lxw_chart_line edge = {.none = LXW_TRUE}; // an edge would hide areas thinner than itself
   chart_series_set_fill(series, &fill);
   chart_series_set_line(series, &edge);
   return series;
@@ -108,15 +123,20 @@ lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *bar
 
 lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
                                  const struct chart_range *y, const char *name, size_t option) {
+  return chart_add_coloured_line(chart, x, y, name, option, option_colour(option));
+}
+
+lxw_chart_series *chart_add_coloured_line(lxw_chart *chart, const struct chart_range *x,
+                                          const struct chart_range *y, const char *name,
+                                          size_t option, lxw_color_t colour) {
   static const uint8_t dashes[] = {LXW_CHART_LINE_DASH_SOLID, LXW_CHART_LINE_DASH_DASH,
                                    LXW_CHART_LINE_DASH_SQUARE_DOT, LXW_CHART_LINE_DASH_DASH_DOT};
   static const uint8_t marks[] = {LXW_CHART_MARKER_CIRCLE, LXW_CHART_MARKER_SQUARE,
                                   LXW_CHART_MARKER_TRIANGLE, LXW_CHART_MARKER_DIAMOND};
   lxw_chart_series *series = add_series(chart, x, y, name);
-  lxw_chart_line line = {
-      .color = option_colour(option), .width = 2.25F, .dash_type = dashes[option % 4]};
-  lxw_chart_line edge = {.color = option_colour(option)};
-  lxw_chart_fill fill = {.color = option_colour(option)};
+  lxw_chart_line line = {.color = colour, .width = 2.25F, .dash_type = dashes[option % 4]};
+  lxw_chart_line edge = {.color = colour};
+  lxw_chart_fill fill = {.color = colour};
   chart_series_set_line(series, &line);
   chart_series_set_marker_type(series, marks[option % 4]);
   chart_series_set_marker_size(series, 6);
@@ -125,10 +145,11 @@ lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
   return series;
 }
 
-// The library's charts have this size before they are scaled.
+// The size of the library's charts before scaling.
 enum { USUAL_WIDTH = 480, USUAL_HEIGHT = 288 };
 
-// A chart hangs on the rows below it: they get the height that its own was reckoned with.
+// A chart is anchored to the rows below it: they get the height that its own height was computed
+// with.
 static void place(struct book *book, lxw_chart *chart, int row, const lxw_chart_options *options) {
   enum { ROW_POINTS = 15, ROW_PIXELS = 20 };
   const int height = options->y_offset + (int)(options->y_scale * USUAL_HEIGHT);

@@ -1,9 +1,11 @@
-// charts: what the charts of a workbook have in common: sizes, fonts, axes, and colours
-// that an option, or a category of cost, keeps on every sheet.
+// charts: what the charts of a workbook share: sizes, fonts, axes, and colors that an option, or a
+// category of cost, keeps on every sheet.
 //
-// Options: Okabe and Ito, Color Universal Design (2008), told apart with any kind of colour vision;
-// on lines a dash of their own too, for print in grey. Categories: the scheme "muted" of Paul Tol,
-// Colour Schemes (SRON technical note 09-002, 2021).
+// The colors are from Okabe and Ito, Color Universal Design (2008), and from the schemes "muted"
+// and "light" of Paul Tol, Colour Schemes (SRON technical note 09-002, 2021), which can be
+// distinguished with any kind of color vision. They are ordered by lightness, for printing in gray:
+// the first six options' differ by 10 of 100, those of stacked categories by 25. Lines also have a
+// dash pattern of their own.
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_CHARTS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_CHARTS_H
 
@@ -25,10 +27,10 @@ lxw_color_t demand_colour(void);
 lxw_color_t low_colour(void);
 lxw_color_t high_colour(void);
 
-// "USD per million output tokens" of "USD/Mtok"; other units as they are.
+// "USD per million output tokens" for "USD/Mtok"; other units unchanged.
 const char *cost_axis(const struct unit *unit, struct arena *arena);
 
-// A title of "" is none: the caller sets one from a cell.
+// An empty title means none: the caller sets one from a cell.
 lxw_chart *chart_begin(struct book *book, uint8_t type, const char *title);
 
 struct chart_axes {
@@ -38,6 +40,11 @@ struct chart_axes {
 
 void chart_set_axes(lxw_chart *chart, const struct chart_axes *axes);
 
+// For an axis with more categories than labels have room for: every n-th is labeled, in one line.
+// LibreOffice breaks horizontal labels into letters rather than leave any out, so they are tilted
+// by a degree.
+void chart_label_every(lxw_chart_axis *axis, int n);
+
 void chart_set_grid(lxw_chart_axis *axis);
 
 // Cells of a sheet, rows and columns from 0.
@@ -46,16 +53,22 @@ struct chart_range {
   int first_row, first_column, last_row, last_column;
 };
 
-// A series of that name (a text, or NULL) and colour, as an area or a bar.
+// A series with that name (a text, or NULL) and color, as an area or a bar.
 lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *categories,
                                  const struct chart_range *values, const char *name,
                                  lxw_color_t colour);
 
-// An option's line, with marks, in a chart of type scatter.
+// An option's line, with markers, in a scatter chart.
 lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
                                  const struct chart_range *y, const char *name, size_t option);
 
-// On the left half of a sheet (slot 0) or beside that; `about` is read to who cannot see it.
+// The same in another color.
+lxw_chart_series *chart_add_coloured_line(lxw_chart *chart, const struct chart_range *x,
+                                          const struct chart_range *y, const char *name,
+                                          size_t option, lxw_color_t colour);
+
+// On the left half of a sheet (slot 0) or to its right; `about` is alternative text for screen
+// readers.
 void chart_place(struct book *book, lxw_chart *chart, int row, int slot, const char *about);
 
 void chart_place_sized(struct book *book, lxw_chart *chart, int row, int width, int height,

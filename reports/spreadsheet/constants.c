@@ -23,7 +23,7 @@ static const struct unit conversion_units[CONVERT_CONSTANTS] = {
     [CONVERT_LITRES_PER_M3] = {.text = "L/m3"},
 };
 
-// The list begins with the conversions, in the order of their enumeration.
+// The list begins with the conversions, in the order of their enum.
 enum { PLACE_ROUNDING = CONVERT_CONSTANTS, PLACE_TOLERANCE, FIRST_LITERAL };
 
 double cell_number(double value, const struct unit *unit) {

@@ -1,5 +1,5 @@
-// constants: the numbers of a workbook that nobody types: conversions between units, the
-// literals of formulas, the tolerance of the checks. No formula holds a constant but 0, 1 and 100;
+// constants: the numbers of a workbook that nobody types: conversions between units, the literals
+// of formulas, the tolerance of the checks. Formulas contain no constants other than 0, 1 and 100;
 // all others are named cells on Inputs.
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_CONSTANTS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_CONSTANTS_H
@@ -24,7 +24,7 @@ struct constants {
   size_t count, capacity;
 };
 
-// Reserves the names of all conversions, of the rounding and of the tolerance.
+// Reserves the names of all conversions, the rounding and the tolerance.
 void constants_begin(struct constants *constants, struct names *names, struct arena *arena);
 
 struct name *constants_rounding(const struct constants *constants);
@@ -32,21 +32,21 @@ struct name *constants_tolerance(const struct constants *constants);
 
 double constants_tolerance_value(const struct constants *constants);
 
-// The cell of a literal, `value` in base units; the same value in the same unit has one cell.
-// `item` is the line item in whose formula it stands, `typed` the literal as text.
+// The cell of a literal, `value` in base units; equal values in the same unit share a cell. `item`
+// is the line item whose formula contains it, `typed` the literal as text.
 struct name *constants_literal(struct constants *constants, const char *item, const char *label,
                                const char *typed, double value, const struct unit *unit);
 
-// "*pt_million/pt_hours_per_year": what brings a number from one unit to another whose conversions
-// differ by `excess`.
+// "*pt_million/pt_hours_per_year": converts a number between two units whose conversions differ by
+// `excess`.
 const char *conversion_factors(struct conversion excess, const struct constants *constants,
                                struct arena *arena);
 
-// Marks the constants of that text as used.
+// Marks the constants in that text as used.
 void conversion_use(struct conversion excess, const struct constants *constants);
 
-// The number that a cell holds for a value in base units: 15 digits are enough to hide the last
-// bits that a conversion leaves.
+// The number in a cell for a value in base units: 15 digits are few enough to hide the last bits
+// that a conversion leaves.
 double cell_number(double value, const struct unit *unit);
 
 #endif

@@ -17,24 +17,35 @@ enum {
   WHITE = 0xFFFFFF,
 };
 
-// Positive; negative; zero.
-static const char *const codes[NUMBER_FORMATS] = {
-    [NUMBER_MONEY] = "#,##0_);(#,##0);\"-\"_)",
-    [NUMBER_MONEY_CENTS] = "#,##0.00_);(#,##0.00);\"-\"_)",
-    [NUMBER_MONEY_SMALL] = "#,##0.0000_);(#,##0.0000);\"-\"_)",
-    [NUMBER_PERCENT] = "0.00%_);(0.00%);0.00%_)",
-    [NUMBER_PERCENT_SMALL] = "0.0000%_);(0.0000%);0.0000%_)",
-    [NUMBER_WHOLE] = "#,##0_);(#,##0);0_)",
-    [NUMBER_TENTHS] = "#,##0.0_);(#,##0.0);0_)",
-    [NUMBER_HUNDREDTHS] = "#,##0.00_);(#,##0.00);0_)",
-    [NUMBER_PLAIN] = "[=0]0_);[=1]0_);#,##0.0000_)",
-    [NUMBER_TOKENS] = "[>=1000000000]#,##0.0000,,,,\" T\"_);[<0](#,##0);#,##0_)",
-    [NUMBER_ANY] = "#,##0.0000_);(#,##0.0000);0_)",
-    [NUMBER_EXPONENT] = "0.00E+00_)",
-    [NUMBER_TEXT] = "@",
+#define MONEY   "#,##0~_);(#,##0~);\"-\"_)"
+#define PERCENT "0~ %_);(0~ %);0 %_)"
+#define COUNT   "#,##0~_);(#,##0~);0_)"
+#define TOKENS  "[>=1000000000]#,##0.0000,,,,\" T\"_);[<0](#,##0~);#,##0~_)"
+
+// Positive; negative; zero. ~ stands for the decimals: `decimals` of a computed number, and as many
+// as it has of a figure, if it is `fitted`.
+static const struct {
+  const char *code;
+  int decimals;
+  const char *fitted;
+} codes[NUMBER_FORMATS] = {
+    [NUMBER_MONEY] = {MONEY, 0, MONEY},
+    [NUMBER_MONEY_CENTS] = {MONEY, 2, MONEY},
+    [NUMBER_MONEY_SMALL] = {MONEY, 4, MONEY},
+    [NUMBER_PERCENT] = {PERCENT, 1, PERCENT},
+    [NUMBER_SAVING] = {"0~ %_);(0~ %);\"-\"_)", 1, NULL},
+    [NUMBER_PERCENT_SMALL] = {"0~ %_);(0~ %);0~ %_)", 4, NULL},
+    [NUMBER_WHOLE] = {COUNT, 0, COUNT},
+    [NUMBER_TENTHS] = {COUNT, 1, COUNT},
+    [NUMBER_HUNDREDTHS] = {COUNT, 2, COUNT},
+    [NUMBER_PLAIN] = {"[=0]0_);[=1]0_);#,##0~_)", 4, COUNT},
+    [NUMBER_TOKENS] = {TOKENS, 0, TOKENS},
+    [NUMBER_ANY] = {COUNT, 4, COUNT},
+    [NUMBER_EXPONENT] = {"0.00E+00_)", 0, NULL},
+    [NUMBER_TEXT] = {"@", 0, NULL},
 };
 
-// What unit texts contain, the first that fits; the dimension decides where none does.
+// Substrings of unit texts; the first match applies, and the dimension if none matches.
 static const struct {
   const char *part;
   enum number_format format;
@@ -56,7 +67,7 @@ static const struct {
     {"MW", NUMBER_HUNDREDTHS},
 };
 
-enum { UNIT_LENGTH = 64, CODE_LENGTH = 3 };
+enum { UNIT_LENGTH = 64, CODE_LENGTH = 3, CODE_SIZE = 96 };
 
 // The unit's text as if its money were USD: every code has three letters.
 static const char *in_usd(const struct unit *unit, char buffer[UNIT_LENGTH]) {
@@ -71,7 +82,7 @@ static const char *in_usd(const struct unit *unit, char buffer[UNIT_LENGTH]) {
   return buffer;
 }
 
-// How numbers of a unit are shown: depends on the unit alone.
+// How numbers of a unit are shown; it depends on the unit only.
 static enum number_format number_format_of(const struct unit *unit) {
   static const struct dimension power = {{[BASE_W] = 1}}, hours = {{[BASE_H] = 1}};
   char buffer[UNIT_LENGTH];
@@ -90,6 +101,8 @@ static enum number_format number_format_of(const struct unit *unit) {
     return NUMBER_MONEY_SMALL;
   if (dimension_equal(unit->dimension, power))
     return NUMBER_WHOLE;
+  if (!strcmp(unit->text, "t"))
+    return NUMBER_TENTHS;
   if (dimension_equal(unit->dimension, hours))
     return NUMBER_HUNDREDTHS;
   if (!dimension_is_one(unit->dimension))
@@ -125,15 +138,38 @@ static void apply_role(lxw_format *format, enum cell_role role) {
   format_set_border(format, LXW_BORDER_HAIR);
 }
 
+// The code with the given number of decimals.
+static void write_code(const char *code, int decimals, char out[CODE_SIZE]) {
+  size_t used = 0;
+  for (; *code && used + MAX_DECIMALS + 2 < CODE_SIZE; code++) {
+    if (*code != '~')
+      out[used++] = *code;
+    for (int i = 0; *code == '~' && decimals && i <= decimals; i++)
+      out[used++] = i ? '0' : '.';
+  }
+  out[used] = 0;
+}
+
+static lxw_format *new_format(struct formats *formats, enum cell_role role, const char *code,
+                              int decimals) {
+  char text[CODE_SIZE];
+  lxw_format *format = workbook_add_format(formats->workbook);
+  write_code(code, decimals, text);
+  format_set_num_format(format, text);
+  apply_role(format, role);
+  if (roles[role].unlocked)
+    format_set_unlocked(format);
+  return format;
+}
+
 static lxw_format *cell_format(struct formats *formats, enum cell_role role,
                                enum number_format number) {
   if (formats->cells[role][number])
     return formats->cells[role][number];
-  lxw_format *format = formats->cells[role][number] = workbook_add_format(formats->workbook);
-  format_set_num_format(format, codes[number]);
-  apply_role(format, role);
-  if (roles[role].unlocked)
-    format_set_unlocked(format);
+  lxw_format *format = formats->cells[role][number] =
+      new_format(formats, role, codes[number].code, codes[number].decimals);
+  if (number == NUMBER_TEXT)
+    format_set_text_wrap(format);
   return format;
 }
 
@@ -149,13 +185,35 @@ lxw_format *formats_cell(struct formats *formats, enum cell_role role, const str
   return cell_format(formats, role, number_format_of(unit));
 }
 
+int formats_decimals(double value, const struct unit *unit) {
+  const double most = pow(10, MAX_DECIMALS);
+  const double shown = round(fabs(unit->percents ? 100 * value : value) * most) / most;
+  int decimals = 0;
+  for (double scale = 1; decimals < MAX_DECIMALS; decimals++, scale *= 10)
+    if (fabs(shown * scale - round(shown * scale)) <= 1e-9 * fmax(1, shown * scale))
+      break;
+  return decimals;
+}
+
+lxw_format *formats_figure(struct formats *formats, enum cell_role role, int decimals,
+                           const struct unit *unit) {
+  const enum number_format number = number_format_of(unit);
+  if (!codes[number].fitted)
+    return cell_format(formats, role, number);
+  lxw_format **format = &formats->figures[role][number][decimals];
+  if (!*format)
+    *format = new_format(formats, role, codes[number].fitted, decimals);
+  return *format;
+}
+
+lxw_format *formats_saving(struct formats *formats, enum cell_role role) {
+  return cell_format(formats, role, NUMBER_SAVING);
+}
+
 lxw_format *formats_constant(struct formats *formats, double value, const struct unit *unit) {
-  enum number_format format = number_format_of(unit);
-  if (format == NUMBER_PLAIN)
-    format = value == floor(value) ? NUMBER_WHOLE : NUMBER_ANY;
   if (value != 0 && fabs(value) < 1e-3 && !unit->percents)
-    format = NUMBER_EXPONENT;
-  return cell_format(formats, CELL_CONSTANT, format);
+    return cell_format(formats, CELL_CONSTANT, NUMBER_EXPONENT);
+  return formats_figure(formats, CELL_CONSTANT, formats_decimals(value, unit), unit);
 }
 
 lxw_format *formats_result(struct formats *formats, double value, const struct unit *unit) {
@@ -163,6 +221,15 @@ lxw_format *formats_result(struct formats *formats, double value, const struct u
   if (format == NUMBER_PLAIN && value == floor(value))
     format = NUMBER_WHOLE;
   return cell_format(formats, CELL_RESULT, format);
+}
+
+lxw_format *formats_column(struct formats *formats, enum cell_role role, int decimals,
+                           const struct unit *unit) {
+  const enum number_format number = number_format_of(unit);
+  const bool counts = number == NUMBER_PLAIN || number == NUMBER_ANY || number == NUMBER_TOKENS;
+  if (counts || (number == NUMBER_HUNDREDTHS && decimals < codes[number].decimals))
+    return formats_figure(formats, role, decimals, unit);
+  return cell_format(formats, role, number);
 }
 
 lxw_format *formats_difference(struct formats *formats, enum cell_role role) {
@@ -179,7 +246,7 @@ lxw_format *formats_cell_text(struct formats *formats, enum cell_role role) {
 
 static const struct {
   lxw_color_t colour, fill;
-  int size;                                                         // 0: as the workbook's
+  int size;                                                         // 0: the workbook's
   bool bold, italic, right, wrapped, underlined, indented, centred; // centred: between its edges
 } texts[TEXT_FORMATS] = {
     [TEXT_TITLE] = {.colour = HEADER_FILL, .size = 16, .bold = true},
@@ -188,7 +255,8 @@ static const struct {
     [TEXT_SUBTITLE] = {.colour = GREY, .size = 12},
     [TEXT_NOTE] = {.colour = GREY, .italic = true},
     [TEXT_HEADER] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true},
-    [TEXT_HEADER_RIGHT] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .right = true},
+    [TEXT_HEADER_RIGHT] =
+        {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .wrapped = true, .right = true},
     [TEXT_HEADER_INDENTED] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .indented = true},
     [TEXT_INDENTED] = {.indented = true},
     [TEXT_WRAPPED] = {.wrapped = true},

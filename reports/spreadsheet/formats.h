@@ -1,6 +1,6 @@
-// formats: what the cells of a workbook look like, one format object for all that look
-// alike. Inputs are blue on a fill and unlocked, formulas black, links to other sheets green,
-// results that are not live grey.
+// formats: the look of a workbook's cells, one format object for all that look alike. Inputs are
+// blue on a fill and unlocked, formulas black, links to other sheets green, results that are not
+// live gray.
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_FORMATS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_FORMATS_H
 
@@ -11,7 +11,7 @@
 enum cell_role {
   CELL_INPUT,
   CELL_OVERRIDE,  // an input of a case that differs from the base
-  CELL_INHERITED, // an input of a case that follows another cell until it is typed over
+  CELL_INHERITED, // an input of a case that follows another cell until it is overwritten
   CELL_FORMULA,
   CELL_LINK,
   CELL_CONSTANT,
@@ -26,12 +26,13 @@ enum number_format {
   NUMBER_MONEY_CENTS,
   NUMBER_MONEY_SMALL, // USD/kWh, USD/Mtok
   NUMBER_PERCENT,
+  NUMBER_SAVING, // the saving of a zero amount is "-"
   NUMBER_PERCENT_SMALL,
   NUMBER_WHOLE,
   NUMBER_TENTHS,
   NUMBER_HUNDREDTHS,
   NUMBER_PLAIN,
-  NUMBER_TOKENS, // whole up to a billion, then with an exponent
+  NUMBER_TOKENS, // whole numbers up to a billion, then with an exponent
   NUMBER_ANY,
   NUMBER_EXPONENT,
   NUMBER_TEXT,
@@ -47,11 +48,11 @@ enum text_format {
   TEXT_TITLE_WRAPPED,
   TEXT_SUBTITLE,
   TEXT_NOTE,
-  TEXT_HEADER,       // of a table's column
+  TEXT_HEADER,       // for a table's column
   TEXT_HEADER_RIGHT, // above numbers
   TEXT_HEADER_INDENTED,
-  TEXT_HEADING, // of a group of rows
-  TEXT_STAMP,   // a warning nobody may miss
+  TEXT_HEADING, // for a group of rows
+  TEXT_STAMP,   // a warning that must not be missed
   TEXT_STAMP_WRAPPED,
   TEXT_STRONG_WRAPPED,
   TEXT_NOTE_WRAPPED,
@@ -59,7 +60,7 @@ enum text_format {
   TEXT_ANSWER, // a live sentence
   TEXT_RIGHT,
   TEXT_RIGHT_WRAPPED,
-  TEXT_LINKED, // a live text of another sheet
+  TEXT_LINKED, // a live text from another sheet
   TEXT_LINKED_RIGHT,
   TEXT_LINKED_INDENTED,
   TEXT_LINKED_WRAPPED,
@@ -68,32 +69,49 @@ enum text_format {
   TEXT_GOOD,
   TEXT_BAD,
   TEXT_CHANGED, // the highlight of an override
-  TEXT_PAST,    // blank paper over what is past the horizon
+  TEXT_PAST,    // looks like blank paper, for columns past the horizon
   TEXT_FORMATS
 };
+
+enum { MAX_DECIMALS = 6 };
 
 struct formats {
   lxw_workbook *workbook;
   lxw_format *cells[CELL_ROLES][NUMBER_FORMATS];
+  lxw_format *figures[CELL_ROLES][NUMBER_FORMATS][MAX_DECIMALS + 1];
   lxw_format *texts[TEXT_FORMATS];
   lxw_format *samples[CELL_ROLES];
 };
 
 lxw_format *formats_cell(struct formats *formats, enum cell_role role, const struct unit *unit);
 
+// The decimals of a figure that somebody typed. Figures side by side all get the maximum of
+// formats_decimals.
+int formats_decimals(double value, const struct unit *unit);
+lxw_format *formats_figure(struct formats *formats, enum cell_role role, int decimals,
+                           const struct unit *unit);
+
+// An option's saving.
+lxw_format *formats_saving(struct formats *formats, enum cell_role role);
+
 // A constant of formulas, with as many decimals as it has.
 lxw_format *formats_constant(struct formats *formats, double value, const struct unit *unit);
 
-// A result of a run; one that counts things, without decimals.
+// A number in a table's column, all with the given number of decimals, unless its unit sets them:
+// money, shares, power.
+lxw_format *formats_column(struct formats *formats, enum cell_role role, int decimals,
+                           const struct unit *unit);
+
+// A result of a run; a count has no decimals.
 lxw_format *formats_result(struct formats *formats, double value, const struct unit *unit);
 
-// A difference that ought to be zero, or what it may be.
+// A difference that should be zero, or its tolerance.
 lxw_format *formats_difference(struct formats *formats, enum cell_role role);
 
-// A small amount of a unit, such as an error, with digits of its own.
+// A small amount of a unit, such as an error, with decimals of its own.
 lxw_format *formats_small(struct formats *formats, enum cell_role role, const struct unit *unit);
 
-// A text in the looks of a role, but locked.
+// A text in the format of a role, but locked.
 lxw_format *formats_sample(struct formats *formats, enum cell_role role);
 
 // A cell of that role that holds a text.

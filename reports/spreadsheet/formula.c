@@ -83,7 +83,7 @@ static struct name *literal_name(const struct rendering *r, const struct node *n
                            formula_text(node, r->arena), node->value, &node->unit);
 }
 
-// 0, 1 and 100 say nothing that a named cell would say better.
+// A named cell would add nothing to 0, 1 and 100.
 static struct expression render_number(const struct rendering *r, const struct node *node) {
   if (node->value == 0)
     return (struct expression){.text = "0", .precedence = ATOM, .zero = true};
@@ -128,8 +128,8 @@ static struct expression render_name(const struct rendering *r, const struct nod
   return atom(text, target->unit.conversion);
 }
 
-// What operands of a sum or comparison are brought to: plain numbers to themselves, quantities to
-// the unit of the first that is not zero.
+// The common unit of the operands of a sum or comparison: plain numbers stay as they are,
+// quantities are converted to the unit of the first one that is not zero.
 static struct conversion shared_conversion(const struct node *operand, const struct expression *e,
                                            int count) {
   if (dimension_is_one(operand->dimension))
@@ -164,7 +164,7 @@ static struct expression render_product(const struct rendering *r, const struct 
   struct expression right = render(r, node->arguments[1]);
   int sign = node->kind == NODE_MULTIPLY ? 1 : -1;
   struct conversion conversion = conversion_multiply(left.conversion, right.conversion, sign);
-  if (right.precedence == ATOM && !strcmp(right.text, "1")) { // "/ 1 yr" leaves a conversion alone
+  if (right.precedence == ATOM && !strcmp(right.text, "1")) { // "/ 1 yr" leaves only a conversion
     left.conversion = conversion;
     return left;
   }
@@ -178,7 +178,7 @@ static const char *power_text(const struct rendering *r, struct expression base,
   return arena_printf(r->arena, "(%s^%s)", wrapped(r, base, ATOM), wrapped(r, exponent, ATOM));
 }
 
-// A quantity with a unit is only ever squared or cubed.
+// A quantity with a unit is only squared or cubed.
 static struct expression render_power(const struct rendering *r, const struct node *node) {
   struct expression base = render(r, node->arguments[0]);
   struct expression exponent = converted(r, render(r, node->arguments[1]), one);
@@ -250,8 +250,8 @@ static struct expression render_whole(const struct rendering *r, const struct no
               one);
 }
 
-// Left of period 0 is the column of scalars, which is blank in a series' row: zero, as what is right
-// of the last.
+// Left of period 0 is the column of scalars, which is blank in a series' row and so reads as zero,
+// as do cells right of the last period.
 static struct expression render_neighbour(const struct rendering *r, const struct node *node,
                                           int series, struct conversion conversion) {
   const struct references *references = r->references;
@@ -269,8 +269,8 @@ static const char *range_text(const struct rendering *r, const char *from, const
   return arena_printf(r->arena, "%s:%s", from, sheet ? sheet + 1 : to);
 }
 
-// From the column of scalars, which is blank in a series' row, up to the period before: never its own
-// cell.
+// From the column of scalars, which is blank in a series' row, up to the preceding period: never
+// its own cell.
 static struct expression render_recent(const struct rendering *r, const struct node *node,
                                        int series, struct conversion conversion) {
   const struct references *references = r->references;

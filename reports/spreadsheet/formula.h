@@ -1,11 +1,12 @@
 // formula: a line item's formula as the text that a spreadsheet computes.
 //
-// The engine computes in base units, cells hold display units. Every part of a formula therefore
-// carries the conversion of what it is in: products add, quotients subtract, sums and comparisons
-// bring their operands to that of the first, and the whole is brought to the line item's own unit,
-// by named constants. Scalars are read by name, series in the cell of the same column.
+// The engine computes in base units; cells hold display units. Every part of a formula therefore
+// carries the conversion of its unit: for products they are added, for quotients subtracted; sums
+// and comparisons convert their operands to the unit of the first, and the total is converted to
+// the line item's own unit, by named constants. Scalars are read by name, series in the cell of the
+// same column.
 //
-// Spreadsheets disagree about -2^2 and 2^3^2: powers and signs always stand in parentheses.
+// Spreadsheets disagree about -2^2 and 2^3^2: powers and signs are always in parentheses.
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
 #define PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
 
@@ -15,24 +16,24 @@
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/names.h"
 
-// Where the formulas of one calculation sheet find what they read.
+// Where the formulas of a calculation sheet find their operands.
 struct references {
   const struct model *model;
   struct name *const *names;   // by declaration: of inputs and scalars
   const int *rows;             // by declaration: of series, from 0
-  int time_row;                // of the periods' numbers, from 0
-  int first_period, periods;   // the column of period 0, from 0; columns in all
+  int time_row;                // row of the period numbers, from 0
+  int first_period, periods;   // the column of period 0, from 0; number of columns
   struct constants *constants; // where the literals of formulas go
   struct arena *arena;
-  bool final; // marks names as used; a text that is only measured must not
+  bool final; // marks names as used; not for a text that is only measured
 
-  // On another sheet than a calculation sheet: where things stand there, or NULL for what is read
-  // as above. `column` counts as if periods ran across from first_period on.
+  // On a sheet other than a calculation sheet: the addresses there, or NULL for what is read as
+  // above. `column` counts as if periods ran across from first_period on.
   const char *(*scalar)(const struct references *, int declaration);
   const char *(*series)(const struct references *, int declaration, int column);
   // The number of a period beside a series' value, or (-1) beside the formula.
   const char *(*time)(const struct references *, int series, int column);
-  const void *elsewhere; // theirs
+  const void *elsewhere; // context of these functions
 };
 
 // "=pt_h200_net_price*F12": the formula of `item` in a column (which scalars ignore).

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-// Where the text stands or would stand.
+// The text's position, or where it would be inserted.
 static size_t position_of(const struct names *names, const char *text) {
   size_t low = 0, high = names->count;
   while (low < high) {

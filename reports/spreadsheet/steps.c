@@ -9,18 +9,22 @@
 #include "model/scenario/option.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/step_numbers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-  MAX_STEPS = 200,     // of one formula
+  MAX_STEPS = 200,     // per formula
   LONG_NAME = 45,      // a step of an item with a longer name is called pt_OPTION_step_N
   WIDEST_ROW = 99999,  // addresses are measured as if the sheet were this long
   WIDEST_COLUMN = 700, // and this wide: AAA
-  GROUP = 13,          // operands of a long sum that are added up first: cells that fill a formula
+  GROUP = 13,          // operands of a long sum that are added up first: as many as fill a formula
   LONG_SUM = 3 * GROUP
 };
+
+// Of a step's name.
+static const char widest_number[] = "_123";
 
 struct splitter {
   struct sheet_graph *sheet;
@@ -30,8 +34,11 @@ struct splitter {
   struct constants *constants;
   struct arena *arena;
   struct diagnostics *diagnostics;
+  struct step_numbers *numbers; // of all options' steps
+  const char *widest_id;        // as long as the longest of any option
   int capacity;                 // of declarations, names and states
-  int *rows;                    // [capacity] as wide as any
+  int *rows;                    // [capacity] the widest possible
+  struct name **widest_names;   // [capacity] sheet->names as they would be with widest_id
   const struct declaration *of; // the item being broken up, as it was
   int item, steps;
 };
@@ -46,11 +53,13 @@ static void make_room(struct splitter *splitter) {
   model->declarations =
       arena_grow(arena, model->declarations, old, new, sizeof *model->declarations);
   sheet->names = arena_grow(arena, sheet->names, old, new, sizeof(struct name *));
+  splitter->widest_names =
+      arena_grow(arena, splitter->widest_names, old, new, sizeof(struct name *));
   sheet->graph.state = arena_grow(arena, sheet->graph.state, old, new, sizeof *sheet->graph.state);
   sheet->graph.order = arena_grow(arena, sheet->graph.order, (size_t)sheet->graph.order_count, new,
                                   sizeof *sheet->graph.order);
   sheet->graph.formulas =
-      arena_grow(arena, sheet->graph.formulas, old, new, sizeof *sheet->graph.formulas);
+      arena_grow(arena, sheet->graph.formulas, old, new, sizeof(const struct node *));
   splitter->rows = arena_array(arena, new, sizeof *splitter->rows);
   for (size_t i = 0; i < new; i++)
     splitter->rows[i] = WIDEST_ROW;
@@ -92,7 +101,7 @@ static bool is_series(const struct splitter *splitter, const struct node *node) 
   return false;
 }
 
-// A step is computed before its item, so it cannot read the item's own past.
+// A step is computed before its item, so it cannot read the item's own earlier periods.
 static bool reads_own_past(const struct splitter *splitter, const struct node *node) {
   if (node_reads_past(node))
     return node->arguments[0]->declaration == splitter->item;
@@ -102,7 +111,7 @@ static bool reads_own_past(const struct splitter *splitter, const struct node *n
   return false;
 }
 
-// Will this part be written with an IF?
+// Will this part be rendered with an IF?
 static bool has_if(const struct node *node, bool is_condition) {
   if (node_calls(node, FUNCTION_IF) || (is_comparison(node) && !is_condition))
     return true;
@@ -125,11 +134,13 @@ static bool nests_if(const struct node *node) {
   return false;
 }
 
+// Measured as if the option had the longest id of all: equal formulas then have equal steps on
+// every sheet.
 static const char *measured(const struct splitter *splitter, const struct declaration *item,
                             const struct node *node) {
   const struct references references = {
       .model = &splitter->sheet->model,
-      .names = splitter->sheet->names,
+      .names = splitter->widest_names,
       .rows = splitter->rows,
       .time_row = WIDEST_ROW,
       .first_period = WIDEST_COLUMN,
@@ -140,8 +151,8 @@ static const char *measured(const struct splitter *splitter, const struct declar
   return spreadsheet_formula(item, node, WIDEST_COLUMN, &references);
 }
 
-// Every part of a formula takes a character at least: one of as many parts as may be characters does
-// not fit, and need not be written to see that.
+// Every part of a formula takes at least one character: a formula with as many parts as it may have
+// characters does not fit, and need not be rendered to find out.
 static int count_parts(const struct node *node, int most) {
   int count = 1;
   for (int i = 0; i < node->argument_count && count < most; i++)
@@ -164,11 +175,11 @@ static struct unit base_unit(const struct splitter *splitter, struct dimension d
   return (struct unit){.text = dimension_text(dimension, splitter->arena), .dimension = dimension};
 }
 
-// How hard a formula is to shorten: what may be made a step of. Last come names brought to base
-// units, which leaves fewer conversions to the formula that reads them.
+// Ways to shorten a formula, by effort: what may become a step. Names converted to base units come
+// last; they leave fewer conversions to the formula that reads them.
 enum effort { LIFT_PARTS, LIFT_NAMES, LIFT_CONDITIONS, LIFT_CONVERTED, EFFORTS };
 
-// A step is in the unit of its item where it can be, else in base units; a bare name keeps its own.
+// A step is in the unit of its item if possible, else in base units; a bare name keeps its own.
 static struct unit step_unit(const struct splitter *splitter, const struct node *node,
                              enum effort effort) {
   if (node->kind == NODE_NAME && effort < LIFT_CONVERTED)
@@ -186,20 +197,23 @@ struct candidate {
   struct unit unit; // of the step
 };
 
-// What the names of steps begin with.
-static const char *step_stem(const struct splitter *splitter) {
-  const char *id = splitter->option->id;
-  const char *stem = arena_printf(splitter->arena, "pt_%s_%s", id, splitter->of->name);
-  return strlen(stem) <= LONG_NAME ? stem : arena_printf(splitter->arena, "pt_%s_step", id);
+static bool has_long_name(const struct splitter *splitter) {
+  return strlen("pt__") + strlen(splitter->widest_id) + strlen(splitter->of->name) > LONG_NAME;
 }
 
-// A step for a bare name helps only when the step's own name is shorter.
+// The beginning of the names of steps in an option with that id.
+static const char *step_stem(const struct splitter *splitter, const char *id) {
+  const char *item = has_long_name(splitter) ? "step" : splitter->of->name;
+  return arena_printf(splitter->arena, "pt_%s_%s", id, item);
+}
+
+// A step for a bare name helps only if the step's own name is shorter.
 static bool is_long_name(const struct splitter *splitter, const struct node *node) {
-  enum { NUMBER_LENGTH = 4 }; // "_123"
   if (node->declaration < 0 || is_series(splitter, node))
     return false;
-  const struct name *name = splitter->sheet->names[node->declaration];
-  return strlen(name->text) > strlen(step_stem(splitter)) + NUMBER_LENGTH;
+  const struct name *name = splitter->widest_names[node->declaration];
+  const char *stem = step_stem(splitter, splitter->widest_id);
+  return strlen(name->text) > strlen(stem) + strlen(widest_number);
 }
 
 static bool is_converted_name(const struct splitter *splitter, const struct node *node) {
@@ -220,8 +234,8 @@ static bool may_lift(const struct splitter *splitter, const struct node *node, b
   return !nests_if(node) && !reads_own_past(splitter, node);
 }
 
-// Keeps the longest part of the tree that fits into a cell of its own; parts with an IF alone when
-// `only_if`.
+// Keeps the longest part of the tree that fits into a cell of its own; with `only_if`, only parts
+// with an IF.
 static void find_largest(const struct splitter *splitter, struct node **place, bool is_condition,
                          enum effort effort, bool only_if, struct candidate *best) {
   struct node *node = *place;
@@ -252,30 +266,45 @@ static int same_step(const struct splitter *splitter, const struct declaration *
   return -1;
 }
 
-static struct name *add_step_name(struct splitter *splitter, const char *key) {
-  const char *meaning = arena_printf(splitter->arena, "'%s.%s'", splitter->option->id, key);
-  return names_add_numbered(splitter->names, step_stem(splitter), meaning);
+static int number_of(struct splitter *splitter, const struct declaration *step) {
+  struct arena *arena = splitter->arena;
+  const char *formula = formula_text(step->alternatives[0].formula, arena);
+  const char *kind = step->kind == DECLARATION_SERIES ? "series" : "scalar";
+  const char *what = arena_printf(arena, "%s %s %s", kind, step->unit.text, formula);
+  return step_number(splitter->numbers, splitter->scenario->model, splitter->of->name, what, arena);
+}
+
+static void add_step_name(struct splitter *splitter, int d) {
+  struct arena *arena = splitter->arena;
+  const char *id = splitter->option->id;
+  const char *key = splitter->sheet->model.declarations[d].name;
+  struct name *widest = arena_alloc(arena, sizeof *widest);
+  *widest = (struct name){
+      .text = arena_printf(arena, "%s%s", step_stem(splitter, splitter->widest_id), widest_number)};
+  splitter->widest_names[d] = widest;
+  splitter->sheet->names[d] = names_add_numbered(splitter->names, step_stem(splitter, id),
+                                                 arena_printf(arena, "'%s.%s'", id, key));
 }
 
 static int add_step(struct splitter *splitter, struct declaration step) {
   struct sheet_graph *sheet = splitter->sheet;
-  const char *item = splitter->of->name;
-  int number = ++splitter->steps;
-  do
-    step.name = arena_printf(splitter->arena, "%s_step_%d", item, number++);
-  while (model_find(&sheet->model, step.name) >= 0);
-  step.label = arena_printf(splitter->arena, "%s, step %d", splitter->of->label, splitter->steps);
+  const struct declaration *of = splitter->of;
+  const int number = number_of(splitter, &step);
+  splitter->steps++;
+  step.name = arena_printf(splitter->arena, "%s_step_%d", of->name, number);
+  step.label = arena_printf(splitter->arena, "%s, step %d", of->label, number);
   make_room(splitter);
   int d = sheet->model.count++;
   sheet->model.declarations[d] = step;
   sheet->graph.state[d] = 0;
   sheet->graph.formulas[d] = step.alternatives[0].formula;
   sheet->graph.order[sheet->graph.order_count++] = d;
-  sheet->names[d] = step.kind == DECLARATION_SERIES ? NULL : add_step_name(splitter, step.name);
+  if (step.kind != DECLARATION_SERIES)
+    add_step_name(splitter, d);
   return d;
 }
 
-// Replaces a part of a formula by the name of a step that computes it.
+// Replaces a part of a formula with the name of a step that computes it.
 static void lift(struct splitter *splitter, struct node **place, struct unit unit) {
   struct node *part = *place;
   struct declaration step = {.place = splitter->of->place,
@@ -311,7 +340,7 @@ static bool is_flag_if(const struct node *node) {
                                  is_flag(node->arguments[2]));
 }
 
-// The place of a decision by the period that should be a flag of its own, or NULL.
+// The place of a decision by period that should be a flag of its own, or NULL.
 static struct node **find_time_if(struct node **place, bool is_root) {
   struct node *node = *place;
   if (is_flag_if(node))
@@ -326,7 +355,7 @@ static struct node **find_time_if(struct node **place, bool is_root) {
   return NULL;
 }
 
-// min(a, b, c) as min(min(a, b), c), wherever there are more than two arguments.
+// Rewrites min(a, b, c) as min(min(a, b), c), wherever there are more than two arguments.
 static bool nest_extremes(const struct splitter *splitter, struct node *node) {
   bool changed = false;
   for (int i = 0; i < node->argument_count; i++)
@@ -359,7 +388,7 @@ static struct candidate largest_part(const struct splitter *splitter, struct nod
   return best;
 }
 
-// Makes one step of the formula. Returns 1, 0 when it is fine already, -1 when nothing helps.
+// Makes one step of the formula. Returns 1, 0 if the formula is short enough, -1 if nothing helps.
 static int shorten(struct splitter *splitter, struct node **root) {
   struct node **decision = find_time_if(root, true);
   if (decision) {
@@ -375,7 +404,7 @@ static int shorten(struct splitter *splitter, struct node **root) {
   return best.place || nest_extremes(splitter, *root) ? 1 : -1;
 }
 
-// The last bits of a difference that ought to be zero differ from program to program.
+// The last bits of a difference that should be zero vary between programs.
 static struct node *rounded(const struct splitter *splitter, struct node *difference) {
   struct node *digits = arena_alloc(splitter->arena, sizeof *digits);
   *digits = (struct node){.kind = NODE_NUMBER,
@@ -411,8 +440,8 @@ static struct node *add_up(const struct node *like, struct node *const *operands
   return sum;
 }
 
-// A long sum as a sum of sums, so that what depends on one operand is a few steps and not all that
-// follow it.
+// A long sum as a sum of sums, so that only a few steps depend on each operand, rather than all
+// that follow it.
 static struct node *grouped(struct node *sum, struct arena *arena) {
   int count = count_operands(sum);
   if (count < LONG_SUM)
@@ -468,7 +497,11 @@ static int add_names(struct splitter *splitter) {
     const char *text = arena_printf(splitter->arena, "pt_%s_%s", option->id, declaration->name);
     const char *meaning = arena_printf(splitter->arena, "'%s.%s'", option->id, declaration->name);
     struct name *name = names_add(splitter->names, text, meaning);
+    struct name *widest = arena_alloc(splitter->arena, sizeof *widest);
+    *widest = (struct name){
+        .text = arena_printf(splitter->arena, "pt_%s_%s", splitter->widest_id, declaration->name)};
     splitter->sheet->names[d] = name;
+    splitter->widest_names[d] = widest;
     if (strcmp(name->meaning, meaning) != 0)
       diagnostics_error(splitter->diagnostics, option->place,
                         "a workbook cannot tell %s from %s (both would be named %s): rename one",
@@ -477,7 +510,7 @@ static int add_names(struct splitter *splitter) {
   return splitter->diagnostics->errors == errors ? 0 : -1;
 }
 
-// The engine's values of all that the sheet shows.
+// The engine's values of everything that the sheet shows.
 static struct evaluation *evaluate_steps(const struct splitter *splitter) {
   const struct scenario *scenario = splitter->scenario;
   const struct sheet_graph *sheet = splitter->sheet;
@@ -492,9 +525,18 @@ static struct evaluation *evaluate_steps(const struct splitter *splitter) {
   return evaluation;
 }
 
+static const char *widest_id(const struct scenario *scenario, const struct option *option) {
+  const char *widest = option->id;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (strlen(scenario->options[o].id) > strlen(widest))
+      widest = scenario->options[o].id;
+  return widest;
+}
+
 int sheet_graph_build(struct sheet_graph *sheet, const struct scenario *scenario,
                       const struct option *option, struct names *names, struct constants *constants,
-                      struct arena *arena, struct diagnostics *diagnostics) {
+                      struct step_numbers *numbers, struct arena *arena,
+                      struct diagnostics *diagnostics) {
   const struct graph *graph = option->graph;
   size_t count = (size_t)scenario->model->count;
   *sheet = (struct sheet_graph){.model = *scenario->model, .graph = *graph};
@@ -503,13 +545,16 @@ int sheet_graph_build(struct sheet_graph *sheet, const struct scenario *scenario
                               .option = option,
                               .names = names,
                               .constants = constants,
+                              .numbers = numbers,
+                              .widest_id = widest_id(scenario, option),
                               .arena = arena,
                               .diagnostics = diagnostics};
   sheet->names = arena_array(arena, count, sizeof(struct name *));
+  splitter.widest_names = arena_array(arena, count, sizeof(struct name *));
   sheet->graph.order_count = 0;
   make_room(&splitter);
   sheet->graph.model = &sheet->model;
-  // On the sheet a list by year is a row like any other.
+  // On the sheet, a list by year is an ordinary row.
   for (size_t d = 0; d < count; d++)
     if (graph_is_series(graph, (int)d))
       sheet->model.declarations[d].kind = DECLARATION_SERIES;

@@ -1,7 +1,8 @@
-// steps: an option's graph as a calculation sheet can show it.
+// steps: an option's graph in a form that a calculation sheet can show.
 //
-// A formula that is too long for a cell, that nests IF or that decides by the period is broken up:
-// parts of it become line items of their own, "steps", computed right before it.
+// A formula that is too long for a cell, nests IFs or decides by the period is broken up: parts of
+// it become line items of their own, "steps", computed right before it. Options that compute an
+// item alike have the same steps for it, with the same names.
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_STEPS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_STEPS_H
 
@@ -14,21 +15,23 @@
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/step_numbers.h"
 
 enum { FORMULA_MAX_LENGTH = 120 }; // with the equals sign
 
 struct sheet_graph {
-  struct model model;            // the scenario's, with the steps behind its declarations
+  struct model model;            // the scenario's, with the steps after its declarations
   struct graph graph;            // of that model; its order includes the steps
   struct evaluation *evaluation; // of all cases, steps included
-  struct name **names;           // [model.count] of inputs and scalars; NULL for series and what
-                                 // the option lacks
+  struct name **names;           // [model.count] of inputs and scalars; else NULL
 };
 
-// Also adds the names pt_OPTION_ITEM. Errors: a name that already stands for something else, a
-// formula that no steps make short enough. Returns 0 or -1.
+// Also adds the names pt_OPTION_ITEM. Errors: a name that already means something else, a formula
+// that no steps make short enough. `numbers` is shared by all of the workbook's options. Returns 0
+// or -1.
 int sheet_graph_build(struct sheet_graph *sheet, const struct scenario *scenario,
                       const struct option *option, struct names *names, struct constants *constants,
-                      struct arena *arena, struct diagnostics *diagnostics);
+                      struct step_numbers *numbers, struct arena *arena,
+                      struct diagnostics *diagnostics);
 
 #endif

@@ -9,6 +9,7 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/row_order.h"
 #include "reports/workbook/sheets.h"
 
 #include <string.h>
@@ -19,9 +20,7 @@ struct writer {
   struct book *book;
   struct option_sheet *sheet;
   struct references references;
-  int row;                   // the next
-  const struct group *group; // under whose heading it would stand
-  bool *group_shown;         // [group_count]
+  size_t option;
 };
 
 static void write_timeline(struct book *book) {
@@ -35,30 +34,6 @@ static void write_timeline(struct book *book) {
     put_number(book, TIME_ROW, COLUMN_PERIOD + t, t,
                formats_text(&book->formats, TEXT_HEADER_RIGHT));
   }
-}
-
-static void write_heading(struct writer *writer, const struct declaration *item) {
-  const struct group *group = &writer->sheet->graph.model.groups[item->group];
-  if (writer->group == group)
-    return;
-  bool again = writer->group_shown[item->group];
-  writer->group_shown[item->group] = true;
-  writer->group = group;
-  int last = COLUMN_PERIOD + writer->book->scenario->periods - 1;
-  put_heading(writer->book, writer->row++, last,
-              again ? arena_printf(writer->book->arena, "%s (continued)", group->label)
-                    : group->label);
-}
-
-// Two rows of one label would leave a reader guessing: the later one also shows its key.
-static const char *unique_label(const struct writer *writer, int declaration) {
-  const struct model *model = &writer->sheet->graph.model;
-  const struct declaration *item = &model->declarations[declaration];
-  for (int d = 0; d < model->count; d++)
-    if (d != declaration && writer->sheet->rows[d] >= 0 &&
-        !strcmp(model->declarations[d].label, item->label))
-      return arena_printf(writer->book->arena, "%s (%s)", item->label, item->name);
-  return item->label;
 }
 
 static lxw_format *format_of(const struct writer *writer, const struct declaration *item,
@@ -76,12 +51,12 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   struct book *book = writer->book;
   const struct option_sheet *sheet = writer->sheet;
   const struct declaration *item = &sheet->graph.model.declarations[declaration];
-  struct arena *arena = book->arena, scratch = {NULL}; // nothing of a cell is needed later
+  struct arena *arena = book->arena, scratch = {NULL}; // no text outlives its cell
   writer->references.arena = book->arena = &scratch;
   const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                             column, &writer->references);
   lxw_format *format = format_of(writer, item, formula);
-  const bool may_be_none = item->none_below >= 0; // of the scenario's items alone, never of a step
+  const bool may_be_none = item->none_below >= 0; // only for a scenario's own items
   const char *none = may_be_none ? option_none(book->scenario, sheet->option, declaration) : NULL;
   if (may_be_none)
     formula = arena_printf(&scratch, "=IF(%s<0,\"%s\",%s)",
@@ -95,14 +70,12 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   arena_free(&scratch);
 }
 
-static void write_item(struct writer *writer, int declaration) {
+static void write_item(struct writer *writer, const char *label, int declaration, int row) {
   struct option_sheet *sheet = writer->sheet;
   struct book *book = writer->book;
   const struct declaration *item = &sheet->graph.model.declarations[declaration];
-  write_heading(writer, item);
-  int row = writer->row++;
   bool series = item->kind == DECLARATION_SERIES;
-  put_labels(book, row, unique_label(writer, declaration), item->name, item->unit.text);
+  put_item_labels(book, row, label, item->name, item->unit.text);
   sheet->rows[declaration] = book_place(book, row);
   int first = series ? COLUMN_PERIOD : COLUMN_VALUE;
   int count = series ? book->scenario->periods : 1;
@@ -112,7 +85,42 @@ static void write_item(struct writer *writer, int declaration) {
     book_place_name(book, option_name(sheet, declaration), row, COLUMN_VALUE);
 }
 
-static void blank_past_horizon(struct writer *writer) {
+// In a row that only other options compute: an input of this option, or nothing.
+static void write_absent(const struct writer *writer, const struct ordered_row *ordered, int row) {
+  struct book *book = writer->book;
+  const struct declaration *item = ordered->item;
+  const struct option_sheet *sheet = writer->sheet;
+  const int d = model_find(&sheet->graph.model, item->name);
+  const char *const labels[] = {ordered->label, item->name, item->unit.text};
+  for (int i = 0; i < 3; i++)
+    put_text(book, row, i, labels[i], TEXT_NOTE);
+  if (d >= 0 && sheet->input_rows[d] >= 0)
+    put_link(book, row, COLUMN_VALUE, option_name(sheet, d), shown_value(book, sheet, d, 0),
+             &item->unit);
+  else
+    put_text(book, row, COLUMN_VALUE, "not part of this option", TEXT_NOTE);
+}
+
+// All rows of all options: a row means the same on each of their sheets. Returns the row after
+// them.
+static int write_rows(struct writer *writer, int row) {
+  struct book *book = writer->book;
+  const struct row_order *order = book->sheets->order;
+  const int last = COLUMN_PERIOD + book->scenario->periods - 1;
+  for (size_t i = 0; i < order->count; i++) {
+    const struct ordered_row *ordered = &order->rows[i];
+    const int declaration = ordered->declarations[writer->option];
+    if (!i || ordered->block != order->rows[i - 1].block)
+      put_heading(book, row++, last, book->scenario->model->groups[ordered->block].label);
+    if (declaration >= 0)
+      write_item(writer, ordered->label, declaration, row++);
+    else
+      write_absent(writer, ordered, row++);
+  }
+  return row;
+}
+
+static void blank_past_horizon(const struct writer *writer, int last_row) {
   struct book *book = writer->book;
   const int operating = model_find(book->scenario->model, "operating");
   const int row = operating < 0 ? -1 : writer->sheet->rows[operating];
@@ -120,14 +128,14 @@ static void blank_past_horizon(struct writer *writer) {
     return;
   const char *flag = cell_address(row, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
   const char *time = cell_address(TIME_ROW, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
-  blank_periods(book, arena_printf(book->arena, "=AND(%s>0,%s=0)", time, flag), DATE_ROW,
-                writer->row - 1);
+  blank_periods(book, arena_printf(book->arena, "=AND(%s>0,%s=0)", time, flag), DATE_ROW, last_row);
 }
 
 void write_calculation(struct book *book, struct option_sheet *sheet) {
   const struct option *option = sheet->option;
   int periods = book->scenario->periods;
-  struct writer writer = {.book = book, .sheet = sheet, .row = TIME_ROW + 1};
+  struct writer writer = {.book = book, .sheet = sheet};
+  writer.option = (size_t)(sheet - book->sheets->options);
   writer.references = (struct references){.model = &sheet->graph.model,
                                           .names = sheet->graph.names,
                                           .rows = sheet->rows,
@@ -137,21 +145,18 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
                                           .constants = &book->constants,
                                           .arena = book->arena,
                                           .final = true};
-  writer.group_shown =
-      arena_array(book->arena, (size_t)sheet->graph.model.group_count + 1, sizeof(bool));
-  begin_sheet(book, arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name),
+  begin_sheet(book, arena_printf(book->arena, "%s: %s", option->label, option->accelerator_name),
               TIME_ROW + 1, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,
            arena_printf(book->arena,
-                        "Period 0 is the purchase, 1, 2, ... are periods of operation. Amounts are "
+                        "Period 0 is the purchase; 1, 2, ... are periods of operation. Amounts are "
                         "per period. %s",
                         horizon_note(book)),
            TEXT_NOTE);
   put_stamps(book, STAMP_ROW);
   write_timeline(book);
-  for (int i = 0; i < sheet->graph.graph.order_count; i++)
-    write_item(&writer, sheet->graph.graph.order[i]);
-  blank_past_horizon(&writer);
+  const int last = write_rows(&writer, TIME_ROW + 1) - 1;
+  blank_past_horizon(&writer, last);
   set_widths(book, (const int[]){46, 25, 13, 17, 14}, 5, COLUMN_PERIOD + periods - 1);
-  end_sheet(book, writer.row - 1, COLUMN_PERIOD + periods - 1);
+  end_sheet(book, last, COLUMN_PERIOD + periods - 1);
 }

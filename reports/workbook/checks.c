@@ -1,4 +1,4 @@
-// Checks: every difference that must be zero, its tolerance and its flag, and the master check.
+// Checks: every difference that must be zero, with its tolerance and flag, and the master check.
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -31,7 +31,7 @@ static void write_flag(struct book *book, int row, double difference) {
 
 static int write_labels(struct book *book, const char *label, const struct option_sheet *sheet) {
   put_text(book, book->row, COLUMN_CHECK, label, TEXT_PLAIN);
-  put_text(book, book->row, COLUMN_OPTION, sheet->option->id, TEXT_PLAIN);
+  put_text(book, book->row, COLUMN_OPTION, sheet->option->label, TEXT_PLAIN);
   return book->row++;
 }
 
@@ -46,7 +46,7 @@ static void write_item(struct book *book, const struct option_sheet *sheet, int 
   write_flag(book, row, difference);
 }
 
-// Do cells of Outputs add up to the TCO there?
+// Do these cells of Outputs add up to the TCO there?
 static void write_sum(struct book *book, const struct option_sheet *sheet, const char *label,
                       const char *first, const char *last, double sum) {
   int tco = model_find(book->scenario->model, "tco");

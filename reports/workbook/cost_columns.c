@@ -15,11 +15,11 @@
 
 #include <string.h>
 
-// What a declaration is to a column: read where it stands, a series brought into the column by a
-// link, or computed there.
+// How a column uses a declaration: read where it is, a series linked into the column, or computed
+// in the column.
 enum part { PART_ELSEWHERE, PART_LINKED, PART_COMPUTED };
 
-// Of rows as long as no workbook has them, while what a formula will measure is not yet known.
+// Rows longer than in any workbook, for measuring a formula before its addresses are known.
 enum { FAR_ROW = 999999 };
 
 struct replica {
@@ -28,9 +28,9 @@ struct replica {
   int wanted, row, end, first_column;
   const struct replica_column *columns;
   size_t count;
-  struct evaluation *evaluation; // a column of cases each
+  struct evaluation *evaluation; // one column of cases each
   enum part *parts;              // [count][model.count]
-  int *rows;                     // [model.count]: the first of its rows, -1 for none
+  int *rows;                     // [model.count]: its first row, -1 for none
 };
 
 static const struct model *model_of(const struct replica *replica) {
@@ -41,7 +41,7 @@ static enum part *parts_of(const struct replica *replica, size_t column) {
   return replica->parts + column * (size_t)model_of(replica)->count;
 }
 
-// Calls `visit` with every declaration that a formula names.
+// Calls `visit` for every declaration that a formula names.
 static void visit_names(const struct node *node, void (*visit)(void *, int), void *context) {
   if (node->kind == NODE_NAME && node->declaration >= 0)
     visit(context, node->declaration);
@@ -181,12 +181,12 @@ static const char *series_there(const struct references *references, int declara
   return series_cell(replica->book, replica->option, declaration, column);
 }
 
-// The period of the formula's own row, or that beside a series' value.
+// The period number of the formula's own row, or the one beside a series' value.
 static const char *time_there(const struct references *references, int series, int column) {
   const struct place_in *place = references->elsewhere;
   const struct replica *replica = place->replica;
   if (series >= 0 && parts_of(replica, place->column)[series] == PART_ELSEWHERE)
-    return sheet_address(replica->option->option->id, TIME_ROW, column, ADDRESS_RELATIVE,
+    return sheet_address(replica->option->tab, TIME_ROW, column, ADDRESS_RELATIVE,
                          replica->book->arena);
   const int row =
       series < 0 ? place->row : replica->rows[series] + column - references->first_period;
@@ -224,7 +224,7 @@ static const char *column_formula(const struct place_in *place, int declaration,
 struct still {
   const struct model *model;
   const enum part *parts;
-  int *series; // those that a formula reads elsewhere
+  int *series; // those that a formula reads on other sheets
   int count;
 };
 
@@ -235,8 +235,8 @@ static void note_still(void *context, int declaration) {
     still->series[still->count++] = declaration;
 }
 
-// An address on another sheet is long: where a formula would be too long with what it reads there,
-// the column has links to it.
+// An address on another sheet is long: if that makes a formula too long, the column gets links to
+// what it reads.
 static void link_formula(const struct replica *replica, size_t column, int declaration,
                          struct still *still) {
   const struct place_in place = {replica, column, FAR_ROW};
@@ -253,7 +253,7 @@ static void link_formula(const struct replica *replica, size_t column, int decla
 static void find_links(const struct replica *replica) {
   const struct graph *graph = &replica->option->graph.graph;
   struct book *book = replica->book;
-  struct arena *arena = book->arena, scratch = {NULL}; // the texts are measured only
+  struct arena *arena = book->arena, scratch = {NULL}; // the texts are only measured
   book->arena = &scratch;
   for (int d = 0; d < model_of(replica)->count; d++)
     replica->rows[d] = FAR_ROW;
@@ -291,7 +291,7 @@ struct replica *replica_new(struct book *book, const struct option_sheet *option
   return replica;
 }
 
-// A formula that is a name or an address alone shows what stands on another sheet.
+// A formula that is only a name or an address shows what is on another sheet.
 static enum cell_role role_of(const struct replica *replica, const char *formula) {
   const struct name *name = names_find(&replica->book->names, formula + 1);
   return name || strchr(formula, '!') ? CELL_LINK : CELL_FORMULA;
@@ -317,14 +317,14 @@ static void write_cell(const struct replica *replica, size_t column, int declara
 
 static void write_row(const struct replica *replica, int declaration, int t) {
   struct book *book = replica->book;
-  struct arena *arena = book->arena, scratch = {NULL}; // nothing of a row is needed later
+  struct arena *arena = book->arena, scratch = {NULL}; // no text outlives its row
   book->arena = &scratch;
   const struct declaration *item = &model_of(replica)->declarations[declaration];
   const int row = replica->rows[declaration] + t;
   put_labels(book, row, item->label, item->name, item->unit.text);
   if (item->kind == DECLARATION_SERIES) {
     static const struct unit period = {.text = "period", .counts = true};
-    const char *time = sheet_address(replica->option->option->id, TIME_ROW, COLUMN_PERIOD + t,
+    const char *time = sheet_address(replica->option->tab, TIME_ROW, COLUMN_PERIOD + t,
                                      ADDRESS_RELATIVE, book->arena);
     put_formula(book, row, replica->first_column - 1, t, CELL_LINK, &period, "=%s", time);
   }
@@ -338,9 +338,9 @@ static void write_row(const struct replica *replica, int declaration, int t) {
 void replica_write(const struct replica *replica) {
   const struct graph *graph = &replica->option->graph.graph;
   struct book *book = replica->book;
-  const char *const headings[] = {
-      arena_printf(book->arena, "%s: what changes with the input", replica->option->option->id),
-      "Key", "Unit"};
+  const char *const headings[] = {arena_printf(book->arena, "%s: lines that change with the input",
+                                               replica->option->option->label),
+                                  "Key", "Unit"};
   static const char *const period[] = {"Period"};
   put_header(book, replica->row, headings, 3);
   put_headings(book, replica->row, replica->first_column - 1, period, 1);

@@ -95,7 +95,7 @@ static const char *above(struct book *book, int row, size_t point) {
   return cell_here(book, row, COLUMN_VALUE + (int)point);
 }
 
-// A constant of Inputs, then one step more from cell to cell.
+// A constant of Inputs in the first cell, one step more in each following cell.
 static void write_utilizations(struct book *book) {
   struct name *first =
       constants_literal(&book->constants, "curve", "Lowest utilization of the curve", "first",
@@ -118,20 +118,20 @@ static void put_constant(struct book *book, size_t point, const char *item, cons
   put_link(book, book->row, COLUMN_VALUE + (int)point, name, value / unit_cell_factor(unit), unit);
 }
 
-// The batches and what was measured at each: constants of Inputs, labelled with their source.
+// The batches and the measured figure of each: constants of Inputs, labeled with their source.
 static void write_batches(struct book *book, struct cost_curve *curve) {
   const struct option *option = &book->scenario->options[curve->option];
   const struct declaration *input = declaration_of(book, curve->input);
   const char *id = option->id;
   curve->x_row = book_place(book, book->row);
-  put_row(book, arena_printf(book->arena, "Batch, %s", id),
+  put_row(book, arena_printf(book->arena, "Batch, %s", option->label),
           arena_printf(book->arena, "%s.batch", id), &requests);
   for (size_t i = 0; i < curve->count; i++) {
     const struct batch_point *point = &curve->batches->points[i];
     put_constant(book, i, "batch", "Batch", point->source, point->batch, &requests);
   }
   curve->input_row = ++book->row;
-  put_row(book, arena_printf(book->arena, "%s at that batch, %s", input->label, id),
+  put_row(book, arena_printf(book->arena, "%s at that batch, %s", input->label, option->label),
           arena_printf(book->arena, "%s.%s", id, input->name), &input->unit);
   for (size_t i = 0; i < curve->count; i++) {
     const struct batch_point *point = &curve->batches->points[i];
@@ -142,7 +142,7 @@ static void write_batches(struct book *book, struct cost_curve *curve) {
   book->row++;
 }
 
-// ---- what they cost
+// ---- their costs
 
 static double input_at(const struct cost_curve *curve, size_t point) {
   return curve->batches ? curve->batches->points[point].throughput : utilization_at(point);
@@ -164,9 +164,9 @@ static void write_costs(struct book *book, struct cost_curve *curve, int *calcul
                                          input_at(curve, i), title_at(book, curve, i)};
   const struct replica *replica = replica_new(book, &book->sheets->options[curve->option], item,
                                               *calculations, REPLICA_COLUMN, columns, curve->count);
-  const char *id = book->scenario->options[curve->option].id;
-  put_row(book, arena_printf(book->arena, "%s, %s", cost->label, id),
-          arena_printf(book->arena, "%s.%s", id, cost->name), &cost->unit);
+  const struct option *option = &book->scenario->options[curve->option];
+  put_row(book, arena_printf(book->arena, "%s, %s", cost->label, option->label),
+          arena_printf(book->arena, "%s.%s", option->id, cost->name), &cost->unit);
   for (size_t i = 0; i < curve->count; i++)
     put_formula(book, book->row, COLUMN_VALUE + (int)i, replica_value(replica, i), CELL_FORMULA,
                 &cost->unit, "=%s", replica_cell(replica, i));
@@ -196,7 +196,7 @@ int curves_write(struct book *book, int row, int calculations) {
   }
   book->row += curves->utilizations ? 1 : 0;
   if (curves->count > curves->utilizations)
-    write_head(book, "Cost per token against batch (watts as they are)",
+    write_head(book, "Cost per token against batch (power unchanged)",
                curves_last_column(book) - COLUMN_VALUE + 1);
   for (size_t i = curves->utilizations; i < curves->count; i++) {
     write_batches(book, &curves->list[i]);

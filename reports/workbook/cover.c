@@ -1,6 +1,5 @@
 // Cover: the answer on one page, live, and how to read the rest.
 #include "base/arena.h"
-#include "base/short_text.h"
 #include "base/version.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -8,6 +7,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
@@ -19,12 +19,22 @@
 #include <string.h>
 
 enum { TITLE_ROW, SUBTITLE_ROW, FIRST_STAMP_ROW };
-enum { COLUMN_FIRST_OPTION = 2, MIN_COLUMNS = 5 };
+enum { COLUMN_FIRST_OPTION = 2, MIN_COLUMNS = 5, BAND = 6 };
 enum { LABEL_WIDTH = 36, UNIT_WIDTH = 20, COVER_CHART_WIDTH = 820 };
 
+// Options side by side, as many as are legible on paper; further ones follow below.
+struct band {
+  size_t first, end;
+};
+
 static int last_column(const struct scenario *scenario) {
-  const int last = COLUMN_FIRST_OPTION + (int)scenario->option_count - 1;
+  const size_t count = scenario->option_count;
+  const int last = COLUMN_FIRST_OPTION + (int)(count < BAND ? count : BAND) - 1;
   return last < MIN_COLUMNS ? MIN_COLUMNS : last;
+}
+
+static int option_column(const struct band *band, size_t option) {
+  return COLUMN_FIRST_OPTION + (int)(option - band->first);
 }
 
 static void put_line(struct book *book, const char *label, const char *text) {
@@ -32,45 +42,45 @@ static void put_line(struct book *book, const char *label, const char *text) {
   put_text(book, book->row++, 1, text, TEXT_PLAIN);
 }
 
-// The drop-down lists the cases themselves as far as a list may be long, else their cells.
+// The drop-down lists the cases themselves if the list is not too long and no name contains a
+// comma; else it refers to their cells.
 static void add_drop_down(struct book *book) {
   enum { LIST_LENGTH = 255 };
   const struct scenario *scenario = book->scenario;
   char **list = arena_array(book->arena, scenario->case_count + 1, sizeof *list);
   size_t length = 0;
+  bool parted = false;
   for (size_t c = 0; c < scenario->case_count; c++) {
-    list[c] = arena_copy(book->arena, scenario->cases[c]);
+    list[c] = arena_copy(book->arena, scenario->case_labels[c]);
     length += strlen(list[c]) + 1;
+    parted |= strchr(list[c], ',') != NULL;
   }
   lxw_data_validation rule = {.validate = LXW_VALIDATION_TYPE_LIST,
                               .value_list = list,
                               .error_title = "No such case",
                               .error_message = "Choose one of the cases on Inputs."};
-  if (length > LIST_LENGTH) {
+  if (length > LIST_LENGTH || parted) {
     rule.validate = LXW_VALIDATION_TYPE_LIST_FORMULA;
     rule.value_formula = (char *)inputs_cases(book);
   }
   put_validation(book, book->row, 1, 1, &rule);
 }
 
-// The one cell that turns the whole workbook to another case.
+// The one cell that switches the whole workbook to another case.
 static void write_case(struct book *book) {
   put_text(book, book->row, 0, "Case: choose it here", TEXT_STRONG);
-  put_typed_text(book, book->row, 1, book->scenario->cases[book->scenario->selected], CELL_INPUT);
+  put_typed_text(book, book->row, 1, book->scenario->case_labels[book->scenario->selected],
+                 CELL_INPUT);
   add_drop_down(book);
   book_place_name(book, book->sheets->case_name, book->row++, 1);
 }
 
-// A text over the whole width, as high as it needs to be at that size; written by the caller.
-static void merge_row(struct book *book, int row, size_t characters, int size,
-                      enum text_format format) {
-  double width = LABEL_WIDTH + UNIT_WIDTH;
-  for (int column = COLUMN_FIRST_OPTION; column <= last_column(book->scenario); column++)
-    width += option_width(book->scenario);
-  merge_line(book, row, last_column(book->scenario), width, characters, size, format);
+// Merges the full width; the caller writes the text.
+static void merge_row(struct book *book, int row, enum text_format format) {
+  merge_line(book, row, last_column(book->scenario), format);
 }
 
-// The sentence in the selected case: its parts are on Outputs.
+// The sentence in the selected case; its parts are on Outputs.
 static const char *answer_text(struct book *book) {
   const char *text = "";
   for (int i = 0; i < ANSWER_PARTS; i++)
@@ -90,12 +100,11 @@ static const char *answer_formula(struct book *book) {
 }
 
 static void write_answer(struct book *book) {
-  enum { ANSWER_SIZE = 14 };
   const char *unranked = arena_printf(book->arena, "The options are not ranked: %s.",
                                       ranking_why_nobody(book->sheets->ranking, book->arena));
   const char *text = answer_text(book);
   const int row = book->row;
-  merge_row(book, row, strlen(*text ? text : unranked), ANSWER_SIZE, TEXT_ANSWER);
+  merge_row(book, row, TEXT_ANSWER);
   if (*text)
     put_formula_text(book, row, 0, text, formats_text(&book->formats, TEXT_ANSWER), "%s",
                      answer_formula(book));
@@ -104,109 +113,124 @@ static void write_answer(struct book *book) {
   book->row = row + 2;
 }
 
-static void write_ids(struct book *book) {
+static void put_band_texts(struct book *book, const struct band *band, const char *const *texts) {
+  for (size_t o = band->first; o < band->end; o++)
+    put_text(book, book->row, option_column(band, o), texts[o], TEXT_RIGHT_WRAPPED);
+  book->row++;
+}
+
+static void write_ids(struct book *book, const struct band *band) {
   const struct scenario *scenario = book->scenario;
   const char *names[scenario->option_count];
   put_text(book, book->row, 0, "The numbers that matter", TEXT_HEADER);
   put_text(book, book->row, 1, "Unit", TEXT_HEADER);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    put_text(book, book->row, COLUMN_FIRST_OPTION + (int)o, scenario->options[o].id,
+  for (size_t o = band->first; o < band->end; o++) {
+    put_text(book, book->row, option_column(band, o), scenario->options[o].label,
              TEXT_HEADER_RIGHT);
     names[o] = scenario->options[o].accelerator_name;
   }
   put_text(book, ++book->row, 0, "Accelerator", TEXT_PLAIN);
-  put_option_texts(book, book->row++, COLUMN_FIRST_OPTION, names);
+  put_band_texts(book, band, names);
 }
 
-// A row of Outputs; NAN for what has no value there.
-static void write_result(struct book *book, const char *label, int outputs_row,
-                         const double *values, const struct unit *unit) {
+// A row of Outputs; NAN if there is no value.
+static void write_result(struct book *book, const struct band *band, const char *label,
+                         int outputs_row, const double *values, const struct unit *unit,
+                         lxw_format *format) {
   put_text(book, book->row, 0, label, TEXT_PLAIN);
   put_text(book, book->row, 1, unit->text, TEXT_PLAIN);
-  for (size_t o = 0; o < book->scenario->option_count; o++) {
+  for (size_t o = band->first; o < band->end; o++) {
     if (isnan(values[o])) {
-      put_text(book, book->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+      put_text(book, book->row, option_column(band, o), "-", TEXT_RIGHT);
       continue;
     }
     const char *cell = cell_on(book, SHEET_OUTPUTS, outputs_row, COLUMN_VALUE + (int)o);
-    put_formula(book, book->row, COLUMN_FIRST_OPTION + (int)o, values[o], CELL_TOTAL_LINK, unit,
-                "=%s", cell);
+    put_formula_in(book, book->row, option_column(band, o), values[o], format, "=%s", cell);
   }
   book->row++;
 }
 
-static void write_item(struct book *book, const char *item, int outputs_row) {
+static void write_item(struct book *book, const struct band *band, const char *item,
+                       int outputs_row) {
   int d = model_find(book->scenario->model, item);
   if (d < 0 || outputs_row < 0)
     return;
   const struct declaration *declaration = &book->scenario->model->declarations[d];
   double *values = arena_array(book->arena, book->scenario->option_count, sizeof *values);
-  for (size_t o = 0; o < book->scenario->option_count; o++)
+  for (size_t o = band->first; o < band->end; o++)
     values[o] = shown_value(book, &book->sheets->options[o], d, 0);
-  write_result(book, declaration->label, outputs_row, values, &declaration->unit);
+  write_result(book, band, declaration->label, outputs_row, values, &declaration->unit,
+               formats_cell(&book->formats, CELL_TOTAL_LINK, &declaration->unit));
 }
 
-static void write_saving(struct book *book) {
+static void write_saving(struct book *book, const struct band *band) {
   const struct scenario *scenario = book->scenario;
   double *values = arena_array(book->arena, scenario->option_count, sizeof *values);
-  for (size_t o = 0; o < scenario->option_count; o++) {
+  if (scenario->option_count < 2)
+    return;
+  for (size_t o = band->first; o < band->end; o++) {
     const struct standing *standing = &book->sheets->ranking->options[o];
     values[o] = isfinite(standing->saving) ? standing->saving : 0;
     if (!standing->compared)
       values[o] = NAN;
   }
   const char *label = arena_printf(book->arena, "Saving per token against %s",
-                                   scenario->options[scenario->baseline].id);
-  write_result(book, label, book->sheets->rows.saving, values, &unit_percent);
+                                   option_brief(&scenario->options[scenario->baseline]));
+  write_result(book, band, label, book->sheets->rows.saving, values, &unit_percent,
+               formats_saving(&book->formats, CELL_TOTAL_LINK));
 }
 
-static void write_cheapest(struct book *book) {
+static void write_cheapest(struct book *book, const struct band *band) {
   if (!book->sheets->simulation || !ranking_may_rank(book->sheets->ranking))
     return;
-  put_formula_text(book, book->row, 0, "Cheapest, share of simulated draws: current",
+  put_formula_text(book, book->row, 0, "Probability of being cheapest (simulation current)",
                    formats_text(&book->formats, TEXT_PLAIN),
-                   "=\"Cheapest, share of simulated draws: \"&%s", simulation_state(book));
+                   "=\"Probability of being cheapest (simulation \"&%s&\")\"",
+                   simulation_state(book));
   put_text(book, book->row, 1, unit_percent.text, TEXT_PLAIN);
-  for (size_t o = 0; o < book->scenario->option_count; o++)
+  for (size_t o = band->first; o < band->end; o++)
     if (isnan(book->sheets->simulation->cheapest[o])) // never ranked
-      put_text(book, book->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+      put_text(book, book->row, option_column(band, o), "-", TEXT_RIGHT);
     else
-      put_formula(book, book->row, COLUMN_FIRST_OPTION + (int)o,
-                  book->sheets->simulation->cheapest[o], CELL_LINK, &unit_percent, "=%s",
-                  simulation_cheapest(book, o));
+      put_formula(book, book->row, option_column(band, o), book->sheets->simulation->cheapest[o],
+                  CELL_LINK, &unit_percent, "=%s", simulation_cheapest(book, o));
   book->row++;
 }
 
-// Why an option is left out, live; nothing where none can be.
-static void write_unranked(struct book *book) {
+// Why an option is not ranked, live; nothing if all are always ranked.
+static void write_unranked(struct book *book, const struct band *band) {
   const struct ranking *ranking = book->sheets->ranking;
   const char **reasons = arena_array(book->arena, ranking->option_count, sizeof *reasons);
   if (!verdict_has_bars(book))
     return;
-  put_text(book, book->row, 0, "Why it is not ranked", TEXT_PLAIN);
-  for (size_t o = 0; o < ranking->option_count; o++) {
-    reasons[o] = ranking->options[o].ranked ? "-" : ranking->options[o].why_not;
+  put_text(book, book->row, 0, "Ranked, or why not", TEXT_PLAIN);
+  for (size_t o = band->first; o < band->end; o++) {
+    reasons[o] = ranking->options[o].ranked ? "yes" : ranking->options[o].why_not;
     put_formula_text(
-        book, book->row, COLUMN_FIRST_OPTION + (int)o, reasons[o],
+        book, book->row, option_column(band, o), reasons[o],
         formats_text(&book->formats, TEXT_LINKED_RIGHT_WRAPPED), "=%s",
         cell_on(book, SHEET_OUTPUTS, book->sheets->rows.why_not, COLUMN_VALUE + (int)o));
   }
-  set_option_height(book, book->row++, reasons);
+  book->row++;
 }
 
-static void write_texts(struct book *book) {
+static void write_texts(struct book *book, const struct band *band) {
   const struct scenario *scenario = book->scenario;
   const char *missing[scenario->option_count];
+  bool any = false;
   put_text(book, book->row, 0, "Weakest grade that matters", TEXT_PLAIN);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    put_formula_text(book, book->row, COLUMN_FIRST_OPTION + (int)o,
-                     grade_name(scenario->options[o].headline_grade),
-                     formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s",
-                     outputs_grade(book, o));
+  for (size_t o = band->first; o < band->end; o++) {
+    put_formula_text(
+        book, book->row, option_column(band, o), grade_name(scenario->options[o].headline_grade),
+        formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s", outputs_grade(book, o));
     missing[o] = *scenario->options[o].not_included ? scenario->options[o].not_included : "-";
+    any |= *scenario->options[o].not_included;
   }
-  put_text(book, ++book->row, 0, "Not included", TEXT_PLAIN);
-  put_option_texts(book, book->row++, COLUMN_FIRST_OPTION, missing);
+  book->row++;
+  if (!any)
+    return;
+  put_text(book, book->row, 0, "Not included", TEXT_PLAIN);
+  put_band_texts(book, band, missing);
 }
 
 static void write_warnings(struct book *book) {
@@ -222,7 +246,7 @@ static void write_warnings(struct book *book) {
            TEXT_NOTE);
 }
 
-// All sheets that there are, in their order.
+// All sheets, in order.
 static void write_contents(struct book *book, int last) {
   lxw_worksheet *sheet;
   put_heading(book, book->row++, last, "Contents");
@@ -241,13 +265,14 @@ static void write_legend(struct book *book, int last) {
     enum cell_role role;
     bool (*is_shown)(const struct book *); // NULL: always
   } entries[] = {
-      {"Input", "blue on a fill: type over it", CELL_INPUT, NULL},
+      {"Input", "blue on a fill: may be overwritten", CELL_INPUT, NULL},
       {"Override", "an input that a case changes", CELL_OVERRIDE, NULL},
-      {"Follows", "italics: follows another input until it is typed over", CELL_INHERITED, NULL},
+      {"Follows", "italics: follows another input until overwritten", CELL_INHERITED, NULL},
       {"Formula", "black: computed on its own sheet", CELL_FORMULA, NULL},
       {"Link", "green: taken from another sheet", CELL_LINK, NULL},
-      {"Result", "grey: found when the workbook was written; does not change", CELL_RESULT, NULL},
-      {"Reading", "grey: a meter's reading from a record; does not change", CELL_RESULT,
+      {"Result", "gray: computed when the workbook was written; does not change", CELL_RESULT,
+       NULL},
+      {"Reading", "gray: a meter's reading from a record; does not change", CELL_RESULT,
        watts_shown},
   };
   put_heading(book, book->row++, last, "How to read it");
@@ -258,7 +283,8 @@ static void write_legend(struct book *book, int last) {
     put_text(book, book->row++, 1, entries[i].meaning, TEXT_INDENTED);
   }
   const char *const notes[] = {
-      "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
+      "Sign: costs are positive; negative amounts (credits) are in parentheses; a zero amount is "
+      "shown as -.",
       arena_printf(book->arena,
                    "Nominal %s before income tax; recoverable VAT excluded; a year has 8760 hours; "
                    "T is 10^12.",
@@ -301,49 +327,60 @@ static void write_origin(struct book *book, int last) {
   const struct scenario *scenario = book->scenario;
   put_heading(book, book->row++, last, "Origin");
   put_line(book, "Scenario", scenario->path);
-  put_line(book, "Date that ages are counted from", scenario->date);
+  put_line(book, "As-of date for data age", scenario->date);
   write_exchange_rate(book);
   put_line(book, "Digest (SHA-256)", scenario->digest);
   put_line(book, "Written by", "pertoken " PERTOKEN_VERSION);
 }
 
 static void write_title(struct book *book) {
-  enum { TITLE_SIZE = 16 };
   const char *title = book->scenario->title;
   begin_sheet(book, title, 0, 0);
-  merge_row(book, TITLE_ROW, text_characters(title), TITLE_SIZE, TEXT_TITLE_WRAPPED);
+  merge_row(book, TITLE_ROW, TEXT_TITLE_WRAPPED);
   put_text(book, TITLE_ROW, 0, title, TEXT_TITLE_WRAPPED);
   put_text(book, SUBTITLE_ROW, 0,
            "Total cost of ownership per token: live, change an input or the case", TEXT_SUBTITLE);
 }
 
-// Wrapped, as nobody scrolls on a Cover. Returns the next row.
+// Wrapped, as nobody scrolls a Cover. Returns the next row.
 static int write_stamp(struct book *book) {
-  enum { STAMP_SIZE = 12 };
   const char *text = scenario_stamp(book->scenario, book->arena);
   if (!*text)
     return FIRST_STAMP_ROW;
-  merge_row(book, FIRST_STAMP_ROW, strlen(text), STAMP_SIZE, TEXT_STAMP_WRAPPED);
+  merge_row(book, FIRST_STAMP_ROW, TEXT_STAMP_WRAPPED);
   put_text(book, FIRST_STAMP_ROW, 0, text, TEXT_STAMP_WRAPPED);
   return FIRST_STAMP_ROW + 1;
 }
 
-// The three numbers that matter, and what they are worth.
+// The three numbers that matter, and how reliable they are.
 static void write_numbers(struct book *book) {
-  write_ids(book);
-  write_item(book, "cost_per_mtok", book->sheets->rows.cost);
-  write_item(book, "tco", book->sheets->rows.tco);
-  write_saving(book);
-  write_cheapest(book);
-  write_unranked(book);
-  write_texts(book);
+  const size_t count = book->scenario->option_count;
+  for (size_t first = 0; first < count; first += BAND) {
+    const struct band band = {first, first + BAND < count ? first + BAND : count};
+    book->row += first > 0;
+    write_ids(book, &band);
+    write_item(book, &band, "cost_per_mtok", book->sheets->rows.cost);
+    write_item(book, &band, "tco", book->sheets->rows.tco);
+    write_saving(book, &band);
+    write_cheapest(book, &band);
+    write_unranked(book, &band);
+    write_texts(book, &band);
+  }
   write_warnings(book);
   book->row++;
 }
 
+// Two pages if one would be illegible: the answer, and how to read the workbook.
+static void break_page(struct book *book, int row) {
+  if (!book->writing || book->scenario->option_count <= BAND)
+    return;
+  worksheet_fit_to_pages(book->sheet, 1, 0);
+  worksheet_set_h_pagebreaks(book->sheet, (lxw_row_t[]){(lxw_row_t)row, 0});
+}
+
 static void write_typed(struct book *book) {
   static const struct unit inputs = {.text = "inputs", .counts = true};
-  put_text(book, ++book->row, 0, "Inputs typed over: see Change log", TEXT_STRONG);
+  put_text(book, ++book->row, 0, "Overwritten inputs: see Change log", TEXT_STRONG);
   put_formula(book, book->row, 1, 0, CELL_LINK, &inputs, "=%s", written_count(book));
 }
 
@@ -351,9 +388,6 @@ void write_cover(struct book *book) {
   const struct scenario *scenario = book->scenario;
   const int last = last_column(scenario);
   write_title(book);
-  worksheet_fit_to_pages(book->sheet, 1, 1);
-  if (last <= MIN_COLUMNS + 1)
-    worksheet_set_portrait(book->sheet);
   book->row = write_stamp(book) + 1;
   write_answer(book);
   write_case(book);
@@ -363,10 +397,12 @@ void write_cover(struct book *book) {
   book->row += 2;
   write_numbers(book);
   book->row = insert_cover_chart(book, book->row, COVER_CHART_WIDTH);
+  const int contents = book->row;
   write_contents(book, last);
   write_legend(book, last);
   write_grades(book, last);
   write_origin(book, last);
   set_widths(book, (const int[]){LABEL_WIDTH, UNIT_WIDTH, option_width(scenario)}, 3, last);
   end_sheet(book, book->row - 1, last);
+  break_page(book, contents);
 }

@@ -1,12 +1,12 @@
-// Decisions: what the scenario's questions were answered, live where a formula is closed. Results
-// of a search stand in grey: they hold for the inputs of the run.
+// Summary: all cases side by side. Decisions: the answers to the scenario's questions, live if
+// there is a closed formula. Results of a search are gray: they hold for the inputs of the run.
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "reports/answers/answer.h"
-#include "reports/answers/answer_parts.h"
+#include "reports/faces/answer.h"
+#include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -21,13 +21,21 @@
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20, MIN_COLUMNS = 6 };
-enum { USUAL_SIZE = 11, STRONG_SIZE = 12 };
+
+// How a column of the current table is shown: found once, as tables have thousands of rows.
+struct look {
+  bool texts;              // its cells are words
+  const struct unit *unit; // of the numbers that have so many decimals; NULL: of none yet
+  int decimals;
+};
 
 struct writer {
   struct book *book;
-  int row;        // the next
-  int top;        // of the present table's first row of cells
-  size_t columns; // of the widest table
+  int row;            // the next row
+  int top;            // the first row of cells of the current table
+  int *tops;          // where to report each table's first row to the caller, or NULL
+  size_t columns;     // of the widest table
+  struct look *looks; // [columns of the current table]
 };
 
 static const struct unit *unit_of(const struct answer_table *table, size_t column,
@@ -68,7 +76,7 @@ static const char *neighbour(const struct writer *writer, const char *what) {
   return cell_here(writer->book, writer->top + (int)row, (int)column);
 }
 
-// "=5 %": a number that gets a cell of its own on Inputs; in the unit of its column, or that in
+// "=5 %": a number that gets a cell of its own on Inputs; in its column's unit, or that unit in
 // USD.
 static const char *literal(const struct writer *writer, const char *what, const char *label,
                            const struct unit *unit) {
@@ -91,7 +99,7 @@ static const char *reference(const struct writer *writer, const char *what,
   return *what == '=' ? literal(writer, what, column->title, unit) : named(writer, what);
 }
 
-// The formula with its references in place, or NULL where one leads nowhere.
+// The formula with its references resolved, or NULL if one cannot be.
 static const char *live_text(const struct writer *writer, const struct answer_cell *cell,
                              const struct answer_column *column, const struct unit *unit) {
   struct arena *arena = writer->book->arena;
@@ -108,7 +116,7 @@ static const char *live_text(const struct writer *writer, const struct answer_ce
 }
 
 // Does everything that the cell is computed from follow the inputs? A cell that reads a result of
-// the run is one itself.
+// the run is itself a result.
 static bool is_live(const struct answer_table *table, const struct answer_cell *cell) {
   if (!cell->formula)
     return cell->text || isnan(cell->value);
@@ -123,6 +131,41 @@ static bool is_live(const struct answer_table *table, const struct answer_cell *
 
 // ---- cells
 
+// Of the numbers of a unit in a column: five digits of the largest, as on a terminal, but no decimals
+// that would be zero in all of them.
+static int column_decimals(const struct answer_table *table, size_t column,
+                           const struct unit *unit) {
+  enum { DIGITS = 5 };
+  double largest = 0;
+  int most = DIGITS - 1, needed = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    const double scale = pow(10, most);
+    for (size_t r = 0; r < table->row_count; r++) {
+      const struct answer_cell *cell = &table->cells[r * table->column_count + column];
+      if (cell->text || !isfinite(cell->value) ||
+          strcmp(unit_of(table, column, cell)->text, unit->text) != 0)
+        continue;
+      const double number = fabs(cell_number(cell->value, unit));
+      const int decimals = formats_decimals(round(number * scale) / scale, &unit_plain);
+      largest = fmax(largest, number);
+      needed = pass && decimals > needed ? decimals : needed;
+    }
+    for (; !pass && most && largest >= 10; largest /= 10)
+      most--;
+  }
+  return needed;
+}
+
+static lxw_format *number_format(const struct writer *writer, const struct answer_table *table,
+                                 size_t column, enum cell_role role, const struct unit *unit) {
+  struct look *look = &writer->looks[column];
+  if (!look->unit || strcmp(look->unit->text, unit->text) != 0) {
+    look->unit = unit;
+    look->decimals = column_decimals(table, column, unit);
+  }
+  return formats_column(&writer->book->formats, role, look->decimals, unit);
+}
+
 static void write_live(const struct writer *writer, const struct answer_table *table, int row,
                        size_t column, const struct answer_cell *cell) {
   struct book *book = writer->book;
@@ -130,7 +173,7 @@ static void write_live(const struct writer *writer, const struct answer_table *t
   const char *formula = live_text(writer, cell, &table->columns[column], unit);
   if (!formula) {
     diagnostics_error(book->diagnostics, (struct place){0},
-                      "a live formula of '%s' has a reference that leads nowhere: %s", table->key,
+                      "a live formula of '%s' has a broken reference: %s", table->key,
                       cell->formula);
     book->failed = true;
     return;
@@ -138,100 +181,109 @@ static void write_live(const struct writer *writer, const struct answer_table *t
   const bool link = strspn(formula + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                         "0123456789") == strlen(formula + 1) &&
                     strncmp(formula + 1, "pt_", 3) == 0;
-  put_formula(book, row, (int)column, cell_number(cell->value, unit),
-              link ? CELL_LINK : CELL_FORMULA, unit, "%s", formula);
+  put_formula_in(book, row, (int)column, cell_number(cell->value, unit),
+                 number_format(writer, table, column, link ? CELL_LINK : CELL_FORMULA, unit), "%s",
+                 formula);
+}
+
+// What people read in it, NULL for a number.
+static const char *words_of(const struct answer_cell *cell) {
+  if (cell->text)
+    return cell->shown ? cell->shown : cell->text;
+  return isfinite(cell->value) ? NULL : cell->otherwise;
 }
 
 static bool holds_texts(const struct answer_table *table, size_t column) {
   for (size_t r = 0; r < table->row_count; r++)
-    if (!table->cells[r * table->column_count + column].text)
+    if (!words_of(&table->cells[r * table->column_count + column]))
       return false;
   return true;
 }
 
-// Words among numbers stand like these; a column of words keeps away from the numbers before it.
-static enum text_format text_format_of(const struct answer_table *table, size_t column) {
+// Words in a column of numbers are aligned like them; a column of words keeps a distance from the
+// numbers before it.
+static enum text_format text_format_of(const struct writer *writer, size_t column) {
   if (!column)
     return TEXT_WRAPPED;
-  return holds_texts(table, column) ? TEXT_INDENTED_WRAPPED : TEXT_RIGHT;
-}
-
-// As high as its longest text needs.
-static void set_height(const struct writer *writer, const struct answer_table *table, size_t r) {
-  size_t lines = 1;
-  for (size_t c = 0; c < table->column_count; c++) {
-    const char *text = table->cells[r * table->column_count + c].text;
-    const size_t width = c ? OTHER_WIDTH - 2 : FIRST_WIDTH;
-    const size_t needed = text ? 1 + (strlen(text) - (*text != 0)) / width : 1;
-    lines = needed > lines ? needed : lines;
-  }
-  set_lines(writer->book, writer->row, lines);
+  return writer->looks[column].texts ? TEXT_INDENTED_WRAPPED : TEXT_RIGHT;
 }
 
 static void write_cell(const struct writer *writer, const struct answer_table *table, int row,
                        size_t column, const struct answer_cell *cell) {
   struct book *book = writer->book;
-  if (cell->text)
-    put_text(book, row, (int)column, cell->text, text_format_of(table, column));
+  const char *words = words_of(cell);
+  if (words)
+    put_text(book, row, (int)column, words, text_format_of(writer, column));
   else if (isfinite(cell->value) && cell->formula && is_live(table, cell))
     write_live(writer, table, row, column, cell);
   else if (isfinite(cell->value)) {
     const struct unit *unit = unit_of(table, column, cell);
-    const double number = cell_number(cell->value, unit);
-    put_number(book, row, (int)column, number, formats_result(&book->formats, number, unit));
+    put_number(book, row, (int)column, cell_number(cell->value, unit),
+               number_format(writer, table, column, CELL_RESULT, unit));
   } else
-    put_text(book, row, (int)column,
-             isnan(cell->value) ? "-" : (cell->value > 0 ? "no limit" : "none"), TEXT_RIGHT);
+    put_text(book, row, (int)column, cell_placeholder(cell), TEXT_RIGHT);
 }
 
-static void write_header(const struct writer *writer, const struct answer_table *table) {
+static void write_header(const struct writer *writer, const struct answer_table *table,
+                         size_t columns) {
   struct arena *arena = writer->book->arena;
-  for (size_t c = 0; c < table->column_count; c++) {
+  for (size_t c = 0; c < columns; c++) {
     const struct answer_column *column = &table->columns[c];
     const bool unit = column->unit && strcmp(column->unit->text, "-") != 0;
     const char *title =
         unit ? arena_printf(arena, "%s, %s", column->title, column->unit->text) : column->title;
     put_text(writer->book, writer->row, (int)c, title,
-             c == 0                  ? TEXT_HEADER
-             : holds_texts(table, c) ? TEXT_HEADER_INDENTED
-                                     : TEXT_HEADER_RIGHT);
+             c == 0                   ? TEXT_HEADER
+             : writer->looks[c].texts ? TEXT_HEADER_INDENTED
+                                      : TEXT_HEADER_RIGHT);
   }
 }
 
-// Over the whole width.
-static void write_sentence(struct writer *writer, const char *text, int size,
-                           enum text_format format) {
-  const int last = (int)writer->columns - 1;
-  merge_line(writer->book, writer->row, last, FIRST_WIDTH + last * OTHER_WIDTH, strlen(text), size,
-             format);
+// Over the full width.
+static void write_sentence(struct writer *writer, const char *text, enum text_format format) {
+  merge_line(writer->book, writer->row, (int)writer->columns - 1, format);
   put_text(writer->book, writer->row++, 0, text, format);
 }
 
+// Without the last columns if sheets do not show them.
+static size_t shown_columns(const struct answer_table *table) {
+  size_t count = table->column_count;
+  while (count && !column_shown(table, count - 1, FACE_SHEET))
+    count--;
+  return count;
+}
+
 static void write_table(struct writer *writer, const struct answer_table *table) {
+  const size_t columns = shown_columns(table);
+  writer->looks = arena_array(writer->book->arena, table->column_count + 1, sizeof *writer->looks);
+  for (size_t c = 0; c < columns; c++)
+    writer->looks[c].texts = holds_texts(table, c);
   if (table->title)
-    put_heading(writer->book, writer->row++, (int)table->column_count - 1, table->title);
-  write_header(writer, table);
+    put_heading(writer->book, writer->row++, (int)columns - 1, table->title);
+  write_header(writer, table, columns);
   writer->top = ++writer->row;
-  for (size_t r = 0; r < table->row_count; r++, writer->row++) {
-    set_height(writer, table, r);
-    for (size_t c = 0; c < table->column_count; c++)
+  if (writer->tops)
+    *writer->tops++ = writer->top;
+  for (size_t r = 0; r < table->row_count; r++, writer->row++)
+    for (size_t c = 0; c < columns; c++)
       write_cell(writer, table, writer->row, c, &table->cells[r * table->column_count + c]);
-  }
   if (table->note)
-    write_sentence(writer, table->note, USUAL_SIZE, TEXT_NOTE_WRAPPED);
+    write_sentence(writer, table->note, TEXT_NOTE_WRAPPED);
   writer->row++;
 }
 
 static void write_one(struct writer *writer, const struct answer *answer) {
   put_text(writer->book, writer->row++, 0, answer->title ? answer->title : answer->name,
            TEXT_SUBTITLE);
-  write_sentence(writer, answer->sentence, STRONG_SIZE,
-                 answer->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
+  write_sentence(writer, answer->sentence, answer->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
   for (size_t i = 0; i < answer->warnings.count; i++)
-    write_sentence(writer, answer->warnings.list[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
+    write_sentence(writer,
+                   arena_printf(writer->book->arena, "Warning: %s", answer->warnings.list[i]),
+                   TEXT_NOTE_WRAPPED);
   writer->row++;
   for (size_t t = 0; t < answer->table_count; t++)
-    write_table(writer, &answer->tables[t]);
+    if (table_shown(&answer->tables[t], FACE_SHEET))
+      write_table(writer, &answer->tables[t]);
 }
 
 size_t answer_columns(const struct answer *answer) {
@@ -250,22 +302,36 @@ static size_t widest(const struct answers *answers) {
   return columns;
 }
 
-int write_answer_sheet(struct book *book, const struct answer *answer, int row, const char *title,
-                       int *top) {
-  struct writer writer = {.book = book, .row = row, .columns = answer_columns(answer)};
+int write_answer_sheet(struct book *book, const struct answer *answer, size_t columns, int row,
+                       const char *title, int *tops) {
+  struct writer writer = {.book = book, .row = row, .tops = tops, .columns = columns};
   begin_sheet(book, title, row, 0);
   write_one(&writer, answer);
   set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
-  if (top)
-    *top = writer.top;
   return writer.row - 2;
+}
+
+void write_summary(struct book *book) {
+  enum { TABLES_ROW = 3 };
+  const struct answer *answer = book->sheets->cases;
+  int last =
+      write_answer_sheet(book, answer, answer_columns(answer), TABLES_ROW, SHEET_SUMMARY, NULL) + 1;
+  for (size_t i = 0; i < answer->note_count; i++)
+    put_text(book, ++last, 0,
+             arena_printf(book->arena, "%s%s", answer->notes[i].label, answer->notes[i].text),
+             TEXT_NOTE);
+  put_text(book, NOTE_ROW, 0,
+           "Every case as it was when the workbook was written. Select a case on the Cover to "
+           "apply it to all other sheets.",
+           TEXT_NOTE);
+  end_sheet(book, last, (int)answer_columns(answer) - 1);
 }
 
 void write_decisions(struct book *book) {
   struct writer writer = {.book = book, .columns = widest(&book->sheets->answers)};
   begin_sheet(book, "Decisions", FIRST_STAMP_ROW, 0);
   put_text(book, NOTE_ROW, 0,
-           "Black and green figures are live. Grey ones were computed when the workbook was "
+           "Black and green figures are live. Gray ones were computed when the workbook was "
            "written and do not change: run pertoken again after changing an input.",
            TEXT_NOTE);
   writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;

@@ -1,6 +1,8 @@
-// Evidence: what each option's figures rest on, what is left out, and what to be wary of.
+// Evidence: what each option's figures rest on, what is not included, and what to be careful about.
+#include "model/evidence/evidence.h"
 #include "base/arena.h"
-#include "base/short_text.h"
+#include "base/csv.h"
+#include "base/texts.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -24,7 +26,7 @@ enum { NOTE_ROW = 1, STAMP_ROW, HEADER_ROW };
 enum { COLUMN_FIGURE, COLUMN_GRADE = 4, COLUMN_SOURCE, COLUMN_DATE, COLUMN_FROM };
 enum { SOURCE_WIDTH = 64 };
 
-// The inputs that a cost per token stands or falls with.
+// The inputs that affect a cost per token most.
 static const char *const figures[] = {
     "throughput", "decode_throughput", "prefill_throughput", "load_power",
     "idle_power", "list_price",        "rental_rate",        "on_demand_rate",
@@ -33,25 +35,30 @@ static const char *const figures[] = {
 
 static void put_row_text(struct book *book, const char *label, const char *text) {
   put_text(book, book->row, COLUMN_FIGURE, label, TEXT_PLAIN);
-  put_text(book, book->row++, COLUMN_KEY, *text ? text : "-", TEXT_PLAIN);
+  put_text(book, book->row++, COLUMN_KEY, text, TEXT_PLAIN);
+}
+
+static void put_warnings(struct book *book, const struct texts *warnings) {
+  for (size_t i = 0; i < warnings->count; i++)
+    put_row_text(book, "Warning", warnings->list[i]);
 }
 
 static void put_title(struct book *book, const struct option *option) {
   put_heading(book, book->row++, COLUMN_FROM,
-              arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name));
+              arena_printf(book->arena, "%s: %s", option->label, option->accelerator_name));
 }
 
 static void write_computed(struct book *book, const struct option_sheet *sheet, int declaration,
                            int row) {
   put_text(book, row, COLUMN_GRADE, "computed", TEXT_INDENTED);
-  put_wrapped(book, row, COLUMN_SOURCE,
-              formula_text(graph_formula(sheet->option->graph, declaration), book->arena),
-              SOURCE_WIDTH, TEXT_WRAPPED);
+  put_text(book, row, COLUMN_SOURCE,
+           formula_text(graph_formula(sheet->option->graph, declaration), book->arena),
+           TEXT_WRAPPED);
   put_text(book, row, COLUMN_DATE, "-", TEXT_PLAIN);
   put_text(book, row, COLUMN_FROM, "cost model", TEXT_PLAIN);
 }
 
-// As Inputs says it; of what has no row there, as it was when the workbook was written.
+// As on Inputs; for what has no row there, as it was when the workbook was written.
 static void write_provenance(struct book *book, const struct option_sheet *sheet, int declaration,
                              int row) {
   static const struct {
@@ -71,8 +78,6 @@ static void write_provenance(struct book *book, const struct option_sheet *sheet
       put_formula_text(book, row, cells[i].column, text,
                        formats_text(&book->formats, cells[i].linked), "=%s",
                        written_cell(book, sheet->input_rows[declaration], cells[i].field));
-    if (cells[i].field == WRITTEN_SOURCE)
-      set_lines(book, row, 1 + text_characters(text) / SOURCE_WIDTH);
   }
 }
 
@@ -91,7 +96,7 @@ static void write_figure(struct book *book, const struct option_sheet *sheet, in
     write_provenance(book, sheet, declaration, row);
 }
 
-// Its years, where it is a list by year.
+// Its years, if it is a list by year.
 static void write_years(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct declaration *input = &book->scenario->model->declarations[declaration];
   for (int i = 0; i < input->year_count; i++)
@@ -132,12 +137,7 @@ static void write_figures(struct book *book, const struct option_sheet *sheet) {
   book->row++;
 }
 
-// What most evidence does not state has no row of its own when it is unknown.
-static bool is_rare(int key) {
-  return key == WORKLOAD_ACTIVATIONS || key == WORKLOAD_KV || key == WORKLOAD_SPARSITY ||
-         key == WORKLOAD_INTERACTIVITY || key == WORKLOAD_TTFT || key == WORKLOAD_TPOT;
-}
-
+// A property that the evidence does not state has no row.
 static void write_workload(struct book *book, const struct option *option) {
   static const char *const labels[WORKLOAD_KEYS] = {
       [WORKLOAD_MODEL] = "Throughput on the model",
@@ -148,17 +148,25 @@ static void write_workload(struct book *book, const struct option *option) {
       [WORKLOAD_BASIS] = "Basis: serving (prefill included) or decode",
       [WORKLOAD_SCENARIO] = "Benchmark scenario",
       [WORKLOAD_TOKENS] = "Tokens counted",
-      [WORKLOAD_INTERACTIVITY] = "Tokens per second that every user gets",
-      [WORKLOAD_TTFT] = "Seconds to the first token, at most",
-      [WORKLOAD_TPOT] = "Milliseconds from token to token, at most",
+      [WORKLOAD_INTERACTIVITY] = "Tokens per second per user",
+      [WORKLOAD_TTFT] = "Maximum seconds to first token",
+      [WORKLOAD_TPOT] = "Maximum milliseconds per output token",
       [WORKLOAD_BATCH] = "Concurrent requests",
       [WORKLOAD_CONTEXT] = "Context in tokens",
   };
   for (int k = 0; k < WORKLOAD_KEYS; k++) {
     const char *value = option_workload(option, (enum workload_key)k);
-    if (labels[k] && (*value || !is_rare(k)))
+    if (labels[k] && *value)
       put_row_text(book, labels[k], value);
   }
+}
+
+// Notes in its catalogue row: how it was run and read.
+static void write_notes(struct book *book, const struct evidence *evidence) {
+  const char *notes =
+      evidence && evidence->table ? table_cell(evidence->table, evidence->row, "notes") : "";
+  if (*notes)
+    put_row_text(book, "Notes on the throughput", notes);
 }
 
 static void write_option(struct book *book, const struct option_sheet *sheet) {
@@ -167,10 +175,19 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
   put_title(book, option);
   put_row_text(book, "Accelerator in the catalogue", option->accelerator);
   write_workload(book, option);
+  write_notes(book, option->evidence);
   put_row_text(book, "Watts over time", watts_words(option, arena));
   put_row_text(book, "Not included", *option->not_included ? option->not_included : "nothing");
-  for (size_t i = 0; i < option->warnings.count; i++)
-    put_row_text(book, "Warning", option->warnings.list[i]);
+  put_warnings(book, &option->warnings);
+  book->row++;
+}
+
+// What concerns no option alone.
+static void write_warnings(struct book *book) {
+  if (!book->scenario->warnings.count)
+    return;
+  put_heading(book, book->row++, COLUMN_FROM, "All options");
+  put_warnings(book, &book->scenario->warnings);
   book->row++;
 }
 
@@ -180,11 +197,10 @@ void write_evidence(struct book *book) {
   static const char *const headings[] = {"Figure", "Key",    "Unit", "Value",
                                          "Grade",  "Source", "Date", "From"};
   begin_sheet(book, "Evidence", HEADER_ROW + 1, 1);
-  put_text(
-      book, NOTE_ROW, 0,
-      "Live: a figure that is typed over on Inputs loses its source. Texts below the figures are "
-      "of the case of the change log.",
-      TEXT_NOTE);
+  put_text(book, NOTE_ROW, 0,
+           "Live: a figure overwritten on Inputs loses its source. Texts below the figures refer "
+           "to the case in the change log.",
+           TEXT_NOTE);
   put_stamps(book, STAMP_ROW);
   put_header(book, HEADER_ROW, headings, COLUMN_FROM + 1);
   put_text(book, HEADER_ROW, COLUMN_VALUE, headings[COLUMN_VALUE], TEXT_HEADER_RIGHT);
@@ -195,9 +211,8 @@ void write_evidence(struct book *book) {
       arena_array(book->arena, scenario->option_count, sizeof *tables);
   for (size_t o = 0; o < scenario->option_count; o++)
     book->row = watts_write(book, &book->sheets->options[o], book->row, &tables[o]);
-  // Texts come last: there may be more or fewer of them, and nothing live moves for that.
-  for (size_t i = 0; i < scenario->warnings.count; i++)
-    put_row_text(book, "Warning", scenario->warnings.list[i]);
+  // Texts come last: their number may vary, and this way nothing live moves.
+  write_warnings(book);
   for (size_t o = 0; o < scenario->option_count; o++)
     write_option(book, &book->sheets->options[o]);
   for (size_t o = 0; o < scenario->option_count; o++)

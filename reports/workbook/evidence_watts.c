@@ -1,6 +1,7 @@
 #include "reports/workbook/evidence_watts.h"
 #include "base/arena.h"
 #include "base/csv.h"
+#include "model/catalog/columns.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
@@ -17,10 +18,10 @@
 #include <stdint.h>
 #include <string.h>
 
-// Columns of the lines and of the readings. The last says that a reading is none.
+// Columns of the lines and of the readings. The last marks gaps in the readings.
 enum { COLUMN_WINDOW, COLUMN_SECONDS, COLUMN_WATTS, COLUMN_TDP, COLUMN_GAP = COLUMN_TDP };
 enum { LAST_COLUMN = 7 };
-enum { CHART_PIXELS = 960, CHART_HIGH = 400, WATTS_ROWS = 22 }; // rows: with one that stays empty
+enum { CHART_PIXELS = 960, CHART_HIGH = 400, WATTS_ROWS = 22 }; // rows: including an empty one
 
 static const struct unit watts = {.text = "W", .dimension = {{[BASE_W] = 1}}};
 static const struct unit seconds = {.text = "s", .dimension = {{[BASE_H] = 1}}};
@@ -46,12 +47,12 @@ const char *watts_words(const struct option *option, struct arena *arena) {
   if (isnan(record->load_power_w))
     return arena_printf(arena, "not measured (%s)", record->energy_meter);
   if (measurement_metered_devices(record) > 1)
-    return arena_printf(arena, "not shown: they are of %d devices together",
+    return arena_printf(arena, "not shown: they cover %d devices together",
                         measurement_metered_devices(record));
   return "not in the record: it was written before records had readings";
 }
 
-// Above numbers, but for the first column.
+// A header above columns of numbers, except the first.
 static void put_numbers_header(struct book *book, const char *const *texts, int count) {
   put_header(book, book->row, texts, 1);
   put_headings(book, book->row, 1, texts + 1, count - 1);
@@ -67,9 +68,9 @@ static void put_line(struct book *book, const char *label, const char *text) {
 
 static const char *scope_text(const struct measurement *record, struct arena *arena) {
   if (!strcmp(record->record->device.backend, "cpu"))
-    return "the processor packages of the host, nothing else of the machine";
+    return "the host's processor packages only";
   if (isnan(record->beside.module_power_w))
-    return "the device, nothing else of the machine";
+    return "the device only";
   return arena_printf(arena, "the device without the rest of its module, which drew %.4g W in all",
                       record->beside.module_power_w);
 }
@@ -94,8 +95,7 @@ static const char *kind_text(const struct measurement_readings *readings, struct
   const int gaps = gaps_of(&readings->idle) + gaps_of(&readings->load);
   const char *kind = readings->load.sensed ? "the sensors' own watts" : "the energy counter";
   const char *text = arena_printf(
-      arena, "%s; each is the mean of the time since the one before, joined ones keep their energy",
-      kind);
+      arena, "%s; each is the mean since the previous one; merged readings preserve energy", kind);
   return gaps ? arena_printf(arena, "%s; %d gap%s, where the meter was not read", text, gaps,
                              gaps == 1 ? "" : "s")
               : text;
@@ -105,7 +105,7 @@ static void write_words(struct book *book, const struct option *option) {
   struct arena *arena = book->arena;
   const struct measurement *record = option->record;
   put_heading(book, book->row++, LAST_COLUMN,
-              arena_printf(arena, "%s: measured watts over time", option->id));
+              arena_printf(arena, "%s: measured watts over time", option->label));
   put_line(book, "Meter", record->energy_meter);
   put_line(book, "Scope", scope_text(record, arena));
   put_line(book, "Device", record->record->device.name);
@@ -115,7 +115,7 @@ static void write_words(struct book *book, const struct option *option) {
   put_line(book, "Readings", kind_text(&record->readings, arena));
 }
 
-// ---- the lines of the mean and of the TDP
+// ---- the lines for the mean and the TDP
 
 static void put_result(struct book *book, int row, int column, double value,
                        const struct unit *unit) {
@@ -170,7 +170,7 @@ static void write_lines(struct book *book, struct watts_table *table) {
   write_end(book, record, 0, &tdp, name);
   write_end(book, record, table->end_s, &tdp, name);
   if (!table->has_tdp)
-    put_line(book, "TDP", "no datasheet of this device in the catalogue");
+    put_line(book, "TDP", "no datasheet for this device in the catalogue");
 }
 
 int watts_write(struct book *book, const struct option_sheet *sheet, int row,
@@ -236,7 +236,7 @@ static void insert_chart(struct book *book, const struct watts_table *table, int
   const struct look tdp_look = {"TDP (datasheet)", option_colour(1), 2, LXW_CHART_LINE_DASH_DASH};
   lxw_chart *chart = chart_begin(
       book, LXW_CHART_SCATTER_STRAIGHT,
-      arena_printf(book->arena, "Measured watts over time, %s", table->option->option->id));
+      arena_printf(book->arena, "Measured watts over time, %s", table->option->option->label));
   if (readings->idle.count)
     add_line(chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
   add_line(chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
@@ -257,7 +257,7 @@ int watts_write_readings(struct book *book, struct watts_table *table, int row) 
   if (!has_readings(option))
     return row;
   put_heading(book, book->row++, LAST_COLUMN,
-              arena_printf(book->arena, "%s: readings of the meter", option->id));
+              arena_printf(book->arena, "%s: readings of the meter", option->label));
   put_numbers_header(book, headings, 4);
   const int idle = write_window(book, "idle", &option->record->readings.idle);
   table->load = write_window(book, "under load", &option->record->readings.load);
@@ -267,15 +267,15 @@ int watts_write_readings(struct book *book, struct watts_table *table, int row) 
 }
 
 lxw_chart *watts_overview(struct book *book) {
-  lxw_chart *chart =
-      chart_begin(book, LXW_CHART_SCATTER_STRAIGHT, "Measured watts over time, beside the TDP");
+  lxw_chart *chart = chart_begin(book, LXW_CHART_SCATTER_STRAIGHT,
+                                 "Measured watts over time, compared with the TDP");
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct watts_table *table = &book->sheets->watts[o];
     if (!has_readings(table->option->option))
       continue;
     const struct option *option = table->option->option;
-    const struct look load = {option->id, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
-    const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->id),
+    const struct look load = {option->label, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
+    const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->label),
                              option_colour(o), 2, LXW_CHART_LINE_DASH_DASH};
     add_line(chart, table->load, table->load + (int)option->record->readings.load.count - 1,
              COLUMN_WATTS, &load);

@@ -1,7 +1,6 @@
 // evidence_watts: what the meter of an option's record read while idle and under load, on the sheet
-// Evidence: how it was measured, a chart beside the datasheet's TDP, and every reading as a result
-// that does not move. Outputs has one chart of all options. Nothing is drawn where a record has no
-// readings.
+// Evidence: how it was measured, a chart compared with the datasheet's TDP, and every reading as a
+// fixed result. Outputs has one chart of all options. Nothing is drawn if a record has no readings.
 #ifndef PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 #define PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 
@@ -13,9 +12,9 @@
 // Rows of one option on Evidence.
 struct watts_table {
   const struct option_sheet *option;
-  int lines;    // of the chart's lines: two rows of seconds, the mean and the TDP
-  int chart;    // first of the rows that are kept free for it
-  int load;     // first of the readings under load
+  int lines;    // for the chart's lines: two rows of seconds, the mean and the TDP
+  int chart;    // the first row reserved for it
+  int load;     // the first row of the readings under load
   double end_s; // of the longer window
   bool has_tdp;
 };
@@ -23,18 +22,18 @@ struct watts_table {
 // Whether any option's record has readings under load.
 bool watts_shown(const struct book *book);
 
-// "measured: ...", or why nothing is shown of that option.
+// "measured: ...", or why nothing is shown for that option.
 const char *watts_words(const struct option *option, struct arena *arena);
 
-// How it was measured, and room for the chart, from that row on; nothing where the option has no
-// readings. Returns the row behind it.
+// How it was measured, and space for the chart, from that row on; nothing if the option has no
+// readings. Returns the row after it.
 int watts_write(struct book *book, const struct option_sheet *sheet, int row,
                 struct watts_table *table);
 
-// The readings from that row on, and the chart of them. Returns the row behind the readings.
+// The readings from that row on, and their chart. Returns the row after the readings.
 int watts_write_readings(struct book *book, struct watts_table *table, int row);
 
-// The readings under load of every option that has them, beside the TDP; after Evidence.
+// The readings under load of every option that has them, compared with the TDP; after Evidence.
 lxw_chart *watts_overview(struct book *book);
 
 #endif

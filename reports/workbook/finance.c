@@ -1,5 +1,5 @@
-// Finance: each view of finance by itself, option by option, and what the dearer purchase of two
-// earns back. The views are the groups of the cost model that say so.
+// Finance: each finance view on its own, option by option, and what the more expensive of two
+// purchases earns back. The views are the cost model's groups that are marked as such.
 #include "reports/answers/finance.h"
 #include "base/arena.h"
 #include "model/cost/graph.h"
@@ -40,7 +40,7 @@ static int write_labels(struct book *book, const char *label, const char *key, c
   return book->row++;
 }
 
-// A table's heading, with the periods over their columns; returns its row.
+// A table's heading, with the periods above their columns; returns its row.
 static int write_header(struct book *book, const char *title) {
   const int head = book->row;
   book->row = put_periods(book, head, title, "Value");
@@ -61,7 +61,7 @@ static bool has_view(struct book *book, const struct option *option, int group) 
   return false;
 }
 
-// Its value on the calculation sheet, or the words that stand there.
+// Its value on the calculation sheet, or the text that is there.
 static void put_scalar(struct book *book, int row, const struct option_sheet *sheet,
                        int declaration) {
   const struct unit *unit = &book->scenario->model->declarations[declaration].unit;
@@ -97,7 +97,7 @@ static void write_view(struct book *book, int group) {
       continue;
     if (!head)
       head = write_header(book, book->scenario->model->groups[group].label);
-    put_heading(book, book->row++, last_column(book), sheet->option->id);
+    put_heading(book, book->row++, last_column(book), sheet->option->label);
     for (int d = 0; d < book->scenario->model->count; d++)
       if (in_view(book, d, group) && option_has(sheet->option, d))
         write_item(book, sheet, d);
@@ -108,13 +108,13 @@ static void write_view(struct book *book, int group) {
 
 // ---- the difference from the baseline
 
-// Where a difference's rows stand.
+// The rows of a difference.
 struct block {
   const struct option_sheet *option, *baseline;
   const struct comparison *comparison;
   const char *id;
   int scale, direction, dearer; // cells of COLUMN_VALUE
-  const char *pair;             // what `dearer` says
+  const char *pair;             // the text of that cell
 };
 
 static const struct unit *unit_of(struct book *book, const char *item) {
@@ -131,7 +131,7 @@ static void put_value(struct book *book, int row, const char *formula, double va
   put_formula(book, row, COLUMN_VALUE, value, role, unit, "%s", formula);
 }
 
-// A number, or a text where there is none.
+// A number, or a text if there is none.
 static void put_number_or_text(struct book *book, int row, const char *formula, double value,
                                const struct unit *unit) {
   if (isnan(value))
@@ -141,7 +141,7 @@ static void put_number_or_text(struct book *book, int row, const char *formula, 
     put_value(book, row, formula, value, CELL_TOTAL, unit);
 }
 
-// The dearer purchase's flow of a series of both options.
+// The more expensive purchase's flow: the difference of a series of both options.
 static int write_flow(struct book *book, const struct block *block, const char *series,
                       const char *label, const char *key, const double *values) {
   const struct unit *unit = unit_of(book, series);
@@ -158,7 +158,7 @@ static int write_flow(struct book *book, const struct block *block, const char *
   return row;
 }
 
-// The sum of all flows so far; the cell left of period 0 is blank.
+// The running total of the flows; the cell left of period 0 is blank.
 static int write_running(struct book *book, const struct block *block, int flow, const char *label,
                          const char *key, const double *values) {
   const struct unit *unit = unit_of(book, "cash");
@@ -171,7 +171,7 @@ static int write_running(struct book *book, const struct block *block, int flow,
   return row;
 }
 
-// Is the sum below zero then or later?
+// Is the running total below zero in this period or later?
 static bool is_owed(const struct book *book, const double *running, int t) {
   for (int i = t; i < book->scenario->periods; i++)
     if (running[i] < 0)
@@ -192,7 +192,8 @@ static int write_owed(struct book *book, const struct block *block, int running,
   return row;
 }
 
-// The time of a period in which the outlay is not yet earned back, by interpolation in the last.
+// How much of each period passes before the outlay is earned back, interpolated in the last of
+// them.
 static int write_time(struct book *book, const struct block *block, const int rows[3],
                       const char *label, const char *key, const double *running) {
   const struct unit *unit = unit_of(book, "period");
@@ -214,7 +215,7 @@ static int write_time(struct book *book, const struct block *block, const int ro
   return row;
 }
 
-// The rows behind one payback time; returns that of the flow.
+// The rows from which a payback time follows; returns that of the flow.
 static int write_payback(struct book *book, const struct block *block, const char *series,
                          const char *what, const char *key, const double *flow,
                          const double *running, double payback) {
@@ -223,13 +224,14 @@ static int write_payback(struct book *book, const struct block *block, const cha
   int rows[3];
   rows[0] = write_flow(book, block, series, arena_printf(arena, "Extra outlay and savings%s", what),
                        arena_printf(arena, "%sflow", key), flow);
-  rows[1] = write_running(book, block, rows[0], arena_printf(arena, "Their sum so far%s", what),
+  rows[1] = write_running(book, block, rows[0],
+                          arena_printf(arena, "Cumulative extra outlay and savings%s", what),
                           arena_printf(arena, "%scumulative", key), running);
   rows[2] = write_owed(book, block, rows[1],
-                       arena_printf(arena, "Flag of an outlay not yet earned back%s", what),
+                       arena_printf(arena, "Flag: outlay not yet earned back%s", what),
                        arena_printf(arena, "%sowed", key), running);
   int time =
-      write_time(book, block, rows, arena_printf(arena, "Time before it is earned back%s", what),
+      write_time(book, block, rows, arena_printf(arena, "Time until it is earned back%s", what),
                  arena_printf(arena, "%stime", key), running);
   int row = put_row(book, block, arena_printf(arena, "Payback time of the extra outlay%s", what),
                     arena_printf(arena, "%spayback", key), year);
@@ -248,37 +250,48 @@ static double sum_of(const struct book *book, const double *values) {
   return sum;
 }
 
-// How the two are made comparable, and which is the dearer purchase.
+// "'Outputs'!$E$8&" over "&'Outputs'!$D$8": the text of finance_examined.
+static const char *pair_formula(const struct book *book, const struct option_sheet *dearer,
+                                const struct option_sheet *cheaper) {
+  const char *pair = finance_examined("\"", "\"", book->arena);
+  return arena_printf(book->arena, "%s&%s&%s", outputs_label(book, dearer), pair,
+                      outputs_label(book, cheaper));
+}
+
+// How the two are made comparable, and which one is the more expensive purchase.
 static void write_terms(struct book *book, struct block *block) {
   struct arena *arena = book->arena;
   const struct comparison *comparison = block->comparison;
-  const char *baseline = block->baseline->option->id;
+  const char *baseline = block->baseline->option->label, *label = block->option->option->label;
   int tokens = model_find(book->scenario->model, "tokens_total"),
       cash = model_find(book->scenario->model, "cash");
   struct name *ours = option_name(block->option, tokens);
   struct name *theirs = option_name(block->baseline, tokens);
   ours->used = theirs->used = true;
   block->scale =
-      put_row(book, block, arena_printf(arena, "Output of %s over that of %s", baseline, block->id),
+      put_row(book, block, arena_printf(arena, "Output of %s over that of %s", baseline, label),
               "scale", &unit_plain);
   put_value(book, block->scale, arena_printf(arena, "=%s/%s", theirs->text, ours->text),
             comparison->scale, CELL_FORMULA, &unit_plain);
   const char *first_ours = series_cell(book, block->option, cash, COLUMN_PERIOD);
   const char *first_theirs = series_cell(book, block->baseline, cash, COLUMN_PERIOD);
   const char *scale = cell_here(book, block->scale, COLUMN_VALUE);
-  block->direction = put_row(
-      book, block, arena_printf(arena, "1: %s is the dearer purchase; -1: %s", block->id, baseline),
-      "direction", &flag);
+  block->direction =
+      put_row(book, block,
+              arena_printf(arena, "1: %s is the more expensive purchase; -1: %s", label, baseline),
+              "direction", &flag);
   put_value(book, block->direction,
             arena_printf(arena, "=IF(%s-%s*%s>0,-1,1)", first_theirs, first_ours, scale),
             comparison->direction, CELL_FORMULA, &flag);
-  const char *ours_over = finance_examined(block->id, baseline, arena);
-  const char *theirs_over = finance_examined(baseline, block->id, arena);
-  block->dearer = put_row(book, block, "The dearer purchase and the other", "dearer", &unit_plain);
-  block->pair = comparison->direction > 0 ? ours_over : theirs_over;
+  block->dearer =
+      put_row(book, block, "The more expensive purchase and the other", "dearer", &unit_plain);
+  block->pair = comparison->direction > 0 ? finance_examined(label, baseline, arena)
+                                          : finance_examined(baseline, label, arena);
   put_formula_text(book, block->dearer, COLUMN_VALUE, block->pair,
-                   formats_cell_text(&book->formats, CELL_FORMULA), "=IF(%s=1,\"%s\",\"%s\")",
-                   cell_here(book, block->direction, COLUMN_VALUE), ours_over, theirs_over);
+                   formats_cell_text(&book->formats, CELL_FORMULA), "=IF(%s=1,%s,%s)",
+                   cell_here(book, block->direction, COLUMN_VALUE),
+                   pair_formula(book, block->option, block->baseline),
+                   pair_formula(book, block->baseline, block->option));
 }
 
 static void write_rate(struct book *book, const struct block *block, int flow) {
@@ -290,7 +303,8 @@ static void write_rate(struct book *book, const struct block *block, int flow) {
                     &unit_percent);
   const char *flows = whole_row(book, flow);
   const char *outlay = cell_here(book, flow, COLUMN_PERIOD);
-  // Spreadsheets search from a first guess: of high rates, the first period's alone is near enough.
+  // Spreadsheets search from a first guess: for high rates, one from the first period alone is
+  // close enough.
   const char *formula =
       arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,MAX(0,(%s/(-%s))-1)),\"%s\")", outlay,
                    flows, flows, cell_here(book, flow, COLUMN_PERIOD + 1), outlay, never);
@@ -307,19 +321,20 @@ static void write_sums(struct book *book, const struct block *block, int flow, i
   const struct comparison *comparison = block->comparison;
   const struct unit *usd = unit_of(book, "cash");
   const char *direction = cell_here(book, block->direction, COLUMN_VALUE);
-  const char *baseline = block->baseline->option->id;
-  int row = put_row(book, block, arena_printf(arena, "Saved by %s against %s", block->id, baseline),
-                    "saved", usd);
+  const char *label = block->option->option->label, *baseline = block->baseline->option->label;
+  int row =
+      put_row(book, block, arena_printf(arena, "Saving with %s compared with %s", label, baseline),
+              "saved", usd);
   put_value(book, row, arena_printf(arena, "=%s*SUM(%s)", direction, whole_row(book, flow)),
             comparison->saved_total, CELL_TOTAL, usd);
-  row = put_row(book, block, arena_printf(arena, "Saved by %s, net present value", block->id),
+  row = put_row(book, block, arena_printf(arena, "Saving with %s, net present value", label),
                 "npv_saved", usd);
   put_value(book, row, arena_printf(arena, "=%s*SUM(%s)", direction, whole_row(book, discounted)),
             comparison->npv_saved, CELL_TOTAL, usd);
 }
 
-// One row of how the answer is found: `yes` where the formula's condition holds, else `no`, which
-// may be the row above's cell.
+// A row of the derivation of the answer: `yes` if the formula's condition holds, else `no`, which
+// may be the cell of the row above.
 static void write_verdict(struct book *book, const struct block *block, const char *const labels[2],
                           const char *condition, const char *yes, const char *no,
                           const char *value) {
@@ -332,11 +347,11 @@ static const char *quoted(struct book *book, const char *text) {
   return arena_printf(book->arena, "\"%s\"", text);
 }
 
-// How much is examined, and whether it pays, step by step.
+// The amount that is examined, and whether it pays, step by step.
 static void write_outlay(struct book *book, const struct block *block, int flow, int discounted) {
   static const char *const labels[][2] = {{"Whose extra outlay is examined", "examined"},
-                                          {"Does it pay, undiscounted?", "pays_undiscounted"},
-                                          {"Does it pay, discounted?", "pays_discounted"},
+                                          {"Verdict by the undiscounted sum", "pays_undiscounted"},
+                                          {"Verdict by both sums", "pays_discounted"},
                                           {"Does it pay?", "pays"}};
   struct arena *arena = book->arena;
   const struct unit *usd = unit_of(book, "cash");
@@ -364,7 +379,8 @@ static void write_outlay(struct book *book, const struct block *block, int flow,
 static void write_difference(struct book *book, struct block *block) {
   const struct comparison *comparison = block->comparison;
   put_heading(book, book->row++, last_column(book),
-              arena_printf(book->arena, "%s against %s", block->id, block->baseline->option->id));
+              arena_printf(book->arena, "%s against %s", block->option->option->label,
+                           block->baseline->option->label));
   write_terms(book, block);
   int flow = write_payback(book, block, "cash", "", "", comparison->flow, comparison->cumulative,
                            comparison->payback);
@@ -391,7 +407,7 @@ static void write_differences(struct book *book) {
     if (!block.comparison)
       continue;
     if (!head)
-      head = write_header(book, "Does the extra outlay for the dearer purchase pay?");
+      head = write_header(book, "Extra outlay of the more expensive purchase");
     write_difference(book, &block);
   }
   if (head)
@@ -401,7 +417,7 @@ static void write_differences(struct book *book) {
 void write_finance(struct book *book) {
   begin_sheet(book, "Finance", NOTE_ROW + 1, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,
-           "The same purchase in each view by itself; amounts of two views are never added. "
+           "Each view shows the same purchase on its own; amounts from two views are never added. "
            "Period 0 is the purchase.",
            TEXT_NOTE);
   book->row = put_stamps(book, FIRST_STAMP_ROW) + 1;

@@ -21,17 +21,18 @@
 
 enum { NOTE_ROW = 1, CASE_ROW, INDEX_ROW, HEADER_ROW = 5 };
 
-// A row of the table. Options that take an input from the common level share one. Of the timeline, a
-// row's cell of a year: its cases stand below it, not beside it, unless there is one only.
+// A row of the table. Options that take an input from the common level share a row. For the
+// timeline, a year's cell of a row: its cases are below it, not beside it, unless there is only
+// one.
 struct input {
   int declaration;
-  const struct option_sheet *owner; // whose row it is; of a shared row, the first that shares it
+  const struct option_sheet *owner; // whose row it is; if shared, the first option
   bool shared;
   int row, shared_row; // the shared row of the same input, or -1
-  int year;            // from 1; 0: not of the timeline
+  int year;            // from 1; 0: not in the timeline
 };
 
-// As many years as the longest row of the timeline has.
+// The number of years in the longest row of the timeline.
 static int timeline_years(const struct book *book) {
   const struct model *model = book->scenario->model;
   int most = 0;
@@ -40,8 +41,8 @@ static int timeline_years(const struct book *book) {
   return most;
 }
 
-// Columns behind the cases'. One more case is kept free where there is one only: in Gnumeric, INDEX
-// has no place in a single cell.
+// The column after the cases. If there is only one case, a second column is kept free: Gnumeric's
+// INDEX does not work on a single cell.
 static int source_column(const struct book *book) {
   const int cases = (int)book->scenario->case_count, years = timeline_years(book);
   const int columns = cases > 1 ? cases : cases + 1;
@@ -69,7 +70,7 @@ static int place_column(const struct book *book) {
   return source_column(book) + WRITTEN_PLACE;
 }
 
-// Of the values that the simulation was run with, where there is one.
+// The column of the values that the simulation was run with, if there is one.
 static int run_column(const struct book *book) {
   return place_column(book) + 1;
 }
@@ -87,12 +88,12 @@ static const struct figure *figure_of(struct book *book, const struct option_she
   return option_figure(book->scenario, owner->option, which_case, declaration);
 }
 
-// A list's scale that nobody states has the list's origin.
+// The scale of a list, if not stated, counts as having the list's origin.
 static bool is_silent(const struct book *book, int declaration, const struct figure *figure) {
   return !figure->text && book->scenario->model->declarations[declaration].scale_of >= 0;
 }
 
-// Does the option take what all options take, unless they say otherwise?
+// Does the option use the value common to all options that do not set their own?
 static bool is_common(struct book *book, const struct option_sheet *sheet, size_t which_case,
                       int declaration) {
   const struct figure *figure = figure_of(book, sheet, which_case, declaration);
@@ -122,7 +123,7 @@ static bool is_ever_given(struct book *book, const struct option_sheet *sheet, i
   return false;
 }
 
-// Is something given that takes its place?
+// Is something given that replaces it?
 static bool is_replaced(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct model *model = book->scenario->model;
   for (int d = 0; d < model->count; d++)
@@ -131,7 +132,7 @@ static bool is_replaced(struct book *book, const struct option_sheet *sheet, int
   return false;
 }
 
-// What the rent of a rented option pays for is no input of it, and neither is the rent of an option
+// What a rent includes is not an input of a rented option, and the rent is not one of an option
 // that is bought.
 static bool does_not_apply(struct book *book, const struct option_sheet *sheet, int declaration) {
   if (!is_read(sheet, declaration) || is_ever_given(book, sheet, declaration))
@@ -159,7 +160,7 @@ static double cell_value(struct book *book, const struct input *input, size_t wh
   return cell_number(amount_in(input->owner, input->declaration, 0, which_case), unit);
 }
 
-// What a case's cell follows, as a formula, or NULL when it holds a number of its own.
+// The formula of what a case's cell follows, or NULL if it holds a number of its own.
 static const char *followed(struct book *book, const struct input *input, size_t which_case) {
   const struct figure *figure = figure_of(book, input->owner, which_case, input->declaration);
   struct arena *arena = book->arena;
@@ -179,38 +180,51 @@ static const char *followed(struct book *book, const struct input *input, size_t
                                    ADDRESS_COLUMN, arena));
 }
 
-static void write_cases(struct book *book, const struct input *input) {
+// The format of an input's cells: all of a row have as many decimals as the one that needs the
+// most.
+static lxw_format *figure_format(struct book *book, const struct input *input,
+                                 enum cell_role role) {
   const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
+  int most = 0;
+  for (size_t c = 0; c < book->scenario->case_count; c++) {
+    const int decimals = formats_decimals(cell_value(book, input, c), unit);
+    most = decimals > most ? decimals : most;
+  }
+  return formats_figure(&book->formats, role, most, unit);
+}
+
+static void write_cases(struct book *book, const struct input *input) {
   for (size_t c = 0; c < book->scenario->case_count; c++) {
     const char *formula = followed(book, input, c);
     double value = cell_value(book, input, c);
     const int row = case_row(book, input, input->row, c), column = case_column(input, c);
     if (formula)
-      put_formula(book, row, column, value, CELL_INHERITED, unit, "%s", formula);
+      put_formula_in(book, row, column, value, figure_format(book, input, CELL_INHERITED), "%s",
+                     formula);
     else
       put_number(book, row, column, value,
-                 formats_cell(&book->formats, c ? CELL_OVERRIDE : CELL_INPUT, unit));
+                 figure_format(book, input, c ? CELL_OVERRIDE : CELL_INPUT));
   }
 }
 
 static void write_live(struct book *book, const struct input *input) {
   struct arena *arena = book->arena;
-  const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
+  lxw_format *format = figure_format(book, input, CELL_FORMULA);
   const double value = cell_value(book, input, book->scenario->selected);
   const char *index = book->sheets->case_index->text;
   const int last = source_column(book) - 1, column = live_column(input);
   const size_t last_case = book->scenario->case_count - 1;
   if (input->year && !last_case)
-    return; // the one case's cell is the live one
+    return; // a single case's cell is the live one
   book->sheets->case_index->used = true;
   if (input->year)
-    put_formula(book, input->row, column, value, CELL_FORMULA, unit, "=INDEX(%s:%s,%s,1)",
-                cell_here(book, case_row(book, input, input->row, 0), column),
-                cell_here(book, case_row(book, input, input->row, last_case), column), index);
+    put_formula_in(book, input->row, column, value, format, "=INDEX(%s:%s,%s,1)",
+                   cell_here(book, case_row(book, input, input->row, 0), column),
+                   cell_here(book, case_row(book, input, input->row, last_case), column), index);
   else
-    put_formula(book, input->row, column, value, CELL_FORMULA, unit, "=INDEX(%s:%s,1,%s)",
-                cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
-                cell_address(input->row, last, ADDRESS_COLUMN, arena), index);
+    put_formula_in(book, input->row, column, value, format, "=INDEX(%s:%s,1,%s)",
+                   cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
+                   cell_address(input->row, last, ADDRESS_COLUMN, arena), index);
 }
 
 static void write_provenance(struct book *book, const struct input *input) {
@@ -222,7 +236,8 @@ static void write_provenance(struct book *book, const struct input *input) {
   written_put(book, &columns, &written);
 }
 
-// A decimal validation has no exclusive limit beside another one: stay a hair above it.
+// A decimal validation cannot combine an exclusive limit with another limit: use the next value
+// above it.
 static double lowest(const struct declaration *input) {
   double low = cell_number(input->min, &input->unit);
   return input->min_exclusive ? low + 1e-9 * fmax(1, fabs(low)) : low;
@@ -296,16 +311,15 @@ static void validate(struct book *book, const struct input *input) {
                    case_column(input, c), &rule);
 }
 
-// What the live cell showed when the simulation was run; marked once it shows something else.
+// The value of the live cell when the simulation was run; marked if it now shows something else.
 static void write_run(struct book *book, const struct input *input) {
   if (!book->sheets->simulation)
     return;
   put_number(book, input->row, run_column(book), cell_value(book, input, book->scenario->selected),
-             formats_cell(&book->formats, CELL_RESULT,
-                          &book->scenario->model->declarations[input->declaration].unit));
+             figure_format(book, input, CELL_RESULT));
 }
 
-// Highlights the run's values that no longer hold, and says where the sheet Simulation finds them.
+// Highlights the run's values that no longer hold, and tells the sheet Simulation where they are.
 static void compare_runs(struct book *book, int last_row) {
   const int first = HEADER_ROW + 1;
   if (!book->sheets->simulation)
@@ -339,10 +353,11 @@ static void write_input(struct book *book, struct input *input) {
   const struct declaration *of = &book->scenario->model->declarations[input->declaration];
   const char *id = input->owner->option->id;
   input->row = book->row++;
-  put_labels(book, input->row,
-             input->shared ? of->label : arena_printf(book->arena, "%s, %s", of->label, id),
-             input->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name),
-             of->unit.text);
+  put_item_labels(
+      book, input->row,
+      input->shared ? of->label
+                    : arena_printf(book->arena, "%s, %s", of->label, input->owner->option->label),
+      input->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name), of->unit.text);
   write_live(book, input);
   write_cases(book, input);
   write_provenance(book, input);
@@ -376,7 +391,7 @@ static bool any_has_row(struct book *book, int declaration) {
   return false;
 }
 
-// A value of the timeline, or what it is in USD.
+// A value of the timeline, or its equivalent in USD.
 static bool is_of_year(const struct model *model, int declaration) {
   const int of = model->declarations[declaration].usd_of;
   return model->declarations[of < 0 ? declaration : of].year_of >= 0;
@@ -402,7 +417,7 @@ static void write_groups(struct book *book) {
 // ---- the timeline: inputs that are lists by year
 
 struct timeline_row {
-  struct written_input written; // its declaration is the input that the list is of
+  struct written_input written; // its declaration is the input that the list belongs to
   bool shared;
   int shared_row; // of the same list, or -1
 };
@@ -415,11 +430,14 @@ static void write_year(struct book *book, const struct timeline_row *timeline, i
     write_live(book, &input);
     write_cases(book, &input);
     validate(book, &input);
-  } else
-    put_formula(book, row->row, live_column(&input),
-                written_year(book, row, year, book->scenario->selected), CELL_FORMULA,
-                &book->scenario->model->declarations[row->years[0]].unit, "=%s",
-                cell_here(book, row->row, live_column(&input) - 1));
+  } else {
+    const double value = written_year(book, row, year, book->scenario->selected);
+    const struct unit *unit = &book->scenario->model->declarations[row->years[0]].unit;
+    put_formula_in(
+        book, row->row, live_column(&input), value,
+        formats_figure(&book->formats, CELL_FORMULA, formats_decimals(value, unit), unit), "=%s",
+        cell_here(book, row->row, live_column(&input) - 1));
+  }
 }
 
 static bool shares_years(struct book *book, const struct option_sheet *sheet,
@@ -444,14 +462,14 @@ static void place_years(struct book *book, const struct timeline_row *timeline) 
   }
 }
 
-// The names of the cases, and what differs from base, typed over later on too.
+// The names of the cases, and highlighting of what differs from base, including later changes.
 static void write_case_rows(struct book *book, const struct written_input *row) {
   const size_t cases = book->scenario->case_count;
   if (cases < 2)
     return;
   for (size_t c = 0; c < cases; c++)
-    put_text(book, written_case_row(book, row->row, c), COLUMN_LABEL, book->scenario->cases[c],
-             TEXT_INDENTED);
+    put_text(book, written_case_row(book, row->row, c), COLUMN_LABEL,
+             book->scenario->case_labels[c], TEXT_INDENTED);
   const int base = written_case_row(book, row->row, 0);
   const char *formula = arena_printf(book->arena, "=%s<>%s", cell_here(book, base + 1, COLUMN_CASE),
                                      cell_address(base, COLUMN_CASE, ADDRESS_ROW, book->arena));
@@ -461,7 +479,7 @@ static void write_case_rows(struct book *book, const struct written_input *row) 
   put_rule(book, base + 1, COLUMN_CASE, book->row - 1, COLUMN_CASE + row->year_count - 1, &rule);
 }
 
-// The simulation's run knows a list by whether it is the same still.
+// The simulation's run records only whether a list is still the same.
 static void write_years_run(struct book *book, const struct written_input *row,
                             const struct written_columns *columns) {
   const bool by_age = book->scenario->model->declarations[row->declaration].ages;
@@ -470,7 +488,7 @@ static void write_years_run(struct book *book, const struct written_input *row,
   if (book->sheets->simulation)
     put_formula_text(
         book, row->row, run_column(book), same, formats_cell_text(&book->formats, CELL_FORMULA),
-        "=IF(%s,\"typed over\",\"%s\")",
+        "=IF(%s,\"overwritten\",\"%s\")",
         written_differs(book, row, written_years(book, columns, row, book->scenario->selected)),
         same);
 }
@@ -483,10 +501,12 @@ static int write_timeline_row(struct book *book, struct timeline_row *timeline) 
   const size_t cases = book->scenario->case_count;
   row->row = book->row;
   book->row += 1 + (cases > 1 ? (int)cases : 0);
-  put_labels(book, row->row,
-             timeline->shared ? of->label : arena_printf(book->arena, "%s, %s", of->label, id),
-             timeline->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name),
-             book->scenario->model->declarations[row->years[0]].unit.text);
+  put_item_labels(book, row->row,
+                  timeline->shared
+                      ? of->label
+                      : arena_printf(book->arena, "%s, %s", of->label, row->option->option->label),
+                  timeline->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name),
+                  book->scenario->model->declarations[row->years[0]].unit.text);
   for (int year = 1; year <= row->year_count; year++)
     write_year(book, timeline, year);
   written_put(book, &columns, row);
@@ -517,7 +537,7 @@ static void write_list(struct book *book, int declaration, const int *years, int
 
 static void write_timeline_head(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  static const char *const headings[] = {"Timeline: by year, the last value holding on", "Key",
+  static const char *const headings[] = {"Timeline: by year; the last value continues", "Key",
                                          "Unit", ""};
   const int years = timeline_years(book), source = source_column(book);
   const int row = ++book->row;
@@ -555,7 +575,7 @@ static void write_timeline(struct book *book) {
   }
 }
 
-// One zero for all that does not apply.
+// One zero cell for everything that does not apply.
 static void write_zero(struct book *book) {
   bool used = false;
   for (size_t o = 0; o < book->scenario->option_count; o++)
@@ -569,7 +589,7 @@ static void write_zero(struct book *book) {
   if (!used)
     return;
   put_text(book, book->row, COLUMN_LABEL,
-           "Does not apply: rent of what is bought, prices of what is rented", TEXT_PLAIN);
+           "Not applicable: rents of purchased hardware, prices of rented hardware", TEXT_PLAIN);
   put_text(book, book->row, COLUMN_UNIT, unit_plain.text, TEXT_PLAIN);
   put_number(book, book->row++, COLUMN_LIVE, 0, formats_constant(&book->formats, 0, &unit_plain));
 }
@@ -582,7 +602,7 @@ static void write_constants(struct book *book) {
     if (!constant->name->used)
       continue;
     int row = book->row++;
-    put_labels(book, row, constant->label, constant->name->text, constant->unit->text);
+    put_item_labels(book, row, constant->label, constant->name->text, constant->unit->text);
     put_number(book, row, COLUMN_LIVE, constant->value,
                formats_constant(&book->formats, constant->value, constant->unit));
     name_place(constant->name, SHEET_INPUTS, row, COLUMN_LIVE);
@@ -593,7 +613,7 @@ static void write_constants(struct book *book) {
 static void write_case_choice(struct book *book) {
   const struct scenario *scenario = book->scenario;
   put_text(book, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
-  put_formula_text(book, CASE_ROW, COLUMN_LIVE, scenario->cases[scenario->selected],
+  put_formula_text(book, CASE_ROW, COLUMN_LIVE, scenario->case_labels[scenario->selected],
                    formats_cell_text(&book->formats, CELL_LINK), "=%s",
                    book->sheets->case_name->text);
   put_text(book, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
@@ -617,13 +637,14 @@ static void write_head(struct book *book) {
   begin_sheet(book, "Inputs", HEADER_ROW + 1, COLUMN_LABEL + 1);
   put_text(
       book, NOTE_ROW, 0,
-      "Type over blue cells. A case follows base, in italics, until its own cell is typed over.",
+      "Overwrite blue cells. A case follows base, in italics, until its own cell is overwritten.",
       TEXT_NOTE);
   write_case_choice(book);
   put_header(book, HEADER_ROW, headings, 3);
   put_text(book, HEADER_ROW, COLUMN_LIVE, "Live", TEXT_HEADER_RIGHT);
   for (size_t c = 0; c < book->scenario->case_count; c++)
-    put_text(book, HEADER_ROW, COLUMN_CASE + (int)c, book->scenario->cases[c], TEXT_HEADER_RIGHT);
+    put_text(book, HEADER_ROW, COLUMN_CASE + (int)c, book->scenario->case_labels[c],
+             TEXT_HEADER_RIGHT);
   for (int column = last_case_column(book) + 1; column < source_column(book); column++)
     put_text(book, HEADER_ROW, column, "", TEXT_HEADER);
   const struct written_columns columns = written_columns_of(book);
@@ -633,15 +654,17 @@ static void write_head(struct book *book) {
 }
 
 static void write_widths(struct book *book) {
+  enum { MOST = 28 }; // a longer label wraps
   const size_t cases = book->scenario->case_count;
   const int last = last_column(book);
   int *widths = arena_array(book->arena, (size_t)last + 1, sizeof *widths);
   memcpy(widths, (const int[]){52, 28, 14, 13}, COLUMN_CASE * sizeof *widths);
   for (int column = COLUMN_CASE; column < source_column(book); column++) {
     const size_t c = (size_t)(column - COLUMN_CASE);
-    const int length = c < cases ? (int)strlen(book->scenario->cases[c]) + 3 : 1;
+    const int length = c < cases ? (int)strlen(book->scenario->case_labels[c]) + 3 : 1;
+    const int shown = length < MOST ? length : MOST;
     const int least = (int)c < timeline_years(book) ? 20 : c < cases ? 13 : 1;
-    widths[column] = length < least ? least : length;
+    widths[column] = shown < least ? least : shown;
   }
   memcpy(widths + source_column(book), (const int[]){WRITTEN_SOURCE_WIDTH, 11, 11, 32},
          WRITTEN_FIELDS * sizeof *widths);
@@ -650,7 +673,7 @@ static void write_widths(struct book *book) {
   set_widths(book, widths, last + 1, last);
 }
 
-// Highlights what an analyst types into a case later on, too.
+// Also highlights what an analyst types into a case later.
 static void highlight_overrides(struct book *book, int last_row) {
   if (book->scenario->case_count < 2)
     return;

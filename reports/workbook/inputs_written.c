@@ -1,7 +1,6 @@
 #include "reports/workbook/inputs_written.h"
 
 #include "base/arena.h"
-#include "base/short_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -17,7 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// Columns beside the table; behind them a column for each case of each of these.
+// Columns beside the table, followed by a column for each case of each of these.
 enum { COLUMN_CHANGED, COLUMN_NUMBER, COLUMN_WRITTEN };
 enum { KEPT_VALUE = WRITTEN_FIELDS, KEPT_WAS, KEPT };
 
@@ -31,7 +30,7 @@ static bool is_input(const struct written_input *input, int year) {
   return input->option->option->graph->state[input->years[year - 1]] == GRAPH_INPUT;
 }
 
-// Of years the one with the weakest grade speaks for all.
+// For a list by year, the year with the weakest grade represents all.
 static const struct figure *figure_in(const struct book *book, const struct written_input *input,
                                       size_t which_case) {
   const struct option *option = input->option->option;
@@ -122,7 +121,7 @@ const char *written_text(const struct book *book, const struct option_sheet *opt
   return text_in(book, &input, field, book->scenario->selected);
 }
 
-// Of what is the same in all cases the first stands for all.
+// If a field is the same in all cases, the first represents all.
 static bool is_steady(const struct book *book, const struct written_input *input, int field) {
   for (size_t c = 1; c < book->scenario->case_count; c++)
     if (!is_same(book, input, field, c))
@@ -140,13 +139,17 @@ static void keep(struct book *book, const struct written_columns *columns,
                  const struct written_input *input, int field, size_t which_case) {
   const int column = kept_column(book, columns, field, which_case);
   if (field == KEPT_VALUE)
-    put_number(book, input->row, column, value_in(book, input, which_case),
-               formats_cell(&book->formats, CELL_RESULT, unit_of(book, input)));
+    put_number(
+        book, input->row, column, value_in(book, input, which_case),
+        formats_figure(&book->formats, CELL_RESULT,
+                       formats_decimals(value_in(book, input, which_case), unit_of(book, input)),
+                       unit_of(book, input)));
   else
     put_text(book, input->row, column, text_in(book, input, field, which_case), TEXT_PLAIN);
 }
 
-// Writes a field as it is in every case; returns what a formula finds of the case shown.
+// Writes a field as of writing, in every case; returns the formula of its value in the selected
+// case.
 static const char *put_kept(struct book *book, const struct written_columns *columns,
                             const struct written_input *input, int field) {
   struct arena *arena = book->arena;
@@ -203,7 +206,8 @@ static void keep_year(struct book *book, const struct written_columns *columns,
                 cell_here(book, input->row + (int)cases, column), book->sheets->case_index->text);
 }
 
-// Writes the years as they are in every case; returns what a formula finds of the case shown.
+// Writes the years as of writing, in every case; returns the formula of their value in the selected
+// case.
 static const char *put_kept_years(struct book *book, const struct written_columns *columns,
                                   const struct written_input *input) {
   for (int year = 1; year <= input->year_count; year++)
@@ -211,7 +215,7 @@ static const char *put_kept_years(struct book *book, const struct written_column
   return years_of_row(book, input->row, kept_year_column(book, columns, 1), input->year_count);
 }
 
-// Whether it is typed over, and how many are down to this row.
+// Whether it has been overwritten, and how many have been down to this row.
 static void put_changed(struct book *book, const struct written_columns *columns,
                         const struct written_input *input) {
   struct typed_rows *typed = &book->sheets->typed;
@@ -248,12 +252,10 @@ void written_put(struct book *book, const struct written_columns *columns,
   put_changed(book, columns, input);
   const char *was = put_kept(book, columns, input, KEPT_WAS);
   put_field(book, columns, input, WRITTEN_SOURCE,
-            arena_printf(book->arena, "\"typed over (was \"&%s&\")\"", was));
+            arena_printf(book->arena, "\"overwritten (was \"&%s&\")\"", was));
   put_field(book, columns, input, WRITTEN_DATE, "\"-\"");
   put_field(book, columns, input, WRITTEN_GRADE, "\"assumed\"");
   put_field(book, columns, input, WRITTEN_PLACE, "\"this workbook\"");
-  const char *source = text_in(book, input, WRITTEN_SOURCE, book->scenario->selected);
-  set_lines(book, input->row, 1 + text_characters(source) / WRITTEN_SOURCE_WIDTH);
 }
 
 void written_put_provenance_header(struct book *book, int column, int row) {
@@ -267,14 +269,14 @@ void written_put_header(struct book *book, const struct written_columns *columns
   static const char *const kept[KEPT] = {"source", "date", "grade", "from", "value", "in words"};
   book->sheets->typed = (struct typed_rows){0};
   written_put_provenance_header(book, columns->provenance, row);
-  put_text(book, row, columns->beside + COLUMN_CHANGED, "Typed over", TEXT_HEADER_RIGHT);
+  put_text(book, row, columns->beside + COLUMN_CHANGED, "Overwritten", TEXT_HEADER_RIGHT);
   put_text(book, row, columns->beside + COLUMN_NUMBER, "So far", TEXT_HEADER_RIGHT);
   for (int field = 0; field < KEPT; field++)
     for (size_t c = 0; c < book->scenario->case_count; c++)
-      put_text(
-          book, row, kept_column(book, columns, field, c),
-          arena_printf(book->arena, "As written, %s: %s", kept[field], book->scenario->cases[c]),
-          TEXT_HEADER);
+      put_text(book, row, kept_column(book, columns, field, c),
+               arena_printf(book->arena, "As written, %s: %s", kept[field],
+                            book->scenario->case_labels[c]),
+               TEXT_HEADER);
   for (int year = 1; year <= columns->years; year++)
     put_text(book, row, kept_year_column(book, columns, year),
              arena_printf(book->arena, "As written, year %d", year), TEXT_HEADER);

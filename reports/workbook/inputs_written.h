@@ -1,67 +1,69 @@
-// inputs_written: where the inputs come from, live. Beside the table of Inputs stands what it said
-// when the workbook was written, in every case; a figure that is no longer that one has been typed
-// over, and so has its source, its date and its grade.
+// inputs_written: where the inputs come from, live. Beside the table of Inputs are its original
+// contents, as of writing, in every case; if a figure differs from them, it has been overwritten,
+// and so its source, date and grade change as well.
 #ifndef PERTOKEN_REPORTS_WORKBOOK_INPUTS_WRITTEN_H
 #define PERTOKEN_REPORTS_WORKBOOK_INPUTS_WRITTEN_H
 
 #include "reports/spreadsheet/book.h"
 #include "reports/workbook/sheets.h"
 
+#include <stddef.h>
+
 enum { WRITTEN_SOURCE, WRITTEN_DATE, WRITTEN_GRADE, WRITTEN_PLACE, WRITTEN_FIELDS };
 enum { WRITTEN_SOURCE_WIDTH = 48 };
 
-// The first column of the live provenance, and that of what it is compared with; years of the longest
-// row of the timeline.
+// The first column of the live provenance, and that of the original it is compared with; the number
+// of years in the longest row of the timeline.
 struct written_columns {
   int provenance, beside, years;
 };
 
 struct written_input {
   const struct option_sheet
-      *option; // whose figure it is; of a shared row, the first that shares it
+      *option; // the option whose figure it is; for a shared row, the first that shares it
   int declaration;
   int row;
   const char *live; // the name of the live value
-  // Of a row of the timeline: the inputs of its years, which stand from COLUMN_CASE on. One that is
-  // computed has the value before it.
+  // For a row of the timeline: the inputs of its years, which are in the columns from COLUMN_CASE
+  // on. A computed one has the value before it.
   const int *years;
   int year_count;
 };
 
-// Where a case's values of the timeline stand: with several, each has a row below that of the live
-// ones.
+// The row of a case's values in the timeline: with several cases, each has a row below the live
+// one.
 int written_case_row(const struct book *book, int row, size_t which_case);
 
 // The value of a year, from 1, as its cell shows it.
 double written_year(const struct book *book, const struct written_input *input, int year,
                     size_t which_case);
 
-// The cells of all years as the case had them: "AB63:AD63".
+// The cells of all years as originally written for the case: "AB63:AD63".
 const char *written_years(const struct book *book, const struct written_columns *columns,
                           const struct written_input *input, size_t which_case);
 
-// Whether the live years differ from these, "1" or "0", as the argument of IF.
+// Whether the live years differ from these, "1" or "0", as an argument of IF.
 const char *written_differs(const struct book *book, const struct written_input *input,
                             const char *years);
 
-// Source, date, grade and place, above a table's rows from that column on.
+// The headings source, date, grade and place above a table's rows, from that column on.
 void written_put_provenance_header(struct book *book, int column, int row);
 
 void written_put_header(struct book *book, const struct written_columns *columns, int row);
 void written_put(struct book *book, const struct written_columns *columns,
                  const struct written_input *input);
 
-// A field of an input's provenance in the case shown when the workbook is written.
+// A field of an input's provenance in the case selected when the workbook is written.
 const char *written_text(const struct book *book, const struct option_sheet *option,
                          int declaration, int field);
 
-// The cells of an input's live source, grade..., by its row, for other sheets: "'Inputs'!$K$9".
+// The cells of an input's live source, grade, ..., by its row, for other sheets: "'Inputs'!$K$9".
 const char *written_cell(const struct book *book, int row, int field);
 
-// Highlights what is typed over, in rows first..last of the table.
-// How many inputs are typed over, "'Inputs'!$N$80".
+// How many inputs have been overwritten, "'Inputs'!$N$80".
 const char *written_count(const struct book *book);
 
+// Highlights overwritten inputs in rows first..last of the table.
 void written_end(struct book *book, const struct written_columns *columns, int first, int last);
 
 #endif

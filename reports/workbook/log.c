@@ -1,4 +1,4 @@
-// Change log: what this workbook was made of, so that it can be made again.
+// Change log: what this workbook was made from, so that it can be made again.
 #include "base/arena.h"
 #include "base/version.h"
 #include "model/chance/draw.h"
@@ -8,6 +8,7 @@
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/formula.h"
 #include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
@@ -23,7 +24,7 @@ static void put_entry(struct book *book, const char *label, const char *text) {
   put_text(book, book->row++, 1, text, TEXT_PLAIN);
 }
 
-// As they would be typed again.
+// As they would be typed on the command line.
 static const char *settings_text(const struct scenario *scenario, struct arena *arena) {
   const char *text = scenario->mixed ? "--mixed" : "";
   for (size_t i = 0; i < scenario->setting_count; i++)
@@ -35,7 +36,7 @@ static void write_options(struct book *book) {
   const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
     put_entry(book, "Option",
-              arena_printf(book->arena, "%s: %s%s", scenario->options[o].id,
+              arena_printf(book->arena, "%s: %s%s", scenario->options[o].label,
                            scenario->options[o].accelerator_name,
                            o == scenario->baseline ? " (baseline)" : ""));
 }
@@ -45,12 +46,12 @@ static const char *seed_text(const struct book *book) {
   if (!simulation)
     return "none: no simulation in this workbook";
   if (!simulation->done)
-    return "none: nothing to draw in this case";
+    return "none: nothing is uncertain in this case";
   return arena_printf(book->arena, "%" PRIu64 ", of %" PRIu64 " draws by method %s",
                       simulation->seed, simulation->draws, draw_method_names[simulation->method]);
 }
 
-// What is typed over, in the order of Inputs: the rows where one more is.
+// The overwritten inputs, in the order of Inputs: the rows in which the running count increases.
 static void write_typed_row(struct book *book, int k) {
   const struct typed_rows *typed = &book->sheets->typed;
   struct arena *arena = book->arena;
@@ -62,21 +63,33 @@ static void write_typed_row(struct book *book, int k) {
   put_formula(book, book->row, COLUMN_NUMBER, k + 1, CELL_FORMULA, &inputs, "=%s1",
               k ? arena_printf(arena, "%s+", cell_here(book, book->row - 1, COLUMN_NUMBER)) : "");
   for (int i = 0; i < 2; i++)
-    put_formula_text(book, book->row, i, "-", formats_text(&book->formats, TEXT_PLAIN),
-                     "=IF(%s>%s,\"-\",INDEX(%s:%s,MATCH(%s,%s,0),1))", number, written_count(book),
+    put_formula_text(book, book->row, i, "", formats_text(&book->formats, TEXT_PLAIN),
+                     "=IF(%s>%s,\"\",INDEX(%s:%s,MATCH(%s,%s,0),1))", number, written_count(book),
                      cell_on(book, SHEET_INPUTS, typed->first, columns[i]),
                      cell_fixed(book, typed->last, columns[i]), number, numbers);
   book->row++;
 }
 
+// Row numbers beyond the last overwritten input look like blank paper.
+static void blank_unused(struct book *book, int first, int last) {
+  lxw_conditional_format rule = {
+      .type = LXW_CONDITIONAL_TYPE_FORMULA,
+      .value_string = arena_printf(book->arena, "=%s=\"\"",
+                                   cell_address(first, COLUMN_LABEL, ADDRESS_COLUMN, book->arena)),
+      .format = formats_text(&book->formats, TEXT_PAST)};
+  put_rule(book, first, COLUMN_NUMBER, last, COLUMN_NUMBER, &rule);
+}
+
 static void write_typed(struct book *book) {
-  static const char *const headings[] = {"Inputs typed over since", "What they were", "Number"};
+  static const char *const headings[] = {"Inputs overwritten since", "Previous values", "Number"};
   put_header(book, ++book->row, headings, COLUMN_NUMBER);
   put_headings(book, book->row, COLUMN_NUMBER, headings + COLUMN_NUMBER, 1);
-  put_text(book, ++book->row, 0, "In all", TEXT_PLAIN);
+  put_text(book, ++book->row, 0, "Total", TEXT_PLAIN);
   put_formula(book, book->row++, COLUMN_NUMBER, 0, CELL_LINK, &inputs, "=%s", written_count(book));
+  const int first = book->row;
   for (int k = 0; k < TYPED_ROWS; k++)
     write_typed_row(book, k);
+  blank_unused(book, first, book->row - 1);
 }
 
 void write_log(struct book *book) {
@@ -89,10 +102,10 @@ void write_log(struct book *book) {
   put_entry(book, "Scenario", scenario->path);
   put_entry(book, "Title", scenario->title);
   put_entry(book, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
-  put_entry(book, "Date that ages of figures are counted from", scenario->date);
+  put_entry(book, "As-of date for data age", scenario->date);
   put_entry(book, "Cost model", scenario->model->source->name);
   put_entry(book, "Seed", seed_text(book));
-  put_entry(book, "Case shown when written", scenario->cases[scenario->selected]);
+  put_entry(book, "Case shown when written", scenario->case_labels[scenario->selected]);
   put_entry(book, "Settings", settings_text(scenario, book->arena));
   write_options(book);
   write_typed(book);

@@ -1,12 +1,13 @@
-// Negotiation: what each side would have to concede, or may ask, so that its option costs as much per
-// token as the other, and 5 and 10 % less, live: costs are linear in the price, so that the price
-// follows from the cost at a price of zero. An option's other side is the baseline; the baseline's is
-// the cheapest of the others.
+// Negotiation: what each side would have to concede, or may ask, for its option's cost per token to
+// match the other's, and to be 5 and 10 % below it, live. Costs are linear in the price, so the
+// price follows from the cost at a price of zero. An option's other side is the baseline; the
+// baseline's is the cheapest of the others.
 #include "base/arena.h"
 #include "model/chance/draw.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
 #include "model/questions/solve.h"
 #include "model/questions/solve_spread.h"
 #include "model/scenario/option.h"
@@ -23,6 +24,7 @@
 #include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,8 +53,7 @@ static double cost_of(const struct book *book, size_t option) {
   return option_value(book->scenario, &book->scenario->options[option], cost_item(book), 0);
 }
 
-// The option on the other side of an option's negotiation; -1 where their costs mean nothing to each
-// other.
+// The option on the other side of an option's negotiation; -1 if their costs cannot be compared.
 static int rival_of(const struct book *book, size_t option) {
   const struct standing *standings = book->sheets->ranking->options;
   const size_t baseline = book->scenario->baseline;
@@ -113,21 +114,22 @@ int negotiation_plan(struct book *book) {
 
 struct deal {
   const struct option_sheet *option, *rival;
-  const char *rival_words;           // "b200", or "the cheapest of the others"
-  const char *rival_cost;            // a formula: its cost, or the least of theirs
-  int price, discount;               // declarations; discount -1 for a rent, and by year
-  double cost, other, paid;          // as cells show them: its own, the rival's, its price
-  int today;                         // the row of what holds today, before that at a price of zero
-  const struct solve_spread *spread; // of the price at the rival's cost; NULL without ranges
+  const char *rival_words;           // "B200, 64 GPUs", or "the cheapest of the others"
+  const char *rival_cost;            // a formula: its cost, or the lowest of theirs
+  int price, discount;               // declarations; discount is -1 for a rent or a list by year
+  double cost, other, paid;          // as in cells: its own cost, the rival's, the price paid
+  int today;                         // the row of current values; then that for a price of zero
+  const struct solve_spread *spread; // over the price at the rival's cost; NULL without ranges
 };
 
-// The baseline's rival is whichever of the others is the cheapest once inputs were typed over.
+// The baseline's rival is whichever of the others is the cheapest, also after inputs have been
+// overwritten.
 static void name_rival(const struct book *book, struct deal *deal) {
   const struct scenario *scenario = book->scenario;
   struct arena *arena = book->arena;
   const char *costs = NULL;
   size_t count = 0;
-  deal->rival_words = deal->rival->option->id;
+  deal->rival_words = deal->rival->option->label;
   deal->rival_cost = option_name_used(deal->rival, cost_item(book));
   if (deal->option->option != &scenario->options[scenario->baseline])
     return;
@@ -138,7 +140,7 @@ static void name_rival(const struct book *book, struct deal *deal) {
       count++;
     }
   if (count > 1) {
-    deal->rival_words = "the cheapest of the others";
+    deal->rival_words = "the cheapest alternative";
     deal->rival_cost = arena_printf(arena, "MIN(%s)", costs);
   }
 }
@@ -161,7 +163,7 @@ static struct deal deal_of(struct book *book, size_t o) {
   return deal;
 }
 
-// The price at which the option costs `target`; NAN where even a price of zero is too much.
+// The price at which the option costs `target`; NAN if even a price of zero is too high.
 static double price_at(const struct deal *deal, double target) {
   const double slope = deal->cost - deal->option->free_cost;
   return slope == 0 || target < deal->option->free_cost
@@ -173,7 +175,7 @@ static const struct unit *price_unit(const struct book *book, const struct deal 
   return &book->scenario->model->declarations[deal->price].unit;
 }
 
-// A number, or what stands where there is none.
+// A number, or the text shown if there is none.
 static void put_found(struct book *book, int row, int column, double value, enum cell_role role,
                       const struct unit *unit, const char *otherwise, const char *formula) {
   if (isnan(value))
@@ -183,10 +185,10 @@ static void put_found(struct book *book, int row, int column, double value, enum
     put_formula(book, row, column, value, role, unit, "%s", formula);
 }
 
-// Linear: today's price times the way from the cost at zero to the cost wanted, over the way from
-// there to today's.
+// Linear interpolation: today's price times (cost wanted - cost at zero) / (today's cost - cost at
+// zero).
 static void write_price(struct book *book, const struct deal *deal, int row, double price) {
-  static const char none[] = "no price does it";
+  static const char none[] = "no such price";
   struct arena *arena = book->arena;
   const char *cost = cell_fixed(book, deal->today, COLUMN_WANTED);
   const char *zero = cell_fixed(book, deal->today + 1, COLUMN_WANTED);
@@ -205,7 +207,7 @@ static void write_price(struct book *book, const struct deal *deal, int row, dou
             arena_printf(arena, "=IF(ISNUMBER(%s),MAX(0,(%s/%s)-1),\"-\")", found, found, paid));
 }
 
-// The net price, and the discount on the present list price that comes to it.
+// The net price, and the discount on the current list price that results in it.
 static void write_discount(struct book *book, const struct deal *deal, int row, double price) {
   struct arena *arena = book->arena;
   if (deal->discount < 0)
@@ -223,7 +225,7 @@ static void write_discount(struct book *book, const struct deal *deal, int row, 
                          net_cell, paid, paid, net_cell, paid));
 }
 
-// Of a price at which both cost the same, what the ranges make of it.
+// The distribution, over the ranges, of the price at which both cost the same.
 static void write_spread(struct book *book, const struct deal *deal, int row) {
   for (int i = 0; i < 3 && deal->spread; i++) {
     const double value = deal->spread->percentiles[i * (SIMULATE_LEVELS / 2)];
@@ -249,7 +251,7 @@ static void write_target(struct book *book, const struct deal *deal, size_t t) {
              scenario->model->declarations[deal->price].unit.text);
   struct name *saving = NULL;
   if (t)
-    saving = constants_literal(&book->constants, "wanted", "Saving to be negotiated",
+    saving = constants_literal(&book->constants, "wanted", "Saving to negotiate",
                                arena_printf(book->arena, "%g %%", 100 * wanted_savings[t]),
                                wanted_savings[t], &unit_percent);
   if (saving)
@@ -270,18 +272,19 @@ static void write_headings(struct book *book, const struct deal *deal) {
   const char *what = option->rented ? "Rent" : "List price";
   const char *unit = book->scenario->model->declarations[cost_item(book)].unit.text;
   const char *const numbers[] = {
-      "Saving wanted",
+      "Target saving",
       arena_printf(arena, "Cost, %s", unit),
       what,
-      "To concede",
-      "Room to ask more",
+      "Concession needed",
+      "Room for a higher price",
       option->rented ? "" : "Net price",
       deal->discount < 0 ? "" : "Or as discount",
-      deal->spread ? arena_printf(arena, "%s, P5, against %s", what, deal->rival->option->id) : "",
+      deal->spread ? arena_printf(arena, "%s, P5, against %s", what, deal->rival->option->label)
+                   : "",
       deal->spread ? "Median" : "",
       deal->spread ? "P95" : ""};
-  const char *const texts[] = {
-      arena_printf(arena, "What %s's vendor must concede, or may ask", option->id), "Key", "Unit"};
+  const char *const texts[] = {arena_printf(arena, "Price position of %s's vendor", option->label),
+                               "Key", "Unit"};
   put_header(book, book->row, texts, 3);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
     put_text(book, book->row, COLUMN_SAVING + (int)i, numbers[i], TEXT_HEADER_RIGHT);
@@ -309,6 +312,70 @@ static void write_today(struct book *book, const struct deal *deal) {
               deal->option->free_cost_cell);
 }
 
+static bool is_promised(const struct offer_text *text) {
+  return !strncmp(text->name, "guarantee ", strlen("guarantee ")) ||
+         !strncmp(text->name, "acceptance.", strlen("acceptance."));
+}
+
+// "guarantee chat.tokens_per_s" is "Guarantee chat: output tokens per second".
+static const char *promise_label(const char *name, struct arena *arena) {
+  static const struct {
+    const char *key, *label;
+  } labels[] = {
+      {"model", "model"},
+      {"precision", "precision"},
+      {"activations", "precision of activations"},
+      {"kv", "precision of the KV cache"},
+      {"basis", "basis"},
+      {"scenario", "benchmark scenario"},
+      {"batch", "concurrent requests"},
+      {"context", "context in tokens"},
+      {"tokens_per_s", "output tokens per second"},
+      {"power", "power under load"},
+      {"ttft", "time to first token (TTFT)"},
+      {"tpot", "time per output token (TPOT)"},
+      {"input_tokens", "input tokens per request"},
+      {"output_tokens", "output tokens per request"},
+      {"request_rate", "arriving requests"},
+      {"concurrency", "requests in flight"},
+      {"tolerance", "tolerance of the fleet's mean"},
+      {"node_tolerance", "tolerance of a single node"},
+      {"confidence", "confidence"},
+      {"may_fail", "nodes that may fail"},
+      {"remedy", "remedy, share of the price per percent missing"},
+      {"remedy_limit", "cap on the remedy, share of the price"},
+      {"replacement_time", "time for a replacement"},
+  };
+  const char *dot = strrchr(name, '.'), *label = dot ? dot + 1 : name;
+  for (size_t i = 0; dot && i < sizeof labels / sizeof labels[0]; i++)
+    if (!strcmp(labels[i].key, dot + 1))
+      label = labels[i].label;
+  return dot ? arena_printf(arena, "%c%.*s: %s", toupper((unsigned char)*name),
+                            (int)(dot - name - 1), name + 1, label)
+             : label;
+}
+
+// The vendor's guarantees, and what it owes if it misses them, in the offer's own words: they are
+// negotiated along with the price.
+static void write_guarantees(struct book *book, const struct option *option) {
+  const struct scenario *scenario = book->scenario;
+  const struct scenario_offer *quoted = option_offer(scenario, option, scenario->selected);
+  if (!quoted)
+    return;
+  const char *heading =
+      arena_printf(book->arena, "Guaranteed for %s by %s, %s", option->label,
+                   offer_reference(quoted->offer, book->arena), quoted->offer->date);
+  const char *const texts[] = {"Clause", "Key", "In the offer", ""};
+  put_heading(book, book->row++, COLUMN_SAVING, heading);
+  put_header(book, book->row++, texts, COLUMN_SAVING + 1);
+  for (size_t i = 0; i < quoted->offer->text_count; i++)
+    if (is_promised(&quoted->offer->texts[i])) {
+      const struct offer_text *text = &quoted->offer->texts[i];
+      put_labels(book, book->row++, promise_label(text->name, book->arena), text->name, text->text);
+    }
+  book->row++;
+}
+
 static void write_offer(struct book *book, struct deal *deal) {
   write_headings(book, deal);
   deal->today = ++book->row;
@@ -317,6 +384,7 @@ static void write_offer(struct book *book, struct deal *deal) {
   for (size_t t = 0; t < TARGETS; t++)
     write_target(book, deal, t);
   book->row++;
+  write_guarantees(book, deal->option->option);
 }
 
 void write_negotiation(struct book *book) {
@@ -326,10 +394,9 @@ void write_negotiation(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++)
     drawn |= book->sheets->price_spreads[o] != NULL;
   put_text(book, NOTE_ROW, 0,
-           drawn
-               ? "Live: change an input and the prices follow. P5, median and P95 were found when "
-                 "the workbook was written, of 4,096 draws of the ranges."
-               : "Live: change an input and the prices follow.",
+           drawn ? "Live: change an input and the prices follow. P5, median and P95 were computed "
+                   "when the workbook was written, from 4,096 draws of the ranges."
+                 : "Live: change an input and the prices follow.",
            TEXT_NOTE);
   book->row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t o = 0; o < scenario->option_count; o++) {

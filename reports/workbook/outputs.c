@@ -57,7 +57,7 @@ static void write_ids(struct book *book, const char *heading) {
   const char *headings[] = {heading, "Key", "Unit"};
   put_header(book, book->row, headings, 3);
   for (size_t o = 0; o < book->scenario->option_count; o++)
-    put_headings(book, book->row, outputs_option_column(o), &book->scenario->options[o].id, 1);
+    put_headings(book, book->row, outputs_option_column(o), &book->scenario->options[o].label, 1);
   book->row++;
 }
 
@@ -82,7 +82,7 @@ const char *outputs_count(struct book *book, const char *label, const char *key,
   return outputs_fixed(book, row);
 }
 
-// A scalar of every option that has it.
+// A scalar for every option that has it.
 static int write_scalar(struct book *book, int declaration) {
   const struct declaration *item = &book->scenario->model->declarations[declaration];
   int row = outputs_labels(book, item->label, item->name, item->unit.text);
@@ -109,17 +109,11 @@ static int write_saving(struct book *book, const char *label, const char *key, c
     }
     double saving = option_saving(scenario, &scenario->options[o], item);
     const char *cost = cell_address(item_row, outputs_option_column(o), ADDRESS_ROW, arena);
-    put_formula(book, row, outputs_option_column(o), isfinite(saving) ? saving : 0, CELL_TOTAL,
-                &unit_percent, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline);
+    put_formula_in(book, row, outputs_option_column(o), isfinite(saving) ? saving : 0,
+                   formats_saving(&book->formats, CELL_TOTAL), "=IF(%s=0,0,1-%s/%s)", baseline,
+                   cost, baseline);
   }
   return row;
-}
-
-static bool any_has(const struct book *book, int declaration) {
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (option_has(&book->scenario->options[o], declaration))
-      return true;
-  return false;
 }
 
 static void write_accelerators(struct book *book) {
@@ -144,13 +138,31 @@ static void write_grades(struct book *book) {
                      formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s", grades_cell(book, o));
 }
 
+const char *outputs_label(const struct book *book, const struct option_sheet *sheet) {
+  return cell_on(book, SHEET_OUTPUTS, book->sheets->rows.options,
+                 outputs_option_column((size_t)(sheet - book->sheets->options)));
+}
+
 const char *outputs_grade(const struct book *book, size_t option) {
   return cell_on(book, SHEET_OUTPUTS, book->sheets->rows.grade, outputs_option_column(option));
 }
 
+// A single option saves nothing against itself.
+static void write_savings(struct book *book) {
+  struct output_rows *rows = &book->sheets->rows;
+  const char *baseline = book->scenario->options[book->scenario->baseline].label;
+  struct arena *arena = book->arena;
+  if (book->scenario->option_count < 2)
+    return;
+  rows->saving = write_saving(book, arena_printf(arena, "Saving per token against %s", baseline),
+                              "saving", "cost_per_mtok", rows->cost);
+  rows->saving_levelised =
+      write_saving(book, arena_printf(arena, "Saving per token against %s, levelized", baseline),
+                   "saving_levelised", "levelised_cost_per_mtok", rows->levelised);
+}
+
 static void write_results(struct book *book) {
   struct output_rows *rows = &book->sheets->rows;
-  const struct scenario *scenario = book->scenario;
   int cost = model_find(book->scenario->model, "cost_per_mtok");
   int levelised = model_find(book->scenario->model, "levelised_cost_per_mtok");
   rows->options = book_place(book, book->row);
@@ -161,7 +173,7 @@ static void write_results(struct book *book) {
     bool result =
         item->role == ROLE_HEADLINE ||
         (item->role == ROLE_NONE && item->group == book->scenario->model->declarations[cost].group);
-    if (item->kind != DECLARATION_SCALAR || !result || !any_has(book, d))
+    if (item->kind != DECLARATION_SCALAR || !result || !scenario_has(book->scenario, d))
       continue;
     int row = write_scalar(book, d);
     if (d == cost)
@@ -177,14 +189,9 @@ static void write_results(struct book *book) {
         book->sheets->outputs->amounts[a] = row;
   }
   write_grades(book);
-  const char *baseline = scenario->options[scenario->baseline].id;
-  struct arena *arena = book->arena;
-  rows->saving = write_saving(book, arena_printf(arena, "Saving per token against %s", baseline),
-                              "saving", "cost_per_mtok", rows->cost);
-  rows->saving_levelised =
-      write_saving(book, arena_printf(arena, "Saving per token against %s, levelised", baseline),
-                   "saving_levelised", "levelised_cost_per_mtok", rows->levelised);
-  write_ranked(book);
+  write_savings(book);
+  place_ranked(book);
+  place_crossings(book);
 }
 
 static void write_categories(struct book *book) {
@@ -192,7 +199,8 @@ static void write_categories(struct book *book) {
   write_ids(book, "Cost by category");
   rows->first_category = book->row;
   for (int d = 0; d < book->scenario->model->count; d++)
-    if (book->scenario->model->declarations[d].role == ROLE_CATEGORY && any_has(book, d))
+    if (book->scenario->model->declarations[d].role == ROLE_CATEGORY &&
+        scenario_has(book->scenario, d))
       write_scalar(book, d);
   rows->last_category = book->row - 1;
 }
@@ -224,7 +232,7 @@ static void write_share(struct book *book, int declaration, int category_row) {
   }
 }
 
-// The chart's legend leaves out a category that is nothing in every case.
+// The chart's legend leaves out a category that is zero in every case.
 static bool is_named(struct book *book, int declaration) {
   const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -238,7 +246,7 @@ static bool is_named(struct book *book, int declaration) {
   return false;
 }
 
-// "Cooling" of "Cooling, total".
+// "Cooling" for "Cooling, total".
 static const char *short_label(struct book *book, int declaration) {
   static const char total[] = ", total";
   const char *label = book->scenario->model->declarations[declaration].label;
@@ -261,7 +269,7 @@ static void write_shares(struct book *book) {
   write_ids(book, "Cost per million output tokens by category");
   for (int d = 0; d < model->count; d++) {
     ordinal += model->declarations[d].role == ROLE_CATEGORY;
-    if (model->declarations[d].role != ROLE_CATEGORY || !any_has(book, d))
+    if (model->declarations[d].role != ROLE_CATEGORY || !scenario_has(book->scenario, d))
       continue;
     book->sheets->outputs->shares[book->sheets->outputs->share_count++] = (struct share){
         book->row, short_label(book, d), category_colour((size_t)ordinal), is_named(book, d)};
@@ -272,8 +280,9 @@ static void write_shares(struct book *book) {
 static int write_yearly(struct book *book, struct option_sheet *sheet, int declaration) {
   const struct declaration *item = &book->scenario->model->declarations[declaration];
   const char *id = sheet->option->id;
-  int row = outputs_labels(book, arena_printf(book->arena, "%s, %s", item->label, id),
-                           arena_printf(book->arena, "%s.%s", id, item->name), item->unit.text);
+  int row =
+      outputs_labels(book, arena_printf(book->arena, "%s, %s", item->label, sheet->option->label),
+                     arena_printf(book->arena, "%s.%s", id, item->name), item->unit.text);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     put_formula(book, row, column, shown_value(book, sheet, declaration, t), CELL_LINK, &item->unit,
@@ -289,10 +298,10 @@ static int series_of(const struct book *book, const char *name) {
 
 bool outputs_any_series(const struct book *book, const char *name) {
   const int d = series_of(book, name);
-  return d >= 0 && any_has(book, d);
+  return d >= 0 && scenario_has(book->scenario, d);
 }
 
-// A row per option of a series.
+// For a series, a row for each option.
 static int *write_all_yearly(struct book *book, const char *name) {
   const size_t count = book->scenario->option_count;
   int *rows = arena_array(book->arena, count, sizeof *rows);
@@ -304,7 +313,7 @@ static int *write_all_yearly(struct book *book, const char *name) {
   return rows;
 }
 
-// When a period ends, no later than the horizon: the chart's lines stop there.
+// The end of each period, at most the horizon: the chart's lines stop there.
 static void write_ends(struct book *book) {
   const int end = series_of(book, "end"), horizon = model_find(book->scenario->model, "horizon");
   for (size_t o = 0; o < book->scenario->option_count; o++) {
@@ -316,9 +325,9 @@ static void write_ends(struct book *book) {
     struct name *name = option_name(sheet, horizon);
     const char *id = sheet->option->id;
     name->used = true;
-    book->sheets->outputs->years[o] =
-        outputs_labels(book, arena_printf(book->arena, "Time since the purchase, %s", id),
-                       arena_printf(book->arena, "%s.time", id), unit->text);
+    book->sheets->outputs->years[o] = outputs_labels(
+        book, arena_printf(book->arena, "Time since the purchase, %s", sheet->option->label),
+        arena_printf(book->arena, "%s.time", id), unit->text);
     for (int t = 0; t < book->scenario->periods; t++) {
       const char *from = series_cell(book, sheet, end, COLUMN_PERIOD + t);
       put_formula(book, book->sheets->outputs->years[o], COLUMN_PERIOD + t,
@@ -336,14 +345,77 @@ static void write_years(struct book *book) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
     book->sheets->options[o].cash_row = book->sheets->outputs->cash[o];
   book->sheets->outputs->cumulative = write_all_yearly(book, "cumulative_cash");
-  book->sheets->outputs->years =
-      arena_array(book->arena, book->scenario->option_count, sizeof *book->sheets->outputs->years);
-  write_ends(book);
   book->sheets->outputs->fleet = write_all_yearly(book, "in_service");
   book->sheets->outputs->demanded = write_all_yearly(book, "demanded");
   book->sheets->outputs->tokens_served = outputs_any_series(book, "demanded")
                                              ? write_all_yearly(book, "tokens")
                                              : book->sheets->outputs->demanded;
+  blank_undated(book, head, book->row - 1);
+}
+
+// A row of a series up to the horizon; after it, the last value is repeated at the same time.
+static int write_held(struct book *book, size_t option, int row, const char *name) {
+  const struct option_sheet *sheet = &book->sheets->options[option];
+  const int d = series_of(book, name), times = book->sheets->outputs->years[option];
+  const struct declaration *item = &book->scenario->model->declarations[d];
+  const int held = outputs_labels(
+      book,
+      arena_printf(book->arena, "%s, %s, up to the horizon", item->label, sheet->option->label),
+      arena_printf(book->arena, "%s.%s_line", sheet->option->id, name), item->unit.text);
+  double value = 0, before = -1;
+  for (int t = 0; t < book->scenario->periods; t++) {
+    const int column = COLUMN_PERIOD + t;
+    const double time =
+        fmin(outputs_value(book, option, "end", t), outputs_value(book, option, "horizon", 0));
+    if (time > before)
+      value = shown_value(book, sheet, d, t);
+    before = time;
+    if (t)
+      put_formula(book, held, column, value, CELL_FORMULA, &item->unit, "=IF(%s>%s,%s,%s)",
+                  cell_here(book, times, column), cell_here(book, times, column - 1),
+                  cell_here(book, row, column), cell_here(book, held, column - 1));
+    else
+      put_formula(book, held, column, value, CELL_FORMULA, &item->unit, "=%s",
+                  cell_here(book, row, column));
+  }
+  return held;
+}
+
+static int *write_all_held(struct book *book, const int *rows, const char *name) {
+  const size_t count = book->scenario->option_count;
+  int *lines = arena_array(book->arena, count, sizeof *lines);
+  for (size_t o = 0; o < count; o++)
+    lines[o] = rows[o] < 0 || book->sheets->outputs->years[o] < 0
+                   ? -1
+                   : write_held(book, o, rows[o], name);
+  return lines;
+}
+
+static void write_lines(struct book *book) {
+  struct outputs *outputs = book->sheets->outputs;
+  if (!outputs_horizons_differ(book->scenario))
+    return;
+  outputs->cash_line = write_all_held(book, outputs->cash, "cash");
+  outputs->fleet_line = write_all_held(book, outputs->fleet, "in_service");
+  outputs->demanded_line = write_all_held(book, outputs->demanded, "demanded");
+  outputs->served_line = outputs_any_series(book, "demanded")
+                             ? write_all_held(book, outputs->tokens_served, "tokens")
+                             : outputs->demanded_line;
+}
+
+// What the answer's sentence and the charts are computed from, not meant for readers: below
+// everything that is printed.
+static void write_workings(struct book *book) {
+  put_workings(book, book->row);
+  book->row += 3;
+  write_ranked(book);
+  write_words(book);
+  const int head = book->row;
+  book->row = put_periods(book, head, "By period", "");
+  book->sheets->outputs->years =
+      arena_array(book->arena, book->scenario->option_count, sizeof *book->sheets->outputs->years);
+  write_ends(book);
+  write_lines(book);
   write_crossings(book);
   blank_undated(book, head, book->row - 1);
 }
@@ -356,6 +428,20 @@ int outputs_periods(const struct scenario *scenario) {
       most = periods > most ? periods : most;
     }
   return most;
+}
+
+bool outputs_horizons_differ(const struct scenario *scenario) {
+  const int most = outputs_periods(scenario);
+  bool differ = false;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    int longest = 1;
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      const int periods = option_periods(scenario, &scenario->options[o], c);
+      longest = periods > longest ? periods : longest;
+    }
+    differ |= longest < most;
+  }
+  return differ;
 }
 
 // Above the results; the verdict itself is written with them.
@@ -374,16 +460,16 @@ static void write_answer(struct book *book, int row) {
 static void write_state(struct book *book, int row) {
   struct name *case_name = book->sheets->case_name;
   put_text(book, row, 0, "Case shown", TEXT_PLAIN);
-  put_formula_text(book, row, COLUMN_VALUE, book->scenario->cases[book->scenario->selected],
+  put_formula_text(book, row, COLUMN_VALUE, book->scenario->case_labels[book->scenario->selected],
                    formats_cell_text(&book->formats, CELL_LINK), "=%s", case_name->text);
   put_text(book, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, row + 1, COLUMN_VALUE);
   write_answer(book, row + 2);
 }
 
-static void write_tables(struct book *book) {
+// Returns the last row that is printed.
+static int write_tables(struct book *book) {
   const int tables = book->row;
-  write_words(book);
   write_categories(book);
   book->row++;
   write_shares(book);
@@ -392,9 +478,13 @@ static void write_tables(struct book *book) {
   write_years(book);
   if (book->writing)
     break_pages(book, tables, years);
+  const int last = book->row - 1;
+  book->row += 2;
+  write_workings(book);
+  return last;
 }
 
-// A period stands in the same column as on the calculation sheets.
+// A period is in the same column as on the calculation sheets.
 void write_outputs(struct book *book) {
   const struct scenario *scenario = book->scenario;
   struct outputs *outputs = arena_alloc(book->arena, sizeof *outputs);
@@ -403,20 +493,20 @@ void write_outputs(struct book *book) {
   book->sheets->rows = (struct output_rows){.tco = -1, .last_category = -1};
   begin_sheet(book, SHEET_OUTPUTS, NOTE_ROW + 1, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,
-           "Every number is a link to the calculation sheets, or a formula on such links.",
+           "Every number links to the calculation sheets, or is a formula on such links.",
            TEXT_NOTE);
   const int state = put_stamps(book, FIRST_STAMP_ROW);
   write_state(book, state);
   book->row = state + 4;
   write_results(book);
   book->sheets->outputs->charts = book->row + 1;
-  book->row = book->sheets->outputs->charts + outputs_chart_rows(book);
-  write_tables(book);
+  book->row = book->sheets->outputs->charts + outputs_chart_rows(book) + 1;
+  const int printed = write_tables(book);
   if (book->writing)
     insert_charts(book);
   const int options = outputs_option_column(scenario->option_count - 1);
   const int periods = COLUMN_PERIOD + scenario->periods - 1;
   const int last = periods > options ? periods : options;
   set_widths(book, (const int[]){46, 27, 11, option_width(scenario)}, 4, last);
-  end_sheet(book, book->row - 1, last);
+  end_sheet(book, printed, last);
 }

@@ -1,7 +1,8 @@
-// The charts of Outputs, two side by side, in rows that are kept free for them.
+// The charts of Outputs, two side by side, in rows reserved for them.
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/workbook/cost_curves.h"
@@ -9,10 +10,11 @@
 #include "reports/workbook/outputs.h"
 #include "reports/workbook/sheets.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { LEGEND_END = -1 }; // of a list of series, as the library wants it
+enum { LEGEND_END = -1 }; // ends a list of series, as the library requires
 
 static struct chart_range across(int row, int first, int last) {
   return (struct chart_range){SHEET_OUTPUTS, row, first, row, last};
@@ -40,28 +42,40 @@ static bool has_categories(const struct book *book) {
 static const char about_categories[] =
     "Stacked columns: each option's cost per million output tokens, by category";
 
-static lxw_chart *categories_chart(struct book *book) {
-  lxw_chart *chart = chart_begin(book, LXW_CHART_COLUMN_STACKED, "Cost per token, by category");
+// The named categories, or the others. Returns how many.
+static int stack_categories(struct book *book, lxw_chart *chart, bool named) {
   const int first = outputs_option_column(0);
   const int last = outputs_option_column(book->scenario->option_count - 1);
   const struct chart_range ids = across(book->sheets->outputs->share_ids, first, last);
-  int16_t *unnamed =
-      arena_array(book->arena, (size_t)book->sheets->outputs->share_count + 1, sizeof *unnamed);
   int count = 0;
   for (int i = 0; i < book->sheets->outputs->share_count; i++) {
     const struct share *share = &book->sheets->outputs->shares[i];
     const struct chart_range values = across(share->row, first, last);
+    if (share->named != named)
+      continue;
     chart_add_bars(chart, &ids, &values, share->label, share->colour);
-    if (!share->named)
-      unnamed[count++] = (int16_t)i;
+    count++;
   }
+  return count;
+}
+
+// What is nothing comes first: a stack that begins with 0 keeps 0 on the axis, which would else begin
+// just below the first category where that is most of the cost.
+static lxw_chart *categories_chart(struct book *book) {
+  lxw_chart *chart = chart_begin(book, LXW_CHART_COLUMN_STACKED, "Cost per token, by category");
+  int16_t *unnamed =
+      arena_array(book->arena, (size_t)book->sheets->outputs->share_count + 1, sizeof *unnamed);
+  const int count = stack_categories(book, chart, false);
+  stack_categories(book, chart, true);
+  for (int i = 0; i < count; i++)
+    unnamed[i] = (int16_t)i;
   unnamed[count] = LEGEND_END;
   if (count)
     chart_legend_delete_series(chart, unnamed);
   const struct chart_axes axes = {NULL, NULL, cost_axis(cost_unit(book), book->arena), "General"};
   chart_set_axes(chart, &axes);
   chart_set_series_gap(chart, 60);
-  // Credits go below the axis: the names stay below them.
+  // Credits extend below the axis: keep the names below them.
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_legend_set_position(chart, LXW_CHART_LEGEND_RIGHT);
   return chart;
@@ -88,20 +102,49 @@ static bool has_cash(const struct book *book) {
          model_find(model, "horizon") >= 0;
 }
 
-// From the foot on the axis up to the crossing; where there is none, nothing at the origin.
+// The most that an option pays in a period, or up to one, in any case.
+static double most_cash(const struct book *book, const char *item) {
+  const struct scenario *scenario = book->scenario;
+  const int d = model_find(scenario->model, item);
+  double most = 0;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option_sheet *sheet = &book->sheets->options[o];
+    if (d < 0 || !option_has(sheet->option, d))
+      continue;
+    for (int t = 0; t < scenario->periods; t++)
+      for (size_t c = 0; c < scenario->case_count; c++)
+        most = fmax(most, fabs(amount_in(sheet, d, t, c)));
+  }
+  return most / unit_cell_factor(&scenario->model->declarations[d].unit);
+}
+
+// The same for both charts of cash: "million USD", and the format that shows it.
+static struct chart_axes cash_axes(struct book *book) {
+  static const struct {
+    double from;
+    const char *word, *format;
+  } scales[] = {{1e6, "million ", "#,##0.0,,"}, {1e4, "thousand ", "#,##0,"}, {0, "", "#,##0"}};
+  const double most = most_cash(book, "cumulative_cash");
+  size_t i = 0;
+  while (most < scales[i].from)
+    i++;
+  return (struct chart_axes){.y = arena_printf(book->arena, "%s%s", scales[i].word, currency(book)),
+                             .y_format = scales[i].format};
+}
+
+// From the foot on the axis up to the crossing; if there is none, nothing at the origin.
 static void add_crossing(struct book *book, lxw_chart *chart, size_t option) {
   const int row = book->sheets->outputs->points[option];
   const struct chart_range x = {SHEET_OUTPUTS, row, COLUMN_VALUE, row + 1, COLUMN_VALUE};
   const struct chart_range y = {SHEET_OUTPUTS, row, COLUMN_PERIOD, row + 1, COLUMN_PERIOD};
-  lxw_chart_series *series = chart_add_line(chart, &x, &y, NULL, option);
-  chart_series_set_name_range(series, SHEET_OUTPUTS, (lxw_row_t)row + 2, COLUMN_VALUE);
+  lxw_chart_series *series = chart_add_line(chart, &x, &y, "where they cross", option);
   lxw_chart_line line = {
       .color = option_colour(option), .width = 1.25F, .dash_type = LXW_CHART_LINE_DASH_ROUND_DOT};
   chart_series_set_line(series, &line);
   chart_series_set_marker_type(series, LXW_CHART_MARKER_NONE);
 }
 
-// The legend names the crossing of two options; of more, each has the colour of its option.
+// The results give the times; the legend lists the options only.
 static void add_crossings(struct book *book, lxw_chart *chart, int lines) {
   enum { MAX_OPTIONS = 255 };
   const size_t options = book->scenario->option_count;
@@ -115,7 +158,7 @@ static void add_crossings(struct book *book, lxw_chart *chart, int lines) {
     count++;
   }
   unnamed[count] = LEGEND_END;
-  if (options > 2 && count)
+  if (count)
     chart_legend_delete_series(chart, unnamed);
 }
 
@@ -130,13 +173,13 @@ static void insert_cumulative(struct book *book, int row, int slot) {
       continue;
     const struct chart_range x = across(book->sheets->outputs->years[o], COLUMN_PERIOD, last);
     const struct chart_range y = across(book->sheets->outputs->cumulative[o], COLUMN_PERIOD, last);
-    chart_add_line(chart, &x, &y, scenario->options[o].id, o);
+    chart_add_line(chart, &x, &y, scenario->options[o].label, o);
     lines++;
   }
   add_crossings(book, chart, lines);
-  const struct chart_axes axes = {"years since the purchase", "General",
-                                  arena_printf(book->arena, "million %s", currency(book)),
-                                  "#,##0.0,,"};
+  struct chart_axes axes = cash_axes(book);
+  axes.x = "years since the purchase";
+  axes.x_format = "General";
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
   chart_place(book, chart, row, slot,
@@ -150,40 +193,63 @@ static bool has_yearly_periods(struct book *book) {
   return d < 0 || shown_value(book, &book->sheets->options[0], d, 0) == 1;
 }
 
-// "Cash cost by year"
+// "Cash cost by year": columns, or lines that end at the horizon if it differs between cases.
 static lxw_chart *begin_yearly(struct book *book, const char *what) {
   return chart_begin(
-      book, LXW_CHART_COLUMN,
+      book,
+      outputs_horizons_differ(book->scenario) ? LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS
+                                              : LXW_CHART_COLUMN,
       arena_printf(book->arena, "%s by %s", what, has_yearly_periods(book) ? "year" : "period"));
 }
 
-// A row of the periods from `first` on, as columns.
-static void add_yearly(struct book *book, lxw_chart *chart, int row, int first, const char *name,
-                       lxw_color_t colour) {
+// A series of an option from period `first` on: its row as columns, or its line.
+struct yearly {
+  const int *rows, *lines;
+  int first;
+};
+
+static void add_yearly(struct book *book, lxw_chart *chart, const struct yearly *yearly,
+                       size_t option, const char *name, lxw_color_t colour) {
+  const int first = COLUMN_PERIOD + yearly->first;
   const int last = COLUMN_PERIOD + outputs_periods(book->scenario);
-  const struct chart_range periods =
-      across(book->sheets->outputs->period, COLUMN_PERIOD + first, last);
-  const struct chart_range values = across(row, COLUMN_PERIOD + first, last);
-  chart_add_bars(chart, &periods, &values, name, colour);
+  const bool as_line = outputs_horizons_differ(book->scenario);
+  if (as_line && yearly->lines[option] < 0)
+    return;
+  const struct chart_range x = across(
+      as_line ? book->sheets->outputs->years[option] : book->sheets->outputs->period, first, last);
+  const struct chart_range y =
+      across(as_line ? yearly->lines[option] : yearly->rows[option], first, last);
+  if (as_line)
+    chart_add_coloured_line(chart, &x, &y, name, option, colour);
+  else
+    chart_add_bars(chart, &x, &y, name, colour);
 }
 
-static void add_options_yearly(struct book *book, lxw_chart *chart, const int *rows, int first) {
+static void add_options_yearly(struct book *book, lxw_chart *chart, const struct yearly *yearly) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (rows[o] >= 0)
-      add_yearly(book, chart, rows[o], first, book->scenario->options[o].id, option_colour(o));
+    if (yearly->rows[o] >= 0)
+      add_yearly(book, chart, yearly, o, book->scenario->options[o].label, option_colour(o));
 }
 
-static void end_yearly(lxw_chart *chart, const char *y, const char *format) {
-  const struct chart_axes axes = {"period, by the day on which it begins", NULL, y, format};
+static void end_yearly(struct book *book, lxw_chart *chart, const char *y, const char *format) {
+  const bool as_line = outputs_horizons_differ(book->scenario);
+  const struct chart_axes axes = {as_line ? "years since the purchase, at the end of a period"
+                                          : "period, by the day on which it begins",
+                                  as_line ? "General" : NULL, y, format};
   chart_set_axes(chart, &axes);
-  chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
+  if (as_line)
+    chart_axis_set_min(chart->x_axis, 0);
+  else
+    chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
 }
 
 static void insert_cash(struct book *book, int row, int slot) {
+  const struct outputs *outputs = book->sheets->outputs;
   lxw_chart *chart = begin_yearly(book, "Cash cost");
-  add_options_yearly(book, chart, book->sheets->outputs->cash, 0);
-  end_yearly(chart, arena_printf(book->arena, "million %s", currency(book)), "#,##0.0,,");
-  chart_place(book, chart, row, slot, "Columns: each option's cash cost in each period");
+  add_options_yearly(book, chart, &(const struct yearly){outputs->cash, outputs->cash_line, 0});
+  const struct chart_axes axes = cash_axes(book);
+  end_yearly(book, chart, axes.y, axes.y_format);
+  chart_place(book, chart, row, slot, "Each option's cash cost in each period");
 }
 
 // ---- accelerators by period, where they vary
@@ -193,11 +259,11 @@ static bool has_fleet(const struct book *book) {
 }
 
 static void insert_fleet(struct book *book, int row, int slot) {
+  const struct outputs *outputs = book->sheets->outputs;
   lxw_chart *chart = begin_yearly(book, "Accelerators in service");
-  add_options_yearly(book, chart, book->sheets->outputs->fleet, 1);
-  end_yearly(chart, "accelerators", "#,##0");
-  chart_place(book, chart, row, slot,
-              "Columns: each option's accelerators in service in each period");
+  add_options_yearly(book, chart, &(const struct yearly){outputs->fleet, outputs->fleet_line, 1});
+  end_yearly(book, chart, "accelerators", "#,##0");
+  chart_place(book, chart, row, slot, "Each option's accelerators in service in each period");
 }
 
 // ---- tokens against demand by period
@@ -217,10 +283,12 @@ static bool is_same_demand(const struct book *book, size_t a, size_t b) {
   return true;
 }
 
-// What all are asked for alike is drawn once.
+// Demand that all options share is drawn once.
 static void add_demand(struct book *book, lxw_chart *chart) {
   const struct scenario *scenario = book->scenario;
-  const int *rows = book->sheets->outputs->demanded;
+  const struct outputs *outputs = book->sheets->outputs;
+  const int *rows = outputs->demanded;
+  const struct yearly demanded = {rows, outputs->demanded_line, 1};
   size_t first = 0;
   while (rows[first] < 0)
     first++;
@@ -229,18 +297,21 @@ static void add_demand(struct book *book, lxw_chart *chart) {
     same &= rows[o] >= 0 && is_same_demand(book, first, o);
   for (size_t o = first; o < (same ? first + 1 : scenario->option_count); o++)
     if (rows[o] >= 0)
-      add_yearly(book, chart, rows[o], 1,
-                 same ? "demand" : arena_printf(book->arena, "demand, %s", scenario->options[o].id),
+      add_yearly(book, chart, &demanded, o,
+                 same ? "demand"
+                      : arena_printf(book->arena, "demand, %s", scenario->options[o].label),
                  demand_colour());
 }
 
 static void insert_tokens(struct book *book, int row, int slot) {
+  const struct outputs *outputs = book->sheets->outputs;
   lxw_chart *chart = begin_yearly(book, "Output tokens against demand");
   add_demand(book, chart);
-  add_options_yearly(book, chart, book->sheets->outputs->tokens_served, 1);
-  end_yearly(chart, "billion output tokens", "#,##0,,,");
+  add_options_yearly(book, chart,
+                     &(const struct yearly){outputs->tokens_served, outputs->served_line, 1});
+  end_yearly(book, chart, "billion output tokens", "#,##0,,,");
   chart_place(book, chart, row, slot,
-              "Columns: the demand in each period, and the output tokens that each option serves");
+              "The demand in each period, and the output tokens that each option serves");
 }
 
 // ---- cost per token against utilization and batch
@@ -252,7 +323,7 @@ static void add_curves(struct book *book, lxw_chart *chart, size_t first, size_t
     const char *sheet = SHEET_SENSITIVITY;
     const struct chart_range x = {sheet, curve->x_row, COLUMN_VALUE, curve->x_row, last};
     const struct chart_range y = {sheet, curve->y_row, COLUMN_VALUE, curve->y_row, last};
-    chart_add_line(chart, &x, &y, book->scenario->options[curve->option].id, curve->option);
+    chart_add_line(chart, &x, &y, book->scenario->options[curve->option].label, curve->option);
   }
 }
 
@@ -264,13 +335,13 @@ static void insert_utilizations(struct book *book, int row, int slot) {
   lxw_chart *chart = chart_begin(book, LXW_CHART_SCATTER_SMOOTH_WITH_MARKERS,
                                  "Cost per token against utilization");
   add_curves(book, chart, 0, book->sheets->curves->utilizations);
-  const struct chart_axes axes = {"utilization", "0%", cost_axis(cost_unit(book), book->arena),
+  const struct chart_axes axes = {"utilization", "0 %", cost_axis(cost_unit(book), book->arena),
                                   "General"};
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
   chart_axis_set_max(chart->x_axis, 1);
   chart_place(book, chart, row, slot,
-              "Lines: each option's cost per million output tokens at other utilizations");
+              "Lines: each option's cost per million output tokens at other levels of utilization");
 }
 
 static bool has_batches(const struct book *book) {
@@ -286,7 +357,7 @@ static void insert_batches(struct book *book, int row, int slot) {
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
   chart_place(book, chart, row, slot,
-              "Lines: cost per million output tokens at the batches that the evidence has");
+              "Lines: cost per million output tokens at the batches in the evidence");
 }
 
 // ---- watts, where there are records with readings
@@ -298,7 +369,7 @@ static void insert_watts(struct book *book, int row, int slot) {
 
 // ---- all of them
 
-// A chart and whether there is something to show; they fill the places in this order.
+// A chart, and whether there is something to show; the charts fill the places in this order.
 static const struct panel {
   bool (*is_there)(const struct book *);
   void (*insert)(struct book *, int row, int slot);
@@ -320,12 +391,15 @@ int outputs_chart_rows(const struct book *book) {
   return (count + 1) / 2 * CHART_ROWS;
 }
 
-// Pages that hold a number of rows begin with the second row of charts, where the first rows leave
-// no room for it, with the tables, and with the periods where those do not fit below the others.
+// A page holds a limited number of rows. Pages begin at the second row of charts (if the first rows
+// leave no room for it), at the tables, and at the periods (if they do not fit below the other
+// tables).
 void break_pages(struct book *book, int tables, int years) {
-  enum { PAGE_ROWS = 53 };
+  enum { PAGE_ROWS = 120 }; // a sheet of several pages is printed at 40 % or less, on A3
   lxw_row_t rows[4] = {0};
   size_t count = 0;
+  if (book->row <= PAGE_ROWS)
+    return;
   if (tables > PAGE_ROWS)
     rows[count++] = (lxw_row_t)(book->sheets->outputs->charts + CHART_ROWS);
   rows[count++] = (lxw_row_t)tables;

@@ -1,6 +1,10 @@
 // When the options' cumulative costs cross the baseline's, on Outputs.
 #include "base/arena.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
@@ -29,7 +33,7 @@ static double crossing_share(struct book *book, size_t option, int t) {
   return before / (before - excess_at(book, option, t));
 }
 
-// A value of the two ends of a period at the crossing within; 0 where there is none.
+// A value at the crossing within a period, from its two ends; 0 if there is none.
 static double crossing_at(struct book *book, size_t option, int t,
                           double (*value)(struct book *, size_t, int)) {
   const double before = value(book, option, t - 1), after = value(book, option, t);
@@ -54,13 +58,13 @@ static int labels_of(struct book *book, size_t option, const char *label, const 
   struct arena *arena = book->arena;
   const struct scenario *scenario = book->scenario;
   const char *id = scenario->options[option].id;
-  return outputs_labels(
-      book,
-      arena_printf(arena, "%s, %s and %s", label, id, scenario->options[scenario->baseline].id),
-      arena_printf(arena, "%s.%s", id, key), unit->text);
+  return outputs_labels(book,
+                        arena_printf(arena, "%s, %s and %s", label, scenario->options[option].label,
+                                     scenario->options[scenario->baseline].label),
+                        arena_printf(arena, "%s.%s", id, key), unit->text);
 }
 
-// "=MAX(F40:L40)" of the periods, beside the unit: the last of several crossings.
+// "=MAX(F40:L40)" over the periods, beside the unit: the last of several crossings.
 static void write_last(struct book *book, int row, double value, const struct unit *unit) {
   put_formula(book, row, COLUMN_VALUE, value, CELL_TOTAL, unit, "=MAX(%s:%s)", cell(book, row, 1),
               cell(book, row, book->scenario->periods - 1));
@@ -76,8 +80,8 @@ static int write_excess(struct book *book, size_t option) {
   return row;
 }
 
-// In a period whose ends have the difference on either side of zero: where between them it is zero,
-// on the line of another row; else 0.
+// In a period at whose ends the difference has opposite signs: the place between them where it is
+// zero, on the line of another row; else 0.
 static int write_where(struct book *book, size_t option, const char *label, const char *key,
                        int excess, int line, double (*value)(struct book *, size_t, int),
                        const struct unit *unit) {
@@ -116,23 +120,49 @@ static void write_points(struct book *book, size_t option) {
   }
 }
 
-// What the chart's legend says of it.
+static bool has_lines(const struct book *book, size_t option) {
+  const struct model *model = book->scenario->model;
+  const int cumulative = model_find(model, "cumulative_cash"), end = model_find(model, "end");
+  const struct option *of = &book->scenario->options[option];
+  return cumulative >= 0 && end >= 0 && option_has(of, cumulative) && option_has(of, end);
+}
+
+// Whether an option's line is compared with the baseline's.
+static bool is_crossed(const struct book *book, size_t option) {
+  const size_t baseline = book->scenario->baseline;
+  return option != baseline && has_lines(book, option) && has_lines(book, baseline) &&
+         book->sheets->ranking->options[option].compared;
+}
+
+void place_crossings(struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  bool any = false;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    any |= is_crossed(book, o);
+  if (any)
+    book->sheets->outputs->crossing_words =
+        outputs_labels(book,
+                       arena_printf(book->arena, "Cumulative cost the same as that of %s",
+                                    scenario->options[scenario->baseline].label),
+                       "crossing_words", unit_plain.text);
+}
+
+// Among the results: when the option's cumulative cost equals the baseline's.
 static void write_statement(struct book *book, size_t option) {
-  static const char none[] = "no crossing", before[] = "crossing after ", after[] = " years";
+  static const char none[] = "not within the horizon", before[] = "after ", after[] = " years";
   const char *when = cell_here(book, book->sheets->outputs->crossing[option], COLUMN_VALUE);
   const double years = last_crossing(book, option, time_at);
-  const int row = labels_of(book, option, "Crossing in words", "crossing_words", &unit_plain);
-  put_formula_text(book, row, COLUMN_VALUE,
+  put_formula_text(book, book->sheets->outputs->crossing_words, outputs_option_column(option),
                    years == 0 ? none
                               : arena_printf(book->arena, "%s%s%s", before,
                                              outputs_number(years, 1, book->arena), after),
-                   formats_text(&book->formats, TEXT_PLAIN),
+                   formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
                    "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when, none, before, when, after);
 }
 
 void write_crossings(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  const size_t count = scenario->option_count, baseline = scenario->baseline;
+  const size_t count = scenario->option_count;
   book->sheets->outputs->crossing =
       arena_array(book->arena, count, sizeof *book->sheets->outputs->crossing);
   book->sheets->outputs->crossing_cost =
@@ -141,10 +171,7 @@ void write_crossings(struct book *book) {
       arena_array(book->arena, count, sizeof *book->sheets->outputs->points);
   for (size_t o = 0; o < count; o++) {
     book->sheets->outputs->crossing[o] = book->sheets->outputs->crossing_cost[o] = -1;
-    const bool there = book->sheets->outputs->cumulative[o] >= 0 &&
-                       book->sheets->outputs->years[o] >= 0 &&
-                       book->sheets->outputs->cumulative[baseline] >= 0;
-    if (o == baseline || !there || !book->sheets->ranking->options[o].compared)
+    if (!is_crossed(book, o))
       continue;
     const int excess = write_excess(book, o);
     book->sheets->outputs->crossing[o] =

@@ -1,5 +1,6 @@
-// Who is the cheapest: the rule of model/scenario/ranking in formulas, so that it moves with the
-// inputs. What no input changes, such as unlike workloads, is a fact of the option.
+// Which option is the cheapest: the rule of model/scenario/ranking in formulas, so that it follows
+// the inputs. What no input changes, such as workloads that differ, is a fixed property of the
+// option.
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -21,21 +22,21 @@ static const struct standing *standing_of(struct book *book, size_t option) {
   return &book->sheets->ranking->options[option];
 }
 
-// What the sheet calls ranking_amounts, in their order.
+// The sheet's names for ranking_amounts, in their order.
 static const struct amount_labels {
   const char *label, *key;         // of the row of words
-  const char *beside, *beside_key; // of what is said beside it
+  const char *beside, *beside_key; // of the row of additional notes
   const char *limit, *limit_note;  // constants
   const char *shown, *shown_note;
 } amount_labels[RANKING_AMOUNTS] = {
-    {"What it serves, where not all of the demand", "served_words", "And beside it", "served_ramp",
+    {"Demand served, where not all of it", "served_words", "Additional note", "served_ramp",
      "Share of the demand that counts as all of it", "100 %, less rounding error",
-     "Most shown of unserved demand", "so that it is never shown as all"},
-    {"What it takes beyond the power of the site", "site_words", NULL, NULL,
-     "Share beyond the site's power that counts as none", "0 %, and rounding error",
-     "Least shown of power beyond the site's", "so that it is never shown as none"}};
+     "Largest share shown for partly served demand", "so that it is never shown as all"},
+    {"Power drawn above the site limit", "site_words", NULL, NULL,
+     "Share above the site power that counts as none", "0 %, and rounding error",
+     "Smallest excess of site power shown", "so that it is never shown as none"}};
 
-// The option's item, or -1 where nothing of this kind can bar it.
+// The option's item, or -1 if nothing of this kind can exclude it.
 static int item_of(struct book *book, size_t option, size_t amount) {
   if (!ranking_is_eligible(standing_of(book, option)))
     return -1;
@@ -50,13 +51,13 @@ static bool any_item(struct book *book, size_t amount) {
   return false;
 }
 
-// ---- who is ranked
+// ---- which options are ranked
 
 static const char *amount_cell(struct book *book, size_t option, size_t amount) {
   return outputs_cell(book, book->sheets->outputs->amounts[amount], option);
 }
 
-// "D$20<pt_ranking_1": it is beyond the limit.
+// "D$20<pt_ranking_1": whether it is beyond the limit.
 static const char *beyond(struct book *book, size_t option, size_t amount) {
   const struct ranking_amount *rule = &ranking_amounts[amount];
   struct name *limit =
@@ -81,7 +82,7 @@ static const char *ranked_formula(struct book *book, size_t option) {
                       : arena_printf(book->arena, "=IF(OR(%s),0,1)", bars);
 }
 
-// The rows of words of an amount; 0 where no option has it, or nothing is said beside it.
+// The rows of words for an amount; 0 if no option has it, or no note goes with it.
 struct amount_rows {
   int words, beside;
 };
@@ -118,7 +119,7 @@ static void write_amount(struct book *book, size_t option, size_t amount,
   shown->used = true;
   const double value = shown_value(book, sheet, item, 0);
   const bool holds = ranking_holds(rule, value);
-  const char *nothing = is_last(amount) ? "-" : "";
+  const char *nothing = is_last(amount) ? VERDICT_RANKED : "";
   put_formula_text(book, rows->words, outputs_option_column(option),
                    holds ? nothing : ranking_words(rule, value, book->arena),
                    formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
@@ -129,8 +130,8 @@ static void write_amount(struct book *book, size_t option, size_t amount,
     write_beside(book, option, rule, rows, holds);
 }
 
-// The words of the first amount beyond its limit. No IF stands in another: of two amounts, the last
-// says itself that there is nothing to say.
+// The words for the first amount beyond its limit. IFs are not nested: of two amounts, the last
+// one's words say by themselves that there is no reason.
 static const char *why_formula(struct book *book, size_t option, const struct amount_rows *rows) {
   const char *formula = "";
   for (size_t a = RANKING_AMOUNTS; a-- > 0;) {
@@ -138,19 +139,19 @@ static const char *why_formula(struct book *book, size_t option, const struct am
       continue;
     const char *words = outputs_cell(book, rows[a].words, option);
     const char *beside = rows[a].beside ? outputs_cell(book, rows[a].beside, option) : "";
-    formula = is_last(a)
-                  ? words
-                  : arena_printf(book->arena, "IF(%s=\"\",%s,%s%s%s)", words,
-                                 *formula ? formula : "\"-\"", words, *beside ? "&" : "", beside);
+    formula = is_last(a) ? words
+                         : arena_printf(book->arena, "IF(%s=\"\",%s,%s%s%s)", words,
+                                        *formula ? formula : "\"" VERDICT_RANKED "\"", words,
+                                        *beside ? "&" : "", beside);
   }
   return formula;
 }
 
-// "-" of a ranked option. A formula where amounts decide.
+// For a ranked option, that it is ranked. A formula if amounts decide.
 static void write_why(struct book *book, size_t option, int row, const struct amount_rows *rows) {
   const int column = outputs_option_column(option);
   const struct standing *standing = standing_of(book, option);
-  const char *why = standing->ranked ? "-" : standing->why_not;
+  const char *why = standing->ranked ? VERDICT_RANKED : standing->why_not;
   const char *formula = why_formula(book, option, rows);
   if (!*formula)
     put_text(book, row, column, why, TEXT_RIGHT_WRAPPED);
@@ -170,9 +171,15 @@ bool verdict_has_bars(struct book *book) {
   return ranking->option_count > 1 && any;
 }
 
+// Among the results, before what it is derived from.
+void place_ranked(struct book *book) {
+  if (book->scenario->option_count > 1 && verdict_has_bars(book))
+    book->sheets->rows.why_not =
+        outputs_labels(book, "Ranked, or why not", "why_not_ranked", unit_plain.text);
+}
+
 static void write_reasons(struct book *book) {
   const size_t count = book->scenario->option_count;
-  const char **reasons = arena_array(book->arena, count, sizeof *reasons);
   struct amount_rows rows[RANKING_AMOUNTS] = {{0}};
   for (size_t a = 0; a < RANKING_AMOUNTS; a++) {
     const struct amount_labels *labels = &amount_labels[a];
@@ -184,13 +191,8 @@ static void write_reasons(struct book *book) {
     for (size_t o = 0; o < count; o++)
       write_amount(book, o, a, &rows[a]);
   }
-  const int why = outputs_labels(book, "Why it is not ranked", "why_not_ranked", unit_plain.text);
-  for (size_t o = 0; o < count; o++) {
-    write_why(book, o, why, rows);
-    reasons[o] = standing_of(book, o)->why_not;
-  }
-  book->sheets->rows.why_not = why;
-  set_option_height(book, why, reasons);
+  for (size_t o = 0; o < count; o++)
+    write_why(book, o, book->sheets->rows.why_not, rows);
 }
 
 void write_ranked(struct book *book) {
@@ -206,7 +208,7 @@ void write_ranked(struct book *book) {
     write_reasons(book);
 }
 
-// ---- who is the cheapest of them
+// ---- which of them is the cheapest
 
 static void write_ranked_costs(struct book *book, struct verdict *verdict) {
   const struct unit *unit = outputs_unit(book, "cost_per_mtok");
@@ -227,7 +229,8 @@ static void write_ranked_costs(struct book *book, struct verdict *verdict) {
   verdict->costs = outputs_all_options(book, row);
 }
 
-// Like arithmetic_compare, a spreadsheet's `<=` takes what differs in the last bits for equal.
+// Like arithmetic_compare, a spreadsheet's `<=` treats numbers that differ in the last bits as
+// equal.
 static void write_flags(struct book *book, struct verdict *verdict) {
   const struct ranking *ranking = book->sheets->ranking;
   verdict->flags_row = outputs_labels(book, "Flag of the cheapest", "cheapest", flag.text);
@@ -265,7 +268,7 @@ static const char *write_ids_so_far(struct book *book, struct verdict *verdict) 
                             outputs_cell(book, commas, o));
     }
     verdict->names = arena_printf(arena, "%s%s%s", verdict->names, comma,
-                                  cheapest ? book->scenario->options[o].id : "");
+                                  cheapest ? book->scenario->options[o].label : "");
     put_formula_text(book, ids, outputs_option_column(o), verdict->names, format,
                      "=%sIF(%s=1,%s,\"\")", so_far, flagged,
                      outputs_cell(book, book->sheets->rows.options, o));
@@ -273,7 +276,7 @@ static const char *write_ids_so_far(struct book *book, struct verdict *verdict) 
   return cell_fixed(book, ids, outputs_option_column(count - 1));
 }
 
-// The answer itself stands at the top of the sheet.
+// The answer itself is at the top of the sheet.
 static void write_cheapest(struct book *book, struct verdict *verdict) {
   struct arena *arena = book->arena;
   const struct ranking *ranking = book->sheets->ranking;

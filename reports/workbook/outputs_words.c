@@ -27,7 +27,7 @@ struct words {
   struct verdict verdict; // of several options
   const char *currency;
   struct name *decimals;
-  const char *others; // costs of those that are ranked and not among the cheapest: a range
+  const char *others; // costs of those that are ranked but not among the cheapest: a range
   int others_row;
 };
 
@@ -39,8 +39,8 @@ static double cost_of(const struct words *words, size_t option) {
   return outputs_value(words->book, option, "cost_per_mtok", 0);
 }
 
-// Whether the cheapest may be set against it: the baseline, where that is ranked and none of them,
-// else every other that is ranked.
+// Whether the cheapest may be compared with it: the baseline, if that is ranked and not among them,
+// else every other ranked option.
 static bool is_other(const struct words *words, size_t option) {
   const struct ranking *ranking = words->ranking;
   const size_t baseline = words->book->scenario->baseline;
@@ -66,7 +66,7 @@ static void put_part(struct words *words, enum answer_part part, const char *lab
   outputs_text(book, label, key, formula, value);
 }
 
-// A formula that is empty while nobody is the cheapest.
+// A formula that is empty if no option is the cheapest.
 static const char *unless_none(const struct words *words, const char *formula) {
   struct arena *arena = words->book->arena;
   return words->verdict.count
@@ -83,13 +83,15 @@ static bool is_none(const struct words *words) {
 // "h100 costs 0.1498 USD per million output tokens"
 static void write_single_cost(struct words *words) {
   struct arena *arena = words->book->arena;
-  const char *id = words->book->scenario->options[0].id;
+  struct book *book = words->book;
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
-           arena_printf(arena, "=\"%s costs \"&FIXED(%s,%s,1)&\" %s per million output tokens\"",
-                        id, outputs_fixed(words->book, words->book->sheets->rows.cost),
-                        words->decimals->text, words->currency),
-           arena_printf(arena, "%s costs %s %s per million output tokens", id,
-                        cost_text(words, cost_of(words, 0)), words->currency));
+           arena_printf(arena, "=%s&\" costs \"&FIXED(%s,%s,1)&\" %s per million output tokens\"",
+                        outputs_fixed(book, book->sheets->rows.options),
+                        outputs_fixed(book, book->sheets->rows.cost), words->decimals->text,
+                        words->currency),
+           arena_printf(arena, "%s costs %s %s per million output tokens",
+                        book->scenario->options[0].label, cost_text(words, cost_of(words, 0)),
+                        words->currency));
 }
 
 // "mi325x costs least: 0.1498 USD per million output tokens"
@@ -145,12 +147,12 @@ static void write_others(struct words *words) {
   words->others = outputs_all_options(book, row);
 }
 
-// ", 14.3 % less than h200"; nothing where there is no other.
+// ", 14.3 % less than h200"; empty if there is no other.
 static void write_margin_part(struct words *words) {
   struct book *book = words->book;
   struct arena *arena = book->arena;
   const int next = words->ranking->against;
-  const char *name = next < 0 ? "-" : book->scenario->options[next].id;
+  const char *name = next < 0 ? "-" : book->scenario->options[next].label;
   const char *next_cell = outputs_text(
       book, "The answer, compared with", "answer_next",
       arena_printf(arena, "=IF(COUNT(%s)=0,\"-\",INDEX(%s,1,MATCH(MIN(%s),%s,0)))", words->others,
@@ -181,20 +183,20 @@ static void write_margin_part(struct words *words) {
            next < 0 ? "" : arena_printf(arena, ", %s less than %s", share, name));
 }
 
-// ---- how sure
+// ---- with what uncertainty
 
-// The cases in which no input has a range, each between bars; "" for none.
+// The cases in which no input has a range, separated by bars; "" for none.
 static const char *certain_cases(const struct words *words) {
   struct arena *arena = words->book->arena;
   struct scenario in_case = *words->book->scenario;
   struct texts names = {0};
   for (in_case.selected = 0; in_case.selected < in_case.case_count; in_case.selected++)
     if (!sampler_draws_any(&in_case, NULL))
-      texts_add(&names, arena, "%s", in_case.cases[in_case.selected]);
+      texts_add(&names, arena, "%s", in_case.case_labels[in_case.selected]);
   return names.count ? arena_printf(arena, "|%s|", texts_joined_by(&names, "|", arena)) : "";
 }
 
-// What is said of the ranges where the run does not hold.
+// The text about the ranges if the run does not apply.
 static const char *write_otherwise(struct words *words) {
   static const char again[] = " (over the ranges: run simulate again)";
   struct book *book = words->book;
@@ -209,14 +211,14 @@ static const char *write_otherwise(struct words *words) {
       book, "The answer, where the draws do not hold", "answer_otherwise",
       arena_printf(book->arena, "=IF(ISNUMBER(FIND(\"|\"&%s&\"|\",%s)),\"; %s\",\"%s\")",
                    shown->text, outputs_fixed(book, cases), VERDICT_CERTAIN, again),
-      strstr(certain,
-             arena_printf(book->arena, "|%s|", book->scenario->cases[book->scenario->selected]))
+      strstr(certain, arena_printf(book->arena, "|%s|",
+                                   book->scenario->case_labels[book->scenario->selected]))
           ? "; " VERDICT_CERTAIN
           : again);
 }
 
-// That all before it is of the base values, and what the ranges make of it while the simulation is of
-// the inputs as they are.
+// That everything before is at the base values and, as long as the simulation is of the current
+// inputs, the result over the ranges.
 static void write_ranges_part(struct words *words) {
   struct book *book = words->book;
   struct arena *arena = book->arena;
@@ -236,9 +238,9 @@ static void write_ranges_part(struct words *words) {
            is_none(words) ? "" : arena_printf(arena, "%s%s", VERDICT_BASE, verdict));
 }
 
-// ---- how well founded
+// ---- on what evidence
 
-// All grades, of which a formula finds the weaker of two by their places: their cells, absolute.
+// All grades, in whose order a formula finds the weaker of two: their cells, absolute.
 static const char *write_grade_order(struct book *book) {
   const int row = outputs_labels(book, "Grades, the strongest first", "answer_grades", "-");
   for (int grade = 0; grade < GRADES; grade++)
@@ -247,16 +249,8 @@ static const char *write_grade_order(struct book *book) {
                       cell_fixed(book, row, COLUMN_VALUE + GRADES - 1));
 }
 
-// Is the option one of those that the sentence compares?
-static bool is_named(const struct words *words, size_t option) {
-  return words->ranking->options[option].cheapest ||
-         (is_other(words, option) &&
-          ranking_is_lowest(cost_of(words, option),
-                            cost_of(words, (size_t)words->ranking->against)));
-}
-
-// What options are compared by is as good as the weakest of them: the row of the weakest so far.
-// Returns the cell of the last.
+// The evidence for what options are compared by is its weakest grade: the row of the weakest so
+// far. Returns the cell of the last one.
 static const char *write_weakest(struct words *words, enum grade *weakest) {
   struct book *book = words->book;
   struct arena *arena = book->arena;
@@ -268,8 +262,9 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
   *weakest = (enum grade)0;
   for (size_t o = 0; o < words->ranking->option_count; o++) {
     const int column = outputs_option_column(o);
-    const enum grade own =
-        is_named(words, o) ? book->scenario->options[o].headline_grade : (enum grade)0;
+    const enum grade own = ranking_names(book->scenario, words->ranking, o)
+                               ? book->scenario->options[o].headline_grade
+                               : (enum grade)0;
     const char *own_cell = outputs_cell(book, named, o);
     *weakest = own > *weakest ? own : *weakest;
     put_formula_text(book, named, column, grade_name(own), format, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",

@@ -37,7 +37,7 @@ const char *figure_date(const struct figure *figure, struct arena *arena) {
 const char *figure_place(const struct scenario *scenario, const struct figure *figure,
                          int declaration, struct arena *arena) {
   struct place place = figure->place;
-  if (place.source && !place.line) { // a record, as a whole
+  if (place.source && !place.line) { // a record as a whole
     const char *slash = strrchr(place.source->name, '/');
     return slash ? slash + 1 : place.source->name;
   }
@@ -45,9 +45,10 @@ const char *figure_place(const struct scenario *scenario, const struct figure *f
     place = scenario->model->declarations[declaration].place;
   if (!place.source)
     return "cost model";
-  // Where the catalogue lies differs from machine to machine, and says nothing.
-  const char *file = strrchr(place.source->name, '/');
-  if (figure->origin == ORIGIN_CATALOGUE && file)
-    return arena_printf(arena, "data%s:%d", file, place.line);
+  // The catalogue's path differs between machines and is not informative.
+  const char *directory = scenario->catalog->directory, *name = place.source->name;
+  const size_t length = strlen(directory);
+  if (!strncmp(name, directory, length) && name[length] == '/')
+    return arena_printf(arena, "data%s:%d", name + length, place.line);
   return arena_printf(arena, "%s:%d", place.source->name, place.line);
 }

@@ -1,4 +1,4 @@
-// provenance: where a figure comes from, as every sheet shows it; none of the texts is blank.
+// provenance: where a figure comes from, as all sheets show it; none of the texts is blank.
 #ifndef PERTOKEN_REPORTS_WORKBOOK_PROVENANCE_H
 #define PERTOKEN_REPORTS_WORKBOOK_PROVENANCE_H
 
@@ -8,8 +8,7 @@
 
 const char *figure_source(const struct figure *figure);
 
-// YYYY, YYYY-MM or YYYY-MM-DD; what is written in another way becomes the last day that it can
-// mean.
+// YYYY, YYYY-MM or YYYY-MM-DD; a date in another form becomes the last day that it can mean.
 const char *figure_date(const struct figure *figure, struct arena *arena);
 const char *figure_grade(const struct figure *figure);
 

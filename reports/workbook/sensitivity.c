@@ -1,4 +1,4 @@
-// Sensitivity: the tornado, live: every swing's ends, what they do, and how they rank.
+// Sensitivity: the tornado, live: every swing's ends, their effect, and their order.
 #include "model/questions/sensitivity.h"
 #include "base/arena.h"
 #include "model/cost/formula.h"
@@ -38,7 +38,7 @@ enum { COLUMN_ORDER = 3, COLUMN_PLACE, COLUMN_DOWN, COLUMN_UP };
 enum { MAX_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
 
 #define SWING_SHARE 0.20
-#define MIN_EFFECT  1e-9 // of a swing that is shown
+#define MIN_EFFECT  1e-9 // of the swings shown
 
 static const struct unit order = {.text = "rank", .counts = true};
 
@@ -49,9 +49,9 @@ struct writer {
   size_t count;
   struct name *share;
   int first, sorted;                // rows of the first swing, and of the first of the sorted ones
-  int base_row, zero_row;           // of the result at present, of a price of zero
-  const struct replica **replicas;  // by option; NULL where nothing moves it
-  size_t (*columns)[MAX_SWINGS][2]; // by option: of its replica, SIZE_MAX where it stands still
+  int base_row, zero_row;           // of the current result, and for a price of zero
+  const struct replica **replicas;  // by option; NULL if nothing moves it
+  size_t (*columns)[MAX_SWINGS][2]; // by option: of its replica; SIZE_MAX: it is not moved
 };
 
 static const struct scenario *scenario_of(const struct writer *writer) {
@@ -68,13 +68,13 @@ static const struct unit *result_unit(const struct writer *writer) {
   return &scenario_of(writer)->model->declarations[writer->sensitivity->item].unit;
 }
 
-// "$I$6:$I$17": that column of all swings.
+// "$I$6:$I$17": a column over all swings.
 static const char *all_swings(const struct writer *writer, int column) {
   return arena_printf(writer->book->arena, "%s:%s", cell_fixed(writer->book, writer->first, column),
                       cell_fixed(writer->book, writer->first + (int)writer->count - 1, column));
 }
 
-// The option whose name and unit stand for a swing: the first that it moves.
+// The option whose name and unit represent a swing: the first that it moves.
 static const struct option_sheet *moved_option(const struct writer *writer,
                                                const struct swing *swing) {
   const struct scenario *scenario = scenario_of(writer);
@@ -86,10 +86,10 @@ static const struct option_sheet *moved_option(const struct writer *writer,
 
 // ---- the ends
 
-// What an open limit is moved inwards by, as target_limits does.
+// How far an open limit is moved inwards, as in target_limits.
 static const char *inwards_text(const struct writer *writer, const char *limit, const char *base) {
   struct name *share = constants_literal(&writer->book->constants, "swing",
-                                         "How far inside an open limit a swing ends", "share",
+                                         "Distance that a swing keeps from an open limit", "share",
                                          OPEN_LIMIT_SHARE, &unit_plain);
   share->used = true;
   return arena_printf(writer->book->arena, "%s+%s*ABS(%s)", limit, share->text, base);
@@ -107,14 +107,14 @@ static const char *constant_limit(const struct writer *writer, const struct decl
   return name->text;
 }
 
-// A limit as a formula writes it; NULL where there is none.
+// A limit as text in a formula; NULL if there is none.
 static const char *limit_text(const struct writer *writer, const struct swing *swing,
                               const char *base, bool low) {
   const struct declaration *input = target_input(scenario_of(writer), swing->target);
   struct arena *arena = writer->book->arena;
   if (!low && !strcmp(input->name, "horizon")) {
     const struct option_sheet *option = &writer->book->sheets->options[0];
-    const char *periods = cell_on(writer->book, option->option->id, TIME_ROW,
+    const char *periods = cell_on(writer->book, option->tab, TIME_ROW,
                                   COLUMN_PERIOD + scenario_of(writer)->periods - 1);
     int length = model_find(scenario_of(writer)->model, "period_length");
     if (length < 0)
@@ -128,18 +128,28 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
   return low && input->min_exclusive ? inwards_text(writer, limit, base) : limit;
 }
 
+// "List price per accelerator, H200"
+static const char *input_label(const struct writer *writer, const struct swing *swing) {
+  const struct scenario *scenario = scenario_of(writer);
+  const struct declaration *input = target_input(scenario, swing->target);
+  const int option = swing->target.option;
+  return arena_printf(writer->book->arena, "%s%s%s", input->label, option < 0 ? "" : ", ",
+                      option < 0 ? "" : scenario->options[option].label);
+}
+
 // A percentile of the input's range: a constant of Inputs.
 static const char *percentile_formula(const struct writer *writer, const struct swing *swing,
                                       bool low) {
   const struct declaration *input = target_input(scenario_of(writer), swing->target);
-  struct name *name = constants_literal(&writer->book->constants, input->name, swing->name,
-                                        low ? "5th percentile" : "95th percentile",
-                                        low ? swing->low.value : swing->high.value, &input->unit);
+  struct name *name =
+      constants_literal(&writer->book->constants, input->name, input_label(writer, swing),
+                        low ? "5th percentile" : "95th percentile",
+                        low ? swing->low.value : swing->high.value, &input->unit);
   name->used = true;
   return arena_printf(writer->book->arena, "=%s", name->text);
 }
 
-// "=MAX(D6-pt_swing*ABS(D6),0)"; a whole number moves by one at least.
+// "=MAX(D6-pt_swing*ABS(D6),0)"; an integer moves by at least one.
 static const char *end_formula(const struct writer *writer, const struct swing *swing, int row,
                                bool low) {
   struct arena *arena = writer->book->arena;
@@ -157,17 +167,18 @@ static const char *end_formula(const struct writer *writer, const struct swing *
   return arena_printf(arena, "=%s", end);
 }
 
+// "List price per accelerator, H200 (swing)": which input, and what its ends are.
+static const char *swing_label(const struct writer *writer, const struct swing *swing) {
+  return arena_printf(writer->book->arena, "%s (%s)", input_label(writer, swing),
+                      swing->ranged ? "range" : "swing");
+}
+
 static void write_ends(const struct writer *writer, size_t i) {
   struct book *book = writer->book;
   const struct swing *swing = writer->swings[i];
   const struct declaration *input = target_input(scenario_of(writer), swing->target);
   const int row = writer->first + (int)i;
-  const bool own = swing->target.option >= 0;
-  put_labels(book, row,
-             own ? arena_printf(book->arena, "%s, %s", input->label,
-                                scenario_of(writer)->options[swing->target.option].id)
-                 : input->label,
-             swing->name, input->unit.text);
+  put_labels(book, row, swing_label(writer, swing), swing->name, input->unit.text);
   put_link(book, row, COLUMN_BASE,
            option_name(moved_option(writer, swing), swing->target.declaration),
            swing->base / unit_cell_factor(&input->unit), &input->unit);
@@ -179,9 +190,9 @@ static void write_ends(const struct writer *writer, size_t i) {
                 end_formula(writer, swing, row, k == 0));
 }
 
-// ---- what they do
+// ---- their effect
 
-// An option's cost at an end: of its replica, or as it is.
+// An option's cost at an end: from its replica, or the option's own if the swing does not move it.
 static const char *cost_text(const struct writer *writer, size_t option, size_t swing, int end) {
   const size_t column = writer->columns[option][swing][end];
   if (column != SIZE_MAX)
@@ -204,13 +215,13 @@ static double result_at(const struct writer *writer, const struct swing_end *end
              : end->costs[sensitivity->option] / unit_cell_factor(result_unit(writer));
 }
 
-// As the cells' ROUND does: what is nothing but rounding error becomes zero.
+// Like ROUND in the cells: a pure rounding error becomes zero.
 static double rounded(double value) {
   const double scale = pow(10, CEIL_DECIMALS);
   return round(value * scale) / scale;
 }
 
-// Rounded: swings that do the same must rank alike on every machine.
+// Rounded: swings with the same effect must rank the same on every machine.
 static double width_of(const struct writer *writer, size_t i) {
   const struct swing *swing = writer->swings[i];
   return rounded(fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low)));
@@ -250,7 +261,7 @@ static size_t rank_of(const struct writer *writer, size_t i) {
   return rank;
 }
 
-// How many are wider, and of equal ones those above.
+// How many are wider, plus the equal ones above.
 static void write_rank(const struct writer *writer, size_t i) {
   struct book *book = writer->book;
   struct arena *arena = book->arena;
@@ -296,8 +307,9 @@ static void write_sorted(const struct writer *writer, size_t k) {
   put_formula_in(book, row, COLUMN_PLACE, (double)i + 1, counting, "=MATCH(%s,%s,0)",
                  cell_here(writer->book, row, COLUMN_ORDER), all_swings(writer, COLUMN_RANK));
   const char *place = cell_address(row, COLUMN_PLACE, ADDRESS_COLUMN, arena);
-  put_formula_text(book, row, COLUMN_LABEL, swing->name, formats_text(&book->formats, TEXT_PLAIN),
-                   "=INDEX(%s,%s,1)", all_swings(writer, COLUMN_KEY), place);
+  put_formula_text(book, row, COLUMN_LABEL, swing_label(writer, swing),
+                   formats_text(&book->formats, TEXT_PLAIN), "=INDEX(%s,%s,1)",
+                   all_swings(writer, COLUMN_LABEL), place);
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
   for (int e = 0; e < 2; e++)
     put_formula(book, row, COLUMN_DOWN + e, rounded(results[e] - base_result(writer)), CELL_FORMULA,
@@ -329,16 +341,17 @@ static void insert_chart(const struct writer *writer, const char *title) {
       saving ? "change of the saving, percentage points"
              : arena_printf(book->arena, "change, %s", cost_axis(result_unit(writer), book->arena));
   // In a bar chart the library's y axis is that of the categories.
-  const struct chart_axes axes = {change, saving ? "+0.0%;-0.0%;0%" : "General", NULL, NULL};
+  const struct chart_axes axes = {change, saving ? "+0.0 %;-0.0 %;0 %" : "General", NULL, NULL};
   chart_set_axes(chart, &axes);
   chart_set_grid(chart->x_axis);
   chart_axis_set_reverse(chart->y_axis);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
-  chart_place_sized(book, chart, last + 2, WIDTH, HEIGHT,
-                    "Bars: what each input does to the result at both its ends, widest first");
+  chart_place_sized(
+      book, chart, last + 2, WIDTH, HEIGHT,
+      "Bars: effect of each input on the result at its low and high end, widest first");
 }
 
-// The ends of the swings that move the option, each a column of its replica. Returns how many.
+// The ends of the swings that move the option, each a column of its replica. Returns their number.
 static size_t swing_columns(const struct writer *writer, size_t option,
                             struct replica_column *columns) {
   const struct scenario *scenario = scenario_of(writer);
@@ -346,7 +359,7 @@ static size_t swing_columns(const struct writer *writer, size_t option,
   size_t count = 0;
   for (size_t i = 0; i < writer->count; i++) {
     const struct swing *swing = writer->swings[i];
-    const char *name = target_input(scenario, swing->target)->name;
+    const char *label = target_input(scenario, swing->target)->label;
     const double values[] = {swing->low.value, swing->high.value};
     for (int e = 0; e < 2; e++) {
       writer->columns[option][i][e] = SIZE_MAX;
@@ -356,13 +369,13 @@ static size_t swing_columns(const struct writer *writer, size_t option,
       columns[count++] = (struct replica_column){
           swing->target.declaration,
           cell_fixed(writer->book, writer->first + (int)i, COLUMN_LOW + e), values[e],
-          arena_printf(writer->book->arena, "%s %s", name, e ? "high" : "low")};
+          arena_printf(writer->book->arena, "%s, %s end", label, e ? "high" : "low")};
     }
   }
   return count;
 }
 
-// A replica per option that is moved or negotiated, from `row` on. Returns the row behind them.
+// A replica for each option that is moved or negotiated, from `row` on. Returns the row after them.
 static int lay_out_replicas(struct writer *writer, int row) {
   struct book *book = writer->book;
   const struct scenario *scenario = book->scenario;
@@ -392,14 +405,14 @@ static int lay_out_replicas(struct writer *writer, int row) {
 
 static const char *question(const struct writer *writer) {
   const struct scenario *scenario = scenario_of(writer);
-  const char *id = scenario->options[writer->sensitivity->option].id;
+  const char *label = scenario->options[writer->sensitivity->option].label;
   if (!shows_saving(writer))
-    return arena_printf(writer->book->arena, "Cost per million output tokens of %s", id);
-  return arena_printf(writer->book->arena, "Saving per token of %s against %s", id,
-                      scenario->options[scenario->baseline].id);
+    return arena_printf(writer->book->arena, "Cost per million output tokens of %s", label);
+  return arena_printf(writer->book->arena, "Saving per token of %s against %s", label,
+                      scenario->options[scenario->baseline].label);
 }
 
-// What a saving is made of: names of two options in one formula would be longer than it may be.
+// The operands of a saving: names of two options would make one formula too long.
 static void write_cost(const struct writer *writer, int row, size_t o) {
   struct book *book = writer->book;
   const struct scenario *scenario = book->scenario;
@@ -409,7 +422,7 @@ static void write_cost(const struct writer *writer, int row, size_t o) {
   cost->used = true;
   put_text(
       book, row, COLUMN_LABEL,
-      arena_printf(book->arena, "Cost per million output tokens of %s", scenario->options[o].id),
+      arena_printf(book->arena, "Cost per million output tokens of %s", scenario->options[o].label),
       TEXT_PLAIN);
   put_text(book, row, COLUMN_UNIT, unit->text, TEXT_PLAIN);
   put_link(book, row, COLUMN_BASE, cost,
@@ -469,8 +482,8 @@ const struct sensitivity *sensitivity_shown(const struct book *book) {
              : NULL;
 }
 
-// The widest; of those alone that mean the same in every case, since the case may be changed in the
-// workbook.
+// The widest swings, only of inputs that mean the same in every case, since the case may be changed
+// in the workbook.
 static void choose_swings(struct writer *writer) {
   const struct sensitivity *sensitivity = writer->sensitivity;
   for (size_t i = 0; i < sensitivity->count && writer->count < MAX_SWINGS; i++) {
@@ -480,9 +493,10 @@ static void choose_swings(struct writer *writer) {
   }
 }
 
-// Returns the row behind the calculations.
+// Returns the row after the calculations.
 static int write_tornado(struct writer *writer, int calculations) {
-  const int end = lay_out_replicas(writer, calculations);
+  writer->zero_row = calculations;
+  const int end = lay_out_replicas(writer, calculations + 2);
   write_base(writer);
   if (negotiation_shown(writer->book))
     write_zero(writer);
@@ -511,16 +525,16 @@ static void lay_out(struct writer *writer, int row) {
   writer->replicas = arena_array(book->arena, options, sizeof(const struct replica *));
   writer->columns = arena_array(book->arena, options, sizeof *writer->columns);
   writer->base_row = row + (shows_saving(writer) ? 2 : 0);
-  writer->zero_row = writer->base_row + 1;
-  writer->first = writer->zero_row + 3;
+  writer->first = writer->base_row + 3;
   writer->sorted = writer->first + (int)writer->count + 2;
 }
 
 void write_sensitivity(struct book *book) {
-  static const char swings[] = "Each input alone, from its low to its high end, all else as it is "
-                               "on Inputs. Live: change an input and the tornado moves.";
+  static const char swings[] = "Each input by itself, everything else as on Inputs. Range: from "
+                               "its 5th to its 95th percentile. Swing: down and up by the share on "
+                               "Inputs. Live: change an input and the tornado moves.";
   static const char alone[] =
-      "All else as it is on Inputs. Live: change an input and the costs move.";
+      "Everything else as on Inputs. Live: change an input and the costs move.";
   struct writer writer = {.book = book, .sensitivity = book->sheets->tornado};
   begin_sheet(book, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0, book->sheets->tornado ? swings : alone, TEXT_NOTE);
@@ -530,13 +544,13 @@ void write_sensitivity(struct book *book) {
     lay_out(&writer, row);
     row = writer.sorted + (int)writer.count + TORNADO_ROWS;
   }
-  int calculations = row + curves_rows(book) + 1;
-  const int last = calculations - 2;
+  const int workings = row + curves_rows(book) + 1, last = workings - 2;
+  int calculations = workings + 3;
+  put_workings(book, workings);
   if (book->sheets->tornado)
     calculations = write_tornado(&writer, calculations);
   calculations = curves_write(book, row, calculations);
   grades_write(book, grades, calculations);
   set_widths(book, (const int[]){46, 29, 13, 16}, 4, REPLICA_COLUMN + 2 * (int)writer.count + 1);
-  // The columns of cases are not printed.
   end_sheet(book, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));
 }

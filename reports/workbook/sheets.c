@@ -1,4 +1,4 @@
-// What the sheets of the workbook have in common.
+// What the sheets of the workbook share.
 #include "reports/workbook/sheets.h"
 
 #include "base/arena.h"
@@ -6,6 +6,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "reports/print/style.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
@@ -36,11 +37,10 @@ double shown_value(const struct book *book, const struct option_sheet *sheet, in
 
 const char *series_cell(const struct book *book, const struct option_sheet *sheet, int declaration,
                         int column) {
-  return sheet_address(sheet->option->id, sheet->rows[declaration], column, ADDRESS_RELATIVE,
-                       book->arena);
+  return sheet_address(sheet->tab, sheet->rows[declaration], column, ADDRESS_RELATIVE, book->arena);
 }
 
-// Whose horizon is the longest in any case: a heading for all options shows its periods.
+// The option with the longest horizon in any case: a heading for all options shows its periods.
 static const struct option_sheet *longest_sheet(const struct book *book) {
   const struct scenario *scenario = book->scenario;
   size_t longest = 0;
@@ -65,12 +65,11 @@ void put_option_value(struct book *book, int row, int column, const struct optio
              shown_value(book, sheet, declaration, 0), unit);
 }
 
-// When a period begins, as the calculation sheet says; "" past the horizon.
+// The beginning of a period, from the calculation sheet; "" past the horizon.
 static void put_period(struct book *book, const struct option_sheet *sheet, int row, int t) {
-  const char *id = sheet->option->id;
   const int operating = model_find(book->scenario->model, "operating"), column = COLUMN_PERIOD + t;
   lxw_format *format = formats_text(&book->formats, TEXT_HEADER_RIGHT);
-  const char *date = sheet_address(id, DATE_ROW, column, ADDRESS_ROW, book->arena);
+  const char *date = sheet_address(sheet->tab, DATE_ROW, column, ADDRESS_ROW, book->arena);
   if (t && operating >= 0)
     put_formula_text(
         book, row, column,
@@ -79,7 +78,7 @@ static void put_period(struct book *book, const struct option_sheet *sheet, int 
   else
     put_formula_text(book, row, column, period_begins(book, t), format, "=%s", date);
   put_formula_in(book, row + 1, column, t, format, "=%s",
-                 sheet_address(id, TIME_ROW, column, ADDRESS_ROW, book->arena));
+                 sheet_address(sheet->tab, TIME_ROW, column, ADDRESS_ROW, book->arena));
 }
 
 int put_periods(struct book *book, int row, const char *title, const char *value) {
@@ -106,7 +105,8 @@ void blank_undated(struct book *book, int head, int last) {
   blank_periods(book, arena_printf(book->arena, "=%s=\"\"", date), head, last);
 }
 
-double columns_years(const struct scenario *scenario) {
+// The longest horizon that the columns have room for, in years.
+static double columns_years(const struct scenario *scenario) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   return (scenario->periods - 1) * scenario->period_h / year_h;
 }
@@ -123,29 +123,27 @@ const char *period_begins(const struct book *book, int period) {
   return period ? scenario_period_begins(book->scenario, period, book->arena) : "purchase";
 }
 
+void put_workings(struct book *book, int row) {
+  put_text(book, row, COLUMN_LABEL, "Workings", TEXT_STRONG);
+  put_text(book, row + 1, COLUMN_LABEL,
+           "From here on: what the figures and charts above are made of. Not printed.", TEXT_NOTE);
+}
+
 int option_width(const struct scenario *scenario) {
-  enum { MIN_WIDTH = 15, MARGIN = 3 };
+  enum { MIN_WIDTH = 15, MAX_WIDTH = 28, MARGIN = 3, FEW = 6 };
+  const size_t most = scenario->option_count > FEW ? MIN_WIDTH : MAX_WIDTH; // labels are wrapped
   size_t width = MIN_WIDTH;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    size_t needed = strlen(scenario->options[o].id) + MARGIN;
+    size_t needed = (size_t)style_width(scenario->options[o].label) + MARGIN;
+    needed = needed < most ? needed : most;
     width = needed > width ? needed : width;
   }
   return (int)width;
 }
 
-void set_option_height(struct book *book, int row, const char *const *texts) {
-  size_t lines = 1, width = (size_t)option_width(book->scenario);
-  for (size_t o = 0; o < book->scenario->option_count; o++) {
-    size_t needed = 1 + strlen(texts[o]) / width;
-    lines = needed > lines ? needed : lines;
-  }
-  set_lines(book, row, lines);
-}
-
 void put_option_texts(struct book *book, int row, int column, const char *const *texts) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
     put_text(book, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
-  set_option_height(book, row, texts);
 }
 
 int put_stamps(struct book *book, int row) {

@@ -1,5 +1,5 @@
-// Simulation: how sure the results are. The figures of the run are numbers, as no spreadsheet can
-// draw them again alike; whether they still hold, and what the results are now, is live.
+// Simulation: the uncertainty of the results. The figures of the run are numbers, since no
+// spreadsheet can reproduce the draws; whether they still hold, and the current results, are live.
 #include "model/simulate/simulation.h"
 #include "base/arena.h"
 #include "model/chance/draw.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
-enum { PAIR_ROWS = 16, MIN_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
+enum { MIN_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
 
 // Columns of an outcome's bars.
 enum { BAR_END, BAR_DRAWS, BAR_HEIGHT, BAR_CUMULATED };
@@ -38,17 +38,17 @@ static const struct unit *unit_of(struct book *book, const struct outcome *outco
              : &model->declarations[model_find(model, book->sheets->simulation->item)].unit;
 }
 
-// A saving over an option of another kind of throughput means nothing.
+// A saving over an option whose throughput is not comparable is not defined.
 static bool is_shown(struct book *book, const struct outcome *outcome) {
   return outcome->kind == OUTCOME_COST || book->sheets->ranking->options[outcome->option].compared;
 }
 
-static const char *id_of(struct book *book, const struct outcome *outcome) {
-  return book->sheets->simulation->options[outcome->option];
+static const char *label_of(struct book *book, const struct outcome *outcome) {
+  return book->scenario->options[outcome->option].label;
 }
 
 static const char *name_of(struct book *book, const struct outcome *outcome) {
-  return arena_printf(book->arena, "%s %s", id_of(book, outcome),
+  return arena_printf(book->arena, "%s %s", label_of(book, outcome),
                       outcome->kind == OUTCOME_SAVING ? "saving" : "cost");
 }
 
@@ -82,7 +82,7 @@ static double rank_error(const struct simulation *simulation) {
   return worst;
 }
 
-// How many live inputs differ from the run's, and whether that, or the case, makes it stale.
+// How many live inputs differ from the run's, and whether that, or the case, makes it outdated.
 static void write_state(struct book *book, const struct simulation_rows *rows) {
   static const struct unit inputs = {.text = "inputs", .counts = true};
   struct arena *arena = book->arena;
@@ -126,7 +126,8 @@ static void write_run(struct book *book) {
                        : "-");
   put_entry(book, "Largest error of the percentiles, as a share of draws", "rank_error",
             unit_percent.text);
-  put_figure(book, book->row - 1, COLUMN_VALUE, rank_error(simulation), &unit_percent, CELL_RESULT);
+  put_number(book, book->row - 1, COLUMN_VALUE, rank_error(simulation),
+             formats_small(&book->formats, CELL_RESULT, &unit_percent));
   put_entry(book, "The verdict", "words", "-");
   put_text(book, book->row - 1, COLUMN_VALUE,
            verdict_over_ranges(book->scenario, book->sheets->ranking, simulation, arena),
@@ -142,8 +143,7 @@ static void write_options(struct book *book, const char *title, const char *key)
   put_header(book, book->row, texts, 3);
   for (int i = 0; i <= last_column(book->sheets->simulation) - COLUMN_VALUE; i++)
     put_text(book, book->row, COLUMN_VALUE + i,
-             i < (int)book->sheets->simulation->option_count ? book->sheets->simulation->options[i]
-                                                             : "",
+             i < (int)book->scenario->option_count ? book->scenario->options[i].label : "",
              TEXT_HEADER_RIGHT);
   book->row++;
 }
@@ -172,7 +172,7 @@ static void write_figures(struct book *book, enum outcome_kind kind, const char 
   put_entry(book, label, key, unit ? unit->text : "");
 }
 
-// An error has digits of its own.
+// An error has decimals of its own.
 static void write_errors(struct book *book, enum outcome_kind kind) {
   const struct simulation *simulation = book->sheets->simulation;
   const char *unit = "";
@@ -210,7 +210,7 @@ static void write_costs(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++)
     put_link(book, book->row, COLUMN_VALUE + (int)o, option_name(&book->sheets->options[o], item),
              shown_value(book, &book->sheets->options[o], item, 0), &cost->unit);
-  put_entry(book, "Live, from the inputs as they are now", "live", cost->unit.text);
+  put_entry(book, "Live, from the current inputs", "live", cost->unit.text);
   write_percentiles(book, OUTCOME_COST);
   if (!ranking_may_rank(book->sheets->ranking)) {
     book->row++;
@@ -220,7 +220,7 @@ static void write_costs(struct book *book) {
     put_figure(book, book->row, COLUMN_VALUE + (int)o, book->sheets->simulation->cheapest[o],
                &unit_percent, CELL_RESULT);
   book->sheets->simulation_rows.cheapest = book_place(book, book->row);
-  put_entry(book, "Cheapest of all, share of draws", "cheapest", unit_percent.text);
+  put_entry(book, "Probability of being cheapest", "cheapest", unit_percent.text);
   book->row++;
 }
 
@@ -229,7 +229,7 @@ static void write_savings(struct book *book) {
   const struct option *baseline = &scenario->options[scenario->baseline];
   if (scenario->option_count < 2)
     return;
-  write_options(book, arena_printf(book->arena, "Saving per token against %s", baseline->id),
+  write_options(book, arena_printf(book->arena, "Saving per token against %s", baseline->label),
                 "saving");
   for (size_t o = 0; o < scenario->option_count; o++) {
     const int column = COLUMN_VALUE + (int)o;
@@ -239,14 +239,14 @@ static void write_savings(struct book *book) {
     put_formula(book, book->row, column, isfinite(saving) ? saving : 0, CELL_LINK, &unit_percent,
                 "=%s", cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column));
   }
-  put_entry(book, "Live, from the inputs as they are now", "live", unit_percent.text);
+  put_entry(book, "Live, from the current inputs", "live", unit_percent.text);
   write_percentiles(book, OUTCOME_SAVING);
   book->row++;
 }
 
 // ---- influences
 
-// What an input or group does to the savings, or with a single option to the cost.
+// The effect of an input or group on the savings or, with a single option, on the cost.
 static double weight_of(const struct simulation *simulation, size_t group) {
   double weight = 0;
   for (size_t i = 0; i < simulation->outcome_count; i++)
@@ -255,7 +255,7 @@ static double weight_of(const struct simulation *simulation, size_t group) {
   return weight;
 }
 
-// The heaviest first.
+// The largest effect first.
 static size_t *order_of(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   size_t *order = arena_array(book->arena, simulation->group_count, sizeof *order);
@@ -266,6 +266,34 @@ static size_t *order_of(struct book *book) {
     order[k] = i;
   }
   return order;
+}
+
+// "List price per accelerator, H200" of "h200.list_price".
+static const char *input_label(const struct book *book, const char *name) {
+  const struct scenario *scenario = book->scenario;
+  const char *point = strchr(name, '.');
+  const int d = model_find(scenario->model, point ? point + 1 : name);
+  if (d < 0)
+    return name;
+  const char *label = scenario->model->declarations[d].label;
+  for (size_t o = 0; point && o < scenario->option_count; o++) {
+    const char *id = scenario->options[o].id;
+    if (strlen(id) == (size_t)(point - name) && !strncmp(id, name, strlen(id)))
+      return arena_printf(book->arena, "%s, %s", label, scenario->options[o].label);
+  }
+  return label;
+}
+
+// The labels of inputs that are drawn together.
+static const char *group_label(const struct book *book, const char *group) {
+  const char *labels = "";
+  while (*group) {
+    const size_t length = strcspn(group, ",");
+    labels = arena_printf(book->arena, "%s%s%s", labels, *labels ? "; " : "",
+                          input_label(book, arena_copy_n(book->arena, group, length)));
+    group += length + strspn(group + length, ", ");
+  }
+  return labels;
 }
 
 static void write_influences(struct book *book, const char *title, bool total) {
@@ -285,7 +313,8 @@ static void write_influences(struct book *book, const char *title, bool total) {
       put_figure(book, book->row, COLUMN_VALUE + (int)i, share < 0 ? 0 : share, &unit_percent,
                  CELL_RESULT);
     }
-    put_entry(book, simulation->groups[order[k]], "", unit_percent.text);
+    put_entry(book, group_label(book, simulation->groups[order[k]]), simulation->groups[order[k]],
+              unit_percent.text);
   }
   book->row++;
 }
@@ -293,13 +322,13 @@ static void write_influences(struct book *book, const char *title, bool total) {
 static void write_all_influences(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   if (simulation->by_ranks) {
-    write_influences(book, "Where the variance comes from (regression on ranks)", false);
+    write_influences(book, "Drivers of the variance (regression on ranks)", false);
     return;
   }
   if (!simulation->influence_draws)
     return;
-  write_influences(book, "Where the variance comes from: each input alone", false);
-  write_influences(book, "The same, each together with all the others", true);
+  write_influences(book, "Drivers of the variance: each input by itself", false);
+  write_influences(book, "The same, with interactions", true);
 }
 
 // ---- bars and charts
@@ -309,7 +338,7 @@ static int bar_column(struct book *book, const struct outcome *outcome, int whic
   return COLUMN_VALUE + number * BAR_COLUMNS + which;
 }
 
-// Lines of several costs have bars of unlike width: their height is a density, but where a cost
+// Lines of several costs have bars of different widths: their height is a density, unless a cost
 // hardly varies and its width is rounding error.
 static bool is_density(struct book *book, const struct outcome *outcome) {
   const double span = outcome->bars_high - outcome->bars_low;
@@ -317,7 +346,7 @@ static bool is_density(struct book *book, const struct outcome *outcome) {
          span > 1e-6 * fabs(outcome->bars_high);
 }
 
-// "($E$90-$D$90)/COUNT($E$92:$E$141)": low and high end stand above the first two bar columns.
+// "($E$90-$D$90)/COUNT($E$92:$E$141)": the low and high ends are above the first two bar columns.
 static const char *bar_width(struct book *book, const struct outcome *outcome) {
   const int ends = book->sheets->simulation_rows.bars - 2,
             draws = bar_column(book, outcome, BAR_DRAWS);
@@ -380,11 +409,11 @@ static void write_bars(struct book *book, const struct outcome *outcome) {
 }
 
 static void write_histograms(struct book *book, int row) {
-  const char *const head[] = {"What the charts show", "histogram", ""};
+  const char *const head[] = {"Chart data", "histogram", ""};
   const char *const again[] = {"Bar", "", ""};
   book->sheets->simulation_rows.bars = row + 3;
   put_header(book, row, head, 3);
-  put_text(book, row + 1, COLUMN_LABEL, "Low and high end of the bars, and the draws below them",
+  put_text(book, row + 1, COLUMN_LABEL, "Low and high end of the bars, and draws below them",
            TEXT_PLAIN);
   put_text(book, row + 1, COLUMN_KEY, "ends", TEXT_NOTE);
   put_header(book, row + 2, again, 3);
@@ -396,34 +425,27 @@ static void write_histograms(struct book *book, int row) {
     write_bars(book, &book->sheets->simulation->outcomes[i]);
 }
 
-// A pair of charts side by side: which outcomes, and what is above them.
+// A pair of charts side by side: which outcomes, and the title.
 struct pair {
   enum outcome_kind kind;
-  size_t option; // of a single outcome
+  size_t option; // if it shows a single outcome
   bool all;      // every outcome of the kind, as lines
   const char *title;
 };
 
 static void add_series(struct book *book, lxw_chart *chart, const struct outcome *outcome,
                        int values, bool is_line) {
-  const lxw_row_t first = (lxw_row_t)book->sheets->simulation_rows.bars,
-                  last = first + SIMULATE_BARS - 1;
-  const lxw_col_t end = (lxw_col_t)bar_column(book, outcome, BAR_END);
-  const lxw_col_t column = (lxw_col_t)bar_column(book, outcome, values);
-  const lxw_color_t colour = option_colour(outcome->option);
-  lxw_chart_series *series = chart_add_series(chart, NULL, NULL);
-  chart_series_set_categories(series, SHEET_SIMULATION, first, end, last, end);
-  chart_series_set_values(series, SHEET_SIMULATION, first, column, last, column);
-  chart_series_set_name(series, id_of(book, outcome));
-  lxw_chart_line line = {.color = colour, .width = 2};
-  lxw_chart_fill fill = {.color = colour};
-  lxw_chart_marker marker = {.type = LXW_CHART_MARKER_NONE};
-  if (is_line)
-    chart_series_set_line(series, &line);
-  else
-    chart_series_set_fill(series, &fill);
-  if (is_line)
-    chart_series_set_marker_type(series, marker.type);
+  const int first = book->sheets->simulation_rows.bars, last = first + SIMULATE_BARS - 1;
+  const int end = bar_column(book, outcome, BAR_END), column = bar_column(book, outcome, values);
+  const struct chart_range x = {SHEET_SIMULATION, first, end, last, end};
+  const struct chart_range y = {SHEET_SIMULATION, first, column, last, column};
+  const char *name = label_of(book, outcome);
+  if (!is_line) {
+    chart_add_bars(chart, &x, &y, name, option_colour(outcome->option));
+    return;
+  }
+  chart_series_set_marker_type(chart_add_line(chart, &x, &y, name, outcome->option),
+                               LXW_CHART_MARKER_NONE);
 }
 
 static bool in_pair(const struct pair *pair, const struct outcome *outcome) {
@@ -439,16 +461,14 @@ static double round_step(double least) {
   return 10 * ten;
 }
 
-// As many decimals as tell the ticks apart.
+// As many decimals as it takes to distinguish the ticks.
 static const char *axis_format(enum outcome_kind kind, double low, double high) {
   if (kind == OUTCOME_SAVING)
-    return high - low > 0.1 ? "0%" : "0.0%";
+    return high - low > 0.1 ? "0 %" : "0.0 %";
   return high >= 100 ? "#,##0" : high >= 1 ? "0.00" : "0.000";
 }
 
 static void set_axes(struct book *book, lxw_chart *chart, const struct pair *pair, bool cumulated) {
-  lxw_chart_font plain = {.bold = LXW_FALSE, .size = 9};
-  lxw_chart_line grid = {.color = 0xD9D9D9};
   double low = INFINITY, high = -INFINITY;
   const char *unit = "";
   for (size_t i = 0; i < book->sheets->simulation->outcome_count; i++) {
@@ -459,12 +479,10 @@ static void set_axes(struct book *book, lxw_chart *chart, const struct pair *pai
     high = fmax(high, outcome->bars_high);
     unit = unit_of(book, outcome)->text;
   }
-  chart_axis_major_gridlines_set_line(chart->y_axis, &grid);
-  chart_axis_set_num_format(chart->x_axis, axis_format(pair->kind, low, high));
-  chart_axis_set_name(chart->x_axis, pair->kind == OUTCOME_SAVING ? "saving" : unit);
-  chart_axis_set_name_font(chart->x_axis, &plain);
+  const struct chart_axes axes = {pair->kind == OUTCOME_SAVING ? "saving" : unit,
+                                  axis_format(pair->kind, low, high), NULL, "0 %"};
+  chart_set_axes(chart, &axes);
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
-  chart_axis_set_num_format(chart->y_axis, "0%");
   chart_axis_set_min(chart->y_axis, 0);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   if (cumulated || pair->all) {
@@ -474,8 +492,7 @@ static void set_axes(struct book *book, lxw_chart *chart, const struct pair *pai
     chart_axis_set_major_unit(chart->x_axis, step);
     chart_axis_major_gridlines_set_visible(chart->x_axis, LXW_FALSE);
   } else {
-    chart_axis_set_interval_unit(chart->x_axis, SIMULATE_BARS / 5);
-    chart_axis_set_interval_tick(chart->x_axis, SIMULATE_BARS / 5);
+    chart_label_every(chart->x_axis, SIMULATE_BARS / 5);
   }
   if (cumulated)
     chart_axis_set_max(chart->y_axis, 1);
@@ -487,34 +504,27 @@ static void set_axes(struct book *book, lxw_chart *chart, const struct pair *pai
 
 static void insert_chart(struct book *book, const struct pair *pair, int row, bool cumulated) {
   const bool lines = cumulated || pair->all;
+  const char *title = arena_printf(book->arena, "%s: %s", pair->title,
+                                   cumulated ? "share of draws up to it" : "how often");
   lxw_chart *chart =
-      workbook_add_chart(book->workbook, lines ? LXW_CHART_SCATTER_STRAIGHT : LXW_CHART_COLUMN);
+      chart_begin(book, lines ? LXW_CHART_SCATTER_STRAIGHT : LXW_CHART_COLUMN, title);
   for (size_t i = 0; i < book->sheets->simulation->outcome_count; i++) {
     const struct outcome *outcome = &book->sheets->simulation->outcomes[i];
     if (in_pair(pair, outcome))
       add_series(book, chart, outcome, cumulated ? BAR_CUMULATED : BAR_HEIGHT, lines);
   }
-  lxw_chart_font font = {.size = 11};
-  const char *title = arena_printf(book->arena, "%s: %s", pair->title,
-                                   cumulated ? "share of draws up to it" : "how often");
-  chart_title_set_name(chart, title);
-  chart_title_set_name_font(chart, &font);
   set_axes(book, chart, pair, cumulated);
   if (!lines)
     chart_set_series_gap(chart, 5);
-  if (pair->all)
-    chart_legend_set_position(chart, LXW_CHART_LEGEND_BOTTOM);
-  else
+  if (!pair->all)
     chart_legend_set_position(chart, LXW_CHART_LEGEND_NONE);
-  lxw_chart_options options = {
-      .x_offset = cumulated ? 500 : 5, .y_offset = 8, .description = (char *)title};
-  worksheet_insert_chart_opt(book->sheet, (lxw_row_t)row, COLUMN_LABEL, chart, &options);
+  chart_place(book, chart, row, cumulated, title);
 }
 
 static void insert_pair(struct book *book, const struct pair *pair, int *row) {
   insert_chart(book, pair, *row, false);
   insert_chart(book, pair, *row, true);
-  *row += PAIR_ROWS;
+  *row += CHART_ROWS;
 }
 
 static void insert_charts(struct book *book, int row) {
@@ -527,28 +537,28 @@ static void insert_charts(struct book *book, int row) {
     if (outcome->kind != OUTCOME_SAVING || !is_shown(book, outcome))
       continue;
     const struct pair pair = {OUTCOME_SAVING, outcome->option, false,
-                              arena_printf(arena, "Saving of %s", id_of(book, outcome))};
+                              arena_printf(arena, "Saving of %s", label_of(book, outcome))};
     insert_pair(book, &pair, &row);
   }
   insert_pair(book, &costs, &row);
 }
 
-// ---- the whole
+// ---- the whole sheet
 
 static const char *note_text(const struct simulation *simulation, struct arena *arena) {
   if (!simulation->done)
-    return arena_printf(
-        arena,
-        "Nothing is uncertain here: in case %s every ranged input has one value, and "
-        "pertoken drew nothing. These figures do not follow the inputs.",
-        simulation->case_name);
+    return arena_printf(arena,
+                        "Nothing is uncertain here: in case %s every ranged input has a single "
+                        "value, so nothing was drawn. These figures do not follow the inputs.",
+                        simulation->case_name);
   return arena_printf(arena,
-                      "What pertoken drew when it wrote this workbook, with %zu ranged input%s or "
+                      "Draws made when this workbook was written, with %zu ranged input%s or "
                       "groups of correlated ones. These figures do not follow the inputs.",
                       simulation->group_count, simulation->group_count == 1 ? "" : "s");
 }
 
-// How often which values were drawn, what from, and the charts of it. The last row to be printed.
+// How often each value was drawn, from which ranges, and the charts. Returns the last row to be
+// printed.
 static int write_draws(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   const int charts = book->row;
@@ -556,15 +566,17 @@ static int write_draws(struct book *book) {
   for (size_t i = 0; i < simulation->outcome_count; i++)
     pairs +=
         simulation->outcomes[i].kind == OUTCOME_SAVING && is_shown(book, &simulation->outcomes[i]);
-  const int influences = book->row = charts + pairs * PAIR_ROWS;
+  const int influences = book->row = charts + pairs * CHART_ROWS + 1;
   write_all_influences(book);
-  write_histograms(book, book->row);
+  const int last = book->row - 2;
+  put_workings(book, book->row);
+  write_histograms(book, book->row + 3);
   if (book->writing) {
     lxw_row_t breaks[] = {(lxw_row_t)charts, (lxw_row_t)influences, 0};
     worksheet_set_h_pagebreaks(book->sheet, breaks);
     insert_charts(book, charts);
   }
-  return book->sheets->simulation_rows.bars - 5; // without the bars
+  return last;
 }
 
 void write_simulation(struct book *book) {

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// As the tornado's: what a figure is at both ends, what the cost is there, and what that means.
+// As in the tornado: a figure at both ends, the cost there, and its effect.
 enum {
   COLUMN_LOW = COLUMN_VALUE,
   COLUMN_HIGH,
@@ -32,7 +32,7 @@ enum {
 
 static const struct unit place_unit = {.text = "place", .counts = true};
 
-// The grades by their strength; before them what has none.
+// The grades by their strength; before them, no grade.
 enum { PLACES = GRADES + 1 };
 
 struct graded {
@@ -40,7 +40,7 @@ struct graded {
   const struct option_sheet *option;
   int item;                            // the cost per token
   int declarations[MAX_GRADED], count; // of the inputs that have a row on Inputs
-  int cost_row, row;                   // of the cost at present, of the first of them
+  int cost_row, row;                   // of the current cost, of the first input
   const struct replica *replica;
   const char *order; // the cells of the grades
   struct name *swing, *matters;
@@ -70,9 +70,9 @@ static double amount_of(const struct graded *graded, int declaration) {
   return amount_in(graded->option, declaration, 0, graded->book->scenario->selected);
 }
 
-// ---- what each figure does
+// ---- the effect of each figure
 
-// Both ends of every figure are a column each.
+// Each end of every figure is a column.
 static void lay_out(struct graded *graded, int row) {
   struct book *book = graded->book;
   struct replica_column *columns =
@@ -85,14 +85,27 @@ static void lay_out(struct graded *graded, int row) {
     columns[i] = (struct replica_column){
         d, cell_fixed(book, graded->row + i / 2, high ? COLUMN_HIGH : COLUMN_LOW),
         amount_of(graded, d) * (high ? 1 + GRADE_SWING : 1 - GRADE_SWING),
-        arena_printf(book->arena, "%s %s", book->scenario->model->declarations[d].name,
+        arena_printf(book->arena, "%s, %s end", book->scenario->model->declarations[d].label,
                      high ? "high" : "low")};
   }
   graded->replica = replica_new(book, graded->option, graded->item, graded->row + graded->count + 1,
                                 COLUMN_PERIOD, columns, 2 * (size_t)graded->count);
 }
 
-// Of the engine's: infinite where there is no cost to move.
+// The place of an input's grade, live; for a rate that is added up, `projected` at best.
+static const char *place_formula(const struct graded *graded, int i) {
+  struct book *book = graded->book;
+  const int d = graded->declarations[i];
+  const char *cell = written_cell(book, graded->option->input_rows[d], WRITTEN_GRADE);
+  const enum grade floor =
+      grading_counted(book->scenario, graded->option->option, d, GRADE_MEASURED);
+  const char *place = arena_printf(book->arena, "MATCH(%s,%s,0)", cell, graded->order);
+  return floor == GRADE_MEASURED ? place
+                                 : arena_printf(book->arena, "MAX(%s,MATCH(\"%s\",%s,0))", place,
+                                                grade_name(floor), graded->order);
+}
+
+// From the engine; infinite if there is no cost to move.
 static double moved(const struct graded *graded, int i) {
   const double cost = shown_value(graded->book, graded->option, graded->item, 0);
   if (cost == 0)
@@ -106,7 +119,9 @@ static int place_of(const struct graded *graded, int i) {
   const struct figure *figure =
       option_figure(scenario, graded->option->option, scenario->selected, graded->declarations[i]);
   const bool given = figure->origin > ORIGIN_RENT;
-  return given && moved(graded, i) > GRADE_MATTERS ? 2 + (int)figure->grade : 1;
+  const enum grade grade =
+      grading_counted(scenario, graded->option->option, graded->declarations[i], figure->grade);
+  return given && moved(graded, i) > GRADE_MATTERS ? 2 + (int)grade : 1;
 }
 
 static void write_ends(const struct graded *graded, int i) {
@@ -144,18 +159,17 @@ static void write_figure(const struct graded *graded, int i) {
               cell_here(book, row, COLUMN_AT_LOW), cost, cell_here(book, row, COLUMN_AT_HIGH),
               cost);
   put_formula(book, row, COLUMN_PLACE, place_of(graded, i), CELL_FORMULA, &place_unit,
-              "=IF(%s>%s,MATCH(%s,%s,0),1)", cell_here(book, row, COLUMN_MOVES),
-              graded->matters->text,
-              written_cell(book, graded->option->input_rows[d], WRITTEN_GRADE), graded->order);
+              "=IF(%s>%s,%s,1)", cell_here(book, row, COLUMN_MOVES), graded->matters->text,
+              place_formula(graded, i));
 }
 
-// Returns the row behind an option's calculation.
+// Returns the row after an option's calculation.
 static int write_figures(struct graded *graded) {
   static const char *const numbers[] = {"Low end",      "High end", "Cost at low",
                                         "Cost at high", "Moves",    "Place"};
   struct book *book = graded->book;
   const char *const texts[] = {
-      arena_printf(book->arena, "%s: which grades matter", graded->option->option->id), "Key",
+      arena_printf(book->arena, "%s: which grades matter", graded->option->option->label), "Key",
       "Unit"};
   const struct declaration *cost = &book->scenario->model->declarations[graded->item];
   put_header(book, graded->cost_row - 1, texts, 3);
@@ -188,7 +202,7 @@ static void write_answer(const struct graded *graded, int row) {
   const char *places =
       arena_printf(book->arena, "%s:%s", cell_here(book, graded->row, COLUMN_PLACE),
                    cell_here(book, graded->row + graded->count - 1, COLUMN_PLACE));
-  put_labels(book, row, arena_printf(book->arena, "Weakest grade that matters, %s", option->id),
+  put_labels(book, row, arena_printf(book->arena, "Weakest grade that matters, %s", option->label),
              arena_printf(book->arena, "%s.grade", option->id), "-");
   put_formula_text(book, row, COLUMN_VALUE, grade_name(option->headline_grade),
                    formats_text(&book->formats, TEXT_RIGHT), "=INDEX(%s,1,MAX(%s%s%s))",
@@ -205,14 +219,14 @@ static struct name *share(struct book *book, const char *label, const char *type
 int grades_write(struct book *book, int row, int calculations) {
   if (!grades_rows(book))
     return calculations;
-  static const char *const headings[] = {"What the evidence is worth", "Key", "Unit", "Grade"};
-  struct graded graded = {.book = book,
-                          .item = cost_item(book),
-                          .swing =
-                              share(book, "Swing of a figure that tells whether its grade matters",
-                                    "swing", GRADE_SWING),
-                          .matters = share(book, "Change of the cost per token above which it does",
-                                           "matters", GRADE_MATTERS)};
+  static const char *const headings[] = {"Strength of the evidence", "Key", "Unit", "Grade"};
+  struct graded graded = {
+      .book = book,
+      .item = cost_item(book),
+      .swing = share(book, "Swing applied to a figure to test whether its grade matters", "swing",
+                     GRADE_SWING),
+      .matters = share(book, "Change of the cost per token above which it does", "matters",
+                       GRADE_MATTERS)};
   put_header(book, row, headings, 3);
   put_headings(book, row, COLUMN_VALUE, headings + 3, 1);
   graded.order = write_order(book, calculations);

@@ -9,12 +9,17 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/answers/cases.h"
 #include "reports/answers/questions.h"
+#include "reports/faces/answer.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/row_order.h"
+#include "reports/spreadsheet/step_numbers.h"
 #include "reports/spreadsheet/steps.h"
+#include "reports/spreadsheet/tabs.h"
 #include "reports/workbook/cost_curves.h"
 #include "reports/workbook/sheets.h"
 #include "reports/workbook/weakest_grades.h"
@@ -31,78 +36,70 @@ static bool has_simulation(const struct book *book) {
   return book->sheets->simulation != NULL;
 }
 
+static bool has_cases(const struct book *book) {
+  return book->sheets->cases != NULL;
+}
+
 static bool has_decisions(const struct book *book) {
   return book->sheets->answers.count > 0;
 }
 
-// The sheets in their order. `is_there` is asked before any is written; NULL: always. The one
-// without a name is an option's, one each.
+// The sheets in their order. `is_there` is called before any is written; NULL: always. The entry
+// without a name is an option's sheet, one for each option.
 static const struct kind {
   const char *name, *about;
   bool (*is_there)(const struct book *);
   void (*write)(struct book *);
 } kinds[] = {
     {"Cover", "", NULL, write_cover},
+    {SHEET_SUMMARY, "all cases side by side: cost, saving, cheapest and weakest evidence",
+     has_cases, write_summary},
+    {SHEET_SCOPE, "what the result includes and excludes, and every assumption", NULL, write_scope},
     {SHEET_INPUTS, "every figure, in every case, with its source", NULL, write_inputs},
-    {NULL, "its calculation, line by line", NULL, NULL},
-    {"Finance", "book, tax, loan and lease beside the cash view", NULL, write_finance},
+    {NULL, NULL, NULL, NULL},
+    {"Finance", "book, tax, loan and lease views next to the cash view", NULL, write_finance},
     {SHEET_OUTPUTS, "the options side by side, and charts", NULL, write_outputs},
-    {SHEET_SENSITIVITY, "which inputs move the result, and how far", has_sensitivity,
+    {SHEET_SENSITIVITY, "which inputs move the result, and by how much", has_sensitivity,
      write_sensitivity},
-    {SHEET_SIMULATION, "how sure the result is", has_simulation, write_simulation},
-    {"Negotiation", "what each side must concede or may ask", negotiation_shown, write_negotiation},
+    {SHEET_SIMULATION, "how certain the result is", has_simulation, write_simulation},
+    {"Negotiation", "what each vendor must concede or may charge", negotiation_shown,
+     write_negotiation},
     {"Decisions", "the answers to the scenario's questions", has_decisions, write_decisions},
-    {SHEET_EVIDENCE, "what the figures rest on", NULL, write_evidence},
+    {SHEET_EVIDENCE, "the evidence behind the figures", NULL, write_evidence},
     {"Checks", "differences that must be zero", NULL, write_checks},
-    {"Change log", "what this workbook was made from", NULL, write_log},
+    {"Change log", "what this workbook was generated from", NULL, write_log},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-// Excel keeps this name for itself.
-static const char reserved_sheet[] = "History";
-
-const char *sheet_about(const struct book *book, const char *name) {
-  for (size_t i = 0; i < KINDS; i++) {
-    const char *own = kinds[i].name;
-    if (own ? !strcmp(own, name) : scenario_option(book->scenario, name) >= 0)
-      return kinds[i].about;
+static const char *option_about(const struct book *book, const char *tab) {
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    const struct option_sheet *sheet = &book->sheets->options[o];
+    if (strcmp(sheet->tab, tab) != 0)
+      continue;
+    const char *label = sheet->option->label;
+    return strcmp(label, tab) != 0 ? arena_printf(book->arena, "%s, line by line", label)
+                                   : "its calculation, line by line";
   }
   return "";
 }
 
+const char *sheet_about(const struct book *book, const char *tab) {
+  for (size_t i = 0; i < KINDS; i++)
+    if (kinds[i].name && !strcmp(kinds[i].name, tab))
+      return kinds[i].about;
+  return option_about(book, tab);
+}
+
 // ---- what a workbook can hold
 
-static bool is_taken(const char *id) {
-  for (size_t i = 0; i < KINDS; i++)
-    if (kinds[i].name && !strcasecmp(id, kinds[i].name))
-      return true;
-  return !strcasecmp(id, reserved_sheet);
-}
-
-static void check_ids(const struct book *book) {
-  const struct scenario *scenario = book->scenario;
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct option *option = &scenario->options[o];
-    if (is_taken(option->id))
-      diagnostics_error(
-          book->diagnostics, option->place,
-          "an option's sheet in the workbook cannot be called '%s': choose another id", option->id);
-    for (size_t other = 0; other < o; other++)
-      if (!strcasecmp(option->id, scenario->options[other].id))
-        diagnostics_error(book->diagnostics, option->place,
-                          "options '%s' and '%s' differ only in case: their sheets cannot",
-                          scenario->options[other].id, option->id);
-  }
-}
-
-// As many series as a chart may have, in every spreadsheet program.
+// The number of series that a chart may have in any spreadsheet program.
 static void check_count(const struct book *book) {
   enum { MAX_SERIES = 255 };
   const size_t count = book->scenario->option_count;
   if (count > MAX_SERIES)
     diagnostics_error(book->diagnostics, (struct place){.source = book->scenario->source},
-                      "a workbook's charts have room for %d options, and here are %zu", MAX_SERIES,
+                      "a workbook's charts have room for %d options, but there are %zu", MAX_SERIES,
                       count);
 }
 
@@ -110,16 +107,26 @@ static void check_cases(const struct book *book) {
   const struct scenario *scenario = book->scenario;
   for (size_t c = 0; c < scenario->case_count; c++)
     for (size_t other = 0; other < c; other++)
-      if (!strcasecmp(scenario->cases[c], scenario->cases[other]))
+      if (!strcasecmp(scenario->case_labels[c], scenario->case_labels[other]))
         diagnostics_error(book->diagnostics, (struct place){.source = scenario->source},
                           "cases '%s' and '%s' differ only in case: a drop-down cannot tell them "
                           "apart",
-                          scenario->cases[other], scenario->cases[c]);
+                          scenario->case_labels[other], scenario->case_labels[c]);
 }
 
-static void plan_option(struct book *book, struct option_sheet *sheet) {
+// All other sheets keep their names, whatever an option is called.
+static struct tabs plan_tabs(struct book *book) {
+  struct tabs tabs = {.arena = book->arena};
+  for (size_t i = 0; i < KINDS; i++)
+    if (kinds[i].name)
+      tabs_add(&tabs, kinds[i].name, "");
+  return tabs;
+}
+
+static void plan_option(struct book *book, struct option_sheet *sheet,
+                        struct step_numbers *numbers) {
   if (sheet_graph_build(&sheet->graph, book->scenario, sheet->option, &book->names,
-                        &book->constants, book->arena, book->diagnostics))
+                        &book->constants, numbers, book->arena, book->diagnostics))
     return;
   const size_t count = (size_t)sheet->graph.model.count;
   sheet->rows = arena_array(book->arena, count, sizeof *sheet->rows);
@@ -128,32 +135,60 @@ static void plan_option(struct book *book, struct option_sheet *sheet) {
     sheet->rows[d] = sheet->input_rows[d] = -1;
 }
 
-// Everything that can be wrong with a scenario's names and formulas, before a file is begun, and
-// what decides which sheets there are.
+static int plan_options(struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  const size_t count = scenario->option_count, errors = book->diagnostics->errors;
+  struct option_sheet *options = arena_array(book->arena, count, sizeof *options);
+  const struct sheet_graph **graphs =
+      arena_array(book->arena, count, sizeof(const struct sheet_graph *));
+  struct step_numbers numbers = {NULL};
+  struct tabs tabs = plan_tabs(book);
+  for (size_t o = 0; o < count; o++) {
+    const struct option *option = &scenario->options[o];
+    options[o].option = option;
+    options[o].tab = tabs_add(&tabs, option->label, option->id);
+    graphs[o] = &options[o].graph;
+    plan_option(book, &options[o], &numbers);
+  }
+  book->sheets->options = options;
+  if (book->diagnostics->errors != errors)
+    return -1;
+  book->sheets->order = row_order_of(scenario->model, graphs, count, book->arena);
+  return 0;
+}
+
+static int plan_cases(struct book *book) {
+  if (book->scenario->case_count < 2)
+    return 0;
+  const struct scenario *const *cases = cases_read(book->scenario, book->arena, book->diagnostics);
+  if (!cases)
+    return -1;
+  struct answer *answer = arena_alloc(book->arena, sizeof *answer);
+  *answer = cases_answer(book->scenario, cases, book->arena);
+  book->sheets->cases = answer;
+  return 0;
+}
+
+// Checks everything that can be wrong with a scenario's names and formulas before a file is begun,
+// and determines which sheets there are.
 static int plan(struct book *book) {
   const struct scenario *scenario = book->scenario;
   struct sheets *sheets = book->sheets;
   struct arena *arena = book->arena;
   const size_t errors = book->diagnostics->errors;
   check_count(book);
-  check_ids(book);
   check_cases(book);
   book->names = (struct names){.arena = arena};
   constants_begin(&book->constants, &book->names, arena);
   sheets->case_name = names_add(&book->names, "pt_case", "the case shown");
   sheets->case_index = names_add(&book->names, "pt_case_index", "the column of the case shown");
   sheets->checks_ok = names_add(&book->names, "pt_checks_ok", "the master check");
-  sheets->options = arena_array(arena, scenario->option_count, sizeof *sheets->options);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    sheets->options[o].option = &scenario->options[o];
-    plan_option(book, &sheets->options[o]);
-  }
-  if (book->diagnostics->errors != errors)
+  if (plan_options(book) || book->diagnostics->errors != errors)
     return -1;
   sheets->ranking = ranking_of(scenario, arena);
   sheets->tornado = sensitivity_shown(book);
   sheets->curves = curves_plan(book);
-  if (negotiation_plan(book))
+  if (negotiation_plan(book) || plan_cases(book))
     return -1;
   return questions_answer(scenario, &sheets->answers, arena, book->diagnostics);
 }
@@ -181,7 +216,7 @@ static void set_properties(struct book *book) {
   workbook_set_properties(book->workbook, &properties);
 }
 
-// Turns to every sheet that there is, and writes it unless it is only to be added.
+// Goes through all sheets that exist, and writes each unless it is only to be added.
 static void walk(struct book *book, bool write) {
   for (size_t i = 0; i < KINDS && !book->failed; i++) {
     if (kinds[i].is_there && !kinds[i].is_there(book))
@@ -189,7 +224,7 @@ static void walk(struct book *book, bool write) {
     const size_t count = kinds[i].name ? 1 : book->scenario->option_count;
     for (size_t o = 0; o < count && !book->failed; o++) {
       struct option_sheet *option = kinds[i].name ? NULL : &book->sheets->options[o];
-      book_turn_to(book, option ? option->option->id : kinds[i].name);
+      book_turn_to(book, option ? option->tab : kinds[i].name);
       if (write && option)
         write_calculation(book, option);
       else if (write)
@@ -198,7 +233,8 @@ static void walk(struct book *book, bool write) {
   }
 }
 
-static int write_file(struct book *book, const struct output *output) {
+static int write_file(struct book *book, const struct output *output, const void *context) {
+  (void)context;
   if (book_open(book, output))
     return -1;
   walk(book, false);
@@ -215,18 +251,5 @@ int workbook_write(const struct scenario *scenario, const struct simulation *sim
   struct sheets sheets = {.simulation = simulation};
   struct book book = {
       .scenario = scenario, .sheets = &sheets, .arena = arena, .diagnostics = diagnostics};
-  struct output output;
-  if (plan(&book) || output_open(&output, path, arena, diagnostics))
-    return -1;
-  if (!output.folder) {
-    output_discard(&output);
-    diagnostics_error(diagnostics, (struct place){0},
-                      "a workbook can only be written to a file, and '%s' is not one", path);
-    return -1;
-  }
-  if (write_file(&book, &output)) {
-    output_discard(&output);
-    return -1;
-  }
-  return output_close(&output, diagnostics);
+  return plan(&book) ? -1 : book_write(&book, path, write_file, NULL);
 }

@@ -1,5 +1,5 @@
-// The reader of CSV: what is read, what is refused and where, and how fast numbers and keys are
-// found.
+// The CSV reader: what it accepts, what it refuses and where, and how fast it finds numbers and
+// keys.
 #include "base/csv.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static struct fixture *read_text(struct fixture *fixture, const char *text) {
   return fixture;
 }
 
-// The cells as "a|b/c|d", the header first.
+// The cells in the form "a|b/c|d", header first.
 static const char *outline(struct fixture *f) {
   const struct table *table = f->table;
   const char *text = "";
@@ -73,7 +73,7 @@ static void test_readable(void **state) {
   }
 }
 
-// Errors as "line:column text" with a part of the message, in order.
+// Expected errors as "line:column text" with a part of the message, in order.
 static const struct {
   const char *text;
   const char *errors[4];
@@ -81,7 +81,7 @@ static const struct {
     {"", {"0:0 empty file"}},
     {"\n\n", {"0:0 empty file"}},
     {"a,,c\n", {"1:3 name of a column"}},
-    {"a,b,a\n", {"1:5 'a' stands there already"}},
+    {"a,b,a\n", {"1:5 'a' is repeated"}},
     {"a,b\n1\n", {"2:2 expected 2 cells as in the header, found 1"}},
     {"a,b\n1,2,3\n", {"2:5 expected 2 cells as in the header, found 3"}},
     {"a,b\n1\n2,3\n4,5,6\n", {"2:2 found 1", "4:5 found 3"}},
@@ -132,7 +132,7 @@ static void test_refused(void **state) {
   }
 }
 
-// "a,b", a row whose first cell has `length` bytes, and a ragged row.
+// "a,b", a row whose first cell is `length` bytes long, and a row with the wrong number of cells.
 static char *long_line(size_t length) {
   char *text = malloc(length + 16);
   assert_non_null(text);
@@ -234,8 +234,8 @@ static void test_index(void **state) {
   assert_int_equal(table_index(f.table, "id", &f.arena, &f.diagnostics), -1);
   assert_int_equal(f.diagnostics.errors, 3);
   check_error("ids", &f.diagnostics.list[0], "3:3 expected a value for 'id'");
-  check_error("ids", &f.diagnostics.list[1], "4:3 'x' stands in line 2 already");
-  check_error("ids", &f.diagnostics.list[2], "5:3 'x' stands in line 2 already");
+  check_error("ids", &f.diagnostics.list[1], "4:3 'x' is already in line 2");
+  check_error("ids", &f.diagnostics.list[2], "5:3 'x' is already in line 2");
   arena_free(&f.arena);
 }
 
@@ -285,7 +285,7 @@ static void test_numbers(void **state) {
   }
 }
 
-// The quick way and strtod agree on every digit count, to the last bit.
+// The fast path and strtod agree for every number of digits, to the last bit.
 static void test_numbers_are_exact(void **state) {
   (void)state;
   uint64_t seed = 1;

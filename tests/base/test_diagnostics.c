@@ -1,5 +1,4 @@
-// Reading input files, and showing the user what is wrong with them: base/source.h and
-// base/diagnostics.h.
+// Reading input files, and reporting what is wrong with them: base/source.h and base/diagnostics.h.
 #include "base/diagnostics.h"
 #include "base/source_file.h"
 
@@ -74,7 +73,7 @@ static struct place place_in(struct fixture *f, const char *text, int line, int 
   return (struct place){source_from_text("a.ini", text, &f->arena), line, column};
 }
 
-// The report of one error at a place of the text.
+// The report of one error at a place in the text.
 static const char *shown(struct fixture *f, const char *text, int line, int column) {
   f->diagnostics = (struct diagnostics){.arena = &f->arena};
   diagnostics_error(&f->diagnostics, place_in(f, text, line, column), "no");
@@ -173,7 +172,7 @@ static void unreadable_files_are_refused(void **state) {
   write_file(f->path, "a", 1);
   assert_int_equal(chmod(f->path, 0), 0);
   if (user == 0)
-    assert_int_equal(seteuid(nobody), 0); // root may read every file
+    assert_int_equal(seteuid(nobody), 0); // root can read every file
   assert_refused(f, f->path, strerror(EACCES));
   if (user == 0)
     assert_int_equal(seteuid(user), 0);
@@ -194,7 +193,7 @@ static void files_over_256_mib_are_refused(void **state) {
   assert_refused(f, f->path, "at most 256 MiB");
 }
 
-// Each with the place where it stops being text.
+// Each with the place where it stops being valid text.
 static const struct {
   const char *bytes;
   size_t size;
@@ -209,13 +208,13 @@ static const struct {
     {"x\nGr\xF6\xDF"
      "e\n",
      8, 2, 3, "0xF6"},
-    {"\xC0\xAF", 2, 1, 1, "0xC0"},         // a slash, overlong
+    {"\xC0\xAF", 2, 1, 1, "0xC0"},         // an overlong slash
     {"ok \xED\xA0\x80", 6, 1, 4, "0xED"},  // half of a surrogate pair
-    {"\n\n\xE2\x82", 4, 3, 1, "0xE2"},     // cut short
+    {"\n\n\xE2\x82", 4, 3, 1, "0xE2"},     // truncated
     {"\xF5\x80\x80\x80", 4, 1, 1, "0xF5"}, // above U+10FFFF
     {"\xEF\xBB\xBF"
      "a\x80",
-     5, 1, 2, "0x80"}, // a continuation alone, after a byte order mark
+     5, 1, 2, "0x80"}, // a lone continuation byte after a byte order mark
 };
 
 static void what_is_not_utf8_text_is_refused(void **state) {
@@ -317,7 +316,7 @@ static void colour_marks_severity_and_caret(void **state) {
                                         "   \033[1;32m^\033[0m\n");
 }
 
-// Columns count bytes; the caret stands under the character.
+// Columns count bytes; the caret is below the character.
 static const struct {
   const char *text;
   int column;
@@ -356,7 +355,7 @@ static void escape_sequences_in_messages_and_names_are_not_sent(void **state) {
   assert_string_equal(printed(f, false), "\uFFFD]0;a: error: unknown name '\uFFFD[2J'\n");
 }
 
-// Looks at the second and third line of a report: the place is marked, the line is not too long.
+// Checks the second and third line of a report: the place is marked, and the line is not too long.
 static void assert_window(const char *report, char marked, bool cut_before, bool cut_after) {
   const char *line = strchr(report, '\n') + 1, *line_end = strchr(line, '\n');
   const char *caret = line_end + 1;

@@ -1,4 +1,4 @@
-// The reader of INI files: tables of text, what is read, what is refused and where.
+// The INI reader, on texts in tables: what it accepts, what it refuses and where.
 #include "base/ini.h"
 
 #include <setjmp.h>
@@ -82,7 +82,7 @@ static void test_readable(void **state) {
 #define NAME_49  FORTY "012345678"
 #define LINE_199 "k = " FORTY FORTY FORTY FORTY TEN TEN TEN "01234"
 
-// Texts with one error each: where it is, and what its message holds.
+// Texts with one error each: its place, and a part of its message.
 static const struct {
   const char *text;
   int line, column;
@@ -162,8 +162,8 @@ static void test_all_errors_in_one_run(void **state) {
   arena_free(&f.arena);
 }
 
-// The keys of a repeated section are checked with the first one's, and their repetition is no
-// further error.
+// The keys of a repeated section are checked together with the first one's, and repeating them is
+// not another error.
 static void test_repeated_section_joins_the_first(void **state) {
   (void)state;
   struct fixture f;
@@ -175,7 +175,7 @@ static void test_repeated_section_joins_the_first(void **state) {
   arena_free(&f.arena);
 }
 
-// What stands below a malformed section belongs to no other; an unclosed one is read all the same.
+// Keys below a malformed section belong to no other section; an unclosed section is read anyway.
 static void test_malformed_section_takes_its_keys(void **state) {
   (void)state;
   struct fixture f;
@@ -255,7 +255,7 @@ static void test_ten_thousand_lines_are_quick(void **state) {
   assert_int_equal(f.ini->sections[0].key_count, LINES);
   assert_string_equal(value_of(f.ini, "a", "", "key_9999"), "9999 USD");
   print_message("10,000 lines in %.4f s\n", seconds);
-  assert_true(seconds < 0.5); // 0.005 s alone; a busy machine under a sanitizer takes longer
+  assert_true(seconds < 0.5); // 0.005 s on a quiet machine; longer on a busy one under a sanitizer
   arena_free(&f.arena);
   arena_free(&arena);
 }

@@ -1,12 +1,12 @@
-// Statistics against tables worked by hand.
+// Statistics compared with values worked out by hand.
 #include "tests/support/fixture.h"
 
 #include "base/statistics.h"
 
 #include <math.h>
 
-// k of the k-th smallest to k-th largest of n that holds the median with 95 %: tables of the sign
-// test, one below its two-sided critical value at 5 %.
+// k such that the k-th smallest to k-th largest of n values contain the median with 95 %
+// confidence: tables of the sign test, one below its two-sided critical value at 5 %.
 static const struct {
   size_t count, rank;
 } ranks[] = {
@@ -18,7 +18,7 @@ static void test_rank(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
     assert_int_equal(median_interval_rank(ranks[i].count), ranks[i].rank);
-  // Far out the normal approximation holds: n/2 - 1.96 sqrt(n)/2.
+  // For large n the normal approximation holds: n/2 - 1.96 sqrt(n)/2.
   assert_in_range(median_interval_rank(10000), 4901, 4903);
 }
 
@@ -67,8 +67,8 @@ static const struct {
     {{1, 1, 1, 1, 1, 1, 1, 1, 1}, false},
     {{1, 1, 1, 1, 1, 1, 1.006, 1.006, 1.006}, true},
     {{1.006, 1.006, 1.006, 1, 1, 1, 1, 1, 1}, true},
-    {{1, 1, 1, 1.2, 1.2, 1.2, 1.004, 1.004, 1.004}, false}, // a hump, back where it began
-    {{1, 1, 9, 1, 1, 1, 1, 9, 1}, false},                   // outliers move no median
+    {{1, 1, 1, 1.2, 1.2, 1.2, 1.004, 1.004, 1.004}, false}, // a hump that ends where it began
+    {{1, 1, 9, 1, 1, 1, 1, 9, 1}, false},                   // outliers do not move the median
 };
 
 static void test_noisy(void **state) {

@@ -1,10 +1,10 @@
-"""A load client of the usual kind: one asyncio task a stream, one process, a clock read per event.
+"""A load client of the usual kind: one asyncio task per stream, one process, a clock read per event.
 
     asyncio_client.py [--aiohttp] URL CONCURRENCY SECONDS INPUT OUTPUT
 
-The streams' times and the CPU share as JSON, in the words of load_client.c. The exchange is that of the
-serving benchmarks in Python: with --aiohttp as they do it (vLLM, SGLang), else with asyncio's own streams,
-which do less for each chunk and flatter such a client.
+Prints the streams' times and the CPU share as JSON, with the keys of load_client.c. The exchange is that
+of serving benchmarks in Python: with --aiohttp the way they do it (vLLM, SGLang), else with asyncio's own
+streams, which do less work per chunk and flatter such a client.
 """
 import asyncio
 import contextlib
@@ -77,10 +77,10 @@ class Load:
 
 
 class Aiohttp(Load):
-    """One session with a connection for each stream, its lines as aiohttp hands them out."""
+    """One session with a connection for each stream; lines as aiohttp returns them."""
 
     async def run(self):
-        import aiohttp  # which not every machine has
+        import aiohttp  # not installed on every machine
         limits = {'connector': aiohttp.TCPConnector(limit=0), 'timeout': aiohttp.ClientTimeout(total=None)}
         async with aiohttp.ClientSession(**limits) as self.session:
             await super().run()

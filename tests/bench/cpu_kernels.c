@@ -1,106 +1,43 @@
-// The ladder of CPU kernels: a whole decode step with each instruction set, beside the memory's
-// read speed measured between the samples. "own" is the one that the machine is given unasked.
-//   cpu_kernels MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
-// Or only tokens per second, of SAMPLES steps in a row with the best of them:
-//   cpu_kernels speed MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
-// MODEL is tinyllama, llama8b, mistral, mixtral or falcon40b (of which LAYERS layers), WEIGHTS is
-// bf16, int8, e4m3,
-// mxfp4, nvfp4, mxfp6, int8-group, int4, or int4-bf16 with bf16 activations.
+// The ladder of CPU kernels: a whole decode step with each instruction set, compared with the
+// memory's read speed measured between the samples. "own" is the instruction set that this machine
+// gets by default.
+//   cpu_kernels MODEL PRECISION BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
+// Or tokens per second only: of SAMPLES consecutive steps with the best of them; or the median of
+// SAMPLES prompts as long as the context, each read in one piece; or the speed that prompts would
+// have if oneDNN computed nothing but products of their sizes, from weights in its preferred
+// layout:
+//   cpu_kernels speed MODEL PRECISION BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
+//   cpu_kernels prompts MODEL PRECISION BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
+//   cpu_kernels products MODEL PRECISION BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
+// MODEL is a row of data/models.csv, with all of its layers unless LAYERS is given; PRECISION is
+// named as in the probe and applies to weights and head, or only to the experts if the row says
+// that they ship in it. Run it in the repository's root.
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
+#include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/onednn.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/threads.h"
+#include "kernels/decode.h"
+#include "kernels/weights.h"
+#include "model/evidence/catalog.h"
+#include "probe/devices/model_shape.h"
+#include "probe/devices/precision.h"
 
-#define MOST_SAMPLES  200
-#define MOST_VARIANTS 32
-#define READERS       3
-#define READ_BYTES    (UINT64_C(4) << 30)
-
-static const struct model {
-  const char *name;
-  struct decode_shape shape;
-} models[] = {
-    {"tinyllama",
-     {.layers = 22,
-      .hidden = 2048,
-      .heads = 32,
-      .kv_heads = 4,
-      .head_dim = 64,
-      .ffn_hidden = 5632,
-      .vocab = 32000,
-      .norm_epsilon = 1e-5f,
-      .rope_theta = 1e4f}},
-    {"llama8b",
-     {.layers = 8,
-      .hidden = 4096,
-      .heads = 32,
-      .kv_heads = 8,
-      .head_dim = 128,
-      .ffn_hidden = 14336,
-      .vocab = 128256,
-      .norm_epsilon = 1e-5f,
-      .rope_theta = 5e5f}},
-    {"mistral",
-     {.layers = 8,
-      .hidden = 4096,
-      .heads = 32,
-      .kv_heads = 8,
-      .head_dim = 128,
-      .ffn_hidden = 14336,
-      .vocab = 32000,
-      .norm_epsilon = 1e-5f,
-      .rope_theta = 1e4f,
-      .window = 4096}},
-    {"mixtral",
-     {.layers = 2,
-      .hidden = 4096,
-      .heads = 32,
-      .kv_heads = 8,
-      .head_dim = 128,
-      .vocab = 32000,
-      .norm_epsilon = 1e-5f,
-      .rope_theta = 1e6f,
-      .experts = {.count = 8, .chosen = 2, .hidden = 14336}}},
-    {"falcon40b",
-     {.layers = 2,
-      .hidden = 8192,
-      .heads = 128,
-      .kv_heads = 8,
-      .head_dim = 64,
-      .ffn_hidden = 32768,
-      .vocab = 65024,
-      .norm_epsilon = 1e-5f,
-      .rope_theta = 1e4f,
-      .norm = NORM_LAYER,
-      .mlp = MLP_GELU,
-      .parallel = true}},
-};
-
-static const struct mix {
-  const char *name;
-  struct decode_types types;
-} mixes[] = {
-    {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
-    {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
-    {"e4m3", {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
-    {"mxfp4", {ELEMENT_MXFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP4, ELEMENT_F32, ELEMENT_F32}},
-    {"nvfp4", {ELEMENT_NVFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_NVFP4, ELEMENT_F32, ELEMENT_F32}},
-    {"mxfp6",
-     {ELEMENT_MXFP6_E2M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP6_E2M3, ELEMENT_F32,
-      ELEMENT_F32}},
-    {"int8-group",
-     {ELEMENT_INT8_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8_GROUP, ELEMENT_F32,
-      ELEMENT_F32}},
-    {"int4",
-     {ELEMENT_INT4_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT4_GROUP, ELEMENT_F32,
-      ELEMENT_F32}},
-    {"int4-bf16",
-     {ELEMENT_INT4_GROUP, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_INT4_GROUP, ELEMENT_F32,
-      ELEMENT_F32}},
-};
+#define MAX_SAMPLES  200
+#define MAX_VARIANTS 32
+#define READERS      3
+#define READ_BYTES   (UINT64_C(4) << 30)
 
 static double now(void) {
   struct timespec time;
@@ -117,7 +54,7 @@ static double at(const double *sorted, int count, double part) {
   return sorted[(int)(part * (count - 1) + 0.5)];
 }
 
-// Bytes per second of one variant of reading; 0 past the last.
+// Bytes per second of a read variant; 0 after the last.
 static double read_speed(int variant, int threads) {
   double seconds;
   if (cpu_backend.read_memory(0, READ_BYTES, threads, variant, &seconds) != DECODE_OK)
@@ -125,7 +62,7 @@ static double read_speed(int variant, int threads) {
   return (double)READ_BYTES / seconds;
 }
 
-// The read kernels that are the fastest here, in no order.
+// The fastest read kernels of this machine, in no particular order.
 struct readers {
   int variants[READERS], threads;
 };
@@ -139,15 +76,15 @@ static int slowest(const double *speeds, const int *of, int count) {
 
 static struct readers best_readers(int threads) {
   struct readers readers = {.threads = threads};
-  double speeds[MOST_VARIANTS] = {0};
+  double speeds[MAX_VARIANTS] = {0};
   for (int round = 0; round < 3; round++)
-    for (int v = 0; v < MOST_VARIANTS; v++) {
+    for (int v = 0; v < MAX_VARIANTS; v++) {
       const double speed = read_speed(v, threads);
       if (speed == 0)
         break;
       speeds[v] = speed > speeds[v] ? speed : speeds[v];
     }
-  for (int v = 0; v < MOST_VARIANTS && speeds[v] > 0; v++) {
+  for (int v = 0; v < MAX_VARIANTS && speeds[v] > 0; v++) {
     printf("  read %d: %.2f GB/s\n", v, speeds[v] / 1e9);
     const int worst = slowest(speeds, readers.variants, READERS);
     if (v < READERS)
@@ -158,7 +95,7 @@ static struct readers best_readers(int threads) {
   return readers;
 }
 
-// What memory gives now: the best of several, as none is it always.
+// The current memory speed: the best of several kernels, since none is always the fastest.
 static double read_now(const struct readers *readers) {
   double best = 0;
   for (int i = 0; i < READERS; i++) {
@@ -168,7 +105,7 @@ static double read_now(const struct readers *readers) {
   return best;
 }
 
-// Those of the experts as they were touched, on average.
+// The bytes of experts count as they were touched, on average.
 static double bytes_of_step(struct decode_state *state, const struct decode_cost *cost) {
   struct decode_touched touched;
   cpu_backend.touched(state, &touched);
@@ -176,8 +113,8 @@ static double bytes_of_step(struct decode_state *state, const struct decode_cost
          (double)cost->expert_bytes * (double)touched.experts / (double)touched.steps;
 }
 
-// Samples of a step, each between two reads: prints medians and the spread of the ratio; and what
-// part of the matrix units' rate the step's arithmetic takes.
+// Samples of a step, each between two reads: prints medians, the spread of the ratio, and the share
+// of the matrix units' rate that the step's arithmetic uses.
 static void measure(const struct decode_request *request, const char *isa,
                     const struct readers *readers, int samples, double rate) {
   enum decode_status status;
@@ -189,7 +126,7 @@ static void measure(const struct decode_request *request, const char *isa,
     return;
   }
   created = now() - created;
-  double steps[MOST_SAMPLES] = {0}, reads[MOST_SAMPLES] = {0}, ratios[MOST_SAMPLES] = {0};
+  double steps[MAX_SAMPLES] = {0}, reads[MAX_SAMPLES] = {0}, ratios[MAX_SAMPLES] = {0};
   cpu_backend.run(state, 1);
   double before = read_now(readers);
   for (int i = 0; i < samples; i++) {
@@ -222,40 +159,187 @@ static int argument(int count, char **values, int i, int otherwise) {
   return i < count ? atoi(values[i]) : otherwise;
 }
 
-// The request in MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]; -1 if it is none.
-static int read_request(int count, char **values, struct decode_request *request, int *samples) {
-  const struct model *model = NULL;
-  const struct mix *mix = NULL;
-  for (size_t i = 0; count > 2 && i < sizeof models / sizeof models[0]; i++)
-    if (strcmp(values[0], models[i].name) == 0)
-      model = &models[i];
-  for (size_t i = 0; count > 2 && i < sizeof mixes / sizeof mixes[0]; i++)
-    if (strcmp(values[1], mixes[i].name) == 0)
-      mix = &mixes[i];
-  if (!model || !mix)
+// The request in MODEL PRECISION BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]; -1 after reporting
+// an error.
+static int read_request(int count, char **values, struct decode_request *request, int *samples,
+                        struct diagnostics *diagnostics) {
+  struct measurement_shape model;
+  struct model_notes notes;
+  struct catalog catalog;
+  if (catalog_open(&catalog, "data", diagnostics->arena, diagnostics) ||
+      model_shape_find(&catalog, values[0], &model, &notes))
     return -1;
-  *request = (struct decode_request){.shape = model->shape, .types = mix->types, .seed = 1};
+  *request = (struct decode_request){
+      .shape = model_shape_of(&model, argument(count, values, 6, model.layers)), .seed = 1};
   request->batch = argument(count, values, 2, 1);
   request->context = argument(count, values, 3, 512);
   request->threads = argument(count, values, 4, 0);
   *samples = argument(count, values, 5, 15);
-  request->shape.layers = argument(count, values, 6, request->shape.layers);
-  if (*samples < 1 || *samples > MOST_SAMPLES)
-    *samples = MOST_SAMPLES;
+  if (*samples < 1 || *samples > MAX_SAMPLES)
+    *samples = MAX_SAMPLES;
+  const struct precision_request wanted = {
+      .weights = precision_find(values[1], diagnostics),
+      .of_experts_alone = notes.expert_precision && !strcmp(notes.expert_precision, values[1]),
+      .kv = "bf16",
+      .head = "weights",
+  };
+  if (!wanted.weights)
+    return -1;
+  if (precision_choose(&cpu_backend, &wanted, request) == DECODE_OK)
+    return 0;
+  diagnostics_error(diagnostics, (struct place){0}, "%s", cpu_backend.error());
+  return -1;
+}
+
+static double steps_per_s(struct decode_state *state, const struct decode_request *request,
+                          int steps) {
+  cpu_backend.run(state, 2);
+  const double started = now();
+  cpu_backend.run(state, steps);
+  return steps * request->batch / (now() - started);
+}
+
+static double prompts_per_s(struct decode_state *state, const struct decode_request *request,
+                            int samples) {
+  double seconds[MAX_SAMPLES] = {0};
+  struct arena arena = {0};
+  int *tokens = arena_array(&arena, (size_t)request->context, sizeof *tokens);
+  for (int i = 0; i < request->context; i++)
+    tokens[i] = (int)((int64_t)i * 7919 % request->shape.vocab);
+  const struct decode_prompt prompt = {.count = request->context, .tokens = tokens};
+  cpu_backend.prefill(state, &prompt);
+  for (int i = 0; i < samples; i++) {
+    const double started = now();
+    cpu_backend.prefill(state, &prompt);
+    seconds[i] = now() - started;
+  }
+  arena_free(&arena);
+  qsort(seconds, (size_t)samples, sizeof *seconds, ascending);
+  return request->context / at(seconds, samples, 0.5);
+}
+
+// ---- only the products of a prompt, by the library
+
+struct alone {
+  struct plan plan;
+  struct onednn *library;
+  struct barrier barrier;
+  int samples;
+  double seconds[MAX_SAMPLES];
+  atomic_bool failed;
+};
+
+static bool is_multiplied(const struct plan *plan, enum matrix_name name) {
+  const struct matrix *matrix = &plan->matrix[name];
+  return name != MATRIX_HEAD && matrix->copies == 1 && matrix->head_panels == 0 &&
+         plan->kernels->elementwise->unpack[matrix->element];
+}
+
+// A thread's rows of a matrix; one thread creates it before others need it.
+static const struct onednn_product *product_of(const struct alone *alone, enum matrix_name name,
+                                               int thread) {
+  const struct plan *plan = &alone->plan;
+  const struct onednn_size size = {
+      .vectors = plan->context,
+      .inner = plan->matrix[name].padded,
+      .outputs = plan_share(plan, name, thread).count * PANEL_ROWS,
+  };
+  return size.outputs > 0 ? onednn_product(alone->library, &size) : NULL;
+}
+
+static void *room_of(size_t bytes) {
+  uint16_t *room = aligned_alloc(LINE_BYTES, round_up(bytes, LINE_BYTES));
+  for (size_t i = 0; room && i < bytes / sizeof *room; i++)
+    room[i] = bf16_from_float((float)(i % 15) - 7);
+  return room;
+}
+
+static bool multiply_layers(const struct alone *alone, int thread, const void *in,
+                            const void *weights, float *out) {
+  const struct plan *plan = &alone->plan;
+  bool good = true;
+  for (size_t layer = 0; layer < plan->layers; layer++)
+    for (int m = 0; m < MATRICES; m++) {
+      const enum matrix_name name = (enum matrix_name)m;
+      if (!is_multiplied(plan, name) || !plan_has(plan, plan_layer_kind(plan, layer), name))
+        continue;
+      const struct onednn_product *product = product_of(alone, name, thread);
+      good = good && (!product || onednn_multiply(product, in, weights, out) == 0);
+    }
+  return good;
+}
+
+static void multiply_alone(void *argument, int thread) {
+  struct alone *alone = argument;
+  const struct plan *plan = &alone->plan;
+  size_t in_bytes = 0, weight_bytes = 0, out_bytes = 0;
+  for (int m = 0; m < MATRICES; m++) {
+    const size_t padded = plan->matrix[m].padded;
+    const size_t rows = plan_share(plan, (enum matrix_name)m, thread).count * PANEL_ROWS;
+    const size_t bytes[] = {plan->context * padded * 2, onednn_weight_bytes(padded, rows),
+                            plan->context * rows * sizeof(float)};
+    in_bytes = bytes[0] > in_bytes ? bytes[0] : in_bytes;
+    weight_bytes = bytes[1] > weight_bytes ? bytes[1] : weight_bytes;
+    out_bytes = bytes[2] > out_bytes ? bytes[2] : out_bytes;
+  }
+  void *in = room_of(in_bytes), *weights = room_of(weight_bytes), *out = room_of(out_bytes);
+  bool good = in && weights && out && multiply_layers(alone, thread, in, weights, out);
+  for (int i = 0; i < alone->samples; i++) {
+    barrier_wait(&alone->barrier, plan->threads);
+    const double started = now();
+    good = good && multiply_layers(alone, thread, in, weights, out);
+    barrier_wait(&alone->barrier, plan->threads);
+    if (thread == 0)
+      alone->seconds[i] = now() - started;
+  }
+  if (!good)
+    alone->failed = true;
+  free(in);
+  free(weights);
+  free(out);
+}
+
+static int print_products(const struct decode_request *request, int samples) {
+  static struct alone alone;
+  char why[128];
+  alone.samples = samples;
+  alone.library = onednn_open(NULL, why, sizeof why);
+  if (!alone.library || plan_make(request, cpu_kernels_choose(), &alone.plan) != DECODE_OK) {
+    fprintf(stderr, "%s\n", alone.library ? "such a model is not known" : why);
+    onednn_close(alone.library);
+    return 1;
+  }
+  for (int m = 0; m < MATRICES; m++)
+    for (int t = 0; t < alone.plan.threads; t++)
+      if (is_multiplied(&alone.plan, (enum matrix_name)m))
+        product_of(&alone, (enum matrix_name)m, t);
+  const bool ran = threads_run(alone.plan.threads, multiply_alone, &alone) == 0 && !alone.failed;
+  onednn_close(alone.library);
+  if (!ran) {
+    fprintf(stderr, "the library failed\n");
+    return 1;
+  }
+  qsort(alone.seconds, (size_t)samples, sizeof *alone.seconds, ascending);
+  printf("%.3f\n", request->context / at(alone.seconds, samples, 0.5));
   return 0;
 }
 
-static int print_speed(const struct decode_request *request, int steps) {
+static const struct {
+  const char *word;
+  double (*per_s)(struct decode_state *, const struct decode_request *, int);
+} speeds[] = {{"speed", steps_per_s}, {"prompts", prompts_per_s}, {"products", NULL}};
+
+static int print_speed(size_t which, struct decode_request *request, int samples) {
   enum decode_status status;
+  if (!speeds[which].per_s)
+    return print_products(request, samples);
+  request->chunk = speeds[which].per_s == prompts_per_s ? request->context : 0;
   struct decode_state *state = cpu_backend.create(0, request, &status);
   if (!state) {
     fprintf(stderr, "%s\n", cpu_backend.error());
     return 1;
   }
-  cpu_backend.run(state, 2);
-  double started = now();
-  cpu_backend.run(state, steps);
-  printf("%.3f\n", steps * request->batch / (now() - started));
+  printf("%.3f\n", speeds[which].per_s(state, request, samples));
   cpu_backend.destroy(state);
   return 0;
 }
@@ -277,17 +361,30 @@ static void print_ladder(const struct decode_request *request, int samples) {
 }
 
 int main(int count, char **values) {
-  bool speed = count > 1 && strcmp(values[1], "speed") == 0;
-  int first = speed ? 2 : 1, samples;
-  struct decode_request request;
-  if (read_request(count - first, values + first, &request, &samples) != 0) {
-    fprintf(stderr, "cpu_kernels [speed] tinyllama|llama8b bf16|int8|e4m3 BATCH [CONTEXT [THREADS "
-                    "[SAMPLES [LAYERS]]]]\n");
+  enum { SPEEDS = sizeof speeds / sizeof speeds[0] };
+  size_t which = 0;
+  while (count > 1 && which < SPEEDS && strcmp(values[1], speeds[which].word) != 0)
+    which++;
+  const int first = count > 1 && which < SPEEDS ? 2 : 1;
+  if (count - first < 3) {
+    fprintf(stderr,
+            "cpu_kernels [speed | prompts | products] MODEL PRECISION BATCH [CONTEXT [THREADS "
+            "[SAMPLES [LAYERS]]]]\n");
     return 2;
   }
-  if (speed)
-    return print_speed(&request, samples);
-  printf("%s %s, batch %d, context %d\n", values[1], values[2], request.batch, request.context);
-  print_ladder(&request, samples);
-  return 0;
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  struct decode_request request;
+  int samples, status = 2;
+  if (read_request(count - first, values + first, &request, &samples, &diagnostics)) {
+    diagnostics_print(&diagnostics, stderr, false);
+  } else if (first == 2) {
+    status = print_speed(which, &request, samples);
+  } else {
+    printf("%s %s, batch %d, context %d\n", values[1], values[2], request.batch, request.context);
+    print_ladder(&request, samples);
+    status = 0;
+  }
+  arena_free(&arena);
+  return status;
 }

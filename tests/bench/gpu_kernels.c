@@ -1,59 +1,53 @@
-// The ladder of the GPU's kernels: whole decode steps, and their stages, with each of the choices
-// that tuning.h leaves open, beside the device's read speed measured between the samples.
+// The ladder of GPU kernels: whole decode steps, and their stages, with each choice that tuning.h
+// leaves open, compared with the device's read speed measured between the samples.
+//
 //   gpu_kernels [--time SECONDS] [--tiny] DEVICE [WORKLOAD]...
-// DEVICE as the probe names it, plugins where it finds them (PERTOKEN_PLUGINS). WORKLOAD is a
-// number of the table below; without any all, the most valuable first, until the time is up or an
-// interrupt comes. --tiny rehearses all of them on a small shape.
+//
+// DEVICE is named as in the probe, and plugins are found in the same places (PERTOKEN_PLUGINS).
+// WORKLOAD is a number from the table below; without any, all are run, the most valuable first,
+// until the time is up or an interrupt comes. --tiny rehearses all of them on a small shape.
 //
 // Every variant is verified before it is timed: on a small shape against the oracle, and on the
-// shape that is timed by the logits and tokens of its first step, which must be the default's.
-// Then all variants of a workload take turns, some rounds of them, each time in a state of its own.
-// Lines that begin with "best: " say what came of each workload. Exit status 1: a variant computed
+// timed shape by the logits and tokens of its first step, which must match the default's. Then all
+// variants of a workload take turns for several rounds, each time in a state of its own. Lines that
+// begin with "best: " give the result for each workload. Exit status 1: a variant computed
 // something else, or failed.
 #include <dlfcn.h>
 #include <math.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/statistics.h"
 #include "kernels/cpu/backend.h"
+#include "kernels/decode.h"
 #include "kernels/gpu/host/stage_times.h"
+#include "kernels/gpu/host/state.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
+#include "probe/devices/device.h"
+#include "probe/measure/calibration.h"
+#include "probe/measure/protocol.h"
 #include "probe/measure/sampling.h"
+#include "tests/support/shapes.h"
 
 #define TIME_S         240.0
 #define VISIT_S        0.3  // of sampling
 #define STAGE_S        0.01 // of one stage
 #define READ_BYTES     CALIBRATION_BYTES
 #define ROOM_BYTES     (UINT64_C(2) << 30) // left free on the device
-#define VOID_SHARE     1.02                // above which the read speed cannot be right
-#define MOST_ROUNDS    3
-#define MOST_VARIANTS  8
+#define VOID_SHARE     1.02                // a read speed that exceeds this is invalid
+#define MAX_ROUNDS     3
+#define MAX_VARIANTS   8
 #define ORACLE_CONTEXT 600
 
-static const struct decode_shape llama_8b = {.layers = 32,
-                                             .hidden = 4096,
-                                             .heads = 32,
-                                             .kv_heads = 8,
-                                             .head_dim = 128,
-                                             .ffn_hidden = 14336,
-                                             .vocab = 128256,
-                                             .norm_epsilon = 1e-5f,
-                                             .rope_theta = 5e5f};
-static const struct decode_shape llama_70b = {.layers = 80,
-                                              .hidden = 8192,
-                                              .heads = 64,
-                                              .kv_heads = 8,
-                                              .head_dim = 128,
-                                              .ffn_hidden = 28672,
-                                              .vocab = 32000,
-                                              .norm_epsilon = 1e-5f,
-                                              .rope_theta = 1e4f};
-// Timed in a rehearsal, with heads of the workload's own groups; see small_shape.
+// Timed in a rehearsal, with heads grouped as in the workload; see small_shape.
 static const struct decode_shape tiny = {.layers = 2,
                                          .hidden = 72,
                                          .heads = 1,
@@ -82,13 +76,13 @@ static const struct decode_shape oracle_shape = {.layers = 2,
                                                  .norm_epsilon = 1e-5f,
                                                  .rope_theta = 1e4f};
 
-// The variants beside the default, in the words of tuning.h; the head is bf16.
+// The variants besides the default, in the syntax of tuning.h; the head is bf16.
 static const struct work {
   const char *name;
   const struct decode_shape *shape;
   enum element weights, kv;
   int batch, context;
-  const char *variants[MOST_VARIANTS];
+  const char *variants[MAX_VARIANTS];
 } works[] = {
     {"8B fp8, batch 1",
      &llama_8b,
@@ -185,8 +179,8 @@ struct variant {
   const char *tuning; // "" for the default
   enum outcome outcome;
   char words[256]; // why it is refused or wrong
-  int rounds;      // that were timed
-  double step_s[MOST_ROUNDS], share[MOST_ROUNDS];
+  int rounds;      // number of timed rounds
+  double step_s[MAX_ROUNDS], share[MAX_ROUNDS];
   struct gpu_stage_time stages[MAX_GPU_STAGES];
   size_t stage_count;
 };
@@ -196,19 +190,19 @@ struct ladder {
   struct calibration calibration;
   struct arena *arena;
   gpu_stage_times_function *stage_times; // NULL where the backend has none
-  double end_s, visit_s;                 // of the machine's clock; what the last visit took
+  double end_s, visit_s;                 // on the machine's clock; duration of the last visit
   bool tiny, failed;
 };
 
-// A workload at hand.
+// The current workload.
 struct rung {
   struct ladder *ladder;
   const struct work *work;
   struct decode_request request;
   struct decode_cost cost;
-  struct variant variants[MOST_VARIANTS + 1];
+  struct variant variants[MAX_VARIANTS + 1];
   size_t count;
-  double oracle_error, error; // the largest of all variants: to the oracle, to the default
+  double oracle_error, error; // the largest of all variants: relative to the oracle, to the default
   float *logits;              // of the default's first step
   int *tokens;
 };
@@ -236,7 +230,7 @@ static struct decode_state *create(const struct rung *rung, const struct decode_
   return backend_of(rung)->create(rung->ladder->device.index, request, status);
 }
 
-// True for DECODE_OK. A variant that the device does not have, or has no room for, is none that
+// True for DECODE_OK. A variant that the device does not support, or has no room for, has not
 // failed.
 static bool accept(const struct rung *rung, struct variant *variant, enum decode_status status) {
   if (status == DECODE_OK)
@@ -253,7 +247,7 @@ static void reject(struct variant *variant, const char *from, double error, doub
            "its results differ from %s by %.3g, %.3g is allowed", from, error, tolerance);
 }
 
-// The first step's results, over what cannot be right.
+// The results of the first step, written over values that cannot be right.
 static enum decode_status first_step(const struct rung *rung, struct decode_state *state,
                                      const struct decode_request *request, float *logits,
                                      int *tokens) {
@@ -270,8 +264,8 @@ static enum decode_status first_step(const struct rung *rung, struct decode_stat
 
 // ---- verification
 
-// The oracle's request: the workload's types, batch and groups of heads in a shape that takes it a
-// second or two.
+// The oracle's request: the workload's types, batch and head groups, in a shape that takes the
+// oracle a second or two.
 static struct decode_request small_request(const struct rung *rung, const struct decode_shape *like,
                                            int context) {
   const struct decode_shape *shape = rung->work->shape;
@@ -329,7 +323,7 @@ static void check_variants(struct rung *rung) {
   reference_destroy(reference);
 }
 
-// The first of the largest.
+// The first one if several are largest.
 static int largest_of(const float *logits, int count) {
   int best = 0;
   for (int i = 1; i < count; i++)
@@ -337,9 +331,10 @@ static int largest_of(const float *logits, int count) {
   return best;
 }
 
-// How far the results of a step are from the default's: the larger of the logits' distance over
-// their norm, and of what the token's logit misses in the default's, over the largest of a row.
-// Infinite for logits that are not finite and for a token that is not of its own largest logit.
+// The distance of a step's results from the default's: the larger of the distance of the logits
+// relative to their norm, and of the amount by which the token's logit, among the default's, falls
+// short of the best, relative to the row's largest magnitude. Infinite for logits that are not
+// finite and for a token that does not have its own row's largest logit.
 static double distance(const struct rung *rung, const float *logits, const int *tokens) {
   const int vocab = rung->request.shape.vocab;
   double worst = 0;
@@ -361,10 +356,10 @@ static double distance(const struct rung *rung, const float *logits, const int *
   return worst;
 }
 
-// The first step of a state on the shape that is timed. The default's are kept.
+// The first step of a state on the timed shape. The default's results are kept.
 static bool check_step(struct rung *rung, struct variant *variant, struct decode_state *state) {
   const size_t rows = (size_t)rung->request.batch, vocab = (size_t)rung->request.shape.vocab;
-  // Either may be as far from the truth as the oracle lets pass.
+  // Each of the two may differ from the true result by as much as the oracle tolerates.
   const double tolerance = 2 * reference_tolerance(&rung->request.types);
   if (!rung->logits) {
     rung->logits = arena_array(rung->ladder->arena, rows * vocab, sizeof(float));
@@ -390,7 +385,7 @@ static bool check_step(struct rung *rung, struct variant *variant, struct decode
 
 // ---- timing
 
-// One step, in a rehearsal.
+// A single step, in a rehearsal.
 static enum decode_status sample_once(const struct rung *rung, struct decode_state *state,
                                       double *step_s, double *share) {
   const double bytes = (double)(rung->cost.weight_bytes + rung->cost.kv_bytes), start = now_s();
@@ -400,7 +395,7 @@ static enum decode_status sample_once(const struct rung *rung, struct decode_sta
   return status;
 }
 
-// As the probe samples, each step beside a read of memory.
+// As in the probe, each step is paired with a read of memory.
 static enum decode_status sample(const struct rung *rung, struct decode_state *state,
                                  double *step_s, double *share) {
   struct ladder *ladder = rung->ladder;
@@ -461,9 +456,9 @@ static bool is_time_up(const struct ladder *ladder) {
   return stopped || now_s() + ladder->visit_s > ladder->end_s;
 }
 
-// The order turns, so that no variant is always behind the same one; the default is first of all.
+// The order rotates, so that no variant always follows the same one; the default comes first.
 static void time_variants(struct rung *rung) {
-  const int rounds = rung->ladder->tiny ? 1 : MOST_ROUNDS;
+  const int rounds = rung->ladder->tiny ? 1 : MAX_ROUNDS;
   for (int round = 0; round < rounds; round++)
     for (size_t i = 0; i < rung->count && !is_time_up(rung->ladder); i++) {
       struct variant *variant = &rung->variants[(i + (size_t)round) % rung->count];
@@ -472,14 +467,14 @@ static void time_variants(struct rung *rung) {
     }
 }
 
-// ---- what came of it
+// ---- results
 
 static double median(const double *values, int count) {
-  double sorted[MOST_ROUNDS];
+  double sorted[MAX_ROUNDS];
   return summarise(values, (size_t)count, sorted).median;
 }
 
-// Between the slowest and the fastest round.
+// The range from the slowest to the fastest round.
 static void range(const struct variant *variant, double *fastest, double *slowest) {
   *fastest = *slowest = variant->step_s[0];
   for (int i = 1; i < variant->rounds; i++) {
@@ -527,7 +522,7 @@ static void print_variant(const struct rung *rung, const struct variant *variant
          share_of(variant), 100 * (slowest - fastest) / seconds, best ? "  best" : "");
 }
 
-// Microseconds of each stage, of one layer where it is of the layers, and its share of R.
+// Microseconds of each stage (per layer, if it belongs to the layers) and its share of R.
 static void print_stages(const struct rung *rung, const struct variant *variant) {
   const int layers = rung->request.shape.layers;
   const double bytes = (double)(rung->cost.weight_bytes + rung->cost.kv_bytes);
@@ -598,7 +593,7 @@ static void print_rung(const struct rung *rung) {
 
 // ---- a workload
 
-// As many layers as the device holds. False for none.
+// As many layers as fit on the device. False if none does.
 static bool fit(struct rung *rung) {
   struct ladder *ladder = rung->ladder;
   const struct decode_backend *backend = ladder->device.backend;
@@ -618,7 +613,7 @@ static bool fit(struct rung *rung) {
 
 static void name_variants(struct rung *rung) {
   rung->variants[rung->count++].tuning = "";
-  for (size_t i = 0; i < MOST_VARIANTS && rung->work->variants[i]; i++)
+  for (size_t i = 0; i < MAX_VARIANTS && rung->work->variants[i]; i++)
     rung->variants[rung->count++].tuning = rung->work->variants[i];
 }
 
@@ -649,7 +644,7 @@ static void climb(struct ladder *ladder, const struct work *work) {
 
 // ---- the program
 
-// What a plugin exports beside its backend.
+// An additional function of a plugin.
 static gpu_stage_times_function *find_stage_times(const struct decode_backend *backend) {
   Dl_info info;
   gpu_stage_times_function *function = NULL;
@@ -657,7 +652,7 @@ static gpu_stage_times_function *find_stage_times(const struct decode_backend *b
     return NULL;
   void *plugin = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   void *symbol = plugin ? dlsym(plugin, GPU_STAGE_TIMES) : NULL;
-  memcpy(&function, &symbol, sizeof function); // C has no conversion from data to functions
+  memcpy(&function, &symbol, sizeof function); // C cannot convert data to function pointers
   return function;
 }
 
@@ -678,7 +673,7 @@ static int open_device(struct ladder *ladder, const char *name) {
     fprintf(stderr, "%s: %s\n", name, device_failure(device->backend, status, ladder->arena));
     return 3;
   }
-  // Again: the buffer that is read is there now.
+  // Once more: now the buffer for reads exists.
   device->backend->describe(device->index, &ladder->device.described);
   printf("%s, %s, kernels %s\nR %.1f GB/s, read kernel %d\n", device->described.name,
          device->described.runtime, device->backend->build, 1e-9 * ladder->calibration.bytes_per_s,
@@ -686,7 +681,7 @@ static int open_device(struct ladder *ladder, const char *name) {
   return 0;
 }
 
-// A list of all workloads, where none is named.
+// A list of all workloads, if none is named.
 static size_t read_works(int count, char **values, const struct work **out) {
   size_t found = 0;
   for (int i = 0; i < count && found < WORKS; i++) {
@@ -705,7 +700,7 @@ static int usage(void) {
   fprintf(stderr, "gpu_kernels [--time SECONDS] [--tiny] DEVICE [WORKLOAD]...\n");
   for (size_t i = 0; i < WORKS; i++) {
     fprintf(stderr, "  %zu  %s, context %d: default", i + 1, works[i].name, works[i].context);
-    for (size_t v = 0; v < MOST_VARIANTS && works[i].variants[v]; v++)
+    for (size_t v = 0; v < MAX_VARIANTS && works[i].variants[v]; v++)
       fprintf(stderr, ", %s", works[i].variants[v]);
     fprintf(stderr, "\n");
   }

@@ -1,5 +1,6 @@
 // The load client against a server: load_client URL CONCURRENCY SECONDS [INPUT OUTPUT [RATE]]
-// prints what the window said, as JSON; P99 is 0 of too few. With a RATE arrivals come evenly, CONCURRENCY at most in flight.
+// prints the results of the window as JSON; P99 is 0 if there are too few requests. With a RATE,
+// arrivals are evenly spaced, with at most CONCURRENCY in flight.
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/evidence/serving.h"
@@ -52,17 +53,17 @@ static void print_rung(const struct serving_rung *rung, const struct load_result
          result->first_failure ? result->first_failure : "");
 }
 
-static int measure(struct load *load, const char *url, struct arena *arena,
+static int measure(struct load load, const char *url, struct arena *arena,
                    struct diagnostics *diagnostics) {
   struct server server;
   struct load_result result;
   struct serving_rung rung;
   if (server_open(&server, url, arena, diagnostics) < 0)
     return -1;
-  load->server = &server;
-  const int status = load_run(load, &result, arena, diagnostics);
+  load.server = &server;
+  const int status = load_run(&load, &result, arena, diagnostics);
   const struct slo slo = {NAN, NAN};
-  if (status == 0 && window_rung(load, &result, slo, &rung, arena))
+  if (status == 0 && window_rung(&load, &result, slo, &rung, arena))
     print_rung(&rung, &result);
   else if (status == 0)
     printf("{\"unfinished\": \"%s\"}\n", result.unfinished);
@@ -98,7 +99,7 @@ int main(int argc, char **argv) {
                       .silence_s = 60,
                       .request_s = 300,
                       .most_requests = 1000000};
-  const int status = measure(&load, argv[1], &arena, &diagnostics);
+  const int status = measure(load, argv[1], &arena, &diagnostics);
   diagnostics_print(&diagnostics, stderr, false);
   arena_free(&arena);
   return status < 0 ? 1 : 0;

@@ -1,13 +1,12 @@
-// How fast draws are turned into costs: the response beside the same formulas written out
-// by hand as one loop, and a whole simulation on one thread and on two.
+// How fast draws are turned into costs: the response compared with the same formulas written by
+// hand as one loop, and a whole simulation on one thread and on two.
 //
 //   simulation SCENARIO FOLDER     three options, h200, mi325x and b200, ranges as in
-//   uncertainty.ini
+//                                  uncertainty.ini
 //
 // Writes FOLDER/inputs.f64, the draws of the ranged inputs [variable][DRAWS] in base units, and
-// FOLDER/results.f64, the costs [option][DRAWS], for numpy to be compared with. Prints lines: names
-// and seconds per draw or per run; "variable NAME" in order; "input OPTION NAME VALUE" in base
-// units.
+// FOLDER/results.f64, the costs [option][DRAWS], for comparison with numpy. Prints lines: names and
+// seconds per draw or per run; "variable NAME" in order; "input OPTION NAME VALUE" in base units.
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/vector.h"
@@ -36,7 +35,7 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// The inputs that are not drawn, by the names of model/cost/tco.ini.
+// The inputs that are not drawn, with the names of model/cost/tco.ini.
 struct fixed {
   double accelerators, bought, nodes, list_price, node_price, network_price, installation,
       purchase_tax, colo_rate, build_price, facility_residual, migration_cost, load_power,
@@ -91,7 +90,7 @@ cost_per_token(const struct fixed *x, double electricity_price, double pue, doub
   return tco / tokens;
 }
 
-// The loop by hand.
+// The hand-written loop.
 static __attribute__((noinline)) void by_hand(const struct fixed *h200, const struct fixed *mi325x,
                                               const struct fixed *b200, const struct drawn *d,
                                               size_t count, double *restrict a, double *restrict b,
@@ -227,7 +226,7 @@ static void compare_with_hand(const struct sampler *sampler, const double *all, 
   struct drawn drawn = find_columns(sampler, all);
   double *workspace = response_workspace_new(sampler->response);
   double response_s = 1e9, hand_s = 1e9, worst = 0;
-  // In turns, over draws that stay in the second-level cache.
+  // Alternating, over draws that stay in the second-level cache.
   for (int round = 0; round < ROUNDS; round++) {
     double start = now();
     by_response(sampler, workspace, all, 0, CHUNK, out);

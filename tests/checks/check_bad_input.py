@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Gives the program what it must refuse, and what looks odd but is right; checks what it says.
+"""Gives the program input that it must refuse, and input that looks odd but is valid; checks its
+messages.
 
     check_bad_input.py [NAME...]     every case, or those whose name contains a NAME
 
 A case marks the places of its errors in its own text with MARK. Each must be reported once with
 file, line and column, its message, the line and a caret; nothing else may be reported. Every case
-runs `compare`, and `report` with and without an existing workbook, which must stay as it is.
-PERTOKEN names the program.
+runs `compare`, and `report` with and without an existing workbook, which must not change. PERTOKEN
+names the program.
+Seconds: 10
 """
 import collections
 import csv
@@ -43,8 +45,8 @@ group = capex
 formula = """
 
 # text: the scenario, as text with marks or as bytes. messages: a pattern per mark, in the order of
-# the marks in the scenario and then in `files`. also: patterns that stderr holds besides; errors
-# without a place in a marked text are counted there. prepare: gets the folder.
+# the marks in the scenario and then in `files`. also: further patterns in stderr; errors without a
+# place in a marked text count there. prepare: gets the folder.
 Case = collections.namedtuple("Case", "name text messages arguments files also prepare")
 
 
@@ -59,7 +61,7 @@ def swap(old, new, text=BASE):
 
 
 def below(line, *new, text=BASE):
-    """The text with more lines below one."""
+    """The text with additional lines below one."""
     return swap(line + "\n", "\n".join((line,) + new) + "\n", text)
 
 
@@ -72,7 +74,7 @@ def nest(depth, inner):
 
 
 def data_with(table, change):
-    """Prepares a copy of the catalogue in data/ in which a table's text was changed."""
+    """Prepares a copy of the catalogue in data/ in which a table's text is changed."""
     def prepare(folder):
         shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("measured"))
         path = folder / "data" / table
@@ -81,7 +83,7 @@ def data_with(table, change):
 
 
 def table_case(name, change, message, table="accelerators.csv"):
-    """A case about a catalogue; `change` puts MARK where the error lies."""
+    """A case about a catalogue; `change` puts MARK at the error."""
     text = change((ROOT / "data" / table).read_text(encoding="utf-8"))
     return bad(name, BASE, message, arguments=("--data", "data"), files={f"data/{table}": text},
                prepare=data_with(table, lambda old: text.replace(MARK, "")))
@@ -98,7 +100,7 @@ def in_row(identity, change):
 
 
 def in_cell(identity, column, value):
-    """Changes one cell of a row whose cells up to there hold no comma."""
+    """Changes one cell of a row whose cells up to there contain no comma."""
     def change_text(text):
         index = text.split("\n", 1)[0].split(",").index(column)
 
@@ -230,7 +232,7 @@ SYNTAX = [
     bad("line of a megabyte", below("pue = 1.25", "; " + "x" * 197 + MARK + "x" * MEGABYTE),
         "at most 199 bytes"),
     bad("control character", below("pue = 1.25", f"spares = {MARK}\x1b[2J1 %"), "0x1B"),
-    bad("U+FFFE in a title", BASE.replace("title = ", f"title = {MARK}\ufffe", 1), "found U[+]FFFE, which is no character"),
+    bad("U+FFFE in a title", BASE.replace("title = ", f"title = {MARK}\ufffe", 1), "found U[+]FFFE, which is not a character"),
     bad("U+FFFF in a comment", below("pue = 1.25", f"; a {MARK}\uffff comment"), "found U[+]FFFF"),
     bad("line ends of one carriage return", BASE[:10] + MARK + BASE[10:].replace("\n", "\r"),
         "0x0D"),
@@ -297,12 +299,12 @@ FORMULAS = [
     bad("units that cannot be added", BASE + OWN_ITEM + f"hardware_cost {MARK}+ it_power",
         "units.*USD.*W"),
     bad("unit of the formula", BASE + OWN_ITEM + f"{MARK}it_power", "extra.*W.*USD"),
-    bad("formula in a circle", BASE + OWN_ITEM + f"{MARK}extra * 2", "circle.*extra -> extra"),
+    bad("formula in a circle", BASE + OWN_ITEM + f"{MARK}extra * 2", "circular reference.*extra -> extra"),
     bad("formulas in a circle",
         BASE + OWN_ITEM + "other * 2\n" + OWN_ITEM.replace("extra", "other") + f"{MARK}extra * 2",
-        "circle: .*extra"),
+        "circular reference.*: extra -> other -> extra"),
     bad("a circle through the model", BASE + OWN_ITEM + "capex * 2",
-        also=("error: .*circle.*capex",)),
+        also=("error: circular reference.*capex",)),
     bad("division by zero", BASE + OWN_ITEM + "1 USD / (accelerators - 800)",
         also=("error: .*(extra.*h200|h200.*extra)", "error: .*(extra.*mi325x|mi325x.*extra)")),
     bad("a result beyond a double", BASE + OWN_ITEM + "hardware_cost * 1e300 * 1e300",
@@ -354,7 +356,7 @@ Place = collections.namedtuple("Place", "file line column text")
 
 
 def marked_places(name, text):
-    """The places marked in a file's text, columns in bytes, with the line as it stands there."""
+    """The places marked in a file's text, columns in bytes, with the source line."""
     places = []
     for number, line in enumerate(text.split("\n"), 1):
         before, *rest = line.split(MARK)
@@ -503,7 +505,7 @@ def write_base(folder):
 
 
 def refused_report(folder, target, **options):
-    """A report that must fail, as bad input or as a failing machine, with a message."""
+    """A report that must fail with a message, as bad input or as a failing machine."""
     done = program.run("report", SCENARIO, "-o", target, "--data", ROOT / "data", cwd=folder, **options)
     expect(done.returncode in (BAD_INPUT, MACHINE_FAILED),
            f"exit {done.returncode} for -o {target}: {done.stderr[-2000:]}")
@@ -533,7 +535,7 @@ def try_pipe_as_target(folder):
     with open(folder / BOOK, "r+b", buffering=0), open(folder / "copy", "wb") as copy:
         reader = subprocess.Popen(["cat", BOOK], cwd=folder, stdout=copy)
         try:
-            done = program.run("report", SCENARIO, "-o", BOOK, cwd=folder, timeout=20)
+            done = program.run("report", SCENARIO, "-o", BOOK, cwd=folder)
         finally:
             reader.terminate()
             reader.wait()
@@ -550,7 +552,8 @@ def try_proc_as_target(folder):
 
 
 def as_nobody(folder):
-    """Options for a run as a user whom permissions bind; the folder becomes readable to it."""
+    """Options for a run as a user who is subject to permissions; the folder becomes readable to
+    that user."""
     if os.geteuid() != 0:
         return {}
     folder.parent.chmod(0o755)
@@ -588,7 +591,7 @@ def try_unwritable_file(folder):
 
 
 def try_file_size_limit(folder):
-    """A disk that takes 4 KiB of a file and no more."""
+    """A disk that accepts 4 KiB of a file and no more."""
     write_base(folder)
     (folder / BOOK).write_bytes(OLD_BOOK)
 
@@ -613,7 +616,7 @@ exit $status
 
 
 def try_full_disk(folder):
-    """A disk of 16 KiB, in a mount namespace that is gone afterwards."""
+    """A disk of 16 KiB, in a mount namespace that is removed afterwards."""
     write_base(folder)
     (folder / "disk").mkdir()
     arguments = ["-rm", "sh", "-c", FULL_DISK, PERTOKEN, ROOT / "data"]

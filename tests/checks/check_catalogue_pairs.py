@@ -3,8 +3,8 @@
 
     check_catalogue_pairs.py
 
-Where the catalogue has a throughput of the two, the scenario runs on the best grade there is. Where
-it has none, the run says what is missing and who would have to supply it. PERTOKEN names the program.
+If the catalogue has a throughput for the pair, the scenario runs on the best available grade. If it
+has none, the run says what is missing and who would have to supply it. PERTOKEN names the program.
 """
 import re
 import tempfile
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from support.program import BAD_INPUT, Count, DONE, ROOT, expect, run, run_json, table
 
-# As the documents call them.
+# As named in the documents.
 ACCELERATORS = {
     'MI300X': 'mi300x-192', 'MI325X': 'mi325x-256', 'MI350X': 'mi350x-288', 'MI355X': 'mi355x-288',
     'MI400': 'mi455x-432', 'H100 SXM5': 'h100-sxm5-80', 'H200': 'h200-sxm-141', 'B200': 'b200-sxm-180',
@@ -23,7 +23,7 @@ MODELS = {
     'Mistral 7B': 'mistral-7b', 'Falcon 40B': 'falcon-40b', 'Falcon 180B': 'falcon-180b',
     'GPT-OSS-120B': 'gpt-oss-120b',
 }
-# Of these nothing is published that says in what it counts; so no pair of theirs can run.
+# For these nothing is published that states what it counts, so no pair with them can run.
 WITHOUT_ANY = {'MI400', 'TPU v5e', 'Falcon 40B'}
 
 HEAD = '''[scenario]
@@ -80,7 +80,7 @@ def says_what_is_missing(path, accelerator, model):
     path.write_text(HEAD.format(accelerator=accelerator, model=model, workload=''), encoding='utf-8')
     done = run('compare', path)
     vendor = VENDORS[ACCELERATORS[accelerator]]
-    said = re.search(rf'no published throughput of .*\({vendor}, or whoever runs it, would have to',
+    said = re.search(rf'no published throughput of .*\({vendor} or an operator would have to',
                      done.stderr, re.S)
     expect(done.returncode == BAD_INPUT and said, f'exit {done.returncode}: {done.stderr}')
 

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""Runs every command the way its users do and checks what comes out.
+"""Runs every command the way its users do and checks the results.
 
     check_commands.py [full]
 
-PERTOKEN names the program. Tables are looked at by their display width, JSON and CSV are parsed, and
-the golden example's numbers are compared with those of the cost model's description.
+PERTOKEN names the program. Tables are checked by their display width, JSON and CSV are parsed, and the golden example's
+numbers are compared with those of the cost model's description.
+Seconds: 11
 """
 import csv
 import io
+import json
 import os
 import pathlib
 import re
@@ -17,7 +19,7 @@ import tempfile
 import unicodedata
 
 from support.golden import GOLDEN as GOLDEN_EXAMPLE
-from support.program import (BAD_INPUT, Count, MACHINE_FAILED, PERTOKEN, ROOT, Skip, expect, on_terminal, run,
+from support.program import (BAD_INPUT, Count, DONE, MACHINE_FAILED, NO, PERTOKEN, ROOT, Skip, expect, on_terminal, run,
                              run_csv, run_json)
 
 EXAMPLES = sorted((ROOT / 'examples').glob('*.ini'))
@@ -111,7 +113,7 @@ def check_help(folder):
 
 
 def check_help_examples(folder):
-    """What help shows works when typed in the folder that the examples lie in."""
+    """The examples in the help work when typed in the folder with the example files."""
     for command in COMMANDS:
         line = re.search(r'Example:\n  pertoken (.+)\n', run(command, '--help').stdout).group(1)
         line = line.replace('-o tco.xlsx', f'-o {folder.path}/tco.xlsx')
@@ -253,22 +255,48 @@ def check_published_keys(folder):
             equal(keys - set(there), set(), f'{path.name}: keys gone from {way}')
 
 
+def shards(folder):
+    """The two halves of a simulation, as files."""
+    parts = [folder.path / f'part-{i}.json' for i in (1, 2)]
+    for i, part in enumerate(parts, 1):
+        run('simulate', ROOT / 'examples/uncertainty.ini', '--draws', '256', '--shard', f'{i}/2', '-q', '-o', part)
+    return parts
+
+
 def check_every_format(folder):
-    """Every command that answers has three faces, and each of them says something."""
+    """Every command that answers has three faces, and each of them has content."""
     examples = ROOT / 'examples'
     for arguments in (('compare', folder.golden), ('finance', folder.golden), ('diff', folder.golden, EXAMPLES[0]),
                       ('explain', folder.golden, 'h200.tco'), ('sensitivity', folder.golden),
                       ('sensitivity', folder.golden, '--grid', 'wacc=6:10:2 %/yr,pue=1.1:1.3:0.1'),
-                      ('simulate', examples / 'uncertainty.ini', '--draws', '256'),
+                      ('simulate', examples / 'uncertainty.ini', '--draws', '256'), ('merge', *shards(folder)),
                       ('solve', examples / 'mi325x-vs-h200.ini', '--option', 'mi325x', '--for', 'discount', '--saving', '20 %'),
                       ('fit', examples / 'interactive.ini'), ('rent', examples / 'rent-or-own.ini'),
                       ('audit', examples / 'claims' / 'mi350x-2.4.ini'),
+                      ('served', ROOT / 'data/measured/tinyllama-1.1b-serving-8184255c.json'),
+                      ('fleet', examples / 'fleet' / 'records'),
+                      ('accept', examples / 'acceptance' / 'offer.ini', examples / 'acceptance' / 'records'),
                       ('route', examples / 'portfolio.ini'), ('wait', examples / 'wait.ini'), ('catalog', 'prices')):
         table = run(*arguments, '-q').stdout
-        rows, document = run_csv(*arguments), run_json(*arguments)
+        rows, document = (show(*arguments, statuses=(DONE, NO)) for show in (run_csv, run_json))
         sentence = document['answer'] if 'answer' in document else document['answers'][0]['answer']
         expect(rows and len(rows[0]) > 2, f'{arguments[0]}: no CSV')
         expect(sentence and ' '.join(sentence.split()) in ' '.join(table.split()), f'{arguments[0]}: {sentence!r} is not shown')
+
+
+def check_formats_of_what_writes(folder):
+    """`new` and `import` write a file and report its contents, on each face."""
+    files = [ROOT / f'examples/imports/made-up-{load}.json' for load in (16, 64)]
+    told = {}
+    for form in ('table', 'csv', 'json'):
+        told['new', form] = run('new', 'h200', 'mi325x', '--model', 'llama-2-70b', '--count', '8',
+                                '-o', folder.path / f'drafted-{form}.ini', '-q', '--format', form).stdout
+        told['import', form] = run('import', *files, '--accelerator', 'h200', '--accelerators', '1', '--precision', 'bf16',
+                                   '--model', 'llama-3.1-8b', '-o', folder.path / f'imported-{form}', '-q', '--format', form).stdout
+    for command in ('new', 'import'):
+        sentence = json.loads(told[command, 'json'])['answer']
+        expect(sentence and ' '.join(sentence.split()) in ' '.join(told[command, 'table'].split()), f'{command}: {sentence!r}')
+        expect(len(list(csv.reader(io.StringIO(told[command, 'csv'])))) > 1, f'{command}: no CSV')
 
 
 def check_json_shape(folder):
@@ -296,12 +324,12 @@ def check_json_shape(folder):
 
 
 def shortest(value):
-    """As few digits as read back as the same number, of 15 to 17."""
+    """As few digits as it takes to read back the same number, from 15 to 17."""
     return next(text for text in (f'{value:.{digits}g}' for digits in (15, 16, 17)) if float(text) == value)
 
 
 def check_digits(folder):
-    """Every number is the very double, in no more digits than that takes, on every face for programs."""
+    """Every number is exactly the double, with no more digits than necessary, on every face for programs."""
     faces = {'json': r'(?<=[ \[])-?\d+\.\d+(?:e[-+]?\d+)?(?=[,\n])', 'csv': r'(?<=,)-?\d+\.\d+(?:e[-+]?\d+)?(?=[,\n])'}
     for face, pattern in faces.items():
         text = ''.join(run(command, folder.golden, '--format', face, '-q').stdout for command in ('compare', 'sensitivity'))
@@ -314,13 +342,13 @@ def check_digits(folder):
         expect(any(len(re.sub(r'^-?0*\.?0*|\.|e.*', '', n)) == 17 for n in numbers), f'{face}: no number has 17 digits')
 
 
-# What is typed, and how a face for programs has it: the value, its unit, and the text.
+# What is typed, and how a face for programs shows it: the value, its unit, and the text.
 TYPED = [('availability', '98 %', 98, '%'), ('pue', '1.3', 1.3, '-'), ('wacc', '7.5 %/yr', 7.5, '%/yr'),
          ('electricity_price', '0.07 USD/kWh', 0.07, 'USD/kWh'), ('horizon', '3 yr', 3, 'yr')]
 
 
 def check_inputs_as_typed(folder):
-    """An input is shown in the unit that its column names, as it was typed: 98 % is 98 and %, and a day a day."""
+    """An input is shown in the unit that its column names, as typed: 98 % is 98 and %, and a day is a day."""
     settings = [word for name, text, _, _ in TYPED for word in ('--set', f'{name}={text}')]
     rows = run_csv('compare', folder.golden, *settings)
     for name, text, value, unit in TYPED:
@@ -354,7 +382,10 @@ def check_csv(folder):
         equal([r['label'] for r in warnings], result['warnings'] + [text for option in result['options']
                                                                     for text in option['warnings']], 'warnings')
         expect(not any(r['value'] for r in warnings), 'values of warnings')
-        rows = [r for r in rows if r['item'] != 'warning']
+        labels = {r['option']: r['value'] for r in rows if r['item'] == 'label'}
+        equal({option['id']: labels.get(option['id'], option['id']) for option in result['options']},
+              {option['id']: option['label'] for option in result['options']}, 'labels')
+        rows = [r for r in rows if r['item'] not in ('warning', 'label')]
         found = {(r['option'], r['item'], r['period']): float(r['value']) if r['value'] else None for r in rows}
         equal(len(found), len(rows), f'{path.name}: rows that stand twice')
         for option in result['options']:
@@ -440,7 +471,7 @@ def check_precedence(folder):
     expect('h200.discount, mi325x.discount' in refused.stderr, refused.stderr)
     expect('does not reach' not in run('compare', folder.golden, '--set', 'wacc=7 %/yr').stderr, '--set for all')
     partly = run('compare', folder.golden, '--set', 'engineers=0 FTE').stderr
-    expect('--set engineers does not reach options that have their own: mi325x.engineers' in partly, partly)
+    expect('--set engineers does not affect options that set their own: mi325x.engineers' in partly, partly)
     idle_case = folder.write('idle-case.ini', GOLDEN + '\n[case vain]\ndiscount = 30 %\n')
     expect("'discount' in case vain has no effect" in run('compare', idle_case).stderr, 'a case without effect')
     equal(price('--case', 'dear', '--set', 'mi325x.discount=30 %'), ([0.14, 0.14], [14, 30]), '--set ID.KEY')
@@ -467,7 +498,7 @@ def inputs_below(step):
     return set().union(*(inputs_below(s) for s in step.get('from', [])))
 
 
-# What inputs lead to beside the cost of a token: the finance views' own, sales, and a site's.
+# Results of inputs other than the cost of a token: the finance views' own, sales, and a site's.
 LEADS = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok', 'lease_cost_per_mtok',
          'npv', 'carbon_per_mtok', 'site_excess'}
 
@@ -478,7 +509,7 @@ def check_explain_reaches_every_input(folder):
             reached = set()
             for item in {'cost_per_mtok', 'levelised_cost_per_mtok', *LEADS} & set(option['items']):
                 reached |= inputs_below(run_json('explain', path, f"{option['id']}.{item}")['derivation'])
-            missing = set(option['inputs']) - reached - {'demand', 'purchase_unit'}  # beside accelerators: for coverage, and a warning
+            missing = set(option['inputs']) - reached - {'demand', 'purchase_unit'}  # besides accelerators: for coverage, and a warning
             equal(missing, set(), f"{path.name}: inputs of {option['id']} that are not reached")
 
 
@@ -562,7 +593,7 @@ def check_diff(folder):
 
 
 def check_diff_of_unlike(folder):
-    """Options of one side only, a line item of one's own, given against computed, bought against rented."""
+    """Options on one side only, an own line item, given compared with computed, bought compared with rented."""
     cut = GOLDEN[:GOLDEN.index('[option mi325x]')] + '[option b200]\naccelerator = b200-sxm-180\n' \
         'list_price = 41500 USD\nload_power = 1000 W\nthroughput = 9000 token/s\n'
     cut = cut.replace('throughput = 4202', 'idle_power = 90 W\nthroughput = 4202')
@@ -602,7 +633,7 @@ def narrow(text):
 
 
 def check_finance_views(folder):
-    """Each view by itself, with the items that compare has; the table fits however many options."""
+    """Each view by itself, with the same items as in compare; the table fits however many options there are."""
     path = ROOT / 'examples' / 'finance-views.ini'
     items = {option['id']: option['items'] for option in run_json('compare', path)['options']}
     result = run_json('finance', path)
@@ -621,7 +652,7 @@ def check_finance_views(folder):
             for name, value in there.items():
                 values = value if isinstance(value, list) else [value]
                 equal([float(text) for text in lines.pop((view['name'], option, name))], values, f'CSV: {name}')
-    equal({view for view, _, _ in lines}, {'difference', 'warnings'}, 'CSV beyond the views')
+    equal({view for view, _, _ in lines}, {'difference', 'warnings', 'options'}, 'CSV beyond the views')
     names = [name for view in result['views'] for name in view['units']]
     equal(len(names), len(set(names)), 'a line item in two views')
     expect(narrow(run('finance', path, '-q').stdout), 'too wide')
@@ -631,7 +662,7 @@ def check_finance_views(folder):
 
 
 def check_periods(folder):
-    """A scenario by the month differs from the same by the year, and every face says so."""
+    """A scenario by month differs from the same one by year, and every face says so."""
     path = folder.write('monthly.ini', f'[scenario]\ninherits = {folder.golden}\nperiod = 1 month\n')
     expect('periods of 1 month' in run('compare', path, '-q').stdout, 'the heading')
     expect('period_length' in run('diff', folder.golden, path, '-q').stdout, 'diff')
@@ -642,7 +673,7 @@ def check_periods(folder):
 
 
 def check_inherited_elsewhere(folder):
-    """A key may stand in another common section than in the file that is inherited."""
+    """A key may be in another common section than in the inherited file."""
     folder.write('parent.ini', f'[scenario]\ninherits = {folder.golden}\n[workload]\nutilization = 30 %\n'
                                '[common]\nhorizon = 2 yr\n')
     path = folder.write('child.ini', '[scenario]\ninherits = parent.ini\nhorizon = 4 yr\n[common]\nutilization = 45 %\n')

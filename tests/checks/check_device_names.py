@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Does a record speak for the accelerator that its device is by name?
+"""Does a record count for the accelerator named by its device?
 
-The committed record is given other devices' names in a temporary folder; what pertoken says of its
-figures is compared with the record, and its refusals with what they must say.
+The committed record is given other devices' names in a temporary folder; what pertoken reports of its
+figures is compared with the record, and its refusals with the required messages.
 """
 import json
 import pathlib
@@ -11,23 +11,23 @@ import tempfile
 import check_probe
 from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, run
 
-LOAD_W = 345.5  # and not the TDP
+LOAD_W = 345.5  # not the TDP
 WORKLOAD = 'model = tinyllama-1.1b\nprecision = bf16\nbatch = 4\ncontext = 512\n'
 OPTION = ('accelerators = 8\nlist_price = 30000 USD\nutilization = 70 %\npue = 1.2\n'
           'electricity_price = 0.1 USD/kWh\n')
 
-# Device name, memory in GB, accelerator, lines of the workload, lines of the option, what is said.
+# Device name, memory in GB, accelerator, lines of the workload, lines of the option, message.
 CASES = [
     ('NVIDIA H200', 150, 'h200-sxm-141', 'scenario = decode\n', '', 'measured'),
     ('NVIDIA H200', 150, 'h200-sxm-141', 'basis = decode\n', '', 'measured'),
     ('AMD Instinct MI325X', 270, 'mi325x-256', 'scenario = decode\n', '', 'measured'),
     ('NVIDIA H200', 150, 'h200-sxm-141', '', 'record = machine.json\n', 'measured'),
     ('Some accelerator', 150, 'h200-sxm-141', '', 'record = machine.json\n', 'measured'),
-    # Serving is never filled by a record that nobody named.
+    # A record that is not named never supplies a serving figure.
     ('NVIDIA H200', 150, 'h200-sxm-141', 'scenario = offline\n', '', 'no published throughput'),
     ('Some accelerator', 150, 'h200-sxm-141', 'scenario = decode\n', '', 'no published throughput'),
     ('NVIDIA H200', 150, 'h100-sxm5-80', '', 'record = machine.json\n',
-     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not 'h100-sxm5-80'"),
+     "record 'machine.json' is for 'h200-sxm-141' (NVIDIA H200), not 'h100-sxm5-80'"),
 ]
 
 
@@ -63,14 +63,14 @@ def check(case, folder):
 READ_BANDWIDTH, SHARE, BYTES = 4.5e12, 0.9, 4e9
 PROJECTED = 4 * SHARE * (0.7882 + 4.5 / 4.8) / 2 * 5.3e12 / BYTES
 PROJECTIONS = [
-    # Accelerator, lines of the workload, lines of the option, the figure's grade, what is said.
+    # Accelerator, lines of the workload, lines of the option, the figure's grade, message.
     ('mi300x-192', '', 'projection = machine.json\n', 'projected', 'never measured: NVIDIA H200'),
     ('h200-sxm-141', '', 'projection = machine.json\n', 'measured', 'decode only, 95 % within'),
     ('mi300x-192', '', 'projection = other.json\n', '', "no record named 'other.json'"),
     ('mi300x-192', '', 'projection = machine.json\nrecord = machine.json\n', '',
      'names a projection and evidence that outranks it'),
     ('mi300x-192', '', 'projection = machine.json\nthroughput = 5 token/s\n', '',
-     'states a throughput and names evidence for one'),
+     'states a throughput and also names evidence for one'),
 ]
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Which published row speaks for an option, and whose watts: chosen here anew from data/ alone.
+"""Which published row counts for an option, and whose watts: chosen here independently from data/
+alone.
 
     check_evidence_choice.py
 
-The rule stands in docs/evidence.md. Every accelerator, model, precision and scenario of which MLPerf
-has rows is asked for, and some of other sources; the program must take the row that this script
-takes, say of how many, and give it the watts of its own run, of a like one, or the TDP. PERTOKEN
-names the program.
+The rule is in docs/evidence.md. Every accelerator, model, precision and scenario for which MLPerf has
+rows is requested, and some of other sources; the program must choose the row that this script chooses,
+report of how many, and use the watts of its own run, of a similar one, or the TDP. PERTOKEN names the
+program.
 
 Deep: all combinations rather than every seventh.
 """
@@ -61,7 +62,7 @@ def year_before(day):
 
 
 def candidates(asked, lengths=(None, None)):
-    """Rows of the columns asked for; the best of each submitter, by throughput; and of how many."""
+    """Rows of the requested columns; the best of each submitter, by throughput; and of how many."""
     rows = [row for row in THROUGHPUT if all(row[column] == value for column, value in asked.items())
             and row['token_basis'] == 'output' and not row['speculation']]
     rows = [row for row in rows if not grade(row) or all(
@@ -86,7 +87,7 @@ def active_b(row):
 
 
 def watts(chosen):
-    """Of the row, else of the nearest like run, else the TDP; and which row's they are."""
+    """The row's own, else the nearest similar run's, else the TDP; and which row's they are."""
     if chosen['avg_gpu_power_w_total']:
         return float(chosen['avg_gpu_power_w_total']) / float(chosen['num_gpus']), chosen['id']
     if chosen['system_power_w']:
@@ -105,7 +106,7 @@ def watts(chosen):
 
 
 class Asked:
-    """One scenario of one option, and what it says."""
+    """A scenario with one option, and its results."""
 
     def __init__(self, folder, workload, option, power=''):
         said = ''.join(f'{key} = {value}\n' for key, value in workload.items())
@@ -206,14 +207,14 @@ def of_one_row(folder):
 
 
 def what_is_open(folder):
-    """Rows that differ in what the workload leaves open are not mixed: it is to say which."""
+    """Rows that differ in what the workload leaves open are not mixed: it must specify which."""
     part = 'accelerator = h200-sxm-141\n'
     for workload, words in (
-            ({'model': 'llama-2-70b', 'precision': 'fp8'}, 'in several scenarios.*offline.*server'),
+            ({'model': 'llama-2-70b', 'precision': 'fp8'}, 'with several scenarios.*offline.*server'),
             ({'model': 'llama-2-70b', 'scenario': 'server', 'precision': 'int8'},
-             'has precision = int8; there is: fp8'),
+             'has precision = int8; available: fp8'),
             ({'model': 'llama-3.1-70b', 'precision': 'fp8', 'scenario': 'offline max throughput'},
-             'in several request lengths.*1000 in, 1000 out')):
+             'with several request lengths.*1000 in, 1000 out')):
         done = run('compare', Asked(folder, workload, part).path)
         expect(done.returncode == BAD_INPUT and re.search(words, done.stderr, re.S), done.stderr)
 
@@ -228,11 +229,11 @@ def stated_lengths(folder):
     expect(one.chosen() == best[(len(best) - 1) // 2]['id'], one.chosen())
     row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
     benchmark = ask(folder, row, input_tokens='8192 token', output_tokens='1024 token').answer()
-    expect("its requests are as long as MLPerf's" in benchmark.warnings, benchmark.warnings)
+    expect("its requests have MLPerf's lengths" in benchmark.warnings, benchmark.warnings)
 
 
 def spread_as_a_range(folder):
-    """Each submitter's best is as likely as the others."""
+    """Each submitter's best is equally likely."""
     row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
     best, _ = candidates({column: row[column] for column in ('accelerator', 'model', 'precision', 'scenario')})
     one = ask(folder, row, 'evidence_spread = yes\n').answer()
@@ -244,7 +245,7 @@ def spread_as_a_range(folder):
     typed = Asked(folder, {'model': row['model']}, f'accelerator = {row["accelerator"]}\n'
                   'throughput = 100 token/s\nevidence_spread = yes\n')
     refused = run('compare', typed.path)
-    expect(refused.returncode == BAD_INPUT and 'candidates' in refused.stderr, refused.stderr)
+    expect(refused.returncode == BAD_INPUT and 'no published throughputs' in refused.stderr, refused.stderr)
 
 
 def four_bits(folder):
@@ -257,7 +258,7 @@ def four_bits(folder):
     looked_up = '[option a]\naccelerator = h200-sxm-141\n[option b]\naccelerator = mi355x-288\n'
     typed = ('[option a]\naccelerator = h100-sxm5-80\nprecision = mxfp4\nthroughput = 2000 token/s\n'
              '[option b]\naccelerator = mi355x-288\nprecision = fp4\nthroughput = 9000 token/s\n')
-    note = 'a and b are compared in mxfp4 and fp4, which count as one here'
+    note = 'a and b are compared in mxfp4 and fp4, treated as one here'
     path = of('gpt-oss-120b', 'precision = mxfp4\nscenario = server\n', looked_up)
     for shown in (run('compare', path).stdout, run('compare', path, '--format', 'json').stdout,
                   run('compare', path, '--format', 'csv').stderr):
@@ -271,7 +272,7 @@ def four_bits(folder):
 
 
 def power_of_a_node(folder):
-    """MLPerf's watts of a whole node contain the host's, which are not paid twice."""
+    """MLPerf's watts of a whole node include the host's, which are not paid twice."""
     row = next(row for row in THROUGHPUT if row['id'] == 'tp0138')
     node_w = float(row['system_power_w']) / float(row['num_gpus'])
     one = ask(folder, row, 'evidence = tp0138\n').answer()

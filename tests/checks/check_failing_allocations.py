@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""When memory runs out: exit 0 with the same output, or exit 3 with words; never a crash, never half an answer.
+"""When memory runs out: exit 0 with the same output, or exit 3 with a message; never a crash, never half an
+answer.
 
     check_failing_allocations.py [COMMAND...]
 
-A library in front of malloc (tests/stand_ins/fake/short_memory.c) lets one allocation of a run fail, or
-that one and all that follow: the n-th for n that are spread over all of them, ever wider apart.
-PERTOKEN names the program.
-Deep: 300 places in each command instead of 14.
-Seconds: 12
+A library in front of malloc (tests/stand_ins/fake/short_memory.c) makes one allocation of a run fail, or that
+one and all later ones: the n-th, for values of n from the first to the last, at growing distances. PERTOKEN
+names the program.
+Deep: 120 places in each command instead of 14.
+Seconds: 4, deep 30
 """
 import os
 import pathlib
@@ -17,7 +18,7 @@ import tempfile
 from support.program import Count, DEEP, DONE, MACHINE_FAILED, NO, PERTOKEN, expect, expect_exit, run, skip_all
 
 SHORT = PERTOKEN.parent / 'tests' / 'fake' / 'short_memory.so'
-PLACES = 300 if DEEP else 14
+PLACES = 120 if DEEP else 14
 EXAMPLE = 'examples/uncertainty.ini'
 COMMANDS = {
     'compare json': ('compare', EXAMPLE, '--format', 'json'),
@@ -41,7 +42,7 @@ def outputs(folder):
 
 
 def places(total):
-    """From the first to the last, ever wider apart."""
+    """From the first to the last, at growing distances."""
     return sorted({round(total ** (i / (PLACES - 1))) for i in range(PLACES)})
 
 

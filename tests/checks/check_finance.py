@@ -2,9 +2,8 @@
 """Whose extra outlay finance examines, and whether it pays: on the terminal, in CSV and JSON and in the
 workbook's live formulas.
 
-What it should say is worked out here, from both options' cash and discount factors as compare's JSON has
-them. The cheaper option is bought for less in some rows and for more in others. PERTOKEN names the
-program.
+The expected results are computed here from both options' cash and discount factors in compare's JSON. In
+some rows the cheaper option costs less to buy, in others more. PERTOKEN names the program.
 """
 import sys
 import tempfile
@@ -20,22 +19,24 @@ VIEWS = ROOT / 'examples' / 'finance-views.ini'
 CLOUD = ROOT / 'examples' / 'cloud.ini'
 # Name: (scenario, settings, option, whose extra outlay is examined, whether it pays, the sentence's end)
 OUTLAYS = {
-    'cheaper to buy and in all': (VIEWS, (), 'mi325x', 'h200 over mi325x', 'no',
-                                  'saves 4,561,690 USD in all: the extra outlay for h200 does not pay.'),
-    'cheaper to buy, dearer in all': (VIEWS, ('--case', 'software_lags'), 'mi325x', 'h200 over mi325x', 'yes',
-                                      'earns back in 2.49 yr: the extra outlay for h200 pays.'),
+    'cheaper to buy and in all': (VIEWS, (), 'mi325x', 'H200 over MI325X', 'no',
+                                  'saves 4,561,690 USD in all: the extra outlay for H200 does not pay.'),
+    'cheaper to buy, dearer in all': (VIEWS, ('--case', 'software_lags'), 'mi325x', 'H200 over MI325X', 'yes',
+                                      'earns back in 2.49 yr: the extra outlay for H200 pays.'),
     'dearer to buy, cheaper in all': (VIEWS, ('--case', 'software_lags', '--set', 'mi325x.list_price=36000 USD',
-                                              '--set', 'h200.engineers=40 FTE'), 'mi325x', 'mi325x over h200', 'yes',
-                                      'the extra outlay for mi325x pays.'),
+                                              '--set', 'h200.engineers=40 FTE'), 'mi325x', 'MI325X over H200', 'yes',
+                                      'the extra outlay for MI325X pays.'),
     'not at the discount rate': (VIEWS, ('--case', 'software_lags', '--set', 'wacc=12.5 %/yr'), 'mi325x',
-                                 'h200 over mi325x', 'only undiscounted', 'but not once it is discounted.'),
+                                 'H200 over MI325X', 'only undiscounted', 'but not once it is discounted.'),
     'both rented': (CLOUD, (), 'mi325x', 'none', 'no extra outlay', None),
 }
 
 
 def told(scenario, settings, option):
-    """What is examined and whether it pays, of the cash that compare has."""
-    options = {each['id']: each['items'] for each in run_json('compare', scenario, *settings)['options']}
+    """What is examined and whether it pays, from compare's cash."""
+    there = run_json('compare', scenario, *settings)['options']
+    options = {each['id']: each['items'] for each in there}
+    label = {each['id']: each.get('label', each['id']) for each in there}
     base = next(iter(options))
     ours, theirs = options[option], options[base]
     scale = theirs['tokens_total'] / ours['tokens_total']
@@ -45,7 +46,8 @@ def told(scenario, settings, option):
     if not saved[0]:
         return 'none', 'no extra outlay', sum(saved)
     sign = -1 if saved[0] > 0 else 1
-    examined = f'{option} over {base}' if sign > 0 else f'{base} over {option}'
+    over = (option, base) if sign > 0 else (base, option)
+    examined = ' over '.join(label[each] for each in over)
     pays = 'yes' if sign * value > 0 else 'only undiscounted' if sign * sum(saved) > 0 else 'no'
     return examined, pays, sum(saved)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What fits where, rent or own, and the refusal of unlike comparisons, as their users run them.
+"""What fits where, rent or own, and the refusal of comparisons of different workloads, as users run them.
 
     check_fit.py
 
-Memory is computed again from the catalogue's own columns; a break-even that rent names must be one
-when it is typed in; every key that makes throughputs incomparable is refused, or stamped on every
-face. PERTOKEN names the program.
+Memory is recomputed from the catalogue's columns; a break-even that rent names must be one when it is
+typed in; every key that makes throughputs incomparable is refused, or marked on every face. PERTOKEN
+names the program.
 """
 import csv
 import io
@@ -38,7 +38,7 @@ def number(row, column):
     return float(row[column] or 0)
 
 
-# ---- memory, computed again
+# ---- memory, recomputed
 
 def kv_bytes(model, context):
     """From the table's own bytes per token; gpt-oss attends to a window in every other layer."""
@@ -70,7 +70,7 @@ def concurrency(model, precision, memory, n):
 
 
 def check_memory():
-    """The whole catalogue: the counts of parameters that the table rounds leave one request open."""
+    """The whole catalogue: the parameter counts, which the table rounds, leave one request open."""
     models, accelerators = table('models'), table('accelerators')
     listed = rows(answers('fit')[0], 'fits')
     sized = [a for a in accelerators.values() if a['memory_gb']]
@@ -130,7 +130,7 @@ def check_rate(folder):
         target = f'{total / batch!r} token/s'
         settings = ('--set', f'h100.interactivity={target}', '--mixed')
         found = rows(answers('fit', RATE, *settings)[0], 'latency')[0]
-        if batch == 8:  # the curve between 8 and 16 is above the rate that 8 gives
+        if batch == 8:  # the curve between 8 and 16 is above the rate at 8
             check('the largest batch', 8 < found['batch'] < 16 and found['interactivity'] >= total / 8, found)
         else:
             check(f'measured batch {batch}', found['batch'] == batch and near(found['throughput'], total / 8),
@@ -146,11 +146,11 @@ def check_rate(folder):
     small.write_text(f'[scenario]\ninherits = {ROOT / RATE}\n[fit]\ncontext = 40960\nkv = bf16\n')
     done = run('fit', small)
     check('memory and rate', 'the rate allows batch 48, but memory holds' in done.stdout, done.stdout)
-    for setting, error in (('30 token/s', 'is above what was measured: 28.04 at batch 4'),
-                           ('2 token/s', 'is below what was measured'), ('0 token/s', 'must be above 0'),
+    for setting, error in (('30 token/s', 'is above the measured range: 28.04 at batch 4'),
+                           ('2 token/s', 'is below the measured range'), ('0 token/s', 'must be above 0'),
                            ('10', 'has no unit'), ('10 W', 'wrong unit')):
         refuse(error, 'fit', RATE, '--set', f'workload.interactivity={setting}')
-    refuse('both batch and interactivity', 'fit', RATE, '--set', 'workload.batch=8')
+    refuse('batch along with interactivity', 'fit', RATE, '--set', 'workload.batch=8')
     check_recorded_rate(folder)
 
 
@@ -185,7 +185,7 @@ def check_recorded_rate(folder):
         check(f'recorded batch {batch}', found['batch'] == batch and near(found['throughput'], rate), found)
 
 
-# ---- unlike throughputs
+# ---- throughputs that are not comparable
 
 PAIR = """[scenario]
 title = Two of a kind
@@ -210,7 +210,7 @@ own = a
 on_demand = 2 USD/gpu/h
 """
 
-UNLIKE = [  # key, of a, of b
+UNLIKE = [  # key, for a, for b
     ('model', 'llama-3.1-70b', 'llama-3.1-8b'), ('precision', 'fp8', 'bf16'),
     ('activations', 'fp8', 'bf16'), ('kv', 'fp8', 'bf16'), ('sparsity', 'dense', 'sparse'),
     ('scenario', 'offline', 'server'), ('tokens', 'output', 'total'),
@@ -299,7 +299,7 @@ def same_month(shown, counted):
 
 
 def month_of(option, cost):
-    """Month by month until renting has cost as much; then back within the month."""
+    """Month by month until renting has cost the same; then back within the month."""
     gap = option['capex']
     for month in range(36):
         step = option['opex'][1 + month // 12] / 12 - cost['cost'] / 36
@@ -356,10 +356,10 @@ def check_bad_input(folder):
     refuse('expected --where COLUMN=VALUE', 'fit', '--where', 'model')
     refuse('a whole number', 'fit', '--context', 'many')
     refuse('--context must be within', 'fit', '--context', '0')
-    refuse('--parameters wants a number', 'fit', '--parameters', '-1')
+    refuse('--parameters takes a number', 'fit', '--parameters', '-1')
     refuse('after --kv', 'fit', '--kv', 'fp9')
     refuse('need a scenario', 'fit', '--set', 'a=1')
-    refuse('a scenario says such things in [fit]', 'fit', RATE, '--context', '100')
+    refuse('a scenario states them in [fit]', 'fit', RATE, '--context', '100')
     refuse('at most one scenario', 'fit', RATE, RENT)
     refuse('state [fit] context', 'fit', RENT)
     for line, error in (('context = -1', 'positive whole number'), ('kv = fp9', "unknown precision 'fp9'"),
@@ -371,12 +371,12 @@ def check_bad_input(folder):
     path.write_text(f'[scenario]\ninherits = {ROOT / RENT}\n[fit]\ncontext = 4096\naccelerators = 3\n')
     done = run('fit', path)
     check('does not divide', done.returncode == NO and 'does not fit on 3' in done.stdout, done.stdout)
-    refuse('does not ask', 'rent', 'examples/mi325x-vs-h200.ini')
-    refuse("no question 'h1000' of rent, there is: h100", 'rent', RENT, '--for', 'h1000')
-    refuse("no answer 'h1000' of rent, there is: h100", 'explain', RENT, 'rent.h1000')
-    for line, error in (('on_demand = 0 USD/gpu/h', 'must be above 0'), ('on_demand = pr136', "not of 'h100-sxm5-80'"),
-                        ('one_year = pr138', 'no hourly rent for one_year'), ('cloud = nobody', "no option 'nobody'"),
-                        ('on_demand = pr999', 'expected'), ('', 'has nothing to set owning against')):
+    refuse('nothing to answer: add', 'rent', 'examples/mi325x-vs-h200.ini')
+    refuse("no question 'h1000' for rent; available: h100", 'rent', RENT, '--for', 'h1000')
+    refuse("no answer 'h1000' for rent; available: h100", 'explain', RENT, 'rent.h1000')
+    for line, error in (('on_demand = 0 USD/gpu/h', 'must be above 0'), ('on_demand = pr136', "not for 'h100-sxm5-80'"),
+                        ('one_year = pr138', 'not an hourly rent for one_year'), ('cloud = nobody', "no option 'nobody'"),
+                        ('on_demand = pr999', 'expected'), ('', 'has nothing to compare owning with')):
         path.write_text((ROOT / RENT).read_text().partition('[rent h100]')[0] + f'[rent x]\n{line}\n')
         refuse(error, 'rent', path)
 

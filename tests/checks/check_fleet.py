@@ -1,27 +1,32 @@
 #!/usr/bin/python3
-"""What pertoken says of a fleet: its spread, who stands out, what is missing or set up otherwise.
+"""What pertoken reports about a fleet: its spread, outliers, what is missing or set up differently.
 
-The statistics are computed here a second time from the fleets that the test makes up. Nothing was measured.
+The statistics are computed here independently from the fleets that the test makes up. Nothing was measured.
 
-Seconds: 9
-Deep: many more fleets, 10,000 records within 2 s of processor time and 500 MB, and a workbook of 8,000.
+Seconds: 3, deep 65
+Deep: many more fleets, 10,000 records within 2 s and 500 MB, 10,000 long ones, and the workbook and the acceptance of
+8,000.
 """
 import csv
 import json
+import math
 import os
 import random
 import shutil
 import statistics
 import subprocess
-import tempfile
+import time
 import zipfile
 from pathlib import Path
 
-from support.fleet_records import record, result, write
-from support.program import BAD_INPUT, Count, DEEP, DONE, NO, PERTOKEN, PROBE, Skip, expect, run, run_csv, run_json
-from support.records import digest_of
+from support.fleet_records import record, result, with_links, write
+from support.program import (BAD_INPUT, Count, DEEP, DONE, NO, PERTOKEN, PROBE, Skip, expect, expect_exit, near, run, run_csv,
+                             run_json)
+from support.processor import is_quick
+from support.records import RUNG, digest_of, rung, save, serving
 
 FLEETS = 40 if DEEP else 4
+UNDECIDED = 4
 
 
 def make(folder, rates, powers=None, runs=None, **changes):
@@ -53,20 +58,43 @@ def robust(values):
 
 
 def test_distribution(folder):
+    """Tokens/s and watts, over devices and over nodes, each compared with its own mean."""
     draw = random.Random(1)
     rates = [[draw.gauss(1000, 10) for _ in range(4)] for _ in range(25)]
-    make(folder, rates)
-    values = sorted(value for node in rates for value in node)
-    found, = rows(fleet(folder), 'measured')
-    cuts = statistics.quantiles(values, n=20, method='inclusive')
-    for key, wanted in (('mean', statistics.fmean(values)), ('median', statistics.median(values)),
-                        ('low', values[0]), ('high', values[-1]), ('p5', cuts[0]), ('p95', cuts[-1])):
-        close(found[key], wanted, 1e-9, key)
-    close(found['devices'], 100, 0, 'devices')
+    powers = [[draw.gauss(550, 8) for _ in range(4)] for _ in range(25)]
+    make(folder, rates, powers)
+    answer = fleet(folder)
+    for measure, made in (('decoding', rates), ('power', powers)):
+        values = sorted(value for node in made for value in node)
+        nodes = sorted(statistics.fmean(node) for node in made)
+        found, = rows(answer, 'measured', measure)
+        cuts, node_cuts = (statistics.quantiles(list_, n=20, method='inclusive') for list_ in (values, nodes))
+        for key, wanted in (('mean', statistics.fmean(values)), ('median', statistics.median(values)),
+                            ('low', values[0]), ('high', values[-1]), ('p5', cuts[0]), ('p95', cuts[-1]),
+                            ('node_median', statistics.median(nodes)), ('node_p5', node_cuts[0]),
+                            ('node_p95', node_cuts[-1])):
+            close(found[key], wanted, 1e-9, f'{measure}: {key}')
+        close(found['devices'], 100, 0, 'devices')
+        shown = {row['node']: row['value'] for row in rows(answer, 'node_values', measure)}
+        expect(all(near(shown[f'node-{n:04d}'], statistics.fmean(node), 1e-9) for n, node in enumerate(made)), measure)
+    expect_exit(run('fleet', folder), DONE, 'Median of nodes', 'P5 of nodes', 'P95 of nodes')
+    alone = Path(folder) / 'alone'
+    alone.mkdir()
+    make(alone, [[1000.0], [1001.0], [1002.0]])
+    expect('of nodes' not in run('fleet', alone).stdout, 'nodes of one device each are what their devices are')
+
+
+def test_margin(folder):
+    """A node 4 % off is an outlier beyond 3 %, the default margin, and none beyond 5 %."""
+    make(folder, [[1000.0 + n] for n in range(8)] + [[963.0]])
+    for more, out in (((), ['node-0008']), (('--margin', '5 %'), []), (('--margin', '2 %'), ['node-0008'])):
+        answer = fleet(folder, *more, statuses=(NO if out else DONE,))
+        expect([row['node'] for row in answer['tables'].get('outliers', {'rows': []})['rows']] == out, f'{more}: {answer}')
+    expect_exit(run('fleet', folder, '--margin', '5 %'), DONE, 'no outliers', 'and than 5 %')
 
 
 def test_components(folder):
-    """By analysis of variance, written out: unlike numbers of runs, and runs' own errors of 0.1 %."""
+    """By analysis of variance, written out: different numbers of runs, and errors of 0.1 % within runs."""
     draw = random.Random(2)
     rates = [[[device + draw.gauss(0, 8) for _ in range(draw.choice((1, 2, 3)))]]
              for device in (draw.gauss(1000, 20) for _ in range(30))]
@@ -85,7 +113,7 @@ def test_components(folder):
 
 
 def test_components_of_the_truth(folder):
-    """Of 300 devices of 2 % and runs of 0.5 % the estimates are near those."""
+    """For 300 devices with a spread of 2 % and runs of 0.5 %, the estimates are close to those."""
     draw = random.Random(3)
     make(folder, [[[device * (1 + draw.gauss(0, 0.005)) for _ in range(2)]]
                   for device in (draw.gauss(1000, 20) for _ in range(300))], runs=True)
@@ -95,7 +123,7 @@ def test_components_of_the_truth(folder):
 
 
 def test_outliers(folder):
-    """Correlated devices, bad nodes of 15 %: 95 % of them are found, and 1 % of good ones at most are named."""
+    """Correlated devices, nodes that are 15 % bad: 95 % of them are found, and at most 1 % of good ones are named."""
     for bad_share in (0.01, 0.3):
         found = false = bad_count = good_count = 0
         for seed in range(FLEETS):
@@ -153,8 +181,124 @@ def test_settings(folder):
                      "probe's kernels": ('00ff', 'beef', 'node-0009')}, str(other))
 
 
+# For a record: which setting it is reported as, where it is stored, another value, and how both are shown.
+SETTINGS = (("operating system's kernel", ('environment', 'kernel'), 'Linux 6.6', 'Linux 6.1', 'Linux 6.6'),
+            ('driver', ('environment', 'device_state', 'driver'), '570.1', '580.95.05', '570.1'),
+            ('runtime', ('device', 'runtime'), 'CUDA 12.8', 'CUDA 13.0', 'CUDA 12.8'),
+            ('VBIOS', ('environment', 'device_state', 'vbios'), '96.00.01', '96.00.A5.00.01', '96.00.01'),
+            ('VBIOS', ('environment', 'device_state', 'vbios'), '', '96.00.A5.00.01', 'not stated'),
+            ('ECC', ('environment', 'device_state', 'ecc'), 'disabled', 'enabled', 'disabled'),
+            ('partition', ('environment', 'device_state', 'partition'), '1g.18gb', 'whole', '1g.18gb'),
+            ('power limit', ('environment', 'device_state', 'power_limit_w'), 600.0, '700 W', '600 W'),
+            ('memory', ('device', 'memory_bytes'), 103079215104, '140 GiB', '96 GiB'),
+            ('frequency governor', ('environment', 'governor'), 'powersave', 'performance', 'powersave'),
+            ("probe's kernels", ('environment', 'kernels_build'), 'beef', '00ff', 'beef'),
+            ("probe's version", ('environment', 'tool_version'), '0.0.9', '0.1.0', '0.0.9'))
+
+
+def test_every_setting(folder):
+    """If one node has another value, that setting is reported, and no other."""
+    for number, (name, place, value, usual, other) in enumerate(SETTINGS):
+        at = Path(folder) / str(number)
+        at.mkdir()
+        make(at, [[1000.0], [1001.0], [1002.0]])
+        odd = record('node-0009', 0, [result(1000.5, 550.0)])
+        part = odd
+        for key in place[:-1]:
+            part = part[key]
+        expect(part[place[-1]] != value, name)
+        part[place[-1]] = value
+        odd['digest'] = digest_of(odd)
+        write(at, odd)
+        found = [(row['setting'], row['usual'], row['other'], row['nodes'], row['devices'])
+                 for row in fleet(at, statuses=(DONE,))['tables']['settings']['rows']]
+        expect(found == [(name, usual, other, 'node-0009', 1)], f'{name}: {found}')
+
+
+def test_clocks(folder):
+    """A device whose clock is held down stands out, however fast it decodes."""
+    make(folder, [[1000.0 + n] for n in range(6)])
+    slow = result(1000.5, 550.0)
+    slow['telemetry'] = {**slow['telemetry'], 'core_clock_hz': dict.fromkeys(('min', 'median', 'max'), 1.41e9)}
+    write(folder, record('node-0007', 0, [slow]))
+    out, = fleet(folder, statuses=(NO,))['tables']['outliers']['rows']
+    expect((out['node'], out['measure'], out['value']) == ('node-0007', 'core clock, MHz', 1410), str(out))
+
+
+def test_clocks_apart(folder):
+    """Nodes whose clocks are hours and years off: the report does not depend on the stated time of measurement."""
+    draw = random.Random(4)
+    rates = [[[draw.gauss(1000, 10) for _ in range(2)] for _ in range(2)] for _ in range(6)]
+    answers = []
+    for name, times in (('alike', ['2026-11-21T09:3{r}:00Z'] * 6),
+                        ('apart', ['2026-11-21T09:3{r}:00Z', '2026-11-21T21:3{r}:00Z', '2026-11-20T23:5{r}:00Z',
+                                   '1970-01-01T00:0{r}:00Z', '2038-01-19T03:1{r}:00Z', '2026-11-21T09:3{r}:00Z'])):
+        at = Path(folder) / name
+        at.mkdir()
+        for n, node in enumerate(rates):
+            for d, device in enumerate(node):
+                write(at, record(f'node-{n:04d}', d, [result(rate, 550.0, when=times[n].format(r=r))
+                                                      for r, rate in enumerate(device)]))
+        answers.append(fleet(at)['tables'])
+    expect(answers[0] == answers[1], 'clocks change the answer')
+
+
+def test_one_device_of_two_nodes(folder):
+    """A warning: a name was given twice, or a device was moved. Numbers and addresses do not count as names."""
+    make(folder, [[1000.0], [1001.0], [1002.0]])
+    write(folder, record('node-0007', 0, [result(1000.5, 550.0)], uuid='GPU-node-0001-0'))
+    answer = fleet(folder, statuses=(DONE,))
+    expect(answer['warnings'] == ['device GPU-node-0001-0 appears on two nodes: node-0001 and node-0007'],
+           str(answer['warnings']))
+    bare = Path(folder) / 'bare'
+    bare.mkdir()
+    for n in range(3):
+        made = record(f'node-{n}', 0, [result(1000.0 + n, 550.0)])
+        made['device']['uuid'] = ''
+        made['digest'] = digest_of(made)
+        write(bare, made)
+    expect(not fleet(bare, statuses=(DONE,)).get('warnings'), 'one PCI address of all nodes is no device')
+
+
+def test_listed(folder):
+    """Expected nodes, typed in Slurm's notation."""
+    make(folder, [[1000.0], [1001.0], [1002.0]])
+    expect(fleet(folder, '--expect', 'node-000[0-2]', statuses=(DONE,))['missing'] == [], 'none is missing')
+    answer = fleet(folder, '--expect', 'node-000[0-1],login[08-09]', statuses=(NO,))
+    expect((answer['missing'], answer['unexpected']) == (['login08', 'login09'], ['node-0002']), str(answer['missing']))
+    expect_exit(run('fleet', folder, '--expect', 'node-[0-1'), BAD_INPUT, 'not a list of machines', 'a bracket has no counterpart')
+    expect_exit(run('fleet', folder, '--expect', 'n[1-2],n1'), BAD_INPUT, 'n1')
+
+
+def test_explained(folder):
+    """The outlier limits are in the reasons, and not in other answers' paragraphs."""
+    rates = [1000.0, 1004.0, 1009.0, 995.0, 900.0]
+    make(folder, [[rate] for rate in rates])
+    answer = fleet(folder, statuses=(NO,))
+    middle = statistics.median(rates)
+    robust = 1.4826 * statistics.median(abs(rate - middle) for rate in rates)
+    reason = next(one for one in answer['reasons'] if 'decoding: the median' in one).replace(',', '')
+    for value in (middle, robust, 3.5 * robust, 0.03 * middle):
+        expect(f'{value:.7g} token/s/gpu' in reason, f'{value:.7g} is not in {reason}')
+    expect(reason.endswith('1 device.') and not set(answer['reasons']) & set(answer['notes']), str(answer['notes']))
+    expect_exit(run('fleet', folder, '--explain'), NO, 'the median of 5 devices is 1,000 token/s/gpu')
+    expect_exit(run('fleet', folder, '--explain', '-o', folder / 'fleet.xlsx'), BAD_INPUT, 'a workbook has no explanations')
+
+
+def test_links(folder):
+    """One device has a narrower slot, one has lost a link to the others; older records do not say."""
+    for number, links in enumerate(['PCIe 5 x16, 18 NVLinks'] * 3 + ['PCIe 5 x8, 18 NVLinks', 'PCIe 5 x16, 17 NVLinks']):
+        write(folder, with_links(record(f'node-{number}', 0, [result(1000.0 + number, 550.0)]), links))
+    write(folder, record('node-7', 0, [result(1000.0, 550.0)]))
+    other = {(row['setting'], row['usual'], row['other'], row['nodes'])
+             for row in fleet(folder)['tables']['settings']['rows']}
+    expect(other == {('links', 'PCIe 5 x16, 18 NVLinks', 'PCIe 5 x8, 18 NVLinks', 'node-3'),
+                     ('links', 'PCIe 5 x16, 18 NVLinks', 'PCIe 5 x16, 17 NVLinks', 'node-4'),
+                     ('links', 'PCIe 5 x16, 18 NVLinks', 'not stated', 'node-7')}, str(other))
+
+
 def test_workloads_stay_apart(folder):
-    """Batches are not set against each other, nor what ran alone against what ran beside others."""
+    """Batches are not compared with each other, nor what ran alone with what ran together."""
     made = [result(1000.0, 500.0), result(900.0, 480.0, batch=32)]
     write(folder, record('a', 0, made))
     beside = result(1000.0, 500.0)
@@ -168,7 +312,7 @@ def test_workloads_stay_apart(folder):
 
 
 def test_a_node_without_a_name(folder):
-    """Such a record is a node of its own, called as its file; older records know no names."""
+    """Such a record is a node of its own, named after its file; older records have no names."""
     unnamed = record('', 0, [result(1000.0, 500.0)])
     write(folder, unnamed, 'left')
     old = record('', 1, [result(1001.0, 500.0)])
@@ -185,10 +329,15 @@ def test_bad_input(folder):
     edited = json.loads(json.dumps(good))
     edited['results'][0]['load_power_w'] = 400.0
     cases = [(lambda at: write(at, edited), 'digest'),
-             (lambda at: (write(at, good, 'a'), write(at, good, 'b')), 'are one record'),
-             (lambda at: (at / 'x.json').write_text('{'), 'expected a whole record in JSON'),
-             (lambda at: (at / 'x.json').write_text('{"record": "engine run"}'), 'another kind of record'),
-             (lambda at: None, 'no result of a whole model in 0 records')]
+             (lambda at: (write(at, good, 'a'), write(at, good, 'b')), 'are the same record'),
+             (lambda at: (at / 'x.json').write_text('{'), 'expected a complete record in JSON'),
+             (lambda at: (at / 'x.json').write_text('{"record": "engine run"}'), 'expected a serving record'),
+             (lambda at: (at / 'x.json').write_text('{"record": "production"}'), 'another kind of record'),
+             (lambda at: save(at / 'x.json', serving({**RUNG, 'load': 'static batch'}, basis='decode')),
+              "an engine's static batch"),
+             (lambda at: save(at / 'x.json', serving(rung(1, 100), grade='published', published_title='A study',
+                                                     published_url='https://example.org')), 'does not belong to a node of this fleet'),
+             (lambda at: None, 'no whole-model result and no server load in 0 records')]
     for number, (spoil, message) in enumerate(cases):
         at = Path(folder) / str(number)
         at.mkdir()
@@ -211,6 +360,23 @@ def test_bad_input(folder):
         expect(done.returncode == BAD_INPUT and message in done.stderr, f'{message}: {done.stderr}')
 
 
+def test_servers(folder):
+    """Loads on servers are listed next to the devices' results, and are not devices; a refused one is reported."""
+    for n in range(5):
+        write(folder, record(f'node-{n}', 0, [result(1000.0, 550.0)]))
+        save(Path(folder) / f'served-{n}.json', serving(
+            rung(4, 800 * (0.8 if n == 3 else 1)), rung(8, 1200, refused='overloaded'), node=f'node-{n}',
+            tool_version='0.1.0', engine_version='0.10.2' if n == 4 else '0.10.1'))
+    done = run('fleet', folder)
+    expect_exit(done, NO, '5 nodes, 5 devices and 5 servers: one outlier; 1 setting differs', 'inference engine',
+                'vLLM 0.10.2', 'Of servers', 'overloaded')
+    answer = fleet(folder, statuses=(NO,))
+    served, = rows(answer, 'measured', 'serving')
+    expect(near(served['median'], 100) and served['nodes'] == 5, str(served))
+    out, = rows(answer, 'outliers', 'serving')
+    expect(out['node'] == 'node-3' and '4 in flight' in out['workload'], str(out))
+
+
 def test_the_probe_says_its_node(folder):
     if not PROBE.exists():
         raise Skip('there is no prober here')
@@ -218,8 +384,61 @@ def test_the_probe_says_its_node(folder):
     expect(done.returncode in (DONE, BAD_INPUT) and 'unrecognized' not in done.stderr, done.stderr)
 
 
+DRAWN = """\
+[scenario]
+title = T
+date = 2026-11-25
+[workload]
+model = llama-2-70b
+precision = fp8
+batch = 64
+context = 4096
+basis = decode
+[common]
+utilization = 50 %
+accelerators = 8
+accelerators_per_node = 8
+[option here]
+accelerator = h200-sxm-141
+rental_rate = 2 USD/gpu/h
+[range]
+here.decode_throughput = from measurement
+"""
+
+
+def test_spread_drawn(folder):
+    """A simulation draws the differences between devices: those of the workload itself or, if too few devices ran it,
+    those of the workload of that device that differs most; +-2 % if neither is known. A rented accelerator's cost per
+    token is inversely proportional to its speed."""
+    draw, error = random.Random(12), 0.001
+    def rates(spread, count):
+        return [draw.gauss(1000, 1000 * spread) for _ in range(count)]
+    cases = {'of its own': (rates(0.03, 12), rates(0.06, 12), ()), 'of another': (rates(0.03, 2), rates(0.05, 12), rates(0.01, 9)),
+             'assumed': (rates(0.03, 2), rates(0.05, 2), ())}
+    scenario = Path(folder) / 'scenario.ini'
+    scenario.write_text(DRAWN)
+    for name, (own, other, third) in cases.items():
+        at = Path(folder) / name.replace(' ', '-')
+        at.mkdir()
+        for batch, values in ((64, own), (32, other), (16, third)):
+            for n, rate in enumerate(values):
+                write(at, record(f'n{n}', 0, [result(rate, 550.0, batch=batch)]), f'{batch}-{n}')
+        counted = {'of its own': own, 'of another': other}.get(name)
+        width = 0.02
+        if counted:
+            within = statistics.fmean([(error * value) ** 2 for value in counted])
+            width = 3 ** 0.5 * math.sqrt(statistics.variance(counted) - within) / statistics.fmean(counted)
+        answer = run_json('simulate', scenario, '--measurements', at, '--draws', 8192)
+        found = answer['outcomes'][0]['percentiles']
+        middle = found['P50']
+        # The slowest draws cost most: P95 is at the uniform distribution's 5 %.
+        for percentile, place in (('P5', 0.9), ('P25', 0.5), ('P75', -0.5), ('P95', -0.9)):
+            wanted = 1 / (1 + place * width)
+            expect(abs(found[percentile] / middle - wanted) < 0.0015, f'{name}, {percentile}: {found[percentile] / middle}, not {wanted}')
+
+
 def test_workbook(folder):
-    """All nodes, ascending, on a sheet of their own, and a chart of each measure; equal bytes each time."""
+    """All nodes, ascending, on a sheet of their own, and a chart of each measure; identical bytes each time."""
     draw = random.Random(9)
     rates = [[draw.gauss(1000, 10) for _ in range(2)] for _ in range(12)]
     make(folder, rates)
@@ -242,15 +461,77 @@ def test_workbook(folder):
     expect(done.returncode not in (DONE, NO), 'a workbook in a folder that is not there')
 
 
+OFFER = """\
+[offer]
+vendor = Example Compute
+reference = Q-1
+date = 2026-11-02
+currency = USD
+accelerator = h200-sxm-141
+accelerators = 8000 gpu
+nodes = 1000 node
+[guarantee decoding]
+model = llama-2-70b
+precision = fp8
+basis = decode
+tokens_per_s = 1000 token/s/gpu
+[acceptance]
+tolerance = 2 %
+node_tolerance = 8 %
+may_fail = 9 node
+"""
+
+
+# Two seconds of waiting: records are read by as many threads as there are cores, at least two.
+PROCESSOR_S = 4
+
+
+def used(*arguments):
+    """Processor seconds, megabytes and elapsed seconds of a command that ends with an answer."""
+    began = time.monotonic()
+    process = subprocess.Popen([PERTOKEN, *map(str, arguments), '-q'], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    expect(os.waitstatus_to_exitcode(status) in (DONE, NO, UNDECIDED), 'it ends')
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3, time.monotonic() - began
+
+
+def full(made, draw):
+    """A record as long as the longest in data/measured, 21 KB: with a meter's readings and the samples of each step."""
+    def readings(count, watts):
+        off = [draw.gauss(0, 2) for _ in range(count // 2)]
+        return {'sensed': True, 'end_s': [0.1 * (i + 1) for i in range(count)],
+                'power_w': [watts + off[i // 2] * (-1) ** i for i in range(count)]}
+    for one in made['results']:
+        one['readings'] = {'idle': readings(50, 75), 'load': readings(200, one['load_power_w'])}
+        one['samples'] = [one['step_seconds'] * (1 + draw.gauss(0, 0.001)) for _ in range(200)]
+    return with_links(made, 'PCIe 5 x16, 18 NVLinks')
+
+
 def test_large_workbook(folder):
     if not DEEP:
         raise Skip('in the deep run')
     draw = random.Random(8)
-    make(folder, [[draw.gauss(1000, 10) for _ in range(8)] for _ in range(1000)])
-    process = subprocess.Popen([PERTOKEN, 'fleet', folder, '-q', '-o', Path(folder) / 'x.xlsx'])
-    _, status, used = os.wait4(process.pid, 0)
-    expect(os.waitstatus_to_exitcode(status) in (DONE, NO), 'it ends')
-    expect(used.ru_utime + used.ru_stime < 5, f'{used.ru_utime + used.ru_stime:.2f} s')
+    records = Path(folder) / 'records'
+    records.mkdir()
+    make(records, [[draw.gauss(1000, 10) for _ in range(8)] for _ in range(1000)])
+    offer = Path(folder) / 'offer.ini'
+    offer.write_text(OFFER)
+    for command in (('fleet', records), ('accept', offer, records)):
+        seconds, *_ = used(*command, '-o', Path(folder) / 'x.xlsx')
+        expect(is_quick(seconds, 5), f'{command[0]}: {seconds:.2f} s with a workbook')
+        seconds, megabytes, _ = used(*command)
+        expect(is_quick(seconds, PROCESSOR_S) and megabytes < 500, f'{command[0]}: {seconds:.2f} s, {megabytes:.0f} MB')
+        print(f'{command[0]}: {seconds:.2f} s, {megabytes:.0f} MB')
+
+
+def read_all(folder):
+    """Two seconds of two processors, if nothing else runs, and 500 MB."""
+    is_quiet = os.getloadavg()[0] < 1.5
+    tries = [used('fleet', folder) for _ in range(3)]
+    seconds, megabytes, passed = (min(one[i] for one in tries) for i in range(3))
+    said = f'{seconds:.2f} s of the processor, {passed:.2f} s passed, {megabytes:.0f} MB'
+    print(said if is_quiet else f'{said}; this machine is busy, so what passed is not judged')
+    expect(is_quick(seconds, PROCESSOR_S) and megabytes < 500 and (not is_quiet or is_quick(passed, 2)), said)
 
 
 def test_ten_thousand(folder):
@@ -258,19 +539,22 @@ def test_ten_thousand(folder):
         raise Skip('in the deep run')
     draw = random.Random(7)
     make(folder, [[draw.gauss(1000, 10)] for _ in range(10000)])
-    process = subprocess.Popen([PERTOKEN, 'fleet', folder, '-q'], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    expect(os.waitstatus_to_exitcode(status) in (DONE, NO), 'it ends')
-    expect(used.ru_utime + used.ru_stime < 2, f'{used.ru_utime + used.ru_stime:.2f} s')
-    expect(used.ru_maxrss < 500e3, f'{used.ru_maxrss / 1e3:.0f} MB')
+    read_all(folder)
+
+
+def test_ten_thousand_long_ones(folder):
+    """As long as the longest of data/measured: most of that time goes into a thousand numbers of 17 digits each."""
+    if not DEEP:
+        raise Skip('in the deep run')
+    draw = random.Random(7)
+    for n in range(10000):
+        write(folder, full(record(f'node-{n:04d}', 0, [result(draw.gauss(1000, 10), 550.0)]), draw))
+    read_all(folder)
 
 
 def main():
     count = Count()
-    for name, test in sorted(globals().items()):
-        if name.startswith('test_'):
-            with tempfile.TemporaryDirectory() as folder:
-                count.test(name, test, Path(folder))
+    count.tests_in_folders(globals())
     count.finish()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Nothing is loaded, started or written over that a stranger has put in the way; and the programs are
-linked and compiled so that a fault is harder to use.
+"""Nothing is loaded, started or overwritten that a stranger has put in the way; and the programs are
+linked and compiled so that bugs are harder to exploit.
 
     check_hardening.py [NAME...]
 
@@ -24,7 +24,7 @@ LOCK = '.pertoken-probe.lock'
 
 
 def stranger_in(folder):
-    """A library that says so when it is loaded, under every name that is looked for."""
+    """A library that reports being loaded, under every name that is looked for."""
     source, library = folder / 'stranger.c', folder / 'mpi' / 'ranks.so'
     source.write_text(STRANGER)
     library.parent.mkdir()
@@ -60,7 +60,7 @@ def test_current_folder_is_not_searched(folder):
 
 
 def test_unknown_own_folder(folder):
-    """Where /proc is not mounted, a program does not know where it stands."""
+    """If /proc is not mounted, a program does not know its own place."""
     if subprocess.run(without_proc('true'), capture_output=True, check=False).returncode:
         raise Skip('no mount namespaces here')
     here = folder / 'b' / 'here'
@@ -87,13 +87,13 @@ def run_into(folder):
 
 
 def test_lock_that_is_a_link(folder):
-    """What the link leads to is left as it is."""
+    """The link's target is unchanged."""
     for kind, link in (('symbolic', os.symlink), ('hard', os.link)):
         directory, precious = folder / kind, folder / f'{kind}.txt'
         directory.mkdir()
         precious.write_text('precious')
         link(precious, directory / LOCK)
-        expect_exit(run_into(directory), BAD_INPUT, f"{LOCK}' is a link, and no lock: remove it")
+        expect_exit(run_into(directory), BAD_INPUT, f"{LOCK}' is a link, not a lock: remove it")
         expect(precious.read_text() == 'precious', f'a {kind} link was followed')
     directory = folder / 'dangling'
     directory.mkdir()

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""The headline of a scenario with ranges: its median and interval, of the cost and of the saving, and
-the base values by that name, on every face; of one without ranges neither.
+"""The headline of a scenario with ranges: its median and interval, for the cost and for the saving, and the
+base values, marked as such, wherever there is one; without ranges, neither. The page makes its own draws:
+check_page checks its sentence.
 
-What the ranges give is simulate's, of the same draws; the saving of a baseline over another option is
-worked out here from that option's. PERTOKEN names the program.
+The results over the ranges are those of simulate, from the same draws; the saving of a baseline over another
+option is computed here from that option's. PERTOKEN names the program.
 """
-import json
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -17,7 +16,8 @@ import xlsx  # noqa: E402
 from support.program import Count, ROOT, expect, near, run, run_csv, run_json  # noqa: E402
 
 UNCERTAIN, CERTAIN = ROOT / 'examples' / 'uncertainty.ini', ROOT / 'examples' / 'mi325x-vs-h200.ini'
-# Name: (scenario, settings, who is the cheapest, whom that one is set against)
+LABELS = {'h200': 'H200', 'mi325x': 'MI325X'}
+# Name: (scenario, settings, which is the cheapest, which one it is compared with)
 HEADLINES = {
     'the challenger': (UNCERTAIN, (), 'mi325x', 'h200'),
     'the baseline': (UNCERTAIN, ('--set', 'mi325x.list_price=60000 USD'), 'h200', 'mi325x'),
@@ -31,7 +31,7 @@ def percentiles(told, kind, option):
 
 
 def over_ranges(scenario, settings, cheapest, against):
-    """What the headline must say of the ranges."""
+    """What the headline must say about the ranges."""
     told = run_json('simulate', scenario, *settings)
     low, median, high = (f'{cost:.4g}' for cost in percentiles(told, 'cost', cheapest))
     baseline = cheapest if cheapest == 'h200' else against
@@ -39,8 +39,8 @@ def over_ranges(scenario, settings, cheapest, against):
     if cheapest == baseline:
         saving = [1 - 1 / (1 - share) for share in reversed(saving)]
     least, middle, most = (f'{100 * share:.1f}' for share in saving)
-    return (f'; over the ranges {cheapest} costs {median} USD/Mtok in the median (P5 to P95: {low} to {high}) '
-            f'and saves {middle} % against {against} ({least} to {most} %)')
+    return (f'; over the ranges {LABELS[cheapest]} costs {median} USD/Mtok in the median (P5 to P95: {low} to {high}) '
+            f'and saves {middle} % against {LABELS[against]} ({least} to {most} %)')
 
 
 def on_terminal(scenario, settings, _):
@@ -59,14 +59,7 @@ def on_cover(scenario, settings, folder):
     return cover.value(*place).partition('; weakest evidence')[0]
 
 
-def on_page(scenario, settings, _):
-    page = run('page', scenario, *settings, '-q').stdout
-    ranges = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1]
-                        )['scenario']['ranges']
-    return 'at the base values; ' + ranges if ranges else ''
-
-
-FACES = {'terminal': on_terminal, 'JSON': in_json, 'workbook': on_cover, 'page': on_page}
+FACES = {'terminal': on_terminal, 'JSON': in_json, 'workbook': on_cover}
 
 
 def check_headline(face, scenario, settings, cheapest, against):
@@ -80,7 +73,7 @@ def check_headline(face, scenario, settings, cheapest, against):
 
 
 def check_rows():
-    """The CSV has no sentence: the median stands between the interval's ends, as JSON has it."""
+    """The CSV has no sentence: the median is between the interval's ends, as in JSON."""
     told = run_json('compare', UNCERTAIN)
     wanted = run_json('simulate', UNCERTAIN)
     rows = {(row['option'], row['item']): row['value'] for row in run_csv('compare', UNCERTAIN)}

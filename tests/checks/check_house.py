@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Does the program stand as docs/architecture.md says?
+"""Does the program have the structure described in docs/architecture.md?
 
-Its table of rooms gives the arrows: a file includes what is in its own room, or in a room that this
-one stands on, at first or second hand. Beside that: no circle of files (a header and its source are
-one), no room with more than MAX_MODULES of them, and every function that the page's walks name is
-defined in the file that they name.
+Its table of rooms gives the arrows: a file includes what is in its own room, or in a room that this one
+stands on, directly or indirectly. In addition: no circular includes (a header and its source count as
+one), no room with more than MAX_MODULES of them, every function that the page's walks name is defined
+in the file that they name, and what a header declares is used by a file other than its own source.
 """
 import collections
 import graphlib
@@ -16,6 +16,7 @@ PAGE = ROOT / 'docs' / 'architecture.md'
 PROGRAM = ('base', 'model', 'kernels', 'probe', 'reports')
 MAX_MODULES = 25
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
+DECLARED = re.compile(r'^(?!static|typedef|return|#)(?:[a-z]\w* +\**)+\**(\w+)\(', re.M)
 HOP = re.compile(r'`([\w/]+\.\w+):(\w+)`')
 
 
@@ -30,7 +31,7 @@ def rooms_of(text):
 
 
 def beneath(rooms):
-    """Each room with all that it stands on, directly or not."""
+    """Each room with all rooms that it stands on, directly or not."""
     found = {}
     for room in graphlib.TopologicalSorter(rooms).static_order():
         found[room] = set(rooms[room]).union(*(found[below] for below in rooms[room]))
@@ -45,7 +46,8 @@ def sources():
 
 
 def modules_of(room):
-    """Names of a folder's own sources; the parts of the page and of the build are not counted twice."""
+    """The names of a folder's own sources; the parts of the page and of the build are not counted
+    twice."""
     return {path.stem for path in (ROOT / room).iterdir() if path.is_file()}
 
 
@@ -83,6 +85,18 @@ def check_walks(count, text):
         count.check(f'{name}:{function}', found, 'is not defined there')
 
 
+def check_public(count, files):
+    """A function that no other file names should be private to its source."""
+    named = collections.defaultdict(set)
+    for path in [*files, *(path.relative_to(ROOT) for path in (ROOT / 'tests').rglob('*.[ch]*'))]:
+        for name in set(re.findall(r'\w+', (ROOT / path).read_text())):
+            named[name].add(path.with_suffix(''))
+    for path in files:
+        if path.suffix == '.h' and 'device' not in path.parts:
+            for name in DECLARED.findall((ROOT / path).read_text()):
+                count.check(f'{path}: {name}', named[name] - {path.with_suffix('')}, 'no other file names it')
+
+
 def main():
     count = Count()
     text = PAGE.read_text()
@@ -96,6 +110,7 @@ def main():
     for room in rooms:
         count.check(room, (ROOT / room).is_dir(), 'the table has it, the program has not')
     check_walks(count, text)
+    check_public(count, files)
     count.finish()
 
 

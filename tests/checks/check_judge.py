@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""Who is ranked, who is the cheapest, what is saved and what is a tie: one judge on every face.
+"""Which options are ranked, which is the cheapest, what is saved and what is a tie: one judge on
+every face.
 
-Every example and a table of made scenarios is shown by every face: compare's terminal, CSV and JSON,
-the workbook (as it is written and, of some, recalculated by Gnumeric), the what-if page in a browser,
-and simulate with ranges that change no cost. All must say what model/scenario/ranking.h says; of the
-made ones the table says what that is.
+Every example and a table of made-up scenarios is shown by every face: compare's terminal, CSV and
+JSON, the workbook (as written and, for some, recalculated by Gnumeric), the what-if page in a
+browser, and simulate with ranges that change no cost. All must agree with model/scenario/ranking.h;
+for the made-up ones, the table has the expected verdict.
+Seconds: 40
 """
 import json
 import re
@@ -19,8 +21,8 @@ import harness  # noqa: E402
 import xlsx  # noqa: E402
 from support.program import Count, ROOT, Skip, expect, run, run_csv, run_json  # noqa: E402
 
-# Rent alone: an option's cost is its rent over its throughput, and eight accelerators of 1,000
-# token/s serve 126,144 Mtok a year. What is drawn changes nothing, as nobody is employed.
+# Rent only: an option's cost is its rent over its throughput, and eight accelerators of 1,000 token/s
+# serve 126,144 Mtok a year. What is drawn changes nothing, as there are no engineers.
 HEAD = """\
 [scenario]
 title = Made
@@ -55,7 +57,7 @@ def rent(rate):
 
 
 def buys(rate, watts, price=17520):
-    """At the cost of a rent of 2 USD/gpu/h, with a peak of ten times its watts."""
+    """At the cost of a rent of 2 USD/gpu/h; the site's peak is ten times its watts (8 x PUE 1.25)."""
     return (f'throughput = {rate} token/s\nlist_price = {price} USD\nload_power = {watts} W\n'
             'electricity_price = 0 USD/kWh\npue = 1.25')
 
@@ -65,20 +67,20 @@ def less(cost):
 
 
 CHEAPER = serves(1250, rent(1.6))
-SERVED = 63072 / 120000       # of the demand, by eight accelerators of 500 token/s
-RAMPED = 0.75 * 126144 / 120000  # by eight of 1,000 token/s that take half a year
-UPPER = 'its throughput is of decoding alone, an upper bound'
-UNLIKE = "another workload than the baseline's: precision:"
-NONE_UNLIKE = 'nobody: the throughputs are of unlike kinds'
-NONE_FITS = "nobody: fewer than two options keep within the site's power"
-NONE_DOES = "nobody: fewer than two options serve the demand within the site's power"
+SERVED = 63072 / 120000       # share of the demand, by eight accelerators of 500 token/s
+RAMPED = 0.75 * 126144 / 120000  # by eight of 1,000 token/s with a ramp of half a year
+UPPER = 'its throughput is decode only, an upper bound'
+UNLIKE = "its workload differs from that of the baseline: precision:"
+NONE_UNLIKE = 'nobody: the throughputs are not comparable'
+NONE_FITS = "nobody: fewer than two options stay within the site power"
+NONE_DOES = "nobody: fewer than two options serve the demand within the site power"
 NONE_SERVES = 'nobody: fewer than two options serve the demand'
-BEYOND = "its peak exceeds the site's power by {} %"
+BEYOND = "its peak exceeds the site power by {} %"
 HALF = 'at worst it serves 52.6 % of the demand'
 
-# Name: (common lines, options a, b, ... the first of which is the baseline, unless a key says other;
-# what follows them, arguments), and the verdict: * for the cheapest, the saving in % of one that is
-# compared with the baseline, and in brackets why it is not ranked.
+# Name: (common lines, options a, b, ... the first of which is the baseline unless a key says
+# otherwise; what follows them, arguments), and the verdict: * for the cheapest, the saving in % of
+# one that is compared with the baseline, and in brackets why it is not ranked.
 MADE = {
     'the second is cheaper': ('', (serves(1000), serves(1250)), '', (), 'a, b* 20'),
     'the baseline is cheaper': ('', (serves(1000), serves(800)), '', (), 'a*, b -25'),
@@ -112,15 +114,15 @@ MADE = {
         f'a, b 20 ({UNLIKE} bf16 and fp8), c -25 ({UNLIKE} bf16 and fp8); {NONE_UNLIKE}'),
     'a baseline that does not say': (
         '', (serves(1000), serves(1250, FP8), serves(2000, BF16), serves(800)), '', (),
-        "a*, b 20 (another workload than c's: precision: bf16 and fp8), "
-        "c 50 (another workload than b's: precision: fp8 and bf16), d -25"),
+        "a*, b 20 (its workload differs from that of c: precision: bf16 and fp8), "
+        "c 50 (its workload differs from that of b: precision: fp8 and bf16), d -25"),
     'decoding alone beside serving': ('', (serves(1000), decodes(4000)), '', MIXED,
                                       f'a, b ({UPPER}); {NONE_UNLIKE}'),
     'decoding alone beside two that serve': (
         '', (serves(1000), decodes(4000), serves(1250)), '', MIXED, f'a, b ({UPPER}), c* 20'),
     'a baseline of decoding alone': (
         '', (decodes(1000), serves(1250), decodes(800)), '', MIXED,
-        "a*, b (the baseline's throughput is of decoding alone, an upper bound), c -25"),
+        "a*, b (the baseline's throughput is decode only, an upper bound), c -25"),
     'all of decoding alone': ('', (decodes(1000), decodes(1250)), '', (), 'a, b* 20'),
     'tokens that nobody asked for are no merit': (
         DEMAND, (serves(1000), serves(1250)), '', (), 'a*, b* 0'),
@@ -169,7 +171,7 @@ RECALCULATED = ('a tie of two of three', 'nearly all of the demand', 'a tie in t
 
 
 def expected(text):
-    """The verdict that the table's text means."""
+    """The verdict described by the table's text."""
     text, _, why_none = text.partition('; nobody: ')
     found = re.findall(r'(\w)(\*?)(?: (-?[\d.]+))?(?: \(([^)]*)\))?(?:, |$)', text)
     return {'cheapest': [option for option, star, *_ in found if star],
@@ -178,18 +180,19 @@ def expected(text):
             'why_none': why_none}
 
 
-# ---- the faces; each says what it shows of a verdict
+# ---- the faces; each returns what it shows of a verdict
 
 def of_json(scenario, arguments):
     told = run_json('compare', scenario, *arguments)
-    return {'ids': [option['id'] for option in told['options']], 'cheapest': told['cheapest'],
-            'not_ranked': told['not_ranked'], 'saving': told['saving'],
+    return {'labels': {option['id']: option.get('label', option['id']) for option in told['options']},
+            'cheapest': told['cheapest'], 'not_ranked': told['not_ranked'], 'saving': told['saving'],
             'why_none': told.get('why_none', '')}
 
 
 def of_csv(scenario, arguments):
     rows = {(row['option'], row['item']): float(row['value'] or 'nan')
-            for row in run_csv('compare', scenario, *arguments) if not row['period']}
+            for row in run_csv('compare', scenario, *arguments)
+            if not row['period'] and row['item'] != 'label'}
     flagged = {name: [option for (option, item), value in rows.items() if (item, value) == name]
                for name in (('cheapest', 1), ('ranked', 0))}
     return {'cheapest': flagged['cheapest', 1], 'not_ranked': flagged['ranked', 0],
@@ -200,21 +203,24 @@ def slices(line, ends):
     return [line[start:end].strip() for start, end in zip([0, *ends], ends)]
 
 
-def of_terminal(scenario, arguments, ids):
-    """The sentence, the table as wide as it wants, by the ends of its columns, and the notes."""
+def of_terminal(scenario, arguments, labels):
+    """The sentence, the table at the width that it needs, by the ends of its columns, and the
+    notes."""
     done = run('compare', scenario, '-q', *arguments, environment={'COLUMNS': '400'})
     expect(done.returncode == 0, done.stderr)
     lines = done.stdout.splitlines()
-    head = next(line for line in lines if line.split() == ids)
-    ends = [match.end() for match in re.finditer(r'\S+', head)]
+    ids, names = list(labels), list(labels.values())
+    head = next(line for line in lines if re.split('  +', line.strip()) == names)
+    ends = [match.end() for match in re.finditer(r'\S+(?: \S+)*', head)]
     row = {re.split('  +', line)[0]: slices(line, ends) for line in reversed(lines)}
     costs = row['Cost per million output tokens']
     savings = next((cells for label, cells in row.items() if label.startswith('Saving against')
-                    and 'levelised' not in label), ['-'] * len(ids))
+                    and 'levelized' not in label), ['-'] * len(ids))
     notes = re.sub(r'\n +', ' ', done.stdout[done.stdout.index('\n\n', done.stdout.index(head)):])
     sentence = ' '.join(done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n\n', 1)[-1].split()).rstrip('.')
     sentence = sentence.partition(' at the base values')[0]
-    told = dict(re.findall(r'^Not ranked: (\w+): (.*)', notes, re.M))
+    told = dict(re.findall(r'^Not ranked: ([^:]+): (.*)', notes, re.M))
+    told = {ids[names.index(name)]: why for name, why in told.items()}
     none = re.match(r'Not ranked: (.*)', sentence)
     star = re.search(r'^\* (.*)', notes, re.M)
     expect(not star or bool(told) == ('of the options that are ranked' in star.group(1)), notes)
@@ -225,9 +231,9 @@ def of_terminal(scenario, arguments, ids):
             'sentence': sentence}
 
 
-def of_workbook(path, ids, read=None):
-    """Outputs' rows by their keys; `read` has other values than those in the file."""
-    book = xlsx.read(path)
+def of_workbook(path, labels, read=None):
+    """Outputs' rows by their keys; `read` has values other than those in the file."""
+    ids, book = list(labels), xlsx.read(path)
     sheet, cover = book.sheets['Outputs'], book.sheets['Cover']
     rows = {sheet.text(row, 2): row for row in range(sheet.last_row(), 0, -1)}
     value = read or (lambda name, row, column: book.sheets[name].value(row, column))
@@ -247,18 +253,18 @@ def of_workbook(path, ids, read=None):
     return {'cheapest': [option for option, flag in cells('cheapest').items() if flag == 1],
             'not_ranked': not_ranked, 'cover': sentence,
             'saving': {option: saving for option, saving in cells('saving').items()
-                       if isinstance(saving, float) and option != ids[baseline_of(book, ids)]}}
+                       if isinstance(saving, float) and option != baseline_of(book, labels)}}
 
 
-def baseline_of(book, ids):
+def baseline_of(book, labels):
     sheet = book.sheets['Outputs']
     label = next(sheet.text(row, 1) for row in range(1, sheet.last_row() + 1)
-                 if sheet.text(row, 2) == 'saving') if len(ids) > 1 else ids[0]
-    return ids.index(label.split()[-1])
+                 if sheet.text(row, 2) == 'saving') if len(labels) > 1 else list(labels.values())[0]
+    return next(option for option, name in labels.items() if name == label.rpartition('against ')[2])
 
 
 def of_simulation(scenario, arguments):
-    """No draw changes a cost: every share is all or nothing, and every percentile the cost itself."""
+    """No draw changes a cost: every share is 0 or 1, and every percentile is the cost itself."""
     told = run_json('simulate', scenario, '--draws', 256, *arguments)
     shares, ranked = told['cheapest'], told['ranked']
     expect(set(ranked.values()) <= {0, 1}, f'ranked in some draws: {ranked}')
@@ -306,20 +312,21 @@ def agree(told, judged, face, slack):
                f'{face}: why nobody: {told["why_none"]!r}, expected {judged["why_none"]!r}')
 
 
-SHOWN = 0.00051  # a saving as people read it, in tenths of a per cent
+SHOWN = 0.00051  # a saving as shown, in tenths of a percent
 EXACT = 1e-9
 
 
-def check_sentence(told, judged, face, words):
-    """The sentence names all of the cheapest before the words, or says why nobody is."""
+def check_sentence(told, judged, labels, face, words):
+    """The sentence names all of the cheapest before the words, or says why there is none."""
     if judged['why_none']:
         said = f'not ranked: {judged["why_none"]}'
         expect(said in told.replace('Not', 'not').replace('The options are ', ''),
                f'{face}: {told!r} instead of {said!r}')
     else:
-        named = re.findall(r'[\w-]+', told.split(words)[0])
-        expect([option for option in judged['cheapest'] if option not in named] == [],
-               f'{face}: {told!r} names {named}, not {judged["cheapest"]}')
+        named = told.split(words)[0]
+        missing = [labels[option] for option in judged['cheapest']
+                   if not re.search(rf'(?<![\w-]){re.escape(labels[option])}(?![\w-])', named)]
+        expect(not missing, f'{face}: {told!r} names {named!r}, not {missing}')
 
 
 class Show:
@@ -327,15 +334,15 @@ class Show:
 
     def __init__(self, name, scenario, arguments, folder, judged=None):
         self.name, self.scenario, self.arguments, self.judged = name, scenario, arguments, judged
-        self.folder, self.ids, self.sentence = folder, None, ''
+        self.folder, self.labels, self.sentence = folder, None, ''
 
     def path(self, ending):
         return Path(self.folder, re.sub(r'\W', '-', self.name) + ending)
 
     def judge(self):
-        """compare's JSON is the engine's word; all others are held to it."""
+        """compare's JSON shows the engine's verdict; all others are compared with it."""
         told = of_json(self.scenario, self.arguments)
-        self.ids = told.pop('ids')
+        self.labels = told.pop('labels')
         if self.judged:
             agree(told, self.judged, 'JSON', EXACT)
         self.judged = told
@@ -344,37 +351,37 @@ class Show:
         agree(of_csv(self.scenario, self.arguments), self.judged, 'CSV', EXACT)
 
     def on_terminal(self):
-        told = of_terminal(self.scenario, self.arguments, self.ids)
+        told = of_terminal(self.scenario, self.arguments, self.labels)
         self.sentence = told.pop('sentence')
-        if len(self.ids) == 1:
+        if len(self.labels) == 1:
             told['why_none'] = self.judged['why_none']
         agree(told, self.judged, 'terminal', SHOWN)
         if not self.judged['why_none']:
-            check_sentence(self.sentence, self.judged, 'terminal', ' cost')
+            check_sentence(self.sentence, self.judged, self.labels, 'terminal', ' cost')
 
     def in_simulation(self):
         agree(of_simulation(self.scenario, self.arguments), self.judged, 'simulation', EXACT)
 
     def in_workbook(self):
         path = harness.report(self.scenario, self.path('.xlsx'), (*self.arguments, '--draws', 256))
-        told = of_workbook(path, self.ids)
+        told = of_workbook(path, self.labels)
         agree(told, self.judged, 'workbook', EXACT)
-        if len(self.ids) > 1:
-            check_sentence(told['cover'], self.judged, 'Cover', ' cost')
+        if len(self.labels) > 1:
+            check_sentence(told['cover'], self.judged, self.labels, 'Cover', ' cost')
         if self.name in RECALCULATED and not gnumeric.missing():
             read = gnumeric.recalculate(path, self.path('-again.xlsx'))
-            agree(of_workbook(path, self.ids, read), self.judged, 'recalculated', EXACT)
+            agree(of_workbook(path, self.labels, read), self.judged, 'recalculated', EXACT)
 
     def write_page(self):
         done = run('page', self.scenario, '-q', '-o', self.path('.html'), *self.arguments)
-        if done.returncode == 3 and 'without the charts' in done.stderr:
+        if done.returncode == 3 and "without the page's charts" in done.stderr:
             raise Skip("'pertoken page' was built without its charts")
         expect(done.returncode == 0, done.stderr)
 
     def on_page(self, told):
         agree(told, self.judged, 'page', SHOWN)
-        if len(self.ids) > 1:
-            check_sentence(told['answer'], self.judged, 'page', ' cost')
+        if len(self.labels) > 1:
+            check_sentence(told['answer'], self.judged, self.labels, 'page', ' cost')
             expect(told['answer'].startswith(self.sentence),
                    f'page: {told["answer"]!r} begins other than the terminal\'s {self.sentence!r}')
 
@@ -394,7 +401,7 @@ def made(name, folder):
 
 
 def example(path, folder):
-    """An example with something to draw that no cost depends on: the rate that levels costs."""
+    """An example with a range that no cost depends on: the rate for levelized costs."""
     wrapped = Path(folder, f'{path.stem}.ini')
     rate = 'h100.wacc' if path.stem == 'rent-or-own' else 'wacc'
     wrapped.write_text(f'[scenario]\ninherits = {path}\n[range]\n{rate} = uniform(7, 9) %/yr\n')
@@ -412,9 +419,9 @@ def main():
         for show in shows:
             for face in FACES:
                 if face is Show.in_simulation and show.name.endswith(DRAWN):
-                    continue  # its costs are drawn, and differ from draw to draw
+                    continue  # its costs are drawn, and vary between draws
                 if face is Show.on_terminal and show.name.endswith('growing-demand.ini'):
-                    continue  # what changes over the years turns its table: an option a row
+                    continue  # series over the years turn its table: options are rows
                 count.test(f'{show.name}: {face.__name__}', face, show)
         try:
             pages = of_pages([show.path('.html') for show in shows])

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Ten thousand mistakes in one file: all of them said, in seconds and in little memory.
+"""Ten thousand mistakes in one file: all of them reported, in seconds and in little memory.
 
     check_many_mistakes.py [NAME...]
 
 PERTOKEN names the program.
 Deep: every kind of mistake on every face; else the table alone.
-Seconds: 15
+Seconds: 10, deep 115
 """
 import os
 import pathlib
@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+from support.processor import is_quick
 from support.program import BAD_INPUT, Count, DEEP, PERTOKEN, ROOT, expect
 
 MANY = 10000
-MOST_S, MOST_KB = 5, 500 * 1024
+MAX_S, MAX_KB = 5, 500 * 1024
 HEAD = """[scenario]
 title = Many
 [common]
@@ -33,7 +34,7 @@ ONE = '[option one]\naccelerator = h200-sxm-141\nlist_price = 20000 USD\n'
 
 
 def many(text):
-    """The text once for each number from 0, in place of N."""
+    """The text once for each number from 0, which replaces N."""
     return ''.join(text.replace('N', str(i)) for i in range(MANY))
 
 
@@ -41,7 +42,7 @@ def option(keys):
     return many(f'[option oN]\naccelerator = h200-sxm-141\n{keys}')
 
 
-# What the file holds, and how often the words must be said.
+# What the file contains, and how often the message must appear.
 FILES = {
     'a number without unit': (option('list_price = 2\n'), MANY, 'has no unit'),
     'an unknown key': (option('list_price = 2 USD\nlist_prise = 2 USD\n'), MANY, "did you mean 'list_price'"),
@@ -64,7 +65,7 @@ FACES = {
 
 
 def run_limited(folder, arguments):
-    """Exit status, what was said, CPU seconds and the most kilobytes held."""
+    """Exit status, output, CPU seconds and peak memory in kilobytes."""
     with open(folder / 'said', 'wb') as said:
         process = subprocess.Popen([PERTOKEN, *map(str, arguments)], cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=said,
@@ -81,8 +82,8 @@ def test_file(folder, text, wanted, words, faces):
         status, said, seconds, kilobytes = run_limited(folder, (command, path, '--data', ROOT / 'data', *rest))
         expect(status == BAD_INPUT, f'{face}: exit {status}: {said[-300:]}')
         expect(said.count(words) >= wanted, f'{face}: {said.count(words)} times {words}, not {wanted}')
-        expect(seconds < MOST_S, f'{face}: {seconds:.1f} s')
-        expect(kilobytes < MOST_KB, f'{face}: {kilobytes} KB')
+        expect(is_quick(seconds, MAX_S), f'{face}: {seconds:.1f} s')
+        expect(kilobytes < MAX_KB, f'{face}: {kilobytes} KB')
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""pertoken probe meter as its user starts it: what it asks for, and what it says where there is no meter.
+"""pertoken probe meter as its user starts it: what it requires, and its message without a meter.
 
     check_meter.py
 
-What it reads is tests/probe/test_power_log.c's subject: few machines that run this have a meter. PROBE names
-the program.
+tests/probe/test_power_log.c tests what it reads: few machines that run this have a meter. PROBE names the
+program.
 """
 import json
 import pathlib

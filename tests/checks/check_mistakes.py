@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Mistakes of the command line that people make: exit status 2, and a message that says what is wrong.
+"""Common mistakes on the command line: exit status 2, and a message that says what is wrong.
 
     check_mistakes.py [NAME...]     every command, or those whose line contains a NAME
 
-check_bad_input.py does the same for what stands in files. PERTOKEN and PROBE name the programs.
+check_bad_input.py does the same for the contents of files. PERTOKEN and PROBE name the programs.
 """
 import pathlib
 import shlex
@@ -18,19 +18,19 @@ RANGES = 'examples/uncertainty.ini'
 SOLVE = f'solve {BASE} --option mi325x --for discount'
 PROBE_RUN = 'run --model tinyllama-1.1b'
 
-# A command line, and what its error must say.
+# A command line, and what its error must contain.
 MISTAKES = [
     (f'diff {BASE}', 'expected A.ini B.ini'),
     (f'diff {BASE} missing.ini', 'missing.ini: error: cannot be opened'),
     ("compare ''", 'cannot be opened'),
     ('compare .', 'expected a file, found a directory'),
     ('compare /dev/null', 'expected a regular file'),
-    (f'compare {BASE} --case nope', 'no [case nope]; the cases are base, dear_power'),
+    (f'compare {BASE} --case nope', 'no [case nope]; available cases: base, dear_power'),
     (f'compare {BASE} --case dear_powr', "did you mean 'dear_power'"),
     (f'compare {BASE} --data missing', 'missing'),
     (f'compare {BASE} --measurements missing', "cannot read the directory 'missing'"),
     (f'compare {BASE} --model {BASE}', 'unknown section [scenario] in a model'),
-    (f"compare {BASE} --set 'discount=22 %'", "a 'discount' of its own: h200.discount, mi325x.discount"),
+    (f"compare {BASE} --set 'discount=22 %'", "every option sets its own 'discount': h200.discount, mi325x.discount"),
     (f'compare {BASE} --set mi325x.discount=15', "'15' has no unit: expected a quantity such as '5 %'"),
     (f"compare {BASE} --set 'mi325x.discount=-15 %'", 'must be at least 0 %, not -15 %'),
     (f"compare {BASE} --set 'mi325x.list_price=-1 USD'", 'must be at least 0 USD/gpu'),
@@ -40,7 +40,7 @@ MISTAKES = [
     (f"compare {BASE} --set 'wacc=8 %'", "wrong unit '%': expected a quantity such as '5 %/yr'"),
     (f"compare {BASE} --set 'electricity_price=0,08 USD/kWh'", 'a point for decimals'),
     (f"compare {BASE} --set 'electricity_price=0.08 USD/kwh'", "did you mean 'kWh'"),
-    (f"compare {BASE} --set 'electricity_price=0.08 EUR/kWh'", 'amounts are in USD here, not EUR'),
+    (f"compare {BASE} --set 'electricity_price=0.08 EUR/kWh'", 'amounts here are in USD, not EUR'),
     (f'compare {BASE} --set accelerators=1e300', 'has no finite value'),
     (f'compare {BASE} --set h200.evidence=tp9999', "no row 'tp9999'"),
     (f'compare {BASE} --set h200.evidence=tp0090', "is for 'mi325x-256', not for 'h200-sxm-141'"),
@@ -49,9 +49,9 @@ MISTAKES = [
     (f"sensitivity {BASE} --swing '200 %'", 'within 100 %'),
     (f"sensitivity {BASE} --swing '0 %'", '--swing must be above 0 %'),
     (f'sensitivity {BASE} --option h20', "did you mean 'h200'"),
-    (f'sensitivity {BASE} --grid pue=1:2', 'three numbers are wanted'),
+    (f'sensitivity {BASE} --grid pue=1:2', 'three numbers are needed'),
     (f'sensitivity {BASE} --grid pue=2:1:0.1', 'rise in steps above zero'),
-    (f'sensitivity {BASE} --grid pue=0.5:1.5:0.5', 'leaves what the input may be'),
+    (f'sensitivity {BASE} --grid pue=0.5:1.5:0.5', "exceeds the input's allowed range"),
     (f'simulate {BASE}', 'there is no [range]'),
     (f'simulate {RANGES} --draws 0', 'not 0'),
     (f'simulate {RANGES} --draws 1e6', 'expected a whole number'),
@@ -59,32 +59,32 @@ MISTAKES = [
     (f'simulate {RANGES} --shard 5/4', 'I from 1 to N'),
     (f'simulate {RANGES} --shard 1/4 --format csv', "'pertoken merge', which takes --format csv"),
     ('merge missing.json', 'cannot be opened'),
-    (f'merge {BASE}', 'no part of a simulation'),
+    (f'merge {BASE}', 'not a part of a simulation'),
     (f'solve {BASE} --option mi325x', '--option ID and --for INPUT'),
     (f'{SOLVE} --target 0.30', "--target:1:1: error: '0.30' has no unit"),
     (f"{SOLVE} --target '0 USD/Mtok'", 'above zero'),
     (f"{SOLVE} --target '1 USD/Mtok' --match h200", 'exclude each other'),
-    (f"{SOLVE} --between '10 %:30 %'", "the unit once, as in '1:2 %'"),
-    (f"{SOLVE} --between '30:10 %'", 'the higher one last'),
-    (f"{SOLVE} --between '10:300 %'", "leaves what 'discount' may be"),
+    (f"{SOLVE} --between '10 %:30 %'", "with one unit, as in '1:2 %'"),
+    (f"{SOLVE} --between '30:10 %'", 'in ascending order'),
+    (f"{SOLVE} --between '10:300 %'", "is outside the allowed range of 'discount'"),
     (f'{SOLVE} --match mi325x', 'cannot be matched with itself'),
-    (f'solve {BASE} --option mi325x --for tco', 'is computed: it is no input'),
+    (f'solve {BASE} --option mi325x --for tco', 'is computed, not an input'),
     ('fit --parameters 70', '70e9 for 70 billion'),
     ('fit --parameters 70b', '70e9 for 70 billion'),
     ('fit --context 4k', 'expected a whole number'),
     ('fit --kv fp7', "unknown precision 'fp7'"),
     ('fit --where modle=llama-2-70b', "did you mean 'model'"),
-    (f'rent {BASE}', 'needs an owned and a rented option'),
+    (f'rent {BASE}', 'add an owned and a rented option'),
     ('wait examples/wait.ini --for b20', 'did you mean [wait b200]'),
-    (f'audit {BASE}', 'needs a [claim NAME]'),
+    (f'audit {BASE}', 'add a [claim NAME]'),
     ('audit --table data/prices.csv', "a table of claims needs a column 'claim'"),
-    (f'route {BASE}', 'needs a [demand NAME]'),
+    (f'route {BASE}', 'add a [demand NAME]'),
     ('catalog prices --where accelerator', 'COLUMN=VALUE or COLUMN~TEXT'),
     (f'report {BASE} -o -', "can only be written to a file, and '-' is not one"),
     (f'report {BASE} -o /dev/full', 'can only be written to a file'),
 ]
 
-# Slips of a unit or a digit, and what is warned of then; a figure that can be, and nothing.
+# Slips of a unit or a digit, and the resulting warning; plausible figures, without one.
 SLIPS = [
     ('electricity_price=80 USD/kWh', 'electricity_price, 80 USD/kWh, is 207 times the highest published, '
      '0.3862 USD/kWh (pw170)'),
@@ -116,7 +116,7 @@ PROBE_MISTAKES = [
     (f'{PROBE_RUN} --data missing', "'missing'"),
     ('run --model tinyllama-1.1', "did you mean 'tinyllama-1.1b'"),
     ('check missing.json', 'cannot be opened'),
-    (f'check {BASE}', 'expected a whole measurement record'),
+    (f'check {BASE}', 'expected a complete measurement record'),
     ('check missing.json --tolerance 4', "'4' has no unit"),
     ('list --device gpu', "did you mean 'cpu'"),
 ]
@@ -133,15 +133,15 @@ def check_refused(line, message, program=PERTOKEN):
 def check_slip(setting, message):
     done = run('compare', BASE, '--set', setting)
     expect(done.returncode == DONE, done.stderr)
-    asked = [line for line in done.stderr.splitlines() if 'is its unit right?' in line]
+    asked = [line for line in done.stderr.splitlines() if 'check its unit' in line]
     if message:
-        expect(any('h200' in line and message in line for line in asked), f'{message!r} is not said: {done.stderr}')
+        expect(any('H200' in line and message in line for line in asked), f'{message!r} is not said: {done.stderr}')
     else:
         expect(not asked, asked)
 
 
 def check_other_tables():
-    """A table that is only looked at for comparing may be broken or missing."""
+    """A table that is only read for comparison may be invalid or missing."""
     with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder) / 'data'
         shutil.copytree(ROOT / 'data', data)
@@ -153,13 +153,13 @@ def check_other_tables():
 def check_target_refused(line):
     done = run(*shlex.split(line))
     if 'was built without' in done.stderr:
-        raise Skip('built without the charts of the page')
+        raise Skip("built without the page's charts")
     expect(done.returncode == MACHINE_FAILED, f'exit {done.returncode}: {done.stderr[-500:]}')
     expect('cannot write' in done.stderr and 'missing/' in done.stderr, done.stderr[-500:])
 
 
 def check_standard_output():
-    """-o - is the standard output, and makes no file of that name."""
+    """-o - is the standard output, and creates no file of that name."""
     plain = run('compare', BASE, '-q').stdout
     with tempfile.TemporaryDirectory() as folder:
         done = run('compare', pathlib.Path(BASE).resolve(), '-q', '-o', '-', cwd=folder)
@@ -169,7 +169,7 @@ def check_standard_output():
 
 
 def check_shards():
-    """Parts that hold no draws, and one given twice, by the number that --shard had."""
+    """Parts without draws, and one given twice, identified by its --shard number."""
     with tempfile.TemporaryDirectory() as folder:
         part = pathlib.Path(folder) / 'part.json'
         run('simulate', RANGES, '-q', '--draws', 64, '--shard', '1/2', '-o', part)
@@ -179,7 +179,7 @@ def check_shards():
 
 
 def check_no_rows():
-    """A part of a name, for which --where has another sign."""
+    """A part of a name, for which --where has another operator."""
     done = run('catalog', 'prices', '--where', 'accelerator=h20')
     expect("No row has 'h20' as accelerator; --where 'accelerator~h20' finds it in " in done.stdout, done.stdout)
     expect("No row has 'zzz' in accelerator\n" in run('catalog', 'prices', '--where', 'accelerator~zzz').stdout, 'none')
@@ -194,7 +194,7 @@ def check_no_records():
 
 
 def check_help():
-    """A summary that asks ends with its question mark."""
+    """A summary that is a question ends with a question mark."""
     for command in ('simulate', 'wait', 'audit', 'compare'):
         summary = run(command, '--help').stdout.splitlines()[1]
         expect(summary.endswith(('?', '.')) and not summary.endswith('?.'), summary)

@@ -1,13 +1,16 @@
 #!/usr/bin/python3
-"""Holds docs/models.md against data/models.csv, and every model's kernels on the CPU against the oracle.
+"""Compares docs/models.md with data/models.csv and the records of data/measured, and every model's kernels on the
+CPU with the oracle.
 
     check_models.py [NAME...]
 
-The page's table is what this file makes of the catalogue; `--table` prints it. PROBE names the program.
+The page's tables are made by this file from the catalogue and the records; `--table` prints them. PROBE names the
+program.
 Deep: every row of the catalogue is verified at a layer or two in the precision that it ships in.
-Seconds: 3
+Seconds: 1, deep 135
 """
 import csv
+import json
 import sys
 
 from support.program import Count, DEEP, DONE, PROBE, ROOT, expect, expect_exit, run
@@ -63,10 +66,38 @@ def table():
         yield f'| `{row["id"]}` | ' + ' | '.join(cells) + ' |'
 
 
-def test_page_has_the_catalogue():
+def percent(part):
+    return f'{100 * part:.2g} %' if part < 0.1 else f'{100 * part:.0f} %'
+
+
+def depth_measured(row, result):
+    slices = [str(one['layers']) for one in result.get('slices') or []]
+    return f'{" and ".join(slices)} of {row["layers"]} layers' if slices else 'whole'
+
+
+def recorded():
+    """Decode records of AMD processors, which the page is about."""
+    yield '| model | precision | context | token/s | share of the read bandwidth |'
+    yield '|---|---|---|---|---|'
+    models = {row['id']: row for row in MODELS}
+    for path in sorted((ROOT / 'data' / 'measured').glob('*-cpu-*.json')):
+        record = json.loads(path.read_text())
+        for i, one in enumerate(record['results'] if record['device']['name'].startswith('AMD') else []):
+            name = f'`{one["model"]["id"]}`, {depth_measured(models[one["model"]["id"]], one)}' if i == 0 else ''
+            half = (one['ci95_high'] - one['ci95_low']) / 2 / one['tokens_per_s']
+            sure = one.get('share_ci95_high')
+            share = f'{100 * one["read_bandwidth_share"]:.1f}' + (
+                f' +-{50 * (sure - one["share_ci95_low"]):.1f}' if sure else '')
+            yield (f'| {name} | {one["precision"]} | {one["context"]} | {one["tokens_per_s"]:.2f} +-{percent(half)} | '
+                   f'{share} % |').replace('|  |', '| |')
+
+
+def test_page_has_the_catalogue_and_the_records():
     shown = [line for line in PAGE.read_text().split('\n') if line.startswith('|')]
-    wanted = list(table())
+    wanted, records = list(table()), list(recorded())
     expect(shown[:len(wanted)] == wanted, 'the table is not the catalogue\'s; check_models.py --table prints it')
+    expect(shown[len(wanted):len(wanted) + len(records)] == records,
+           'the table is not what the records say; check_models.py --table prints it')
 
 
 # ---- the kernels
@@ -80,7 +111,7 @@ def depth(row):
 
 def verify(row):
     precision = row['shipped_precision'] or 'bf16'
-    context = int(row['sliding_window'] or 256) + 44  # beyond the window, where there is one
+    context = int(row['sliding_window'] or 256) + 44  # beyond the window, if there is one
     done = run('run', '--model', row['id'], '--layers', depth(row), '--precision', precision,
                '--context', context, '--verify-only', '-q', program=PROBE, timeout=TIMEOUT_S)
     expect_exit(done, DONE, 'within tolerance')
@@ -88,11 +119,11 @@ def verify(row):
 
 def main():
     if '--table' in sys.argv:
-        print('\n'.join(table()))
+        print('\n'.join([*table(), '', *recorded()]))
         return
     count = Count()
     names = sys.argv[1:]
-    count.test('test_page_has_the_catalogue', test_page_has_the_catalogue)
+    count.test('test_page_has_the_catalogue_and_the_records', test_page_has_the_catalogue_and_the_records)
     for row in MODELS:
         if not (DEEP and not names or row['id'] in names):
             continue

@@ -1,16 +1,14 @@
 #!/usr/bin/python3
-"""Names as people type them: taken where they can mean one thing alone, else asked back with the candidates.
+"""Names as people type them: accepted if they are unambiguous, else rejected with the candidates.
 
     check_names_typed.py [NAME...]
 
-What a name was taken for is said on every face. PERTOKEN and PROBE name the programs.
+The interpretation of a name is shown on every face. PERTOKEN and PROBE name the programs.
 """
 import pathlib
-import tempfile
 import zipfile
 
-from support.program import BAD_INPUT, Count, DONE, NO, PROBE, ROOT, expect, expect_exit, run, run_csv, run_json
-
+from support.program import BAD_INPUT, DONE, NO, PROBE, ROOT, expect, expect_exit, run, run_csv, run_json, run_tests
 SCENARIO = """[scenario]
 title = Names
 date = 2026-10-01
@@ -38,7 +36,7 @@ throughput = 2900 token/s
 USUAL = {'model': 'llama-2-70b', 'precision': 'fp8', 'scenario': 'server', 'share': '70 %', 'price': '25000 USD',
          'electricity': '0.08 USD/kWh', 'accelerator': 'h100-sxm5-80'}
 
-# What is typed, and what it is the same as.
+# What is typed, and what it is equivalent to.
 TAKEN = [
     ('accelerator', 'H100', 'h100-sxm5-80'),
     ('accelerator', 'h100 SXM', 'h100-sxm5-80'),
@@ -61,15 +59,15 @@ TAKEN = [
     ('price', '0.025M USD', '25000 USD'),
 ]
 
-# What is typed, and what the one error says.
+# What is typed, and the text of the only error.
 ASKED_BACK = [
     ('accelerator', 'MI355', "unknown accelerator 'MI355'; did you mean 'mi355x-288'?"),
     ('accelerator', 'MI355X-289', "did you mean 'mi355x-288'?"),
-    ('accelerator', 'GH200', "'GH200' fits more than one accelerator: gh200-96, gh200-144; say which"),
-    ('accelerator', 'h10', 'fits more than one accelerator: h100-sxm5-80, h100-pcie-80, h100-nvl-94; say which'),
+    ('accelerator', 'GH200', "'GH200' matches more than one accelerator: gh200-96, gh200-144; choose one"),
+    ('accelerator', 'h10', 'matches more than one accelerator: h100-sxm5-80, h100-pcie-80, h100-nvl-94; choose one'),
     ('accelerator', 'abacus', "unknown accelerator 'abacus'; see 'pertoken catalog accelerators'"),
     ('model', 'llama-3-71b', "did you mean 'llama-3.1-70b'?"),
-    ('model', 'gpt', 'fits more than one model: '),
+    ('model', 'gpt', 'matches more than one model: '),
     ('precision', 'fp9', "unknown precision 'fp9'; did you mean"),
     ('precision', 'half', "unknown precision 'half': expected bf16, fp16, fp8, fp4"),
     ('price', '2,300 USD', "write '2300 USD' or '2.300 USD'"),
@@ -91,7 +89,7 @@ def written(folder, **changes):
 
 
 def without_words(result):
-    """A result but for what names the file, and what says how a name was read."""
+    """A result without the file's name, and without the text about how a name was interpreted."""
     del result['scenario']
     for holder, texts in ((result, 'notes'), *((option, 'warnings') for option in result['options'])):
         holder[texts] = [text for text in holder[texts] if 'is read as' not in text]
@@ -112,7 +110,7 @@ def test_asked_back(folder):
 
 
 def test_nothing_follows_an_unknown_accelerator(folder):
-    """What the catalogue would have given is not missed as well."""
+    """What the catalogue would have supplied is not reported as missing as well."""
     path = written(folder, accelerator='abacus')
     given = 'throughput = 3000 token/s\nload_power = 900 W\naccelerators_per_node = 8\n'
     path.write_text(path.read_text().replace(given, ''), encoding='utf-8')
@@ -139,7 +137,7 @@ def test_said_on_every_face(folder):
 
 
 def test_demands(folder):
-    """A portfolio's demands, and a throughput that is typed for the workload of one of them."""
+    """A portfolio's demands, and a throughput typed for the workload of one of them."""
     text = (ROOT / 'examples/portfolio.ini').read_text()
     text = text.replace('evidence = tp0049\n', 'throughput = 1000 token/s\n').replace('evidence.h100 = tp0544\n', '')
     text = text.replace('evidence.h100 = tp0051\n', '')
@@ -163,7 +161,7 @@ def test_conditions(_):
     expect(any('is read as h100-sxm5-80' in note for note in rows['notes']), rows['notes'])
     done = run('fit', '--where', 'accelerator=H100', '--where', 'model=llama-3-70b', '--where', 'precision=FP8')
     expect_exit(done, DONE, 'h100-sxm5-80', 'llama-3.1-70b', 'fp8', 'is read as')
-    expect_exit(run('fit', '--where', 'accelerator=gh200'), BAD_INPUT, 'gh200-96, gh200-144; say which')
+    expect_exit(run('fit', '--where', 'accelerator=gh200'), BAD_INPUT, 'gh200-96, gh200-144; choose one')
 
 
 def test_probe(_):
@@ -181,15 +179,8 @@ def test_older_catalogue(folder):
         if path.name != 'aliases.csv':
             (older / path.name).write_bytes(path.read_bytes())
     expect_exit(run('compare', written(folder), '--data', older), DONE)
-    expect_exit(run('compare', written(folder, accelerator='H100'), '--data', older), BAD_INPUT, 'fits more than one')
-
-
-def main():
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        count.tests(globals(), pathlib.Path(folder))
-    count.finish()
+    expect_exit(run('compare', written(folder, accelerator='H100'), '--data', older), BAD_INPUT, 'matches more than one')
 
 
 if __name__ == '__main__':
-    main()
+    run_tests(globals())

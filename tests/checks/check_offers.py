@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Offers beside bought accelerators: mixes of rents, token APIs, cache hits, and tokens that are sold.
+"""Offers next to bought accelerators: mixes of rents, token APIs, cache hits, and tokens that are sold.
 
-Every figure here is worked out from the description alone, in the comments beside it.
+Every figure here is computed from the description alone, in the comments beside it.
 Seconds: 6
 """
 import re
@@ -53,8 +53,8 @@ def same(found, wanted, what):
 
 # ---- rent
 
-# What is rented, and what an accelerator-hour costs: reserved ones are paid around the clock, others
-# for the half of the time in which they work.
+# What is rented, and the cost of an accelerator-hour: reserved ones are paid around the clock, others for the
+# half of the time in which they work.
 RENTS = [
     ('rental_rate = 2 USD/h\n', 2),
     ('on_demand_rate = 4 USD/h\n', 4 / 2),
@@ -67,14 +67,14 @@ RENTS = [
 ]
 BAD_RENTS = [
     ('rental_rate = 2 USD/h\nreserved_share = 80 %\nspot_share = 30 %\nspot_rate = 1 USD/h\n',
-     'come to 110 %: at most 100 %'),
+     'total 110 %; the maximum is 100 %'),
     ('rental_rate = 2 USD/h\nreserved_share = 80 %\n', "leave 20 % of option 'fleet' to rent on demand"),
     ('on_demand_rate = 4 USD/h\nspot_share = 50 %\n', "needs 'spot_rate'"),
-    ('spot_share = 50 %\n', "is of a rent, and option 'fleet' has none"),
+    ('spot_share = 50 %\n', "applies to a rent, and option 'fleet' has none"),
     ('on_demand_rate = 4 USD/h\nreserved_share = 50 %\n', "so needs 'rental_rate'"),
     ('rental_rate = 2 USD/h\nspot_share = 50 %\nspot_rate = 1 USD/h\non_demand_rate = 4 USD/h\n', "both 'rental_rate' and"),
-    ('list_price = 30000 USD\nreserved_share = 50 %\n', 'is of a rent'),
-    ('on_demand_rate = 4 USD/h\nspot_rate = 1 USD/h\n', "means nothing to option 'fleet' without 'spot_share'"),
+    ('list_price = 30000 USD\nreserved_share = 50 %\n', 'applies to a rent'),
+    ('on_demand_rate = 4 USD/h\nspot_rate = 1 USD/h\n', "has no effect on option 'fleet' without 'spot_share'"),
     ('on_demand_rate = 4 USD/h\nspot_share = 120 %\nspot_rate = 1 USD/h\n', 'must be at most 100 %'),
     ('rental_rate = 2 USD/h\non_demand_rate = 4 USD/h\n', "both 'rental_rate' and 'on_demand_rate'"),
 ]
@@ -86,11 +86,11 @@ def check_rent(folder, keys, per_hour):
 
 # ---- a token API
 
-# At 3 input tokens for an output token: what a million output tokens cost.
+# At 3 input tokens per output token: the cost of a million output tokens.
 PRICES = 'input_price = 0.5 USD/Mtok\noutput_price = 2 USD/Mtok\n'
 APIS = [
     (PRICES, 2 + 3 * 0.5),
-    (PRICES + 'cache_hit = 40 %\n', 2 + 3 * 0.5),  # hits are no cheaper where nobody says so
+    (PRICES + 'cache_hit = 40 %\n', 2 + 3 * 0.5),  # hits are no cheaper by default
     (PRICES + 'cache_hit = 40 %\ncached_input_price = 0.1 USD/Mtok\n', 2 + 3 * (0.6 * 0.5 + 0.4 * 0.1)),
     ('api = ap003\n', 0.95 + 3 * 0.27),
     ('api = ap003\ncache_hit = 50 %\n', 0.95 + 3 * (0.27 + 0.13) / 2),
@@ -102,13 +102,13 @@ BAD_APIS = [
     ('api = ap003\noutput_price = 2 USD/Mtok\n', "both 'api' and 'output_price'"),
     ('output_price = 2 USD/Mtok\n', "needs 'input_price'"),
     ('input_price = 2 USD/Mtok\n', "without 'output_price'"),
-    ('api = ap003\nload_power = 700 W\n', "'load_power' means nothing there"),
-    ('api = ap003\naccelerators = 8\n', "'accelerators' means nothing there"),
-    ('api = ap003\nthroughput = 1000 token/s\n', "'throughput' means nothing there"),
-    ('api = ap003\naccelerator = h200-sxm-141\n', "'accelerator' means nothing there"),
-    ('api = ap003\npower_limit = 500 W\n', "'power_limit' means nothing there"),
-    ('api = ap003\nsite_power = 1 MW\n', "'site_power' means nothing there"),
-    ('api = ap003\nrental_rate = 2 USD/h\n', "'rental_rate' means nothing there"),
+    ('api = ap003\nload_power = 700 W\n', "'load_power' has no effect there"),
+    ('api = ap003\naccelerators = 8\n', "'accelerators' has no effect there"),
+    ('api = ap003\nthroughput = 1000 token/s\n', "'throughput' has no effect there"),
+    ('api = ap003\naccelerator = h200-sxm-141\n', "'accelerator' has no effect there"),
+    ('api = ap003\npower_limit = 500 W\n', "'power_limit' has no effect there"),
+    ('api = ap003\nsite_power = 1 MW\n', "'site_power' has no effect there"),
+    ('api = ap003\nrental_rate = 2 USD/h\n', "'rental_rate' has no effect there"),
 ]
 
 
@@ -119,7 +119,7 @@ def check_api(folder, keys, per_mtok):
 
 
 def check_absent(folder):
-    """Hardware of an API is absent on every face, and zero on none; its precision is the provider's."""
+    """An API's hardware is absent on every face, and zero on none; its precision is the provider's."""
     path = written(folder, API + 'api = ap003\n' + FLEET + 'list_price = 30000 USD\npue = 1.2\n'
                    'electricity_price = 0.1 USD/kWh\nprecision = fp8\n')
     answer = run_json('compare', path)
@@ -141,7 +141,7 @@ def check_absent(folder):
 
 
 def check_growth(folder):
-    """A demand that grows is bought by the token, at prices that inflate; beside a fleet bought in stages."""
+    """A growing demand is bought by the token, at prices that inflate; next to a fleet bought in stages."""
     common = API.replace('demand = 1000 Mtok/yr\n', 'demand = 100000 Mtok/yr\ndemand_growth = 40 %/yr\n')
     items = items_of(folder, common + 'api = ap003\n' + FLEET.replace('accelerators = 8\n', '') + 'list_price = 30000 USD\n'
                      'pue = 1\nelectricity_price = 0 USD/kWh\n[common]\ninflation = 10 %/yr\n')
@@ -152,15 +152,15 @@ def check_growth(folder):
 
 
 def check_plausible(folder):
-    """A price of a thousand tokens in place of a million's is noticed; a row of the table never is."""
+    """The price of a thousand tokens instead of a million is detected; a row of the table never is."""
     path = written(folder, API + 'input_price = 500 USD/Mtok\noutput_price = 2000 USD/Mtok\n')
-    expect_exit(run('compare', path), 0, 'output_price, 2000 USD/Mtok, is', 'input_price, 500 USD/Mtok, is', 'is its unit right?')
+    expect_exit(run('compare', path), 0, 'output_price, 2000 USD/Mtok, is', 'input_price, 500 USD/Mtok, is', 'check its unit')
     fair = run('compare', written(folder, API + 'api = ap015\n'))
-    expect('is its unit right?' not in fair.stderr + fair.stdout, fair.stdout)
+    expect('check its unit' not in fair.stderr + fair.stdout, fair.stdout)
 
 
 def check_currency(folder):
-    """In a report in euros, prices in either currency: 1.25 USD for a euro."""
+    """In a report in euros, prices in either currency: 1.25 USD per euro."""
     head = """[common]
 exchange_rate = 1.25 USD/EUR
 exchange_rate.source = ECB
@@ -176,7 +176,7 @@ exchange_rate.date = 2026-11-01
 
 
 def check_own_items(folder):
-    """An item of the user's that follows from hardware is absent with it; another one is paid."""
+    """An own item that depends on hardware is absent with it; another one is paid."""
     items = items_of(folder, API + PRICES + """[option own]
 accelerator = h200-sxm-141
 accelerators = 8
@@ -202,8 +202,8 @@ formula = 20000 USD/yr
 
 
 def check_hits_said(folder):
-    """Whether the prefill rate counts hits is asked where nobody says so."""
-    asked = 'say prefill_includes_hits = yes, else no'
+    """Whether the prefill rate counts hits must be stated if it is not."""
+    asked = 'set prefill_includes_hits = yes, otherwise no'
     for keys, told in (('cache_hit = 40 %\n', True), ('cache_hit = 40 %\nprefill_includes_hits = no\n', False),
                        ('cache_hit = 40 %\nprefill_includes_hits = yes\n', False), ('', False)):
         done = run('compare', written(folder, RATES + keys))
@@ -211,7 +211,7 @@ def check_hits_said(folder):
 
 
 def check_judge(folder):
-    """An API is ranked beside hardware in any precision, and options unlike each other stay refused."""
+    """An API is ranked with hardware in any precision, and options that are not comparable are still refused."""
     common = API + 'api = ap003\n' + FLEET + 'rental_rate = 2 USD/h\n'
     rows = run_csv('compare', written(folder, common + 'precision = fp8\n'))
     ranked = [row['value'] for row in rows if row['item'] == 'ranked']
@@ -247,15 +247,15 @@ CACHES = [
     ('cache_hit = 40 %\ncached_work = 25 %\nprefill_includes_hits = yes\n', 0.5, 0.5 * 0.6 / 0.7),
 ]
 BAD_CACHES = [
-    (FLEET + 'rental_rate = 2 USD/h\ncache_hit = 40 %\n', 'contains its own cache hits'),
-    ('[workload]\ncache_hit = 40 %\n' + FLEET + 'rental_rate = 2 USD/h\n', 'contains its own cache hits'),
+    (FLEET + 'rental_rate = 2 USD/h\ncache_hit = 40 %\n', 'already reflects cache hits'),
+    ('[workload]\ncache_hit = 40 %\n' + FLEET + 'rental_rate = 2 USD/h\n', 'already reflects cache hits'),
     (RATES + 'cached_work = 25 %\n', "without 'cache_hit'"),
     (RATES + 'cache_hit = 100 %\n', 'must be at most 99.9 %'),
 ]
 
 
 def check_cache(folder, keys, prefill_s, fresh_s):
-    """Throughput by a request's time; costs of input, cached input and output add up, levelised too."""
+    """Throughput from a request's time; costs of input, cached input and output add up, also levelized."""
     items = items_of(folder, '[common]\nwacc = 8 %/yr\n' + RATES + keys)['fleet']
     same(items['throughput'], 1000 / (prefill_s + 0.5), f'throughput with {keys}')
     hits = 0.4 if keys else 0
@@ -272,8 +272,8 @@ def check_cache(folder, keys, prefill_s, fresh_s):
 
 OWN = FLEET.replace('[option fleet]', '[option own]') + 'list_price = 30000 USD\npue = 1\nelectricity_price = 0 USD/kWh\n'
 TAKEN = API.replace('demand = 1000 Mtok/yr\n', '') + 'tokens_of = own\noutput_price = 2 USD/Mtok\ninput_price = 0.5 USD/Mtok\n'
-EACH = 2 + 3 * 0.5  # three input tokens to each output token
-# What is said instead of what, further sections and arguments, and the tokens of the two years over those of one.
+EACH = 2 + 3 * 0.5  # three input tokens for each output token
+# What is replaced by what, further sections and arguments, and the tokens of the two years over those of one.
 SERVED = [
     ('', '', '', (), 2),
     ('', '', '', ('--set', 'own.throughput=1500 token/s'), 3),
@@ -288,19 +288,19 @@ SERVED = [
 HITS = ('throughput = 1000 token/s', 'decode_throughput = 2000 token/s\nprefill_throughput = 6000 token/s\ncache_hit = 40 %')
 BAD_TAKERS = [
     (OWN, TAKEN.replace('= own', '= owm'), "did you mean 'own'?"),
-    (OWN, TAKEN.replace('= own', '= api'), "'api' takes the tokens of 'api': that is a token API too"),
-    (OWN, TAKEN + 'demand = 5 Mtok/yr\n', "it has a 'demand' as well; give one of them"),
+    (OWN, TAKEN.replace('= own', '= api'), "'api' uses the tokens of 'api': that is also a token API"),
+    (OWN, TAKEN + 'demand = 5 Mtok/yr\n', "it also has a 'demand'; give only one"),
     (OWN + 'tokens_of = api\n', API + 'output_price = 2 USD/Mtok\ninput_price = 0.5 USD/Mtok\n',
-     'only a token API does, which has no accelerators of its own'),
+     'only a token API can, as it has no accelerators of its own'),
     (OWN.replace('= 8', '= 8, 16'), TAKEN, 'its accelerators change from year to year'),
     (OWN + 'life = 1 yr\n', TAKEN, 'or are renewed; give both'),
-    (OWN + 'horizon = 1 yr\n', TAKEN, "its 'horizon' must be the same as there"),
-    (OWN.replace(*HITS), TAKEN, "its 'cache_hit' must be the same as there"),
+    (OWN + 'horizon = 1 yr\n', TAKEN, "its 'horizon' must be the same in both"),
+    (OWN.replace(*HITS), TAKEN, "its 'cache_hit' must be the same in both"),
 ]
 
 
 def check_served(folder, old, new, sections, arguments, years):
-    """A token API serves what the other's accelerators make, whatever moves that."""
+    """A token API serves what the other option's accelerators produce, whatever changes that."""
     items = items_of(folder, OWN.replace(old, new) + TAKEN + sections, *arguments)
     same(items['api']['tokens_total'], years * 126144e6, 'tokens')
     same(items['api']['tokens_total'], items['own']['tokens_total'], "the other's tokens")
@@ -310,7 +310,7 @@ def check_served(folder, old, new, sections, arguments, years):
 
 
 def check_live(folder):
-    """What moves the fleet moves both, in a range, a tornado and a target."""
+    """What changes the fleet changes both, in a range, a tornado and a target."""
     path = written(folder, OWN + TAKEN + 'engineers = 1 FTE\nengineer_cost = 100000 USD/yr\n'
                    '[range]\nown.throughput = uniform(500, 1500) token/s\n')
     outcomes = {(one['kind'], one.get('option')): one['percentiles'] for one in run_json('simulate', path, '--draws', 4096)['outcomes']}
@@ -321,9 +321,9 @@ def check_live(folder):
     expect('own.throughput' in swings and not any(name.startswith('api.throughput') for name in swings), f'{sorted(swings)}')
     solved = run_json('solve', path, '--option', 'api', '--for', 'own.throughput', '--target', f'{EACH + 1!r} USD/Mtok')
     expect(near(solved['values'][0], 100000 / 126144 * 1000, 1e-6), f'{solved["values"]}')
-    expect_exit(run('solve', path, '--option', 'api', '--for', 'throughput'), BAD_INPUT, 'say own.throughput')
+    expect_exit(run('solve', path, '--option', 'api', '--for', 'throughput'), BAD_INPUT, 'use own.throughput')
     tree = run('explain', path, 'api.tokens', '-q').stdout
-    expect('throughput = 1000 token/s' in tree and 'serves as many as own' in run('compare', path).stdout, tree)
+    expect('throughput = 1000 token/s' in tree and 'serves as many tokens as own' in run('compare', path).stdout, tree)
 
 
 # ---- tokens that are sold
@@ -332,7 +332,7 @@ SALES = 'token_price_input = 0.1 USD/Mtok\ntoken_price_output = 1 USD/Mtok\n'
 
 
 def check_sales(folder):
-    """Revenue is set against the cost and never part of it: the TCO is what it is without."""
+    """Revenue is compared with the cost and never part of it: the TCO is the same without it."""
     bought = RATES.replace('rental_rate = 2 USD/h\n', 'list_price = 30000 USD\npue = 1\nelectricity_price = 0 USD/kWh\n')
     silent = items_of(folder, bought)['fleet']
     items = items_of(folder, f'[common]\n{SALES}' + bought)['fleet']
@@ -377,14 +377,14 @@ def check_deepseek():
 # ---- other questions
 
 def check_questions(folder):
-    """Commands that speak of a purchase, of nodes or of one rate refuse an API and a mix, or leave them out."""
+    """Commands about a purchase, about nodes or about one rate refuse an API and a mix, or leave them out."""
     mix = FLEET.replace('[option fleet]', '[option mix]') + RENTS[-1][0]
     own = FLEET.replace('[option fleet]', '[option own]') + 'list_price = 30000 USD\npue = 1\nelectricity_price = 0 USD/kWh\n'
     both = API + 'api = ap003\n' + own + mix
     for command, section, told in (
             ('rent', '[rent x]\nown = own\ncloud = mix\n', "option 'mix' is rented at several rates"),
-            ('rent', '[rent x]\nown = own\ncloud = api\n', "option 'api' is a token API: cloud wants"),
-            ('rent', '[rent x]\nown = api\non_demand = 2 USD/h\n', "option 'api' is a token API: own wants"),
+            ('rent', '[rent x]\nown = own\ncloud = api\n', "option 'api' is a token API: 'cloud' must name"),
+            ('rent', '[rent x]\nown = api\non_demand = 2 USD/h\n', "option 'api' is a token API: 'own' must name"),
             ('wait', '[wait api]\nmonths = 6\nmeanwhile = mix\n', "option 'api' is a token API: there is no purchase"),
             ('wait', '[wait own]\nmeanwhile = api\n', "'api' is a token API: give its price"),
             ('audit', '[claim x]\nsays = api.it_power = 5 kW\n', 'it_power'),

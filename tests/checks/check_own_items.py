@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""[item NAME]: its numbers are inputs, with a grade; who has it; what it grows by; what a renter pays.
+"""[item NAME]: its numbers are inputs, with a grade; which options have it; what it grows by; what a
+renter pays.
 
 Seconds: 5
 """
@@ -14,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
 import harness  # noqa: E402
 import xlsx  # noqa: E402
 
-# Ten accelerators that cost nothing: what is left is the items.
+# Ten accelerators that cost nothing: only the items remain.
 HEAD = """\
 [scenario]
 title = Items
@@ -82,7 +83,7 @@ AMOUNTS = {
                                ('--set', 'fee_escalation=20 %/yr'), 'other_total', (220, 220, 220)),
     'taken from an option by --set': (item('fee', '100 USD/yr', 'options = a b'), ('--set', 'a.fee_applies=no'),
                                       'other_total', (0, 200, 0)),
-    # 4 kW around the clock; a renter's watts are the provider's, though he knows them.
+    # 4 kW around the clock; a renter's watts are the provider's, though the provider knows them.
     'from watts': (item('levy', '0.1 USD/kWh * it_energy', unit='USD'), (), 'other_total',
                    (2 * 4 * 8760 * 0.1, 2 * 4 * 8760 * 0.1, 0)),
     'from watts, by another item': (item('tons', '10 USD/kW * peak_it_power', unit='USD', group='capex')
@@ -113,7 +114,7 @@ def check_grade(folder, text, wanted, *arguments):
 
 
 def check_input(folder):
-    """As any input: in JSON with its source, in explain as a leaf, with a range in simulate."""
+    """Like any input: in JSON with its source, in explain as a leaf, with a range in simulate."""
     text = item('fee', '2 %/yr * hardware_cost', 'source = a letter', 'date = 2026-09')
     figure = options_of(told(folder, text))['a']['inputs']['fee_1']
     expect((figure['source'], figure['date'], figure['grade']) == ('a letter', '2026-09', 'claim'), figure)
@@ -127,7 +128,7 @@ def check_input(folder):
 
 
 def check_word_in_common(folder):
-    """It stands in place of the item's number, and takes none of its sources along."""
+    """It replaces the item's number, and none of its sources."""
     path = Path(folder, 'items.ini')
     path.write_text(HEAD.replace('[common]\n', '[common]\nfee_1 = 50 USD/yr\n')
                     + item('fee', '100 USD/yr', 'source = a letter'), encoding='utf-8')
@@ -165,11 +166,11 @@ def check_explained_saving(folder):
     text = run('explain', path, 'b.saving_levelised', '-q').stdout
     expect('1 - b.levelised_cost_per_mtok / a.levelised_cost_per_mtok' in text, text)
     done = run('explain', path, 'a.saving', '-q')
-    expect(done.returncode == BAD_INPUT and "'a' is what savings are measured against" in done.stderr, done.stderr)
+    expect(done.returncode == BAD_INPUT and "'a' is the baseline that savings are measured against" in done.stderr, done.stderr)
 
 
 def check_set_over_another_section(folder):
-    """A key stands in [workload]; --set may call any common section."""
+    """A key is in [workload]; --set may name any common section."""
     text = HEAD + '[workload]\nprecision = fp8\n'
     path = Path(folder, 'sections.ini')
     path.write_text(text.replace('utilization = 50 %\n', '') + 'utilization = 60 %\n', encoding='utf-8')
@@ -186,7 +187,7 @@ BAD = {
                                     ['a capex item is paid once: it does not escalate']),
     'an escalation without unit': (item('fee', '1 USD/yr', 'escalation = 3'), ["'3' has no unit"]),
     'a source of no number': (item('fee', 'support_cost', 'source = a letter', unit='USD'),
-                              ["'source' is of the numbers in the formula, and there are none"]),
+                              ["'source' applies to numbers in the formula; it has none"]),
     'a bad quote': (item('fee', '1 USD/yr', 'quote = Q-1'), ["expected a quote's reference and its date"]),
     'an unknown key': (item('fee', '1 USD/yr', 'option = a'), ["unknown key 'option' in [item]; did you mean 'options'?"]),
     'a name that is taken': (item('fee', '1 USD/yr') + item('fee_1', '1 USD/yr'), ["'fee_1' is already a name"]),
@@ -194,8 +195,8 @@ BAD = {
 
 
 def check_diff(folder):
-    """What changed in the items that both scenarios have, wherever they stand beside others; not in two
-    unlike items of one name."""
+    """What changed in items that both scenarios have, wherever they stand next to others; not in two
+    different items of the same name."""
     def written(name, text):
         path = Path(folder, name)
         path.write_text(HEAD + text, encoding='utf-8')

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Figures that cannot be: throughputs above the roofline, prices far from the catalogue's.
+"""Impossible figures: throughputs above the roofline, prices far from the catalogue's.
 
     check_plausibility.py
 
-Rooflines are worked out here from data/ alone. A hair below nothing is said; a hair above, a typed
-figure is refused at its place, one with a source is warned of. PERTOKEN names the program.
+Rooflines are computed here from data/ alone. Slightly below one there is no message; slightly above, a
+typed figure is refused at its place, and one with a source gets a warning. PERTOKEN names the program.
 """
 import tempfile
 from pathlib import Path
@@ -29,7 +29,7 @@ BITS = {'bf16': 16, 'fp8': 8, 'fp4': 4 + 8 / 16, 'mxfp4': 4 + 8 / 32}
 
 
 def computing(part, model, peak, computed=1.0):
-    """token/s: dense peak over two operations a parameter that a token is multiplied with."""
+    """token/s: dense peak over two operations per parameter that a token is multiplied with."""
     return float(PARTS[part][peak]) * 1e12 / (2 * 1e9 * float(MODELS[model]['matmul_active_params_b']) * computed)
 
 
@@ -93,7 +93,8 @@ def in_every_case(folder):
 
 
 def said_of_ranges(folder):
-    """A range above the roofline is refused, one that reaches above it warned of; so is what is free."""
+    """A range above the roofline is refused, one that extends above it gets a warning; so does what is
+    free."""
     workload, limit = {'model': LLAMA, 'precision': 'fp8'}, computing(B200, LLAMA, 'dense_fp8_tflops')
     price = 'list_price = 30000 USD\n'
     for section, line in (('[range]', 'o.throughput = uniform({}, {}) token/s'), ('[free]', 'o.throughput = {} .. {} token/s')):
@@ -101,13 +102,13 @@ def said_of_ranges(folder):
         for low, high, status in ((0.2, 0.9, ''), (0.2, 1.1, 'warned'), (1.1, 1.2, 'refused')):
             text = price + typed + section + '\n' + line.format(low * limit, high * limit) + '\n'
             done = run('compare', scenario(folder, B200, workload, text), '-q', '--format', 'json')
-            refused = 'all that throughput may be, from' in done.stderr and f'more than {B200} can compute' in done.stderr
+            refused = 'the whole range of throughput, from' in done.stderr and f'more than {B200} can compute' in done.stderr
             expect((done.returncode == BAD_INPUT) == (status == 'refused') == refused, (text, done.stderr))
             expect(('throughput may be up to' in done.stdout) == (status == 'warned'), (text, done.stdout[:400]))
 
 
 def said_of_results(folder):
-    """A throughput that would be needed, and that nothing can reach, is said to be impossible."""
+    """A required throughput that cannot be reached is reported as impossible."""
     limit = computing(H100, LLAMA, 'dense_fp8_tflops')
     text = ('list_price = 30000 USD\nthroughput = 1000 token/s\n[option dear]\n'
             f'accelerator = {H100}\nthroughput = 1000 token/s\nlist_price = ')
@@ -121,7 +122,7 @@ def said_of_results(folder):
 
 
 def prices(folder):
-    """A quarter of the lowest and four times the highest of that part in the catalogue."""
+    """A quarter of the lowest and four times the highest price of that part in the catalogue."""
     for part in (B200, 'mi325x-256', 'h200-sxm-141', 'mi355x-288'):
         for key, wanted in (('list_price', {'price_basis': 'purchase'}), ('rental_rate', {'category': 'cloud'})):
             known = [float(row['usd_per_gpu_equivalent']) for row in PRICES.values()

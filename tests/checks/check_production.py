@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""A server's own counters in use as evidence of utilization: read in, named by a scenario, refused.
+"""A server's production counters as evidence of utilization: imported, named by a scenario, refused.
 
     check_production.py
 
-The counters are made up as Prometheus answers a range query. PERTOKEN names the program.
+The counters are made up, in the form of Prometheus's answer to a range query. PERTOKEN names the
+program.
 """
 import json
 
@@ -46,7 +47,7 @@ def answer(*series):
 
 
 class Counters(Folder):
-    """A folder of counters, and scenarios that take their record."""
+    """A folder of counters, and scenarios that use their record."""
 
     def counters(self, hours=48):
         return [self.write('output.json', answer(counter('vllm:generation_tokens_total', 5000, hours))),
@@ -92,7 +93,7 @@ def test_utilization_is_tokens_over_capacity():
 
 
 def test_hits_are_what_is_not_prefilled():
-    """Of an option with rates of its own for prefill and decoding, and of a token API; else nowhere."""
+    """For an option with separate rates for prefill and decoding, and for a token API; nowhere else."""
     folder = Counters()
     read_in(folder)
     rates = 'decode_throughput = 2000 token/s\nprefill_throughput = 14000 token/s\nutilization = 50 %'
@@ -124,10 +125,10 @@ production = {RECORD}
 def test_refused_in_a_scenario():
     folder = Counters()
     read_in(folder)
-    for changes, fragment in (({'throughput': 'throughput = 1000 token/s'}, 'one of them is wrong'),
+    for changes, fragment in (({'throughput': 'throughput = 1000 token/s'}, 'one of the two is wrong'),
                               ({'throughput': 'decode_throughput = 5000 token/s'}, 'needs a serving throughput'),
-                              ({'model': 'llama-3.1-8b'}, "'demand' carries over"),
-                              ({'accelerator': 'h100-sxm5-80'}, "'demand' carries over"),
+                              ({'model': 'llama-3.1-8b'}, "its 'demand' does"),
+                              ({'accelerator': 'h100-sxm5-80'}, "its 'demand' does"),
                               ({'record': 'none.json'}, 'no record of production')):
         done = run('compare', folder.scenario(**changes), '--measurements', folder.records)
         expect(done.returncode == BAD_INPUT and fragment in done.stderr, (changes, done.stderr))
@@ -159,8 +160,8 @@ def test_refused_files():
         'resultType': 'vector', 'result': [{'metric': {'__name__': 'vllm:generation_tokens_total'}}]}}))
     for file, options, fragment in ((only_input, WHO, 'no counter of output tokens'),
                                     (vector, WHO, 'resultType "matrix", found "vector"'),
-                                    (folder.counters()[0], WHO[2:], 'the files do not say --accelerator'),
-                                    (folder.counters()[0], (*WHO, '--utc-offset', 'CET'), 'expected a zone')):
+                                    (folder.counters()[0], WHO[2:], 'the files do not state --accelerator'),
+                                    (folder.counters()[0], (*WHO, '--utc-offset', 'CET'), 'expected a time zone')):
         done = run('import', file, *options, '-o', folder.records)
         expect(done.returncode == BAD_INPUT and fragment in done.stderr, (fragment, done.stderr))
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Questions asked of the engine (sensitivity, solve) against the engine's plain answers.
+"""Questions to the engine (sensitivity, solve) compared with the engine's plain answers.
 
     check_questions.py
 
-Whatever a tornado, a grid or a root finder says must be what `compare --set` says when the input is
-typed in. PERTOKEN names the program.
+What a tornado, a grid or a root finder reports must be what `compare --set` reports if the input is typed in.
+PERTOKEN names the program.
 Deep: every swing of every example rather than eight of one.
+Seconds: 2, deep 35
 """
 import csv
 import io
@@ -46,7 +47,7 @@ def typed(name, value, unit):
 
 
 def check_tornado(scenario):
-    """Every end of every swing, typed in by hand; all where all is wanted, else the first eight."""
+    """Every end of every swing, typed in by hand; all in the full run, else the first eight."""
     tornado = answer('sensitivity', scenario)
     effects = [swing['effect'] for swing in tornado['swings']]
     check(f'{scenario}: sorted', effects == sorted(effects, reverse=True), effects)
@@ -72,6 +73,20 @@ def check_grid():
                   (costs, saving))
 
 
+def check_free_baseline():
+    """A saving against a cost of zero is not a number, in the sentence either; if it is one, it counts."""
+    free = [part for price in ('list_price=0 USD/gpu', 'node_price=0 USD/node', 'network_price=0 USD/gpu',
+                               'electricity_price=0 USD/kWh') for part in ('--set', f'h200.{price}')]
+    result = answer('sensitivity', MAIN, *free)
+    check('free baseline', 'not defined at present' in result['answer'], result['answer'])
+    for axis, said in (('h200.electricity_price=0:0.2:0.1 USD/kWh', r': -[\d,.]+ % to -[\d,.]+ %\.'),
+                       ('h200.pue=1.1:1.3:0.1', ': not defined\\.')):
+        grid = answer('sensitivity', MAIN, *free, '--grid', axis)
+        check(f'free baseline, {axis}', re.search(said, grid['answer']), grid['answer'])
+    done = run('simulate', 'examples/uncertainty.ini', '--draws', '100', *free)
+    check('free baseline, drawn', "the saving against option 'h200' has no finite value in draw 1: " in done.stderr, done.stderr)
+
+
 ROOTS = [  # option, input, further arguments, how many values
     ('mi325x', 'list_price', (), 1),
     ('mi325x', 'list_price', ('--saving', '5 %'), 1),
@@ -81,8 +96,8 @@ ROOTS = [  # option, input, further arguments, how many values
     ('mi325x', 'load_power', (), 1),
     ('mi325x', 'h200.discount', (), 1),
     ('h200', 'discount', ('--match', 'mi325x'), 1),
-    ('mi325x', 'discount', (), 0),  # cheaper even at no discount
-    ('mi325x', 'utilization', (), 0),  # touches both alike
+    ('mi325x', 'discount', (), 0),  # cheaper even without a discount
+    ('mi325x', 'utilization', (), 0),  # affects both alike
 ]
 
 
@@ -98,7 +113,7 @@ def check_root(option, name, further, count):
 
 
 def check_whole_numbers():
-    """A whole number: the fewest tokens' worth of accelerators, not a fraction of one."""
+    """An integer: the smallest number of accelerators for the tokens, not a fraction of one."""
     found = answer('solve', MAIN, '--option', 'mi325x', '--for', 'mi325x.accelerators_per_node')
     for value in found['values']:
         check('whole number', value == int(value), value)
@@ -118,7 +133,7 @@ def check_interval():
     check('of what may not be 0', 'in [just above 0 yr, 7 yr]' in text and 'e-06' not in text, text)
 
 
-NEVER_OF_A_SHARE = [  # option, input, more arguments, whom the words set it against
+NEVER_OF_A_SHARE = [  # option, input, more arguments, which one the text compares it with
     ('mi325x', 'list_price', ('--saving', '20 %'), 'h200'),
     ('mi325x', 'list_price', ('--saving', '20 %', '--between', '1000:2000 USD'), 'h200'),
     ('mi325x', 'list_price', ('--target', '0.12 USD/Mtok'), 'h200'),
@@ -128,23 +143,23 @@ NEVER_OF_A_SHARE = [  # option, input, more arguments, whom the words set it aga
 
 
 def check_words():
-    """What it costs is set against an option's cost, never against a share of it, and now at the end."""
+    """A cost is compared with an option's cost, never with a share of it; the current value comes last."""
     costs = costs_with(MAIN)
     for option, name, further, against in NEVER_OF_A_SHARE:
         arguments = ('solve', MAIN, '--option', option, '--for', name, *further)
         text = ' '.join(run(*arguments, '-q').stdout.split())
         sentence = json.loads(run(*arguments, '-q', '--format', 'json').stdout)['answer']
         more = costs[option] / costs[against] - 1
-        ending = f'it costs {100 * abs(more):.3g} % {"more" if more > 0 else "less"} than {against}.'
+        ending = f'it costs {100 * abs(more):.3g} % {"more" if more > 0 else "less"} than {against.upper()}.'
         check(f'{option} {name} {further}: the end', '; now, at ' in sentence and sentence.endswith(ending), sentence)
         check(f'{option} {name} {further}: that', 'than that' not in text and sentence in text, text)
-        for value, share, word in re.findall(r' at ([\d,]+) USD/gpu it costs ([\d.]+) % (less|more) than h200', text):
+        for value, share, word in re.findall(r' at ([\d,]+) USD/gpu it costs ([\d.]+) % (less|more) than H200', text):
             there = costs_with(MAIN, **typed(f'{option}.{name}', float(value.replace(',', '')), 'USD/gpu'))
             check(f'{option} {name} {further}: at {value}',
                   f'{100 * abs(there[option] / there["h200"] - 1):.3g}' == share, (value, share, there))
 
 
-WRONG = [  # arguments after the scenario, what the message must say
+WRONG = [  # arguments after the scenario, what the message must contain
     (('solve',), 'expected --option ID and --for INPUT'),
     (('solve', '--option', 'mi300', '--for', 'discount'), "no option 'mi300'"),
     (('solve', '--option', 'mi325', '--for', 'discount'), "did you mean 'mi325x'"),
@@ -157,7 +172,7 @@ WRONG = [  # arguments after the scenario, what the message must say
     (('solve', '--option', 'mi325x', '--for', 'discount', '--target', '1 USD/Mtok', '--match',
       'h200'), 'exclude each other'),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:2%'), 'LOW:HIGH'),
-    (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:200%'), 'leaves'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:200%'), "outside the allowed range of 'discount'"),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--saving', '200 %'), 'within 100 %'),
     (('sensitivity', '--swing', '0 %'), 'above 0'),
     (('sensitivity', '--swing', '20'), 'has no unit'),
@@ -167,10 +182,10 @@ WRONG = [  # arguments after the scenario, what the message must say
     (('sensitivity', '--grid', 'pue=1:2'), 'three numbers'),
     (('sensitivity', '--grid', 'pue=2:1:0.1'), 'must rise'),
     (('sensitivity', '--grid', 'pue=1:2:0'), 'must rise'),
-    (('sensitivity', '--grid', 'pue=0:2:1'), 'leaves'),
+    (('sensitivity', '--grid', 'pue=0:2:1'), "exceeds the input's allowed range"),
     (('sensitivity', '--grid', 'pue=1:2:1e-9'), 'too many'),
     (('sensitivity', '--grid', 'pue=1:2:0.1USD'), 'expected -'),
-    (('sensitivity', '--grid', 'pue=1:2:1,pue=1:2:1'), 'both sides'),
+    (('sensitivity', '--grid', 'pue=1:2:1,pue=1:2:1'), 'on both axes of the grid'),
     (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1,wacc=1:2:1'), 'at most 2'),
 ]
 
@@ -199,7 +214,7 @@ def check_faces():
 
 
 def check_single_option():
-    """With one option there is no saving: its cost is what moves."""
+    """With one option there is no saving: its cost is the result."""
     text = (ROOT / MAIN).read_text(encoding='utf-8')
     start = text.index('[option mi325x]')
     following = text.find('\n[', start + 1)
@@ -209,7 +224,7 @@ def check_single_option():
         path.write_text('\n'.join(line for line in alone.splitlines()
                                   if not line.startswith(('mi325x.', 'baseline'))), encoding='utf-8')
         done = run('sensitivity', str(path), '-q')
-        check('one option', done.returncode == 0 and 'Cost of h200' in done.stdout,
+        check('one option', done.returncode == 0 and 'Cost of H200' in done.stdout,
               done.stderr + done.stdout[:200])
 
 
@@ -217,6 +232,7 @@ def main():
     for scenario in SCENARIOS if DEEP else [MAIN]:
         check_tornado(scenario)
     check_grid()
+    check_free_baseline()
     for row in ROOTS:
         check_root(*row)
     check_whole_numbers()

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Holds the pages for users, README.md and docs/, against what they speak of.
+"""Compares the pages for users, README.md and docs/, with what they describe.
 
     check_readme.py [WORD...]
 
 - Every command that is shown with its output is run, and its output compared. A block marked ```console
-  holds lines "$ COMMAND" and the output they print; a line "..." stands for lines left out.
-- A whole scenario that is shown is read without an error.
-- Every relative link leads to a file that is there, and to a heading of it where one is named.
+contains lines "$ COMMAND" and the output they print; a line "..." stands for omitted lines.
+- A complete scenario that is shown is read without an error.
+- Every relative link leads to an existing file, and to a heading in it if one is named.
 - Every page in docs/ is linked from the README, and links back to it.
 
-WORD: only tests whose names have it. Last line: N passed, N failed, N skipped.
+WORD: only tests whose names contain it. Last line: N passed, N failed, N skipped.
 """
 import difflib
 import functools
@@ -80,13 +80,13 @@ def scenario_is_read(text):
 # ---- links
 
 def prose(page):
-    """A page's text without the blocks of code, in which brackets are no links and # no headings."""
+    """A page's text without blocks of code, in which brackets are not links and # not headings."""
     return re.sub(r'^```.*?^```', '', page.read_text(), flags=re.S | re.M)
 
 
 @functools.cache
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub generates them."""
     found = set()
     for heading in re.findall(r'^#+ +(.*)$', prose(page), re.M):
         words = re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')

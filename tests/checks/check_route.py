@@ -3,8 +3,8 @@
 
     check_route.py
 
-Costs are asked of `compare` again: what the split says a node costs is what a node costs there.
-PERTOKEN names the program.
+Costs are checked with `compare`: the cost of a node in the split must be its cost there. PERTOKEN
+names the program.
 """
 import csv
 import io
@@ -28,7 +28,7 @@ def answer(*arguments, status=0):
 
 
 def edited(folder, source, name, *changes):
-    """A copy of an example in a folder of its own, with texts replaced."""
+    """A copy of an example in a folder of its own, with replacements."""
     text = (ROOT / source).read_text(encoding='utf-8')
     for old, new in changes:
         assert old in text, old
@@ -68,9 +68,9 @@ def check_portfolio():
 
 
 def check_nodes(split):
-    """What a node costs, and the fixed cost, by compare at two sizes.
+    """The cost of a node, and the fixed cost, from compare at two sizes.
 
-    A node counts at the least watts of all workloads, and where they are no run's own these differ.
+    A node counts at the lowest watts of all workloads; these differ if they are not a run's own.
     """
     costs, projected = [], set()
     for accelerators in (80000, 160000):
@@ -93,7 +93,7 @@ def check_faces():
         done = run(kind, source, '-q', '--format', 'csv')
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         warned = {row['value'] for row in rows if row['table'] == 'warnings'}
-        check(f'{kind}: csv', {row['table'] for row in rows} == {*found['tables'], 'warnings'}, rows[:1])
+        check(f'{kind}: csv', {row['table'] for row in rows} == {*found['tables'], 'warnings', 'options'}, rows[:1])
         check(f'{kind}: warnings in csv', warned >= set(found['warnings']) and len(warned) > 1, warned)
         done = run('explain', source, f'{kind}.{name}', '-q')
         check(f'{kind}: explain', done.returncode == 0 and
@@ -109,19 +109,19 @@ def check_constraints(folder):
     tight = edited(folder, PORTFOLIO, 'tight.ini',
                    ('minimum_share.amd', f'budget = {total - 9e5:.0f} USD\nminimum_share.amd'))
     found = answer('route', tight, status=1)
-    check('no: says which', found['no'] and 'stock of mi325x' in found['answer']
+    check('no: says which', found['no'] and 'stock of MI325X' in found['answer']
           and 'budget' in found['answer'], found['answer'])
     unready = edited(folder, PORTFOLIO, 'unready.ini',
                      ('[demand chat]', '[demand chat]\nready.h100 = no\nready.h200 = no\n'
                       'ready.mi300x = no\nready.mi325x = no'))
     found = answer('route', unready, status=1)
-    check('no: not ready', "No option can serve 'chat' (h100: software readiness" in
+    check('no: not ready', "No option can serve 'chat' (H100: software readiness" in
           found['answer'] and 'without: software readiness' in found['answer'], found['answer'])
     huge = edited(folder, PORTFOLIO, 'huge.ini',
                   ('[demand chat]\ntokens = 4e12 token/month\ncontext = 4096',
                    '[demand chat]\ntokens = 4e12 token/month\ncontext = 90000000'))
     found = answer('route', huge, status=1)
-    check('no: memory', 'h200: memory' in found['answer'], found['answer'])
+    check('no: memory', 'H200: memory' in found['answer'], found['answer'])
     barred = [row for row in found['tables']['barred']['rows'] if row['workload'] == 'chat']
     check('no: memory of each', [row['constraint'] for row in barred] == ['memory'] * 4, barred)
 
@@ -159,7 +159,8 @@ tokens = 5e11 token/month
 
 
 def check_interactivity(folder):
-    """A rate per user chooses the batch on a published curve, and bars what does not reach it."""
+    """A rate per user chooses the batch on a published curve, and excludes what does not reach
+    it."""
     path = pathlib.Path(folder) / 'rate.ini'
     path.write_text(RATES, encoding='utf-8')
     tables = answer('route', str(path))['tables']
@@ -200,7 +201,7 @@ HOLDS = 9.8e10 / (1000 * 0.6 * 730 * 3600)  # accelerators: 62.1
 
 
 def check_units(folder):
-    """What is bought is sold: a rack, a server, a card; what is rented is one."""
+    """What is bought is what is sold: a rack, a server, a card; rented units are single ones."""
     owned = 'list_price = 30000 USD'
     cases = [('gb200-nvl72', owned, 72), ('gb200-nvl72', owned + '\npurchase_unit = 4', 64), ('h200-sxm-141', owned, 64),
              ('h100-pcie-80', owned, 63), ('h100-pcie-80', owned + '\nnode_price = 9000 USD/node', 64),
@@ -223,7 +224,7 @@ def check_units(folder):
 
 BAD_PORTFOLIOS = [
     ('tokens = 4e12 token/month', 'tokens = -4e12 token/month', 'tokens cannot be negative'),
-    ('tokens = 4e12 token/month', 'tokens = 0 token/month', 'asks for nothing'),
+    ('tokens = 4e12 token/month', 'tokens = 0 token/month', 'must be above zero tokens'),
     ('tokens = 4e12 token/month', 'tokens = 4e12', "expected"),
     ('tokens = 4e12 token/month', 'tokens = 4e25 token/month', "demand 'chat': would take 7.66e+14"),
     ('tokens = 4e12 token/month', 'tokens = 4e300 token/month', "demand 'chat': would take"),
@@ -239,12 +240,12 @@ BAD_PORTFOLIOS = [
 
 BAD_WAITS = [
     ('months = 3', 'months = -3', 'months cannot be negative'),
-    ('months = 3', 'months = 99', 'the horizon has ended'),
+    ('months = 3', 'months = 99', 'the horizon ends'),
     ('months = 3', '', "needs 'months'"),
-    ('successor = b300', 'successor = r200', "there are no data of the successor 'r200'"),
+    ('successor = b300', 'successor = r200', "there are no data for the successor 'r200'"),
     ('meanwhile = 0.147 USD/Mtok', 'meanwhile = b300', 'is bought, not rented'),
     ('meanwhile = 0.147 USD/Mtok', '', "needs 'meanwhile'"),
-    ('meanwhile = 0.147 USD/Mtok', 'meanwhile = 1e308 USD/Mtok', 'more than can be added up'),
+    ('meanwhile = 0.147 USD/Mtok', 'meanwhile = 1e308 USD/Mtok', 'too large to add up'),
     ('[wait b200]', '[wait b201]', "did you mean 'b200'?"),
     ('slip = from data', 'slip = triangular(0, 2) month', 'triangular'),
     ('slip = from data', 'slip = 2', 'expected'),
@@ -275,7 +276,8 @@ def check_seeds(folder):
 
 
 def write_large(folder, seed, whole=0):
-    """20 workloads, the first ones whole, 8 options of two vendors, stock, shares, fixed costs."""
+    """20 workloads, the first ones unsplit, 8 options of two vendors, stock, shares, fixed
+    costs."""
     rng = random.Random(seed)
     lines = ['[scenario]', 'title = Large', 'date = 2026-11-20', '[workload]', 'model = llama-2-70b',
              'precision = fp8', 'utilization = 60 %', '[common]', 'accelerators = 8', 'pue = 1.25',

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Inputs by year: lists in every place where a number may stand, the last value holding on, and what is refused.
+"""Inputs by year: lists wherever a number is allowed, the last value continuing, and what is refused.
 
 Seconds: 5
 """
@@ -16,11 +16,11 @@ import xlsx  # noqa: E402
 
 FTE_YEAR = 280000.0
 UTILIZED = 'utilization = 70 %'
-KWH = 800 * 8760 * 1.25  # of h200 in a year
+KWH = 800 * 8760 * 1.25  # for h200 in a year
 
 
 def told(folder, changes=(), *arguments):
-    """The golden example with other lines in place of some, compared."""
+    """The golden example with some lines replaced, compared."""
     text = GOLDEN
     for old, new in changes:
         expect(old in text, old)
@@ -41,7 +41,7 @@ def item(path, name, option, *arguments):
 ENGINEERS, TARIFF = 'engineers = 2 FTE', 'electricity_price = 0.08 USD/kWh'
 LISTED = ((ENGINEERS, 'engineers = 2, 1, 1 FTE'),)
 
-# What is written in place of what, further arguments, and a series of mi325x from period 1 on.
+# What is replaced by what, further arguments, and a series of mi325x from period 1 on.
 SERIES = {
     'a list': (LISTED, (), 'engineering_cost', (2, 1, 1)),
     'the last value holds on': (((ENGINEERS, 'engineers = 2, 1 FTE'),), (), 'engineering_cost', (2, 1, 1)),
@@ -77,10 +77,10 @@ def check_series(folder, changes, arguments, name, wanted):
 
 
 RENTED = (('list_price = 22000 USD\ndiscount = 14 %\n', 'rental_rate = 2 USD/gpu/h\n'),)
-RENT = 800 * 8760 * 2.0  # a year's
+RENT = 800 * 8760 * 2.0  # per year
 FEE = '\n[item fee]\nlabel = Fee\nunit = USD/yr\ngroup = opex\nformula = '
 
-# Changes, arguments, a series of mi325x, and what it is from period 1 on.
+# Changes, arguments, a series of mi325x, and its values from period 1 on.
 FIGURES = {
     'a rent by year': (RENTED, ('--set', 'mi325x.rental_rate=2, 1.5, 1 USD/gpu/h'), 'rental_cost', (RENT, RENT * .75, RENT / 2)),
     'a rent on demand by year': ((('list_price = 22000 USD\ndiscount = 14 %\n', 'on_demand_rate = 2, 1 USD/gpu/h\n'),), (),
@@ -113,7 +113,7 @@ def check_figures(folder, changes, arguments, name, wanted):
     expect(len(found) == 3 and all(near(f, w) for f, w in zip(found, wanted)), f'{name}: {found}')
 
 
-# The staged example of the second edition with lists in place of its rates; figures that it must come to.
+# The staged example of the second edition with lists instead of its rates; the figures that it must give.
 STAGED = """\
 [scenario]
 title = By year
@@ -155,7 +155,7 @@ def staged(folder, **changes):
 
 
 def check_staged(folder):
-    """A rate and the list that it comes to are the same, each by itself and all together."""
+    """A rate and the equivalent list give the same, each alone and all together."""
     for name in ('demand', 'throughput', 'price', None):
         items = staged(folder, **(LISTS if name is None else {**RATES, name: LISTS[name]}))
         for item_name, wanted in GOLDEN_STAGED.items():
@@ -164,7 +164,7 @@ def check_staged(folder):
 
 
 def check_accelerators(folder):
-    """A list of accelerators is bought as if the demand had asked for it, and in service as it says."""
+    """A list of accelerators is bought as if the demand required it, and in service as listed."""
     items = staged(folder, **{**RATES, 'demand': '', 'more': 'accelerators = 48, 64, 80'})
     expect(near(items['capex'], 1682400 + 491680 + 432928) and items['in_service'][1:] == [48, 64, 80], items['capex'])
     items = staged(folder, **{**RATES, 'demand': '', 'more': 'accelerators = 48, 64, 80\naccelerators_scale = 99 %'})
@@ -174,7 +174,7 @@ def check_accelerators(folder):
 
 
 def check_bought_once(folder):
-    """One purchase is paid at the price of the outset, and repaired at it, whatever comes later."""
+    """A single purchase is paid at the initial price, and repaired at it, whatever follows."""
     more = 'accelerators = 80\nfailure_rate = 5 %/yr'
     one = staged(folder, **{**RATES, 'demand': '', 'price': 'list_price = 32000 USD', 'more': more})
     falling = staged(folder, **{**RATES, 'demand': '', 'price': 'list_price = 32000, 100 USD', 'more': more})
@@ -183,7 +183,7 @@ def check_bought_once(folder):
 
 
 def check_shares(folder):
-    """Utilization and the discount end at 100 %, whatever they are multiplied by."""
+    """Utilization and the discount are limited to 100 %, whatever they are multiplied by."""
     more = 'accelerators = 80\nutilization = 60, 95 %\nutilization_scale = 110 %'
     items = staged(folder, **{**LISTS, 'demand': '', 'more': more})
     found = [tokens / (80 * rate * 8760 * 3600) for tokens, rate in zip(items['tokens'][1:], (2500, 2750, 3025))]
@@ -202,16 +202,17 @@ def check_grade(folder):
 
 
 def check_range_in_a_case(folder):
-    """A range is of the whole list in a case that has a number, too: a word of the case's own makes it certain."""
+    """A range applies to the whole list also in a case with a number: a value of the case's own makes it
+    certain."""
     path = told(folder, ((UTILIZED, 'utilization = 60, 70 %'), ('[option h200]', '[range]\nutilization = '
                          'triangular(80, 100, 120) %\n[case one]\nutilization = 50 %\n[option h200]')))
     found = costs(path, 'h200')
     expect(found['P5'] < item(path, 'cost_per_mtok', 'h200') < found['P95'], found)
-    expect_exit(run('simulate', path, '--case', 'one'), BAD_INPUT, 'every ranged input has a certain value here')
+    expect_exit(run('simulate', path, '--case', 'one'), BAD_INPUT, 'every ranged input has a fixed value here')
 
 
 def check_periods(folder):
-    """A year is one of operation, whatever the length of a period."""
+    """A year is a year of operation, whatever the length of a period."""
     path = told(folder, ((TARIFF, 'electricity_price = 0.08, 0.10 USD/kWh'), ('horizon = 3 yr', 'horizon = 18 month\n'
                                                                               'period = 6 month')))
     found = item(path, 'tariff', 'h200')
@@ -221,7 +222,7 @@ def check_periods(folder):
 
 
 def check_child_file(folder):
-    """A child's number stands in place of the list that it inherits, and the reverse."""
+    """A child's number replaces the inherited list, and vice versa."""
     told(folder, LISTED)
     child = Path(folder, 'child.ini')
     child.write_text('[scenario]\ninherits = lists.ini\n[option mi325x]\nengineers = 6 FTE\n', encoding='utf-8')
@@ -232,7 +233,7 @@ def check_child_file(folder):
 
 
 def check_provenance(folder):
-    """The list's source is that of each of its years."""
+    """The list's source is the source of each of its years."""
     path = told(folder, ((TARIFF, 'electricity_price = 0.08, 0.10 USD/kWh\nelectricity_price.quote = Q-1 2026-10-01'),))
     inputs = options_of(run_json('compare', path))['h200']['inputs']
     for name in ('electricity_price_year_1', 'electricity_price_year_2', 'electricity_price_scale'):
@@ -254,7 +255,7 @@ def costs(path, option):
 
 
 def check_range(folder):
-    """A range on a list is a factor on all of it: its mean moves every year alike."""
+    """A range on a list is a factor for all of it: its mean changes every year alike."""
     path = told(folder, (*LISTED, ('[option h200]', '[range]\nmi325x.engineers = uniform(50, 150) %\n[option h200]')))
     found = costs(path, 'mi325x')
     at = {share: run_json('compare', path, '--set', f'mi325x.engineers_scale={share} %')['options'][1]['items']
@@ -264,7 +265,7 @@ def check_range(folder):
 
 
 def check_factor_of_a_number(folder):
-    """In %, a range is a scale where there is a number too."""
+    """In %, a range is a scale, also if there is a number."""
     path = told(folder, (('[option h200]', '[range]\nelectricity_price = triangular(80, 100, 120) %\n[option h200]'),))
     found = costs(path, 'h200')
     expect(near(found['P50'], 0.1778663401, 1e-3) and found['P5'] < 0.177 < 0.1785 < found['P95'], found)
@@ -273,11 +274,11 @@ def check_factor_of_a_number(folder):
 def check_warned(folder):
     path = told(folder, ((ENGINEERS, 'engineers = 2, 1, 1, 9, 9 FTE'),))
     done = run('compare', path)
-    expect("'engineers' has 5 years, of which those beyond the horizon of 3 do not count" in done.stderr, done.stderr)
+    expect("'engineers' has 5 years; those beyond the horizon of 3 have no effect" in done.stderr, done.stderr)
     expect('beyond' not in run('compare', path, '--set', 'horizon=5 yr').stderr, 'five years of five')
 
 
-# What stands in place of what, and the message with its place.
+# What replaces what, and the message with its place.
 BAD = {
     'an empty list': ((ENGINEERS, 'engineers ='), "33:12: error: expected a count, not ''"),
     'an empty element': ((ENGINEERS, 'engineers = 2, , 1 FTE'), '33:16: error: expected the value of year 2'),
@@ -292,16 +293,16 @@ BAD = {
     'more than the longest horizon': ((ENGINEERS, f'engineers = {", ".join(["1"] * 31)}'),
                                       'a list has at most 30 years, not 31'),
     'a list and its rate': ((TARIFF, 'electricity_price = 0.08, 0.1 USD/kWh\nelectricity_escalation = 3 %/yr'),
-                            "13:26: error: option 'h200' has 'electricity_price' as a list by year and "
-                            "'electricity_escalation' beside it: give one of them"),
+                            "13:26: error: option 'h200' has both 'electricity_price' as a list by year and "
+                            "'electricity_escalation': give only one"),
     'a demand and its growth': ((ENGINEERS, f'{ENGINEERS}\ndemand = 1, 2 Mtok/yr\ndemand_growth = 3 %/yr'),
-                                "'demand' as a list by year and 'demand_growth' beside it"),
+                                "'demand' as a list by year and 'demand_growth': give only one"),
     'a throughput and its gain': (('throughput = 3951 token/s', 'throughput = 3951, 4000 token/s\nthroughput_gain = 3 %/yr'),
-                                  "'throughput' as a list by year and 'throughput_gain' beside it"),
+                                  "'throughput' as a list by year and 'throughput_gain': give only one"),
     'a price and its decline': (('list_price = 22000 USD', 'list_price = 22000, 20000 USD\nprice_decline = 3 %/yr'),
-                                "'list_price' as a list by year and 'price_decline' beside it"),
+                                "'list_price' as a list by year and 'price_decline': give only one"),
     'a rate of rents without a rent': ((ENGINEERS, 'rent_decline = 5 %/yr'),
-                                       "'rent_decline' means nothing to option 'mi325x' without 'rental_rate'"),
+                                       "'rent_decline' has no effect on option 'mi325x' without 'rental_rate'"),
     'a year of no list': ((ENGINEERS, 'engineers = 2 FTE\nengineers_year_2 = 1 FTE'),
                           "unknown key 'engineers_year_2'"),
 }
@@ -314,19 +315,19 @@ def check_refused(folder, change, message):
 def check_of_another_option(folder):
     path = told(folder, (*LISTED, ('throughput = 4202', 'engineers_year_2 = 1 FTE\nthroughput = 4202')))
     expect_exit(run('compare', path), BAD_INPUT,
-                "'engineers_year_2' means nothing to option 'h200', whose 'engineers' is no list by year")
+                "'engineers_year_2' has no effect on option 'h200', whose 'engineers' is not a list by year")
 
 
 def check_solve(folder):
     path = told(folder, LISTED)
     asked = ('solve', path, '--option', 'mi325x', '--for')
-    expect_exit(run(*asked, 'engineers'), BAD_INPUT, "'engineers' is a list by year: say engineers_scale")
+    expect_exit(run(*asked, 'engineers'), BAD_INPUT, "'engineers' is a list by year: use engineers_scale")
     target = item(path, 'cost_per_mtok', 'mi325x', '--set', 'mi325x.engineers_scale=170 %')
     found = run_json(*asked, 'engineers_scale', '--target', f'{target!r} USD/Mtok')
     expect(near(found['values'][0], 170, 1e-6), found)
 
 
-# The staff of one option, of both, of each; and what is said of all of it at once.
+# The staff of one option, of both, of each; and the message about all of it together.
 SWINGS = {
     'own': (LISTED, {'mi325x.engineers_scale'}),
     'common': (((f'{TARIFF}\n', f'{TARIFF}\nengineers = 7, 8 FTE\n'), (ENGINEERS, '')), {'engineers_scale'}),
@@ -341,7 +342,8 @@ SWINGS = {
 
 
 def check_swings(folder, changes, wanted):
-    """What the tornado moves alone has one cell on Inputs, and what has a cell of its own moves alone."""
+    """What the tornado moves separately has one cell on Inputs, and an input with a cell of its own moves
+    separately."""
     path = told(folder, changes)
     named = {swing['input'] for swing in run_json('sensitivity', path)['swings']}
     expect({name for name in named if name.endswith('_scale')} == wanted, f'swings: {sorted(named)}')
@@ -352,7 +354,7 @@ def check_swings(folder, changes, wanted):
 
 
 def check_wait(folder):
-    """Who buys later finds the costs of other years, which years counted from the purchase do not tell."""
+    """A later buyer finds the costs of other years, which years counted from the purchase do not give."""
     path = Path(folder, 'wait.ini')
     text = (ROOT / 'examples' / 'wait.ini').read_text(encoding='utf-8')
     path.write_text(text.replace('[common]\n', '[common]\ninflation = 3 %/yr\n', 1), encoding='utf-8')
@@ -360,12 +362,12 @@ def check_wait(folder):
 
 
 def check_rent(folder):
-    """Owning is not set against a rent that changes; lists of other things count."""
+    """Owning is not compared with a rent that changes; lists of other inputs are allowed."""
     rents = ((TARIFF, 'electricity_price = 0.08, 0.12 USD/kWh'), *RENTED)
     path = told(folder, rents)
     found = run_json('rent', path, statuses=(DONE, NO))
     changed = told(folder, (*rents, ('rental_rate = 2 USD', 'rent_decline = 10 %/yr\nrental_rate = 2 USD')))
-    expect_exit(run('rent', changed), BAD_INPUT, 'whose fleets stay what they are')
+    expect_exit(run('rent', changed), BAD_INPUT, 'constant fleets')
     owning = found['answers'][0]['tables']['cost']['rows'][0]['cost']
     expect(near(owning, item(path, 'tco', 'h200')), f'owning costs {owning}')
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Measures servers with `pertoken probe serving`, as a buyer does: llama-server, and one that misbehaves.
+"""Measures servers with `pertoken probe serving`, the way a buyer does: llama-server, and one that misbehaves.
 
     check_serving.py [NAME...]
 
-The scripted server (tests/stand_ins/engine) does what its path says. llama-server serves random models;
-what the command says of it is held against the server's own counters and timings. Times are judged where the
-machine kept time: what else it does gets a test three tries, then it is skipped.
-Deep: longer windows of llama-server, so that rates and latencies can be held against its own within 2 %.
-Seconds: 30
+The scripted server (tests/stand_ins/engine) does what its path says. llama-server serves random models; the command's
+results are compared with the server's own counters and timings. Times are judged if the machine kept time: if other
+programs interfere, a test has three attempts, then it is skipped.
+Deep: longer windows of llama-server, so that rates and latencies agree with its own within 2 %.
+Seconds: 75
 """
 import contextlib
 import json
@@ -30,7 +30,7 @@ ENGINE = PROBE.parent / 'tests' / 'engine'
 MACHINE = ('--accelerator', 'cpu', '--accelerators', 1, '--precision', 'bf16', '--model', 'tinyllama-1.1b')
 LENGTHS = ('--input', 32, '--output', 16)
 QUICK = (*MACHINE, *LENGTHS, '--time', 1)
-SCRIPT = 'ttft=20,tpot=5'  # 95 ms a request, 168 token/s each
+SCRIPT = 'ttft=20,tpot=5'  # 95 ms per request, 168 token/s each
 
 
 TRIES = 3
@@ -56,7 +56,7 @@ def engine():
 
 
 def got_its_processor(process):
-    """Whether a process hardly stood ready without a processor; where the kernel does not count that, it did not."""
+    """Whether a process was rarely ready without a processor; true if the kernel does not count that."""
     ran = waited = 0
     for path in pathlib.Path(f'/proc/{process.pid}/task').glob('*/schedstat'):
         with contextlib.suppress(OSError):
@@ -65,13 +65,13 @@ def got_its_processor(process):
 
 
 def kept_time(server):
-    """Whether what the scripted server sent was sent when it was due."""
+    """Whether the scripted server sent everything when it was due."""
     with urllib.request.urlopen(f'{server.url}/lateness', timeout=60) as answer:
         return json.load(answer)['p99'] <= LATE_AT_MOST_S and got_its_processor(server)
 
 
 def until_it_holds(attempt):
-    """attempt() returns what is not as it should be by the clock, '' of nothing, and whether the machine kept time."""
+    """attempt() returns what is wrong by the clock, '' for nothing, and whether the machine kept time."""
     for _ in range(TRIES):
         off, kept = attempt()
         if not off:
@@ -93,7 +93,7 @@ def record_in(folder):
 
 
 def timed(script, *options, status=DONE, key=None):
-    """The record of a run against the scripted server, what was printed, and whether the machine kept time."""
+    """The record of a run against the scripted server, its output, and whether the machine kept time."""
     with stand_in() as server, tempfile.TemporaryDirectory() as folder:
         done = serving(f'{server.url}/{script}', *QUICK, *options, '-o', folder, key=key)
         expect_exit(done, status)
@@ -113,7 +113,7 @@ def refused(script, reason, *options):
     expect(reason in done.stdout, f'{reason!r} is not told in\n{done.stdout}')
 
 
-# ---- a server that does as it is told
+# ---- a server that follows its script
 
 def test_record():
     record, done = measured(SCRIPT, '--concurrency', '1,4')
@@ -153,8 +153,7 @@ def test_goodput():
         expect(fast['request_rate'] > slow['request_rate'], 'rates')
         if slow['refused'] or not near(slow['goodput_per_s'] * slow['window_s'], slow['completed']):
             return f'a slow rate keeps the SLO: {slow}', kept
-        expect(f"{slow['request_rate']:.3g} requests/s, the highest" in done.stdout, done.stdout)
-        return '', kept
+        return '' if f"{slow['request_rate']:.3g} requests/s, the highest" in done.stdout else done.stdout, kept
     until_it_holds(attempt)
 
 
@@ -194,6 +193,19 @@ def test_counters_that_differ_are_told():
     expect('differ: ' in done.stdout, done.stdout)
 
 
+def test_node():
+    """A record names its node as given, or by Slurm where the server is; two nodes share a folder."""
+    with engine() as url, tempfile.TemporaryDirectory() as folder:
+        command = (f'{url}/{SCRIPT}', *QUICK, '--concurrency', 1, '-o', folder)
+        for more, by_slurm, wanted in (((), None, ''), (('--node', 'node-07'), 'node-08', 'node-07'),
+                                       ((), 'node-08', 'node-08')):
+            before = set(pathlib.Path(folder).iterdir())
+            expect_exit(serving(*command, *more, environment={'SLURMD_NODENAME': by_slurm}), DONE)
+            path, = set(pathlib.Path(folder).iterdir()) - before
+            found = json.loads(path.read_text())['node']
+            expect(found == wanted, f'node {found!r}, not {wanted!r}')
+
+
 def test_prompts_differ_and_the_seed_repeats_them():
     with engine() as url, tempfile.TemporaryDirectory() as folder:
         for name, seed in (('a', 1), ('b', 1), ('c', None)):
@@ -223,11 +235,11 @@ def test_interrupt_keeps_what_is_finished():
     with engine() as url, tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen([PROBE, 'serving', f'{url}/{SCRIPT}', *map(str, QUICK), '--concurrency', '1,2,4,8,16',
                                     '-o', folder], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not list(pathlib.Path(folder).glob('*.json')) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=120)
         expect(process.returncode == -signal.SIGINT, f'exit {process.returncode}')
         rungs = record_in(folder)['rungs']
         expect(1 <= len(rungs) < 5 and not any(rung['refused'] for rung in rungs), rungs)
@@ -255,11 +267,11 @@ def test_check():
     until_it_holds(attempt)
 
 
-# ---- what is no server, and what cannot be asked of one
+# ---- what is not a server, and what a server cannot be asked
 
 @contextlib.contextmanager
 def answering(text, wrap=None):
-    """A server that answers whatever it is asked with these bytes."""
+    """A server that answers every request with these bytes."""
     with socket.socket() as listener:
         listener.bind(('127.0.0.1', 0))
         listener.listen()
@@ -273,7 +285,7 @@ def answering(text, wrap=None):
                 except TimeoutError:
                     continue
                 with connection, contextlib.suppress(OSError):
-                    connection.settimeout(2)
+                    connection.settimeout(20)
                     connection.recv(65536)
                     connection.sendall(text)
         thread = threading.Thread(target=serve)
@@ -289,15 +301,15 @@ def test_what_is_no_server():
     with socket.socket() as unused:
         unused.bind(('127.0.0.1', 0))
         address = f'http://127.0.0.1:{unused.getsockname()[1]}'
-        expect_exit(serving(address, *QUICK), BAD_INPUT, 'nobody answers there')
+        expect_exit(serving(address, *QUICK), BAD_INPUT, 'no server answers there')
     with answering(b'SSH-2.0-OpenSSH_9.2p1\r\n') as address:
-        expect_exit(serving(f'http://{address}', *QUICK), BAD_INPUT, 'not HTTP')
+        expect_exit(serving(f'http://{address}', *QUICK), BAD_INPUT, 'does not speak HTTP')
         expect_exit(serving(f'https://{address}', *QUICK), BAD_INPUT, 'TLS')
     with answering(b'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello') as address:
         expect_exit(serving(f'http://{address}', *QUICK), BAD_INPUT, 'lists no models')
     for url in ('file:///etc/passwd', 'http://user:secret@localhost', 'http://localhost?key=secret', 'no url'):
         done = serving(url, *QUICK)
-        expect_exit(done, BAD_INPUT, "no server's URL")
+        expect_exit(done, BAD_INPUT, "not the URL of a server")
 
 
 def test_what_a_server_does_not_take():
@@ -312,8 +324,8 @@ def test_what_a_server_does_not_take():
         fails('/key=right', key='hunter2', says='PERTOKEN_API_KEY')
         fails('', '--served-model', 'llama-9', says="does not serve 'llama-9'; it serves 'stand-in'")
         fails('/context=40', says='up to 40 tokens, but --input 32 and --output 16 are 48')
-        fails('', '--engine', 'SGLang', says="--engine says 'SGLang', the server says 'vLLM")
-        fails('/status=500', says='the server takes no request: HTTP 500')
+        fails('', '--engine', 'SGLang', says="--engine states 'SGLang', but the server reports 'vLLM")
+        fails('/status=500', says='the server accepts no requests: HTTP 500')
         fails('', of=('--accelerator', 'h9000', *QUICK[2:]), says="unknown accelerator 'h9000'")
         fails('', '--model', 'llama-9', says="unknown model 'llama-9'")
         fails('', '--precision', 'fp9', says="unknown precision 'fp9'")
@@ -328,7 +340,7 @@ def test_what_a_server_does_not_take():
 def test_key():
     record, done = measured(SCRIPT + ',key=hunter2', '--concurrency', 1, key='hunter2')
     told = f"{done.stderr}{done.stdout}{json.dumps({**record, 'url': ''})}"
-    expect('hunter2' not in told.replace('key=hunter2', ''), 'the key is told')  # which is the script's
+    expect('hunter2' not in told.replace('key=hunter2', ''), 'the key is told')  # which is part of the script
 
 
 def test_folders():
@@ -344,10 +356,10 @@ def test_help():
     expect_exit(run('probe', 'serving', '--help'), DONE, 'Usage: pertoken probe serving')
 
 
-# ---- by way of something else
+# ---- through intermediaries
 
 class Relay:
-    """Passes on what a server and its client say, and keeps what the server said; `rewrite` what is asked."""
+    """Passes on what a server and its client send, and keeps what the server sent; `rewrite` changes requests."""
 
     def __init__(self, port, address='127.0.0.1', rewrite=lambda part: part):
         self.told, self.asked, self.server, self.rewrite = b'', b'', port, rewrite
@@ -385,7 +397,7 @@ def port_of(url):
 
 
 def test_proxy():
-    """The server's name leads nowhere: only the proxy knows it."""
+    """The server's name does not resolve: only the proxy knows it."""
     name = b'http://engine.invalid:8000'
     with engine() as url, tempfile.TemporaryDirectory() as folder:
         proxy = Relay(port_of(url), rewrite=lambda part: part.replace(name, b''))
@@ -423,7 +435,7 @@ OUTPUT = 64
 
 
 def llama_rung(port):
-    """One stream: the window has the last answers but one, so that they can be held against the server's timings."""
+    """One stream: the window has all answers but the last, so that they can be compared with the server's timings."""
     with tempfile.TemporaryDirectory() as folder:
         relay = Relay(port)
         done = serving(relay.url, *MACHINE, '--input', 32, '--output', OUTPUT, '--time', 20 if DEEP else 3,
@@ -435,18 +447,21 @@ def llama_rung(port):
     expect((record['engine'], record['served_model']) == ('llama.cpp', 'random-small.gguf'), record)
     expect(record['engine_version'].startswith('b'), record['engine_version'])
     expect(rung['server_counters'].startswith('agree'), rung['server_counters'])
-    expect((rung['input_tokens'], rung['output_tokens'], rung['cached_share']) == (32, OUTPUT, 0), 'lengths')
+    expect((rung['input_tokens'], rung['output_tokens']) == (32, OUTPUT), rung)
+    # With 1,024 words, now and then a prompt begins with the word that the one before it began with.
+    expect(rung['cached_share'] < 0.01, f"{rung['cached_share']} of the prompts were cached")
     own = relay.timings()[-1 - int(rung['completed']):-1]
     expect({answer['predicted_n'] for answer in own} == {OUTPUT}, 'tokens of the window')
     return rung, own
 
 
 def differing(rung, own):
-    """What differs from the server's own clock: rates by more than 2 %. Its time of a prompt ends before the first
-    token is drawn and sent, which is what a user waits for."""
+    """What differs from the server's own clock: rates by more than 2 %. Its time for a prompt begins after the request
+    was read and ends before the first token is drawn and sent, which is what a user waits for: the rate of requests
+    one after another takes that longer time."""
     prompt_s = mean([one['prompt_ms'] / 1e3 for one in own])
     answer_s = mean([one['predicted_ms'] / 1e3 for one in own])
-    tpot_s, rate = answer_s / (OUTPUT - 1), OUTPUT / (prompt_s + answer_s)
+    tpot_s, rate = answer_s / (OUTPUT - 1), OUTPUT / (rung['ttft']['mean_s'] + answer_s)
     tolerance = 0.02 if DEEP else 0.1
     ours = {'TPOT, s': (rung['tpot']['mean_s'], tpot_s, tolerance * tpot_s),
             'TTFT, s': (rung['ttft']['mean_s'], prompt_s, tolerance * prompt_s + 3 * tpot_s),
@@ -457,7 +472,7 @@ def differing(rung, own):
 
 
 def test_llama_server():
-    """What other programs take from the server's processor between its clock and ours may need another try."""
+    """Processor time that other programs take between the server's clock and ours may require another attempt."""
     def attempt():
         with llama_server('-t', 1, '--parallel', 1, '-c', 1024, shape='small', weights=F16) as server:
             differ = differing(*llama_rung(port_of(server.url)))

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """A serving record as evidence, from the file to every face.
 
-Records of the tests' own are put beside scenarios. What compare, explain, the workbook and the page say
-of throughput and watts must be what is in the record: at the most that the server gave, at a batch, a
-rate per user, and within times to the first token and between tokens; between two rungs what a straight
-line gives, computed here. What a record says otherwise than the option is refused, a record that was
-edited is not read, a rung that was refused counts for nothing, and a static batch is decoding.
+Records of the tests' own are put beside scenarios. Throughput and watts in compare, explain, the
+workbook and the page must be those of the record: at the server's maximum, at a batch, at a rate per
+user, and within times to the first token and between tokens; between two rungs, those on a straight
+line, computed here. A record that contradicts the option is refused, an edited record is not read, a
+refused rung does not count, and a static batch is decoding.
 Deep: the workbook is recalculated after random changes.
+Seconds: 6
 """
 import json
 import sys
@@ -45,13 +46,13 @@ accelerator = h200-sxm-141
 
 
 def times(ttft_s, tpot_s):
-    """Of a rung: medians, and P90 and P99 alike."""
+    """For a rung: medians, with P90 and P99 equal."""
     def latency(seconds):
         return {**NO_LATENCY, 'p50_s': seconds / 2, 'p90_s': seconds, 'p99_s': seconds}
     return {'ttft': latency(ttft_s), 'tpot': latency(tpot_s)}
 
 
-# Requests in flight, token/s of all, W of all, seconds to the first token.
+# Requests in flight, total token/s, total W, seconds to the first token.
 POINTS = [(1, 120, 2800, 0.2), (64, 5000, 5000, 1.0), (256, 9000, 5600, 4.0)]
 CURVE = [rung(flight, rate, watts, **times(ttft, 0.01 + flight / 1e4)) for flight, rate, watts, ttft in POINTS]
 REFUSED = {**rung(128, 50000), 'refused': '3 of 12 requests failed'}
@@ -118,8 +119,8 @@ def test_most(place):
     source = item(answer, 'throughput')['source']
     expect('record-0.json: vLLM 0.10.1 on 8 accelerators, 256 requests in flight' in source, source)
     warnings = ' '.join(json.dumps(answer).split())
-    for words in ('the most that the server gave, with 256 requests in flight', 'TTFT P99 4 s',
-                  'may give more, as the ladder ends before saturation', '1 of its rungs was refused'):
+    for words in ("the server's maximum, with 256 requests in flight", 'TTFT P99 4 s',
+                  'may yield more, as the ladder ends before saturation', '1 of its rungs was refused'):
         expect(words in warnings, f'{words}: {warnings}')
 
 
@@ -128,13 +129,13 @@ def test_batch_and_rate(place):
     expect_rate(place.compare('workload.batch=64'), 5000, 5000)
     _, rate, watts, _ = between(*POINTS[:2], 40)
     expect_rate(place.compare('workload.batch=40'), rate, watts, 'projected')
-    # Rate over users on the straight line from (1, 120) to (64, 5000), solved by hand: the largest
-    # whole batch at which 42.54 + 77.46 b is 79 b or more is 27.
+    # Rate per user on the straight line from (1, 120) to (64, 5000), solved by hand: the largest whole
+    # batch at which 42.54 + 77.46 b is at least 79 b is 27.
     _, rate, watts, _ = between(*POINTS[:2], 27)
     expect_rate(place.compare('workload.interactivity=79 token/s'), rate, watts, 'projected')
     place.refused('1 to 64 requests in flight, and batch 65 is outside', 'workload.batch=65')
-    place.refused('is below what was measured', 'workload.interactivity=10 token/s')
-    place.refused('has both batch and interactivity', 'workload.batch=1', 'workload.ttft=1 s')
+    place.refused('is below the measured range', 'workload.interactivity=10 token/s')
+    place.refused('has batch along with interactivity', 'workload.batch=1', 'workload.ttft=1 s')
 
 
 def test_times(place):
@@ -144,24 +145,24 @@ def test_times(place):
         _, rate, watts, _ = between(*POINTS[:2], batch)
         expect_rate(place.compare(*settings), rate, watts, 'measured' if batch == 64 else 'projected')
         expect(place.compare(*settings)['options'][0]['workload']['batch'] == str(batch), settings)
-    place.refused('nothing that was measured keeps it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
+    place.refused('no measured point meets it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
     place.refused('ttft must be above 0 s', 'workload.ttft=0 s')
     place.records(serving(*({**each, 'ttft': NO_LATENCY} for each in CURVE)))
-    place.refused('tell no P90', 'workload.ttft=1 s')
+    place.refused('give no P90', 'workload.ttft=1 s')
 
 
-# ---- what contradicts
+# ---- contradictions
 
 def test_contradictions(place):
     place.records(serving(*CURVE))
-    place.refused('requests are of 8192 tokens in, but the records served requests of 1024 tokens in, 256 out',
+    place.refused('requests have 8192 tokens in, but the records served requests of 1024 tokens in, 256 out',
                   'workload.context=8192')
     for settings, words in ((['mine.record=nowhere.json'], 'no record named nowhere.json'),
                             (['mine.record=record-0.json', 'workload.precision=bf16'], 'precision = fp8, but'),
                             (['mine.record=record-0.json', 'mine.accelerator=b200-sxm'],
-                             'accelerator = h200-sxm-141, but the option wants'),
+                             'accelerator = h200-sxm-141, but the option asks for'),
                             (['mine.record=record-0.json', 'mine.evidence=tp0022'], 'both evidence and a record'),
-                            (['workload.tokens=total'], 'tokens = output, but the option wants total')):
+                            (['workload.tokens=total'], 'tokens = output, but the option asks for total')):
         place.refused(words, *settings)
 
 
@@ -172,11 +173,11 @@ def test_damaged(place):
     path.write_text(text.replace('5000.0', '6000.0', 1))
     place.refused('the record was changed after it was written')
     path.write_text(text[:-40])
-    place.refused('expected a whole record in JSON')
+    place.refused('expected a complete record in JSON')
     record = json.loads(text)
     record['rungs'][0]['completed'] = 63.0
     save(path, record)
-    place.refused('rungs[0]: a percentile of fewer requests than it needs')
+    place.refused('rungs[0]: a percentile with too few requests')
     del record['rungs'][0]['power']['load_power_w']
     save(path, record)
     place.refused('rungs[0].power.load_power_w: this field is missing')
@@ -190,11 +191,12 @@ def test_grades(place):
     place.records(serving(*CURVE, **public, date='2026-11-19'), serving(*CURVE[:2]),
                   serving(*CURVE[:2], date='2026-10-01'))
     expect_rate(place.compare(), 5000, 5000)
-    expect('of 3 serving records that fit, record-1.json counts' in json.dumps(place.compare()), 'which')
+    expect('of 3 matching serving records, record-1.json is used' in json.dumps(place.compare()), 'which')
 
 
 def test_watts(place):
-    """A node's contain the host's; of half of the accelerators they are those'; none are not made up."""
+    """A node's watts include the host's; for half of the accelerators they are those accelerators';
+    missing ones are not made up."""
     def metered(**power):
         return serving({**CURVE[1], 'power': {**NO_POWER, 'source': 'a meter', 'load_power_w': 8000.0, **power}})
     place.records(metered(covers='node'))
@@ -220,11 +222,11 @@ def test_decoding(place):
     answer = place.compare('workload.basis=decode', 'workload.batch=64', 'workload.context=1024')
     expect(near(item(answer, 'decode_throughput')['value'], 12000 / GPUS), 'decode_throughput')
     expect('throughput' not in answer['options'][0]['inputs'], 'a static batch served')
-    place.refused('want', 'mine.record=record-0.json', 'workload.ttft=1 s')
+    place.refused('sets ttft or tpot', 'mine.record=record-0.json', 'workload.ttft=1 s')
 
 
 def test_prediction(place):
-    """out / (in / prefill + out / decode), beside what the server did."""
+    """out / (in / prefill + out / decode), compared with the server's result."""
     place.records(serving(*CURVE[:2]), serving(STATIC, PROMPTS, basis='decode', tool='llama-bench'))
     answer = run_json('served', place.path, *place.arguments())['answers'][0]
     tables = answer['tables']
@@ -238,11 +240,11 @@ def test_prediction(place):
     expect(near(row['predicted'], 256 / (1024 / 5000 + 256 / 1500)), row)
     place.records(serving(*CURVE))
     done = run('served', place.path, '-q', *place.arguments())
-    expect('no record of decoding' in ' '.join(done.stdout.split()), done.stdout)
+    expect('no decoding record' in ' '.join(done.stdout.split()), done.stdout)
 
 
 def test_records_alone(place):
-    """What `pertoken served` shows without a scenario: the serving ones of all that a folder has."""
+    """The output of `pertoken served` without a scenario: the serving records among all in a folder."""
     folder = place.records(serving(*CURVE), serving(STATIC, basis='decode', tool='llama-bench'))
     paths = sorted(folder.glob('*.json'))
     done = run('served', *paths, '--format', 'json')

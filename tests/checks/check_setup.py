@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Does setting up ask for what a system has, and does the build find a compiler for AMD's GPUs?
+"""Does setup request what each system offers, and does the build find a compiler for AMD's GPUs?
 
-setup.sh runs on stand-ins for Debian's package tools that note what they are asked for, and where no
-tool of Debian's is; nothing is installed.
+setup.sh runs on stand-ins for Debian's package tools that record what they are asked for, and where
+there are no such tools; nothing is installed.
 """
 import os
 import pathlib
@@ -27,12 +27,12 @@ CLANG = """case "$*" in
   *) printf '\\tgfx90a\\n\\t{knows}\\n' >&2;;
 esac"""
 
-# groups, what is set, exit status, asked for, not asked for, said
+# groups, settings, exit status, requested, not requested, output
 CASES = [
     (EVERYTHING, {}, 0, ['gcc', 'chromium', 'clang-19'], [], 'setup: installing '),
     (['build'], {'LACKS': 'chromium clang-19'}, 0, ['gcc', 'libglpk-dev'], ['chromium'], 'setup: installing '),
     (EVERYTHING, {'LACKS': 'chromium clang-19 lld-19 llvm-19'}, 0, ['gcc', 'libcmocka-dev'],
-     ['chromium', 'clang-19', 'lld-19'], 'left out, for this system has no such packages: chromium clang-19 lld-19 llvm-19'),
+     ['chromium', 'clang-19', 'lld-19'], 'left out, as this system has no such packages: chromium clang-19 lld-19 llvm-19'),
     (EVERYTHING, {'LACKS': 'chromium libinih-dev'}, 1, ['gcc', 'clang-19'], ['libinih-dev'],
      'no packages of these names. Please install, under the names of your system:\n  libinih-dev\nThen'),
     (EVERYTHING, {'FAILS': '1'}, 1, ['gcc'], [], 'setup: apt-get failed. Please install'),
@@ -41,13 +41,13 @@ CASES = [
     (['gpu'], {'ROCM': '18.0.0git'}, 0, ['clang-19'], [], 'setup: installing clang-19 lld-19 llvm-19'),
 ]
 
-# What it needs of the shell's programs, and a compiler that finds the headers it is told of.
+# The programs that the shell script needs, and a compiler that finds the headers it is told about.
 SHELL = ('bash', 'env', 'grep', 'id')
 FAKE_CC = 'case " $HEADERS " in *" $3 "*) exit 0;; esac; exit 1'
 HEADERS = ('gsl/gsl_rng.h csv.h xlsxwriter.h ini.h jansson.h uthash.h gcrypt.h unistr.h zlib.h Random123/philox.h '
            'glpk.h curl/curl.h yaml.h')
 
-# Without apt-get: groups, the tools that are there, the headers, exit status, said, not said
+# Without apt-get: groups, existing tools, headers, exit status, output, not in the output
 ELSEWHERE = [
     (['build'], ['dnf', 'gcc', 'make', 'pkg-config'], HEADERS, 0, [], ['setup']),
     (['build'], ['dnf', 'gcc', 'make', 'pkg-config'], 'zlib.h', 1,
@@ -57,12 +57,12 @@ ELSEWHERE = [
     (['build'], ['zypper', 'gcc', 'make', 'pkg-config'], 'csv.h', 1,
      ['sudo zypper install gsl-devel', 'libinih-devel libjansson-devel'], ['EPEL', 'libcsv']),
     (['build', 'gpu'], ['dnf', 'gcc', 'make', 'pkg-config'], HEADERS, 0,
-     ['left out, for it can be built without: clang lld llvm'], ['sudo']),
+     ['left out, as the build can do without: clang lld llvm'], ['sudo']),
     (['build'], ['gcc', 'make', 'pkg-config'], HEADERS.replace('glpk.h', ''), 1,
      ['under the names of your system:\n  libglpk-dev (glpk.h)\nThen'], ['sudo', 'libgsl']),
 ]
 
-# compilers in order, each a version and a target that it knows; the one that is taken
+# compilers in order, each a version and a target that it supports; the one that is chosen
 COMPILERS = [
     (['22.1.8 gfx942', '19.1.7 gfx942'], 0),
     (['18.0.0git gfx942', '19.0.0git gfx942'], 1),

@@ -3,8 +3,9 @@
 
     check_simulation.py [full]
 
-The judge of the numbers is a plain simulation in Python of the same ranges on a scenario whose cost
+The numbers are compared with a plain simulation in Python of the same ranges, on a scenario whose cost
 has a closed form. PERTOKEN names the program.
+Seconds: 18
 """
 import csv
 import io
@@ -30,7 +31,7 @@ RANKS = PERTOKEN.parent / 'lib/pertoken/mpi/ranks.so'
 count = Count()
 check = count.check
 
-# Rent alone: the cost per Mtok is rental_rate / throughput / utilization, in USD per Mtok.
+# Rent only: the cost per Mtok is rental_rate / throughput / utilization, in USD per Mtok.
 RENTED = """\
 [scenario]
 title = Rented
@@ -81,7 +82,7 @@ def cost(rate, throughput, utilization=0.5):
 
 
 def check_numbers(folder):
-    """Against as many random draws in Python, within five of its standard errors."""
+    """Compared with as many random draws in Python, within five of its standard errors."""
     path = scenario(folder, '[range]\na.rental_rate = uniform(1.5, 2.5) USD/gpu/h\n'
                             'a.throughput = triangular(700, 1000, 1100) token/s\n'
                             'utilization = uniform(40, 60) %\n')
@@ -119,7 +120,7 @@ def run_ranks(ranks, *arguments, **environment):
 
 
 def check_ranks(folder, one):
-    """The same as processes of an mpirun, and their errors once."""
+    """The same as processes of an mpirun, with errors reported once."""
     if not shutil.which('mpirun') or not RANKS.exists():
         count.skip('ranks', f'no {"mpirun" if RANKS.exists() else "plugin for MPI"} here')
         return
@@ -155,7 +156,7 @@ def check_ranks(folder, one):
 
 
 def check_measured(folder):
-    """The probe's own samples as a range, and what is said of a comparison of unlike things."""
+    """The probe's own samples as a range, and the message about a comparison of different workloads."""
     path = pathlib.Path(folder) / 'measured.ini'
     path.write_text(f'[scenario]\ninherits = {ROOT}/examples/measured/this-machine.ini\n'
                     '[range]\nthis_machine.decode_throughput = from measurement\n', encoding='utf-8')
@@ -165,7 +166,7 @@ def check_measured(folder):
     inputs = json.loads(run('compare', path, *where, '-q', '--format', 'json').stdout)
     usual = next(o for o in inputs['options'] if o['id'] == 'this_machine')['items']['cost_per_mtok']
     check('around the record', 0.9 < found['percentiles']['P50'] / usual < 1.1, (found, usual))
-    # Devices differ by 2 % either way, on top of what the samples leave open.
+    # Devices differ by 2 % either way, on top of the uncertainty of the samples.
     width = found['percentiles']['P95'] / found['percentiles']['P5'] - 1
     check('at least as wide as devices differ', 0.035 < width < 0.2, width)
     check('nothing else is drawn', outcome(result, 'cost', 'h200')['deviation'] == 0)
@@ -177,7 +178,7 @@ def check_measured(folder):
 
 
 def check_discrete(folder):
-    """Percentiles of what has few values are those values, in shards as well."""
+    """Percentiles of a variable with few values are those values, in shards as well."""
     path = scenario(folder, '[range]\na.rental_rate = discrete(1: 1, 2: 1, 3: 2) USD/gpu/h\n')
     result = outcome(simulated(path), 'cost', 'a')
     wanted = [cost(rate, 1000) for rate in (1, 1, 1, 2, 3, 3, 3)]
@@ -192,7 +193,7 @@ def check_discrete(folder):
 
 
 def check_certain(folder):
-    """A case that leaves nothing uncertain keeps the sheet, which says so; there is nothing to draw."""
+    """A case without uncertainty keeps the sheet, which says so; there is nothing to draw."""
     path = scenario(folder, '[range]\na.rental_rate = uniform(1, 3) USD/gpu/h\n'
                             '[case fixed]\na.rental_rate = 2.5 USD/gpu/h\n')
     target = path.with_suffix('.xlsx')
@@ -243,7 +244,7 @@ def solved(*arguments, threads=None):
 
 
 def check_solve(folder):
-    """a costs as much as b at a rent of 2 throughput / 1000: known for every draw."""
+    """a costs the same as b at a rent of 2 throughput / 1000: known for every draw."""
     path = scenario(folder, '[range]\na.throughput = uniform(700, 1100) token/s\n'
                             'utilization = uniform(40, 60) %\n')
     rent = (path, '--option', 'a', '--match', 'b', '--for', 'rental_rate')
@@ -282,14 +283,14 @@ def check_solve(folder):
 
 
 def check_solve_whole(path):
-    """A whole number is the first one on the far side of the crossing that is cheap enough."""
+    """An integer is the first one beyond the crossing that is cheap enough."""
     bought = RENTED.replace('rental_rate = 2 USD/gpu/h', 'list_price = 2000 USD').replace(
         'utilization', 'pue = 1\nload_power = 1 W/gpu\nelectricity_price = 0 USD/kWh\nutilization')
     path.write_text(bought + '[item rack]\nlabel = Rack\nunit = USD\ngroup = capex\n'
                              'formula = 10000 USD\n'
                              '[range]\na.list_price = discrete(500: 1, 1000: 1) USD/gpu\n',
                     encoding='utf-8')
-    # Per accelerator, 10000 / n on top of the price: 251 and 751 want n = 40 and 14.
+    # Per accelerator, 10000 / n in addition to the price: 251 and 751 require n = 40 and 14.
     result = solved(path, '--option', 'a', '--for', 'accelerators', '--between', '1:200',
                     '--target', f'{1251 / (1000 * SECONDS * 8760 * 0.5 / 1e6)} USD/Mtok')
     found = result['ranges']['percentiles']
@@ -311,19 +312,22 @@ def check_faces():
 
 
 def check_stop():
-    """Ctrl-C: what was drawn until then, marked as such."""
-    process = subprocess.Popen([PERTOKEN, 'simulate', EXAMPLE, '-q', '--draws', '3000000000',
-                                '--format', 'json'], cwd=ROOT, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
+    """Ctrl-C: the draws so far, marked as such; then, before anything was drawn."""
+    for seconds in (1.5, 6, 24):
+        process = subprocess.Popen([PERTOKEN, 'simulate', EXAMPLE, '-q', '--draws', '3000000000',
+                                    '--format', 'json'], cwd=ROOT, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=300)
+        result = json.loads(out or '{}')
+        if result.get('done'):
+            break
     check('stopped', process.returncode == 0, (process.returncode, errors))
-    result = json.loads(out or '{}')
     check('partial', result.get('partial') and 0 < result['done'] < result['draws'], out[:300])
 
 
-WRONG = [  # arguments, words
+WRONG = [  # arguments, message
     (('--draws', '0'), 'draws'),
     (('--draws', '1000000000000'), 'draws'),
     (('--draws', 'many'), "not 'many'"),

@@ -183,12 +183,12 @@ def test_a_power_limit_takes_a_row(folder):
     inputs = run_json('compare', *limited(folder, 'power_limit = 1 kW'))['options'][0]['inputs']
     expect((inputs['throughput']['value'], inputs['load_power']['value']) == (9544.94, 1000), inputs['throughput'])
     expect(inputs['load_power']['grade'] == 'projected' and 'tp0347' in inputs['load_power']['source'], inputs)
-    for keys, message in (('power_limit = 900 W', 'are at another power limit than power_limit says'),
+    for keys, message in (('power_limit = 900 W', 'are at a power limit other than power_limit'),
                           ('power_limit = 0 W', 'power_limit must be above 0 W'),
-                          ('power_limit = 1 kW\nevidence = tp0345', 'is not at a power limit of 1000 W/gpu'),
+                          ('power_limit = 1 kW\nevidence = tp0345', 'was not measured at a power limit of 1000 W/gpu'),
                           ('power_limit = 1 kW\nload_power = 900 W', 'takes watts and throughput from one record or row'),
                           ('power_limit = 1 kW\nthroughput = 900 token/s', 'takes watts and throughput from one'),
-                          ('power_limit = 1 kW\nprojection = x.json', 'of no power limit')):
+                          ('power_limit = 1 kW\nprojection = x.json', 'has no power limit')):
         expect_exit(run('compare', *limited(folder, keys)), BAD_INPUT, message)
 
 
@@ -202,18 +202,18 @@ def test_a_power_limit_takes_a_record(folder):
     inputs = run_json('compare', *ask('record = held.json\npower_limit = 500 W'))['options'][0]['inputs']
     expect((inputs['throughput']['value'], inputs['load_power']['value']) == (3000, 450), inputs)
     expect_exit(run('compare', *ask('record = held.json\npower_limit = 600 W')), BAD_INPUT,
-                'is of a power limit of 500 W, not of 600 W')
+                'was measured at a power limit of 500 W, not 600 W')
     expect_exit(run('compare', *ask('record = open.json\npower_limit = 600 W')), BAD_INPUT,
-                'does not tell its power limit')
+                'does not state its power limit')
 
 
 def test_questions_of_fleets_that_stay(folder):
-    """What a question does not count with, it refuses."""
+    """A question refuses what it does not take into account."""
     day = ('--set', 'common.day_profile=office', '--set', 'common.demand=1000000 Mtok/yr')
     for command, example in (('route', 'portfolio.ini'), ('wait', 'wait.ini')):
         expect_exit(run(command, ROOT / 'examples' / example, *day), BAD_INPUT, 'changes with the hour of the day')
     expect_exit(run('route', ROOT / 'examples' / 'portfolio.ini', '--set', 'common.site_power=1 MW'), BAD_INPUT,
-                "has 'site_power', to which a portfolio is not held")
+                "has 'site_power', which a portfolio does not take into account")
 
 
 def test_draws_beyond_the_site(folder):
@@ -223,11 +223,11 @@ def test_draws_beyond_the_site(folder):
                     'throughput = 1000 token/s\n[range]\nsite_power = uniform(40, 80) kW\n')
     small = ('--draws', '1024', '--set', 'demand=10 Mtok/yr')
     words = ' '.join(run('simulate', path, *small).stdout.split())
-    expect("Draws that serve the demand within the site's power" in words, words)
+    expect("Draws that serve the demand within the site power" in words, words)
     ranked = run_json('simulate', path, *small)['ranked']
     expect(abs(ranked['a'] - 0.75) < 0.01 and abs(ranked['b'] - 0.5) < 0.01, ranked)
     told = run_json('simulate', path, '--draws', '1024')
-    expect("in no draw does it serve the demand within the site's power" in told['not_ranked']['b'], told['not_ranked'])
+    expect("it does not serve the demand within the site power in any draw" in told['not_ranked']['b'], told['not_ranked'])
 
 
 BAD = {
@@ -243,7 +243,7 @@ BAD = {
     'grid = XX': "unknown grid 'XX'",
     'grid = DE\ngrid_intensity = 3 g/kWh': "both 'grid' and 'grid_intensity' are given",
     'grid_intensity = 3 kg': "wrong unit 'kg'",
-    'embodied_carbon = 3 kg': "'embodied_carbon' means nothing without 'grid_intensity'",
+    'embodied_carbon = 3 kg': "'embodied_carbon' has no effect without 'grid_intensity'",
 }
 
 
@@ -256,9 +256,9 @@ def check_refused(folder, keys, message):
 def test_a_profile_needs_a_demand(folder):
     path = Path(folder) / 's.ini'
     for text, message in ((HEAD.format(common='day_profile = office', option='accelerators = 8'),
-                           "'day_profile' means nothing without 'demand', which no option has"),
+                           "'day_profile' has no effect without 'demand', which no option has"),
                           (HEAD.format(common='', option='accelerators = 8\nday_profile = office'),
-                           "'day_profile' means nothing to option 'a' without 'demand'")):
+                           "'day_profile' has no effect on option 'a' without 'demand'")):
         path.write_text(text.replace('demand = 1000000 Mtok/yr\n', ''))
         done = run('compare', path)
         expect_exit(done, BAD_INPUT, message)

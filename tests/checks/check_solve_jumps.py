@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""solve where the cost jumps across what is wanted: the threshold, and what it costs on both sides.
+"""solve where the cost jumps across the target: the threshold, and the cost on both sides.
 
     check_solve_jumps.py
 
-Costs that jump come of an item of the scenario's own that is a rebate or a fee beside one option's
-migration. What solve says of both sides is typed in with --set and asked of
-`compare`; the same with ranges must find the same threshold in every draw. PERTOKEN names the program.
+Costs jump because of a scenario's own item, a rebate or a fee added to one option's migration. What
+solve reports for both sides is typed in with --set and checked with `compare`; the same with ranges
+must find the same threshold in every draw. PERTOKEN names the program.
 """
 import tempfile
 from pathlib import Path
@@ -37,7 +37,8 @@ label = Fee
 unit = USD
 group = capex
 '''
-# The fee's formula; the input; the threshold and its unit; on which side it costs less; whole numbers.
+# The fee's formula; the input; the threshold and its unit; the side on which it costs less; whether
+# integers.
 JUMPS = [
     ('migration_cost * (if(electricity_price > 0.0943 USD/kWh, -0.1, 0.2) - 1)', 'electricity_price',
      0.0943, 'USD/kWh', 'above'),
@@ -57,7 +58,7 @@ def scenario(folder, formula, more=''):
 
 
 def gap_with(path, name, value, unit):
-    """What b costs over what a costs, less 1, with a value typed in."""
+    """The cost of b over that of a, less 1, with a value typed in."""
     answer = run_json('compare', path, '--set', f'{name}={value!r} {unit}')
     costs = {option['id']: option['items']['cost_per_mtok'] for option in answer['options']}
     return costs['b'] / costs['a'] - 1
@@ -93,7 +94,7 @@ def check_ranges(folder):
 
 
 def check_pole(folder):
-    """Where the cost has a pole nothing is said to be found."""
+    """Where the cost has a pole, nothing is reported as found."""
     path = scenario(folder, 'migration_cost * 0.1 / (delivered - 50 %)')
     found = run_json('solve', path, '--option', 'b', '--for', 'b.delivered', '--between', '40:60 %',
                      statuses=(DONE, NO))

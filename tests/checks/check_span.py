@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Deployments that span nodes: what fits over several, and what is said of their rate.
+"""Deployments that span nodes: what fits over several, and what is reported about their rate.
 
     check_span.py
 
 DeepSeek-V3 in FP8 does not fit into one node of eight H100, and is served from 18 of them. Its memory is
-computed again here from the catalogue's columns: weights divided over the nodes, requests on each. A rate
-whose losses nobody states is told of on every face of fit and route. PERTOKEN names the program.
+recomputed here from the catalogue's columns: weights divided over the nodes, requests on each. A rate
+whose losses are not stated is reported on every face of fit and route. PERTOKEN names the program.
 """
 import json
 import tempfile
@@ -56,25 +56,25 @@ def fit_of(path):
 
 
 def check_found(folder):
-    """As few nodes as hold the weights and a request: 671 GB over 16 times 80 GB."""
+    """The minimum number of nodes that hold the weights and a request: 671 GB over 16 times 80 GB."""
     answer, row = fit_of(scenario(folder))
     weights = float(table('models')['deepseek-v3']['params_b'])
     memory = float(table('accelerators')['h100-sxm5-80']['memory_gb'])
     fewest = next(n for n in range(1, 65) if n * PER_NODE * memory * SHARE > weights)
     expect(fewest == 2 and row['accelerators'] == 2 * PER_NODE, row)
-    expect('fits on 16 in 2 nodes' in answer['answer'], answer['answer'])
+    expect('fits on 16 accelerators in 2 nodes' in answer['answer'], answer['answer'])
 
 
 def check_given(folder):
-    """18 nodes, as they were published; requests of a node times the nodes."""
+    """18 nodes, as published; requests per node times the nodes."""
     answer, row = fit_of(scenario(folder, fit='nodes_per_replica = 18'))
     room = PER_NODE * row['memory'] * SHARE - row['weights'] / 18 - row['activations'] / 18
     expect(row['accelerators'] == 144 and row['concurrency'] == 18 * (room // row['request']), row)
-    expect('fits on 144 in 18 nodes' in answer['answer'], answer['answer'])
+    expect('fits on 144 accelerators in 18 nodes' in answer['answer'], answer['answer'])
 
 
 def check_routed(folder):
-    """route serves it; in one node it says that memory is in the way."""
+    """route serves it; in a single node it says that memory is insufficient."""
     for nodes, status in (('', DONE), ('nodes_per_replica = 18', DONE), ('nodes_per_replica = 1', NO)):
         done = run('route', scenario(folder, demand=nodes), '-q')
         if 'without GLPK' in done.stderr:
@@ -96,7 +96,7 @@ def check_whole(folder):
 
 
 def check_said(folder):
-    """Every face of both questions tells of the rate, unless its losses are stated."""
+    """Every face of both questions reports the rate, unless its losses are stated."""
     known = scenario(folder, common='scaling_efficiency = 95 %')
     for command in ('fit', 'route'):
         done = run(command, known, '-q')

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Published studies rebuilt from scenarios: each published figure beside what pertoken makes of it.
+"""Published studies rebuilt from scenarios: each published figure compared with pertoken's.
 
     check_studies.py
 
-examples/studies has a file a study, with its sources. A figure must come out within 1 %, or within the
-rounding of the study where that is coarser. A study that cannot be met says NOT MET in its file, and its
-difference must be what the file says. PERTOKEN names the program.
+examples/studies has a file for each study, with its sources. A figure must be within 1 %, or within the
+study's rounding if that is coarser. A study that cannot be reproduced says NOT MET in its file, and the
+difference must be the one in the file. PERTOKEN names the program.
 """
 from support.program import Count, ROOT, expect, run_json
 
@@ -27,7 +27,7 @@ def break_even_h(offer):
     return find
 
 
-# Study, what is published, the figure, how far ours may be off, and where ours stands.
+# Study, what is published, the figure, our tolerance, and where our figure is.
 PUBLISHED = [
     ('deepseek-day', 'cost of the day, USD', 87072, 0.01, item('tco')),
     ('deepseek-day', 'output tokens', 168e9, 0.01, item('tokens_total')),
@@ -38,7 +38,7 @@ PUBLISHED = [
     ('lenovo-lp2225', 'hours, three years', 15710, 0.01, break_even_h('three years')),
     ('nvidia-formula', 'USD in four years', 4 * 87500, 0.01, item('tco')),
 ]
-# The same, and what ours is.
+# The same, with our figure.
 NOT_MET = [
     ('lenovo-lp2368', 'months, on demand', 3.7, 3.4832,
      lambda path: break_even_h('on demand, hours used')(path) / MONTH_H),

@@ -1,23 +1,21 @@
 #!/usr/bin/python3
-"""What a program is started with beside its options: bytes that are no text, a locale, a day from the environment.
+"""What else a program is started with: bytes that are not text, a locale, a day from the environment.
 
     check_surroundings.py [NAME...]
 
 PERTOKEN and PROBE name the programs.
 """
 import datetime
-import pathlib
 import subprocess
-import tempfile
 import zipfile
 
-from support.program import (BAD_INPUT, Count, DONE, PERTOKEN, PROBE, ROOT, Skip, expect, expect_exit, run)
+from support.program import BAD_INPUT, DONE, PERTOKEN, PROBE, ROOT, Skip, expect, expect_exit, run, run_tests
 
 BASE = 'examples/mi325x-vs-h200.ini'
 NO_TEXT = b'a\xff'
 LIMIT = 253402300799  # the last second of the year 9999
 
-# Command lines with an argument that is no text somewhere.
+# Command lines with an argument that is not text somewhere.
 NO_TEXTS = [
     (PERTOKEN, (NO_TEXT,)),
     (PERTOKEN, (b'--' + NO_TEXT,)),
@@ -33,7 +31,7 @@ NO_TEXTS = [
     (PROBE, ('run', '--model', 'smollm-135m', '--wall-power', '9 W', '--wall-note', NO_TEXT)),
 ]
 
-# SOURCE_DATE_EPOCH, and the day that it is; None: an error.
+# SOURCE_DATE_EPOCH, and the day that it represents; None: an error.
 EPOCHS = [('0', '1970-01-01'), ('1790000000', '2026-09-21'), (str(LIMIT), '9999-12-31'), ('', str(datetime.datetime.now(datetime.timezone.utc).date())),
           (str(LIMIT + 1), None), ('9' * 30, None), ('-1', None), ('abc', None), ('12 ', None), ('1.5', None), ('0x10', None)]
 
@@ -74,7 +72,7 @@ def test_no_text(_):
 
 
 def test_epoch(folder):
-    """The day of a scenario that does not say its own."""
+    """The day of a scenario that does not state its own."""
     path = folder / 'undated.ini'
     path.write_text(SCENARIO.format('a', 'b'), encoding='utf-8')
     for text, day in EPOCHS:
@@ -107,7 +105,7 @@ def turkish(folder):
 
 
 def test_letters_of_a_locale(folder):
-    """I1 and i1 are one name, and what is written is written in the same order."""
+    """I1 and i1 are the same name, and the order of the output does not change."""
     locale = turkish(folder)
     path, reports = folder / 'letters.ini', []
     path.write_text(SCENARIO.format('I1', 'i1'), encoding='utf-8')
@@ -126,7 +124,7 @@ def test_letters_of_a_locale(folder):
 
 
 def test_terminal_of_a_locale(folder):
-    """A locale of UTF-8 is shown its characters, any other is not."""
+    """A UTF-8 locale gets its characters, any other does not."""
     path = folder / 'dash.ini'
     path.write_text(SCENARIO.format('a', 'b').replace('Letters', 'Größe'), encoding='utf-8')
     for locale, title in (('C.UTF-8', 'Größe'), ('C', 'Gr??e'), ('no_WHERE.UTF-8', 'Gr??e')):
@@ -134,12 +132,5 @@ def test_terminal_of_a_locale(folder):
         expect(done.stdout.startswith(title + '\n'), f'{locale}: {done.stdout[:40]}')
 
 
-def main():
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        count.tests(globals(), pathlib.Path(folder))
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_tests(globals())

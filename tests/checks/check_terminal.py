@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Do the tables fit the terminal, and do without what it cannot show?
+"""Do the tables fit the terminal, and avoid what it cannot show?
 
 Every command that prints a table, on scenarios of two and of five options with long ids, at 60, 80
-and 120 columns, with and without UTF-8: no line may be wider, nothing but ASCII may come without
-UTF-8, no colour into a pipe. On a terminal there is colour, unless NO_COLOR is set or TERM is dumb.
+and 120 columns, with and without UTF-8: no line may be wider, only ASCII is allowed without UTF-8,
+no color in a pipe. On a terminal there is color, unless NO_COLOR is set or TERM is dumb.
 """
 import re
 import tempfile
@@ -14,7 +14,7 @@ from support import program
 from support.program import Count, expect, on_terminal
 
 WIDTHS = (60, 80, 120)
-EXAMPLES = Path('examples')  # from the root: a path is a word that no line can break
+EXAMPLES = Path('examples')  # from the root: a path is a word that cannot be broken
 MANY = """\
 [scenario]
 title = Five options, two of them with the longest id there is, and a title of over eighty letters
@@ -82,13 +82,13 @@ def run(arguments, **environment):
 
 
 def columns(line):
-    """As a terminal counts: combining characters take no room, wide ones take two."""
+    """The way a terminal counts: combining characters take no room, wide ones take two."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in 'WF' else 1
                for c in line)
 
 
 def shown(arguments, width, locale):
-    """In a pipe; a derivation, whose lines are whole there, on a terminal."""
+    """In a pipe; a derivation, whose lines stay whole there, on a terminal."""
     environment = {'COLUMNS': str(width), 'LC_ALL': locale}
     if arguments[0] != 'explain':
         return run(arguments, **environment)
@@ -99,7 +99,7 @@ def check_width(arguments, width):
     for locale in ('C.UTF-8', 'C'):
         text = shown(arguments, width, locale)
         for line in text.split('\n'):
-            word = ' ' not in line.strip('│├└─|`- ')  # a path, which no line can break
+            word = ' ' not in line.strip('│├└─|`- ')  # a path, which cannot be broken
             expect(columns(line) <= width or word, f'{columns(line)} columns of {width}: {line!r}')
         expect('\033' not in text, 'colour in a pipe')
         expect(locale != 'C' or text.isascii(), 'more than ASCII without UTF-8')

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A token that nobody asked for is not a product: what `demand` does to cost, power, rent and verdict.
+"""A token without demand is not a product: what `demand` does to cost, power, rent and verdict.
 
-Every figure here is worked out from the description alone, in the comments beside it.
+Every figure here is computed from the description alone, in the comments beside it.
 Seconds: 4
 """
 import tempfile
@@ -49,7 +49,8 @@ def near(found, wanted, what):
 
 
 def check_dearer_option_does_not_win(folder):
-    """Both meet 700,000 Mtok a year; the dearer could serve 16.8 % more, which nobody wants."""
+    """Both meet 700,000 Mtok a year; the more expensive one could serve 16.8 % more, for which there
+    is no demand."""
     common = 'demand = 700000 Mtok/yr\n'
     cheap = option('cheap', 'throughput = 1000 token/s\nlist_price = 14000 USD\n')    # 48 of them
     dear = option('dear', 'throughput = 1750 token/s\nlist_price = 24600 USD\n')      # 32, 16.8 % over
@@ -66,7 +67,7 @@ def check_dearer_option_does_not_win(folder):
     expect(answer['cheapest'] == ['cheap'], f'the cheapest: {answer["cheapest"]}')
 
 
-# What is given of option a beside a throughput, and what follows: item -> value.
+# What is given for option a in addition to a throughput, and the results: item -> value.
 LOAD = 100_000 / EIGHT * 0.5        # the share of the time in use, at 50 % when all is sold
 CASES = {
     'load drives power': (DEMAND + BOUGHT, H200, {
@@ -97,7 +98,7 @@ CASES = {
     'the rest bought by the hour': (DEMAND + BOUGHT + 'accelerators = 4\nburst_rate = 3 USD/h\n', H200, {
         'tokens_total': 2e11, 'unmet_total': 0,
         'burst_total': 2 * (100_000 - EIGHT / 2) * 1e6 / (1000 * 3600 * 0.5) * 3}),
-    # Half a year of ramp serves a quarter less of the first year.
+    # Half a year of ramp serves a quarter less in the first year.
     'unmet in one year': (DEMAND + BOUGHT + 'ramp = 6 month\n', H200, {
         'demand_met': 0.75 * EIGHT / 1000, 'headroom_least': 0.75 * EIGHT / 1000 - 100,
         'unmet_total': (100_000 - 0.75 * EIGHT) * 1e6}),
@@ -115,7 +116,7 @@ def check_items(folder, keys, accelerator, wanted):
 
 
 def check_adds_up(folder):
-    """Input and output, undiscounted and levelised; and the levelised hour."""
+    """Input and output, undiscounted and levelized; and the levelized hour."""
     items = items_of(folder, option('a', BOUGHT + 'accelerators = 8\nwacc = 9 %/yr\ndecode_throughput = 1500 token/s\n'
                                     'prefill_throughput = 9000 token/s\ninput_tokens = 2000 token\n'
                                     'output_tokens = 500 token\n'))['a']
@@ -130,7 +131,7 @@ FACES = DEMAND + option('a', BOUGHT) + option('b', BOUGHT + 'accelerators = 4\n'
 
 
 def check_said_on_faces(folder):
-    """Headroom, and who falls short by how much, on the terminal, in CSV and in JSON."""
+    """Headroom, and which option falls short by how much, on the terminal, in CSV and in JSON."""
     answer = told(folder, FACES)
     expect(answer['not_ranked'] == {'b': 'at worst it serves 63.1 % of the demand'}, answer['not_ranked'])
     path = Path(folder, 'served.ini')
@@ -138,13 +139,13 @@ def check_said_on_faces(folder):
     near(float(rows['b', 'unmet_total']), 2 * (100_000 - EIGHT / 2) * 1e6, 'unmet in CSV')
     near(float(rows['a', 'headroom_least']), 26.144, 'headroom in CSV')
     shown = run('compare', path, '-q', environment={'COLUMNS': '200'}).stdout
-    for text in ('Headroom', '26.1', 'Demand not served', 'Not ranked: b: at worst it serves 63.1 %'):
+    for text in ('Minimum headroom', '26.1', 'Demand not served', 'Not ranked: b: at worst it serves 63.1 %'):
         expect(text in shown, f'{text!r} is not in:\n{shown}')
 
 
 def check_whole_units(folder):
-    for keys, accelerator, wanted in ((BOUGHT + 'accelerators = 80\n', RACK, 'they are sold by 72, as 144'),
-                                      (BOUGHT + 'accelerators = 12\n', H200, 'they are sold by 8, as 16'),
+    for keys, accelerator, wanted in ((BOUGHT + 'accelerators = 80\n', RACK, 'they are sold in units of 72, as 144'),
+                                      (BOUGHT + 'accelerators = 12\n', H200, 'they are sold in units of 8, as 16'),
                                       (BOUGHT + 'accelerators = 144\n', RACK, None),
                                       (BOUGHT + 'accelerators = 5\n', CARD, None),
                                       ('rental_rate = 2 USD/h\naccelerators = 12\n', H200, None)):
@@ -154,7 +155,7 @@ def check_whole_units(folder):
 
 BAD = {
     'a burst without a demand': ('accelerators = 8\n' + BOUGHT + 'burst_price = 1 USD/Mtok\n',
-                                 "'burst_price' means nothing to option 'a' without 'demand'"),
+                                 "'burst_price' has no effect on option 'a' without 'demand'"),
     'two bursts': (DEMAND + BOUGHT + 'burst_price = 1 USD/Mtok\nburst_rate = 1 USD/h\n',
                    "has both 'burst_rate' and 'burst_price'"),
     'two rents': (DEMAND + 'rental_rate = 1 USD/h\non_demand_rate = 1 USD/h\n',

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/source.h"
 
-#include "base/record.h"
+#include "base/record_digest.h"
 
 #include <assert.h>
 #include <jansson.h>

@@ -1,8 +1,8 @@
-// Any text as what other programs and the environment tell the probe: ipmitool, a Redfish service,
-// an inference server's counters and what it says of itself, PERTOKEN_GPU_TUNING.
+// Any text as input from other programs and the environment to the probe: ipmitool, a Redfish
+// service, an inference server's counters and its self-description, PERTOKEN_GPU_TUNING.
 #include "fuzz.h"
 
-#include "kernels/gpu/host/tuning.h"
+#include "kernels/gpu/plan/tuning.h"
 #include "probe/meters/wall.h"
 #include "probe/serving/counters.h"
 #include "probe/serving/engine.h"

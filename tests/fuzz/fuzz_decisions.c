@@ -1,14 +1,14 @@
-// Any text as a scenario file that asks something: [claim], [fit], [demand], [wait], [rent].
+// Any text as a scenario file that asks questions: [claim], [fit], [demand], [wait], [rent].
 #include "fuzz.h"
 
 #include "model/scenario/reading/read.h"
-#include "reports/answers/faces.h"
 #include "reports/answers/questions.h"
+#include "reports/faces/faces.h"
 
 #include <assert.h>
 #include <math.h>
 
-// A cell is words, a number or nothing.
+// A cell holds words, a number or nothing.
 static void check_table(const struct answer_table *table) {
   assert(table->column_count > 0);
   for (size_t i = 0; i < table->row_count * table->column_count; i++)

@@ -1,4 +1,4 @@
-// Any line of text as a formula, and its tree as text again.
+// Any line of text as a formula, and its tree converted back to text.
 #include "fuzz.h"
 
 #include "model/cost/formula.h"
@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-// The text of a tree parses back to a tree of the same text.
+// A tree's text parses to a tree with the same text.
 static void check_round_trip(const struct node *node, struct fuzz *fuzz, struct place place) {
   const char *text = formula_text(node, &fuzz->arena);
   const struct node *again = formula_parse(text, place, &fuzz->arena, &fuzz->diagnostics);

@@ -1,5 +1,5 @@
-// Any text as another program's results, and as a record what is read: that it holds together is
-// what the readers see to.
+// Any text as another program's results, and the results written as a record: the readers of
+// records check that it is consistent.
 #include "fuzz.h"
 
 #include "model/evidence/catalog.h"

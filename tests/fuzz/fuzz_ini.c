@@ -17,7 +17,7 @@ static void check_key(const struct ini *ini, const struct ini_key *key) {
   assert(strncmp(start + key->value_place.column - 1, key->value, strlen(key->value)) == 0);
 }
 
-// Each section and key is the first of its name, found by it, in the order of the file.
+// Sections and keys are the first of their name, can be found by it, and are in file order.
 static void check_ini(const struct ini *ini) {
   int line = 0;
   for (size_t i = 0; i < ini->section_count; i++) {

@@ -1,4 +1,4 @@
-// Any text as a cost model of the user's own, `--model FILE`, with one of the examples' options.
+// Any text as a user's cost model, `--model FILE`, with one of the examples' options.
 #include "fuzz.h"
 
 #include "model/scenario/reading/read.h"

@@ -15,7 +15,7 @@ static void check_outcome(const struct outcome *outcome) {
     assert(outcome->percentiles[i - 1] <= outcome->percentiles[i]);
 }
 
-// What is read is told, and printed so that it is read again.
+// What was read is reported, and printed so that it can be read again.
 static void check_part(struct fuzz *fuzz, struct simulation_part *part) {
   struct diagnostics told = {.arena = &fuzz->arena};
   const struct simulation *simulation = simulation_result(part, &fuzz->arena, &told);
@@ -26,7 +26,7 @@ static void check_part(struct fuzz *fuzz, struct simulation_part *part) {
   assert(simulation_part_print(part, file.stream) == 0 && fflush(file.stream) == 0);
   struct simulation_part *again = simulation_part_read(file.path, &fuzz->arena, &told);
   assert(again);
-  assert(simulation_merge(again, part, &told) != 0); // its shards are there already
+  assert(simulation_merge(again, part, &told) != 0); // its shards are already there
   fuzz_file_close(&file);
 }
 

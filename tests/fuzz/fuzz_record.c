@@ -1,5 +1,5 @@
-// Any text as a measurement record. Its digest is mended first: otherwise no change of a record
-// would come further than that.
+// Any text as a measurement record. Its digest is corrected first: otherwise no changed record
+// would get past that check.
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "fuzz.h"
@@ -31,7 +31,7 @@ static void check_result(const struct measurement_record *record, const struct m
   check_window(&result->readings.load);
 }
 
-// What is read is written so that it is read again, as the same content.
+// What was read is written so that it can be read again, with the same content.
 static void check_record(struct fuzz *fuzz, void *read) {
   struct measurement_record *record = read;
   for (size_t i = 0; i < record->count; i++)

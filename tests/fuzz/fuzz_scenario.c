@@ -1,4 +1,4 @@
-// Any text as a scenario file, against the shipped catalogue cut short by tests/fuzz/run.
+// Any text as a scenario file, with the shipped catalogue, truncated by tests/fuzz/run.
 #include "fuzz.h"
 
 #include "model/scenario/reading/read.h"
@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <math.h>
 
-// A result that is shown must be a number.
+// A displayed result must be a number.
 static void check_option(const struct scenario *scenario, const struct option *option) {
   const struct model *model = scenario->model;
   for (int d = 0; d < model->count; d++)

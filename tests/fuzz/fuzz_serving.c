@@ -1,8 +1,9 @@
-// Any text as a serving record. Its digest is mended first: otherwise no change of a record would
-// come further than that.
+// Any text as a serving record. Its digest is corrected first: otherwise no changed record would
+// get past that check.
 #include "base/diagnostics.h"
 #include "fuzz.h"
 
+#include "model/delivery/fleet_item.h"
 #include "model/evidence/serving.h"
 
 #include <assert.h>
@@ -18,11 +19,21 @@ static void check_rung(const struct serving_record *record, const struct serving
          rung->completed >= serving_samples(99));
 }
 
-// What is read is written so that it is read again, as the same content.
+// The items for a fleet come from the record's loads, each of which counts or is refused.
+static void check_items(struct fuzz *fuzz, const struct serving_record *record) {
+  const struct fleet_items items = fleet_items_of_serving(record, "a.json", &fuzz->arena);
+  assert(items.count + items.refused.count == record->count);
+  for (size_t i = 0; i < items.count; i++)
+    assert(*items.list[i].node && *items.list[i].workload.words &&
+           items.list[i].workload.input_tokens >= 0);
+}
+
+// What was read is written so that it can be read again, with the same content.
 static void check_record(struct fuzz *fuzz, void *read) {
   struct serving_record *record = read;
   for (size_t i = 0; i < record->count; i++)
     check_rung(record, &record->rungs[i]);
+  check_items(fuzz, record);
   struct diagnostics told = {.arena = &fuzz->arena};
   const char *path = fuzz_path(fuzz);
   assert(serving_write(record, path, &fuzz->arena, &told) == 0);

@@ -1,5 +1,5 @@
-// Any bytes as a stream of events, in pieces of any size: what comes out depends neither on the cuts nor
-// on what was learnt of earlier chunks.
+// Any bytes as a stream of events, in pieces of any size: the result depends neither on the cuts
+// nor on what was learned from earlier chunks.
 #include "base/source.h"
 #include "fuzz.h"
 
@@ -26,7 +26,7 @@ static void check_same(const struct stream *one, const struct stream *two) {
   assert(strcmp(one->complaint, two->complaint) == 0);
 }
 
-// The first byte says how long the pieces are.
+// The first byte determines the length of the pieces.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct stream whole = {0}, cut = {0};
   if (size == 0)

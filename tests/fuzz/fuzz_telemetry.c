@@ -1,5 +1,5 @@
-// Any text as a power file and as a server's counters: what is read can be asked for the energy of any
-// window, and what is made of counters holds together as a record.
+// Any text as a power file and as a server's counters: any window's energy can be computed from the
+// former, and a record made from the latter is consistent.
 #include "fuzz.h"
 
 #include "base/source.h"

@@ -1,4 +1,4 @@
-// Any line of text as a unit, and as a quantity where each of some units is expected.
+// Any line of text as a unit, and as a quantity in each of several expected units.
 #include "fuzz.h"
 
 #include "model/cost/units.h"

@@ -1,4 +1,4 @@
-# The GPU of this machine under a budget of time; resumable. See tests/gpu/check, which builds
+# Checks this machine's GPU within a time budget; resumable. See tests/gpu/check, which builds
 # gpu-programs with GPU=here.
 BUDGET ?= 1800
 
@@ -6,5 +6,37 @@ BUDGET ?= 1800
 gpu-check: ## measure this machine's GPU: BUDGET=seconds; call again to go on
 	@tests/gpu/check --budget $(BUDGET) $(GPU_CHECK)
 
-gpu-programs: $(PLUGINS) $(BUILD)/pertoken-probe $(LADDER)
+gpu-programs: $(PLUGINS) $(BUILD)/pertoken-probe $(LADDER) $(if $(PLUGINS),$(BUILD)/tests/lib/hip_decode.so)
 	@:
+
+# For a machine without a compiler: what a check of one architecture needs. The programs are linked
+# again, so that they find their libraries beside themselves, and no other program does.
+ARCH ?= sm_90a
+PACKED := $(BUILD)/packed
+PACKED_CUDA := $(filter-out gfx%,$(ARCH:sm_%=%))
+PACKED_HIP := $(filter gfx%,$(ARCH))
+PACKED_BACKEND := $(if $(PACKED_HIP),hip.so,cuda.so)
+PACKED_FOR := $(if $(PACKED_HIP),HIP_ARCHITECTURES=$(PACKED_HIP) HIP_PERSISTENT=$(filter $(PACKED_HIP),$(HIP_PERSISTENT)), \
+                CUDA_ARCHITECTURES=$(PACKED_CUDA) \
+                PERSISTENT_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),100))
+packed_plugin = $(PACKED)/$(ARCH)/$(1)lib/pertoken/$(PACKED_BACKEND)
+packed_make = $(MAKE) $(PACKED_FOR) GPU_BUILD=$(PACKED)/$(ARCH)/$(1)gpu \
+                PLUGIN_FOLDER=$(PACKED)/$(ARCH)/$(1)lib/pertoken $(call packed_plugin,$(1))
+
+# where OBJECT BESIDE
+define packed_program
+$(PACKED)/$(1): $(BUILD)/obj/$(2).o $$(LIBRARY) $$(MODEL)
+	@mkdir -p $$(@D)
+	@echo "  link $$@"
+	$$(Q)$$(LINK) -Wl,--disable-new-dtags,-rpath,'$$$$ORIGIN/$(3)' -o $$@ $$^ $$(LIBS)
+endef
+$(eval $(call packed_program,pertoken-probe,probe/commands/main,shared))
+$(eval $(call packed_program,bench/gpu_kernels,tests/bench/gpu_kernels,../shared))
+
+.PHONY: gpu-pack
+gpu-pack: $(PACKED)/pertoken-probe $(PACKED)/bench/gpu_kernels ## pack what checks a GPU of one kind: ARCH=sm_90a, gfx942
+	$(if $(or $(and $(PACKED_HIP),$(GPU_CLANG)),$(and $(PACKED_CUDA),$(HAS_CUDA))),,$(error nothing here compiles for $(ARCH)))
+	@$(call packed_make,)
+	$(if $(PACKED_CUDA),@$(call packed_make,stamped/) GPU_STAMPS=yes)
+	@tests/gpu/pack --name pertoken-gpu-$(ARCH) --probe $< --ladder $(PACKED)/bench/gpu_kernels \
+	  --plugin $(call packed_plugin,) $(if $(PACKED_CUDA),--stamped $(call packed_plugin,stamped/)) --out $(BUILD)

@@ -1,4 +1,4 @@
-"""building: the programs that a check needs, made for the GPUs in this machine alone."""
+"""building: builds the programs that a check needs, only for the GPUs in this machine."""
 import os
 import pathlib
 import time
@@ -15,7 +15,8 @@ SUFFIXES = ('.c', '.h', '.cu', '.S')
 
 
 def is_new_enough(probe):
-    """Built after the newest of its sources; a folder of binaries alone has none to be older than."""
+    """Built after its newest source; a folder of binaries alone has no sources to be compared
+    with."""
     plugins = list(PLUGINS.glob('*.so'))
     if not probe.exists() or not plugins:
         return False
@@ -25,14 +26,15 @@ def is_new_enough(probe):
 
 
 def make(budget, log):
-    """What can be built, is: a GPU's kernels need no library that the probe may lack."""
+    """Builds what can be built: a GPU's kernels need none of the libraries that the probe may
+    lack."""
     jobs = len(os.sched_getaffinity(0))
     command = ['make', '-C', ROOT, '--keep-going', f'-j{jobs}', 'GPU=here', 'gpu-programs']
     return running.run(command, budget.left(), log)
 
 
 def said_of(set_up):
-    """Why there was no set-up, and what to install by hand."""
+    """Why setup failed, and what to install by hand."""
     if set_up.status is None:
         return f'setup: nothing came of it in {set_up.seconds:.0f} s'
     return set_up.output[max(set_up.output.rfind('setup: '), 0):].strip()

@@ -1,7 +1,7 @@
 """groups: what several equal GPUs of a machine do together, or one of them for its share.
 
-Of one model on N of them (tensor parallel), of a model on each at once (data parallel), and what an
-all-reduce takes. With one GPU these are left out, and one rank's share of eight is measured instead.
+One model on N of them (tensor parallel), a model on each at once (data parallel), and the duration of
+an all-reduce. With one GPU these are left out, and one rank's share of eight is measured instead.
 """
 import machine
 import running
@@ -15,7 +15,7 @@ TOGETHER = f'together {workloads.TOGETHER.name()}'
 
 
 def equal_devices(context):
-    """The names of the GPUs that are like the one that is measured; of one that was named, itself."""
+    """The names of the GPUs that are like the measured one; if one was named, only that one."""
     if ':' in context.wanted or context.device['backend'] not in machine.ACCELERATORS:
         return [context.name]
     return [machine.name_of(device) for device in context.devices
@@ -29,7 +29,7 @@ def why_alone(context):
 
 
 def joined(names):
-    """cuda:0,1 of cuda:0 and cuda:1."""
+    """cuda:0,1 for cuda:0 and cuda:1."""
     return names[0] + ''.join(',' + name.partition(':')[2] for name in names[1:])
 
 
@@ -41,7 +41,7 @@ def left_out(words):
 
 def exchanging(names):
     def run(context, limit_s):
-        """How fast each reads its memory, and what an all-reduce among them takes."""
+        """How fast each reads its memory, and how long an all-reduce among them takes."""
         context.measured = True
         shown = machine.listed(context.probe, True, joined(names), limit_s, context.log(EXCHANGE))
         exchange = shown['all_reduce']
@@ -106,7 +106,7 @@ def steps_of(context):
 
 
 def shares_of(context):
-    """Of several GPUs nothing: their own exchanges are measured."""
+    """Nothing for several GPUs: their own exchanges are measured."""
     of = workloads.TINY_SHARE_OF if context.tiny else workloads.SHARE_OF
     if len(equal_devices(context)) > 1:
         return []

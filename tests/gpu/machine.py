@@ -1,4 +1,4 @@
-"""machine: what this machine is, in the words of its own tools, and the device that is measured."""
+"""machine: what this machine is, according to its own tools, and the device that is measured."""
 import json
 import os
 import platform
@@ -13,7 +13,7 @@ NVIDIA_FIELDS = ('name,uuid,pci.bus_id,vbios_version,driver_version,ecc.mode.cur
                  'clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,temperature.gpu,'
                  'temperature.memory,persistence_mode,compute_mode')
 
-# Each is asked where it is on the machine.
+# Each is run if it is on the machine.
 TOOLS = [
     ('nvidia-smi', '-q'),
     ('nvidia-smi', f'--query-gpu={NVIDIA_FIELDS}', '--format=csv'),
@@ -35,7 +35,7 @@ def without_serials(text):
 
 
 def find_tool(name):
-    """On PATH, or where CUDA and ROCm put theirs."""
+    """On PATH, or where CUDA and ROCm put it."""
     for path in (None, '/usr/local/cuda/bin', '/opt/rocm/bin'):
         found = shutil.which(name, path=path)
         if found:
@@ -57,8 +57,8 @@ def ask_tools(log):
 
 
 def listed(probe, calibrate, device, limit_s, log):
-    """What the probe shows: devices, meters, absent backends; of several devices that are calibrated
-    what an all-reduce takes; `words` say why it shows nothing."""
+    """What the probe shows: devices, meters, absent backends; for several calibrated devices, the
+    duration of an all-reduce; `words` say why it shows nothing."""
     nothing = {'devices': [], 'meters': [], 'absent': [], 'all_reduce': None, 'words': ''}
     command = [probe, 'list', '--format', 'json']
     if calibrate:
@@ -84,7 +84,7 @@ def name_of(device):
 
 
 def why_none(shown, wanted):
-    """Which devices there are instead of the one that is wanted, and why a backend has none."""
+    """Which devices there are instead of the requested one, and why a backend has none."""
     devices = [f'{name_of(device)} {device["name"]}' for device in shown['devices']]
     absent = [f'{backend["name"]}: {backend["why"]}' for backend in shown['absent']]
     return (f'no {wanted or "GPU"} among the devices: {", ".join(devices) or "none"}'
@@ -92,7 +92,7 @@ def why_none(shown, wanted):
 
 
 def choose(devices, wanted):
-    """The device named (cuda, cuda:1), or the first accelerator; None without one."""
+    """The device named (cuda, cuda:1), or the first accelerator; None if there is none."""
     for device in devices:
         if wanted in (device['backend'], name_of(device)) or (
                 not wanted and device['backend'] in ACCELERATORS):

@@ -1,8 +1,19 @@
-"""order: the steps of a check, most valuable first."""
+"""order: the steps of a check, most valuable first: of the whole check, or of one of four calls of a few
+minutes each.
+
+A tells whether the kernels are correct and how fast they are, B which of their variants are better, C
+gives records with watts and the targets, D the peer, several GPUs and other sizes. Steps that two of them
+share are done once.
+"""
 import groups
+import trial
 import workloads
-from steps import (PEER_ROUNDS, SANITIZERS, Step, comparing, environment, ladder, measuring,
+from steps import (PEER_ROUNDS, SANITIZERS, Step, comparing, environment, if_known, ladder, measuring,
                    read_bandwidth, rechecking, sanitizing)
+
+WHOLE_S = 600  # from this budget on, a check without --plan runs everything, not call by call
+IN_A = ('memcheck', 'racecheck')  # of the sanitizer tools
+QUICK_S = 2  # of sampling, in a record of call A
 
 
 def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds):
@@ -10,28 +21,113 @@ def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds):
             for workload in list_of]
 
 
-def steps_of(context):
-    """The first record comes before what takes minutes: the probe verifies what it measures.
+def beginning(context):
+    """For each participating device."""
+    return [Step('environment', 5, 300, environment, each_device=True),
+            Step('bandwidth-before', 5, 120, read_bandwidth, each_device=True)]
 
-    In a rehearsal a few of each kind.
-    """
-    tiny, some, peers = context.tiny, context.some, context.peers()
-    short = 0.1 if tiny else 0.5
-    first, *others = some(workloads.RECORDS, 2)
-    seconds = 0.2 if tiny else 10
-    return [
-        Step('environment', 5, 300, environment),
-        Step('bandwidth-before', 5, 120, read_bandwidth),
-        *measured_steps('record', 5 if tiny else 30, 400, [first], '', seconds),
-        *measured_steps('verify', 5 if tiny else 20, 180, some(workloads.VERIFIED, 1), 'verify', short),
-        *(Step(f'sanitizer {tool}', 5 if tiny else 20, 60, sanitizing(tool)) for tool in SANITIZERS),
-        *measured_steps('record', 5 if tiny else 60, 400, others, '', seconds),
-        *groups.steps_of(context),
-        Step('ladder', 5 if tiny else 60, 300, ladder),
-        *(Step(f'peer {workload.name()} {number}', 5 if tiny else 60, 300, comparing(workload, number))
-          for number in range(1, PEER_ROUNDS + 1) for workload in peers),
-        *groups.shares_of(context),
-        *measured_steps('attention', 90, 400, some(workloads.ATTENTION, 0), 'attention', 5),
-        *measured_steps('grid', 90, 600, some(workloads.GRID, 0), 'grid', 2),
-        Step('recheck', 5 if tiny else 60, 600, rechecking),
-    ]
+
+def records(context):
+    return measured_steps('record', 5 if context.tiny else 60, 400, context.some(workloads.RECORDS, 2), '',
+                          0.2 if context.tiny else 10)
+
+
+def families(context):
+    short = 0.1 if context.tiny else 0.5
+    return [*(Step(f'record {workload.name()}', 60, 400, if_known(measuring(workload, '', 10)))
+              for workload in context.some(workloads.FAMILIES, 0)),
+            *(Step(f'prompts {workload.name()}', 5 if context.tiny else 60, 400,
+                   if_known(measuring(workload, 'prompts', short)))
+              for workload in context.some(workloads.PROMPTS, 1))]
+
+
+def verified(context):
+    return measured_steps('verify', 5 if context.tiny else 20, 180, context.some(workloads.VERIFIED, 1), 'verify',
+                          0.1 if context.tiny else 0.5)
+
+
+def sanitized(context, tools):
+    return [Step(f'sanitizer {tool}', 5 if context.tiny else 20, 60, sanitizing(tool)) for tool in tools]
+
+
+def ways(context):
+    """Verification of every way, and the duration of a large batch in each that the device has."""
+    needs_s = 5 if context.tiny else 15
+    sizes = context.some([workloads.WAYS], 1)
+    return [*(Step(f'verify-way {trial.way_name(way)}', needs_s, 60, trial.verifying(way)) for way in trial.WAYS),
+            *(Step(f'way {workload.name()} {trial.way_name(way)}', needs_s, 60,
+                   trial.timing(workload, way, 0.2 if context.tiny else QUICK_S))
+              for workload in sizes for way in trial.WAYS if trial.MANY_ROWS in trial.WAY_BATCHES[way])]
+
+
+def looking_inside(context):
+    needs_s = 5 if context.tiny else 20
+    return [Step('ncu', needs_s, 90, trial.profiling), Step('stamps', needs_s, 60, trial.stamping)]
+
+
+def peers(context, rounds):
+    return [Step(f'peer {workload.name()} {number}', 5 if context.tiny else 60, 300, comparing(workload, number))
+            for number in rounds for workload in context.peers()]
+
+
+def ending(context):
+    return [Step('recheck', 5 if context.tiny else 60, 600, rechecking)]
+
+
+def larger(context):
+    return [*groups.shares_of(context),
+            *measured_steps('attention', 90, 400, context.some(workloads.ATTENTION, 0), 'attention', 5)]
+
+
+def whole_ladder(context):
+    return [Step('ladder', 5 if context.tiny else 60, 300, ladder)]
+
+
+def grids(context):
+    return measured_steps('grid', 90, 600, context.some(workloads.GRID, 0), 'grid', 2)
+
+
+# ---- the calls
+
+def call_a(context):
+    needs_s, seconds = (5, 0.2) if context.tiny else (15, QUICK_S)
+    first, *others = measured_steps('quick', needs_s, 60, context.some(workloads.QUICK, 2), 'quick', seconds)
+    return [*beginning(context), first, *ways(context)[:len(trial.WAYS)], *sanitized(context, IN_A), *others,
+            *ways(context)[len(trial.WAYS):], Step('ladder-rows', needs_s, 90, trial.few_rows),
+            *looking_inside(context)]
+
+
+def call_b(context):
+    return [*beginning(context), *whole_ladder(context), *verified(context),
+            *sanitized(context, [tool for tool in SANITIZERS if tool not in IN_A])]
+
+
+def call_c(context):
+    return [*beginning(context), *records(context), *larger(context), *families(context), *ending(context)]
+
+
+def call_d(context):
+    return [*beginning(context), *peers(context, [1]), *groups.steps_of(context),
+            *peers(context, range(2, PEER_ROUNDS + 1)), *grids(context)]
+
+
+def whole(context):
+    """The first record comes before what takes minutes: the probe verifies what it measures."""
+    first, *others = records(context)
+    return [*beginning(context), first, *verified(context), *sanitized(context, SANITIZERS), *others,
+            *families(context), *groups.steps_of(context), *whole_ladder(context), *ways(context),
+            *looking_inside(context), *peers(context, range(1, PEER_ROUNDS + 1)), *larger(context),
+            *grids(context), *ending(context)]
+
+
+CALLS = {'A': call_a, 'B': call_b, 'C': call_c, 'D': call_d, 'all': whole}
+
+
+def steps_of(context, plan=''):
+    """The steps of a call or, if none is named, of all: with a short budget call by call. In a rehearsal a
+    few of each kind."""
+    if not plan and context.budget.seconds >= WHOLE_S:
+        plan = 'all'
+    names = [plan] if plan else ['A', 'B', 'C', 'D']
+    steps = {step.name: step for name in names for step in CALLS[name](context)}
+    return list(steps.values())

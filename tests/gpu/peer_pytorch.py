@@ -31,11 +31,11 @@ SKIPPED, WRONG = 77, 1
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NAMES = ('layers', 'hidden', 'heads', 'kv_heads', 'head_dim', 'ffn_hidden', 'vocab')
 SMALL = dict(zip(NAMES, (2, 256, 8, 2, 64, 512, 512)))
-EPSILON, THETA = 1e-5, 1e4  # they do not change the speed
+EPSILON, THETA = 1e-5, 1e4  # they do not affect the speed
 E4M3_MAX = 448.0  # OCP 8-bit floating point specification, 2023
-SAMPLE_S = 0.02  # at least, of one sample
-# Relative norm of the logits' error: our 1e-2, and a residual stream in bf16; with fp8 activations a
-# value near an edge falls to the neighbour, an eighth apart.
+SAMPLE_S = 0.02  # minimum duration of a sample
+# Relative norm of the logits' error: our 1e-2, plus a residual stream in bf16; with fp8 activations a value near a
+# boundary rounds to its neighbor, an eighth apart.
 TOLERANCES = {'bf16': 2e-2, 'fp8-w8a16': 2e-2, 'fp8-w8a8': 5e-2}
 
 
@@ -57,14 +57,14 @@ HAS_FP8 = hasattr(torch, 'float8_e4m3fn') and hasattr(torch, '_scaled_mm')
 # ---- fp8
 
 def e4m3_type(device):
-    """gfx94x multiplies another fp8, of half the range, than OCP's."""
+    """gfx94x multiplies an fp8 other than OCP's, with half the range."""
     architecture = getattr(torch.cuda.get_device_properties(device), 'gcnArchName', '') \
         if device.type == 'cuda' else ''
     return torch.float8_e4m3fnuz if architecture.startswith('gfx94') else torch.float8_e4m3fn
 
 
 def e4m3_rounded(x):
-    """Float values rounded to the nearest even e4m3, for where PyTorch has no such type."""
+    """Float values rounded to the nearest even e4m3, for versions of PyTorch without such a type."""
     magnitude = x.abs().clamp(min=2.0 ** -6)
     step = torch.exp2(torch.floor(torch.log2(magnitude)) - 3)
     return (torch.round(x / step) * step).clamp(-E4M3_MAX, E4M3_MAX)
@@ -101,15 +101,15 @@ def rotated(x, cosine, sine):
 
 
 class Fused:
-    """The functions above, as they are or compiled."""
+    """The functions above, unchanged or compiled."""
     FUNCTIONS = dequantised, normed, gated, rotated, quantised
     dequantised, normed, gated, rotated, quantised = map(staticmethod, FUNCTIONS)
 
     @classmethod
     def compile(cls, of_one_row):
-        """A function is compiled once for each shape, up to a limit that is 8 unless raised; what is beyond
-        it runs as it is. A product of one row converts its weights on the way, in one kernel, only with
-        coordinate descent (torch/_inductor/decomposition.py, mm): without, they are written out as bf16."""
+        """A function is compiled once for each shape, up to a limit of 8 unless raised; beyond it, it runs uncompiled.
+        A product of one row converts its weights on the fly, in one kernel, only with coordinate descent
+        (torch/_inductor/decomposition.py, mm): without it, they are written out as bf16."""
         if not hasattr(torch, 'compile'):
             skip(f'PyTorch {torch.__version__} has no torch.compile')
         from torch._dynamo import config as limits
@@ -121,7 +121,7 @@ class Fused:
 
 
 class Linear:
-    """A product with weights in one precision; `values` are what it holds, for the reference."""
+    """A product with weights in one precision; `values` are the stored values, for the reference."""
 
     def __init__(self, rows, columns, gain, precision, maker):
         weights = maker.normal(rows, columns, gain / columns ** 0.5)
@@ -136,7 +136,7 @@ class Linear:
             self.choose_scaling()
 
     def choose_scaling(self):
-        """One scale per row, or where the device refuses that, one for all."""
+        """One scale per row or, if the device refuses that, one for all."""
         try:
             self(torch.ones(1, self.weights.shape[1], dtype=torch.bfloat16, device=self.device))
         except (RuntimeError, ValueError):
@@ -170,7 +170,7 @@ class Linear:
 
 
 class Maker:
-    """Random tensors of one seed."""
+    """Random tensors from one seed."""
 
     def __init__(self, device, seed):
         self.device = device
@@ -186,7 +186,7 @@ class Maker:
 class Layer:
     def __init__(self, s, precision, maker, batch, context):
         queries, keys = s['heads'] * s['head_dim'], s['kv_heads'] * s['head_dim']
-        last = (2 * s['layers']) ** -0.5  # the residual stream keeps its size
+        last = (2 * s['layers']) ** -0.5  # keeps the residual stream's size
         self.qkv = Linear(queries + 2 * keys, s['hidden'], 1, precision, maker)
         self.out = Linear(s['hidden'], queries, last, precision, maker)
         self.gate_up = Linear(2 * s['ffn_hidden'], s['hidden'], 1, precision, maker)
@@ -248,10 +248,10 @@ class Model:
         self.tokens.copy_(self.logits.argmax(dim=-1))
 
 
-# ---- the reference: the formulas of kernels/decode.h in float64, written a second time
+# ---- the reference: the formulas of kernels/decode.h in float64, implemented independently
 
 def reference_product(linear, x):
-    """float64, from the values held; fp8 activations are rounded as the step rounds them."""
+    """float64, from the stored values; fp8 activations are rounded as in the step."""
     if linear.precision == 'fp8-w8a8':
         values, scale = linear.rounded(x.to(torch.bfloat16))
         x = values.float().double() * scale.double()
@@ -300,7 +300,7 @@ def reference(model):
 
 
 def relative_error(model):
-    """Of the worst row; NaN where anything is not finite."""
+    """For the worst row; NaN if anything is not finite."""
     expected = reference(model)
     found = model.forward().double()
     return ((found - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
@@ -377,7 +377,7 @@ def fastest(model, device):
 
 
 def sampled(run, device, seconds):
-    """Seconds per step, one for each sample, for so long; before that a third of it to warm up."""
+    """Seconds per step, one for each sample, for that long; before that a third of it for warming up."""
     one = seconds_of(run, 2, device)
     steps = max(1, round(SAMPLE_S / one))
     end = time.perf_counter() + seconds / 3
@@ -445,7 +445,7 @@ def find_device(options):
             skip(f'PyTorch {torch.__version__} has no fp8')
     device = torch.device(options.device)
     if device.index is not None:
-        torch.cuda.set_device(device)  # what is captured runs on the current one
+        torch.cuda.set_device(device)  # captured work runs on the current device
     return device
 
 

@@ -1,4 +1,4 @@
-"""running: commands under a budget of time, and what came of each step, kept from call to call."""
+"""running: commands under a time budget, and the outcome of each step, kept from call to call."""
 import ctypes
 import json
 import os
@@ -8,28 +8,29 @@ import subprocess
 import time
 
 DONE, FAILED, MISSING, PENDING = 'done', 'failed', 'missing', 'pending'
-LEFT_OUT = 'skipped'  # what this machine is not for
-GRACE_S = 10  # from an interrupt, after which a program has written what it finished, to a kill
+LEFT_OUT = 'skipped'  # not for this machine
+STATE_SCHEMA = 2
+GRACE_S = 10  # from an interrupt, after which a program has written its results, to a kill
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 libc = ctypes.CDLL(None)
 
 
 class Stopped(Exception):
-    """A signal asked the whole check to stop."""
+    """A signal requested the whole check to stop."""
 
 
 class Outcome:
-    """What came of a step. Only done counts as finished: anything else is tried again next time."""
+    """The outcome of a step. Only done counts as finished: anything else is tried again next time."""
 
     def __init__(self, status, words='', **data):
         self.status, self.words, self.data = status, words, data
 
 
 class Budget:
-    """Seconds that are left to this call: for its steps, and in all."""
+    """Seconds left to this call: for its steps, and in total."""
 
     def __init__(self, seconds, reserve_s):
-        self.start, self.reserve_s = time.monotonic(), reserve_s
+        self.seconds, self.start, self.reserve_s = seconds, time.monotonic(), reserve_s
         self.end = self.start + seconds
 
     def spent(self):
@@ -43,7 +44,7 @@ class Budget:
 
 
 def write_whole(path, text):
-    """Never leaves half a file: the new one is put in place at once."""
+    """Never leaves half a file: the new one is put in place atomically."""
     new = path.with_name(path.name + '.new')
     with open(new, 'w') as file:
         file.write(text)
@@ -52,18 +53,47 @@ def write_whole(path, text):
     os.replace(new, path)
 
 
+class Unreadable(Exception):
+    """The results kept by an earlier call cannot be used; with a message."""
+
+
+# The results kept of a step: the type of each entry.
+KEPT = {'status': str, 'words': str, 'seconds': (int, float), 'since_start': (int, float), 'data': dict,
+        'uuid': str, 'finished': str}
+
+
+def is_step(kept):
+    return isinstance(kept, dict) and all(isinstance(kept.get(name), kind) for name, kind in KEPT.items())
+
+
+def read_state(path):
+    """{'key', 'steps'} of an earlier call."""
+    try:
+        kept = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Unreadable(f'{path} cannot be read: {error}') from None
+    if not isinstance(kept, dict) or kept.get('schema') != STATE_SCHEMA:
+        raise Unreadable(f'{path} is of another version of this check')
+    if not isinstance(kept.get('key'), dict) or not isinstance(kept.get('steps'), dict) \
+            or not all(is_step(step) for step in kept['steps'].values()):
+        raise Unreadable(f'{path} is not what this check writes')
+    return kept
+
+
 class State:
-    """The steps so far, in a file that is whole whenever the check is killed."""
+    """The steps so far, in a file that is complete whenever the check is killed. Each is tagged with
+    the UUID of the device that it ran on: several of a kind may share a check."""
 
     def __init__(self, folder):
         self.path = pathlib.Path(folder) / 'state.json'
-        self.identity, self.steps = {}, {}
+        self.key, self.steps, self.uuid = {}, {}, ''
         if self.path.exists():
-            kept = json.loads(self.path.read_text())
-            self.identity, self.steps = kept['identity'], kept['steps']
+            kept = read_state(self.path)
+            self.key, self.steps = kept['key'], kept['steps']
 
     def save(self):
-        write_whole(self.path, json.dumps({'identity': self.identity, 'steps': self.steps}, indent=1))
+        write_whole(self.path, json.dumps({'schema': STATE_SCHEMA, 'key': self.key, 'steps': self.steps},
+                                          indent=1))
 
     def status(self, name):
         return self.steps.get(name, {}).get('status')
@@ -71,22 +101,43 @@ class State:
     def data(self, name):
         return self.steps.get(name, {}).get('data', {})
 
+    def is_elsewhere(self, name):
+        """Whether the step ran on a device other than the current one."""
+        return self.steps.get(name, {}).get('uuid', self.uuid) != self.uuid
+
+    def set_aside(self, name):
+        """For a step that each device has: another's result stays under a name with its UUID."""
+        kept = self.steps.pop(name)
+        self.steps[f'{name} of {kept["uuid"]}'] = kept
+        self.save()
+
+    def of_device(self, name, uuid):
+        """The data of such a step, of one device."""
+        for kept in (self.steps.get(name), self.steps.get(f'{name} of {uuid}')):
+            if kept and kept['uuid'] == uuid:
+                return kept['data']
+        return {}
+
+    def uuids(self):
+        """All devices that results are from, in order."""
+        return list(dict.fromkeys(step['uuid'] for step in self.steps.values()))
+
     def keep(self, name, outcome, seconds, since_start):
         """since_start: seconds from the check's call to the end of the step."""
         self.steps[name] = {'status': outcome.status, 'words': outcome.words,
                             'seconds': round(seconds, 1), 'since_start': round(since_start, 1),
-                            'data': outcome.data,
+                            'data': outcome.data, 'uuid': self.uuid,
                             'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
         self.save()
 
 
 def die_with_parent():
-    """A check that is killed outright leaves no program behind on the device."""
+    """If a check is killed outright, it leaves no program behind on the device."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def end(process):
-    """Ends a program that this check started, and what that started."""
+    """Ends a program that this check started, and what that one started."""
     for number, wait_s in ((signal.SIGINT, GRACE_S), (signal.SIGKILL, None)):
         try:
             os.killpg(process.pid, number)
@@ -100,7 +151,7 @@ def end(process):
 
 
 class Finished:
-    """How a command ended: its status (None when its time was up), its output, its seconds."""
+    """How a command ended: its status (None if its time was up), its output, its seconds."""
 
     def __init__(self, status, output, seconds):
         self.status, self.output, self.seconds = status, output, seconds
@@ -111,7 +162,7 @@ class Finished:
 
 
 def run(command, limit_s, log=None, environment=None):
-    """Runs a command for at most limit_s. Output and errors go to `log` too, after what it holds."""
+    """Runs a command for at most limit_s. Output and errors are also appended to `log`."""
     start = time.monotonic()
     command = [str(word) for word in command]
     try:

@@ -1,4 +1,4 @@
-"""steps: how each step of a check is run. Their order: order.py."""
+"""steps: how each step of a check is run. Their order is in order.py."""
 import csv
 import json
 import pathlib
@@ -10,20 +10,22 @@ from typing import Callable
 
 import machine
 import running
+import sanitizer
 import table
 import workloads
 from running import DONE, FAILED, MISSING, PENDING, Outcome
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PEER = pathlib.Path(__file__).resolve().parent / 'peer_pytorch.py'
-SKIPPED = 77  # exit status of a program that has not what it needs
-BUSY = 1  # exit status of `probe check` when a result is out of tolerance
-SANITIZERS = ('memcheck', 'racecheck', 'initcheck', 'synccheck')
-SLICES = re.compile(r'; --layers ([0-9,]+) measures slices')  # of the probe, where memory is too small
+SKIPPED = 77  # exit status of a program that lacks what it needs
+BUSY = 1  # exit status of `probe check` if a result is out of tolerance
+SANITIZERS = sanitizer.TOOLS
+UNKNOWN = re.compile(r'\bdo(?:es)? not support\b')  # of the probe, about what the kernels lack
+SLICES = re.compile(r'; --layers ([0-9,]+) measures slices')  # of the probe, if memory is too small
 PEER_ROUNDS = 2
-BEST = 'best: '  # begins what the ladder says of each workload
-LADDER_REST_S = 20  # a round that is under way when its time is up, and the device's opening
-# Of each of our precisions: the activations of ours, and the options of the peer that computes alike.
+BEST = 'best: '  # begins the ladder's result for each workload
+LADDER_REST_S = 20  # a round in progress when its time is up, and opening the device
+# For each of our precisions: the activations of ours, and the options of the peer that computes the same.
 PEER_VARIANTS = {'bf16': (('bf16', ('bf16',)), ('bf16', ('bf16', '--compile'))),
                  'fp8': (('weights', ('fp8-w8a8',)), ('weights', ('fp8-w8a8', '--compile')),
                          ('bf16', ('fp8-w8a16', '--compile')))}
@@ -46,7 +48,7 @@ class Context:
         return self.out / 'logs' / f'{name}.log'
 
     def some(self, list_of, count):
-        """Of a list of workloads, in a rehearsal: the first few, made small."""
+        """The first few of a list of workloads in a rehearsal, made small."""
         return workloads.tiny(list_of, count) if self.tiny else list_of
 
     def peers(self):
@@ -59,13 +61,14 @@ class Context:
 @dataclass(frozen=True)
 class Step:
     name: str
-    needs_s: float  # not begun with less
-    limit_s: float  # ended after so long
+    needs_s: float  # it is not begun with less
+    limit_s: float  # it is ended after that long
     run: Callable
+    each_device: bool = False  # also if another device of its kind has done it
 
 
 def write_data(folder):
-    """The catalogue with one tiny model more, which is of this check alone."""
+    """The catalogue with an additional tiny model, which only this check has."""
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(ROOT / 'data', folder, ignore=shutil.ignore_patterns('measured'))
@@ -82,9 +85,21 @@ def write_data(folder):
 
 # ---- environment and bandwidth
 
+def read_environments(path, uuid):
+    """Of the machines before this one, whose devices participated."""
+    try:
+        kept = json.loads(path.read_text())
+        return [one for one in ({**kept, 'earlier': None}, *(kept.get('earlier') or []))
+                if one['device']['uuid'] != uuid]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
+
+
 def environment(context, limit_s):
+    path = context.out / 'environment.json'
     described = machine.describe(context.device, context.meters, context.log('environment'))
-    running.write_whole(context.out / 'environment.json', json.dumps(described, indent=1))
+    earlier = read_environments(path, context.device['uuid'])
+    running.write_whole(path, json.dumps({**described, 'earlier': earlier}, indent=1))
     return Outcome(DONE, context.device['name'])
 
 
@@ -99,9 +114,11 @@ def read_bandwidth(context, limit_s):
 
 
 def measure_drift(context):
-    """The read bandwidth once more, after whatever this call has measured."""
+    """The read bandwidth again, after everything that this call has measured."""
     if not context.measured:
         return
+    if context.state.is_elsewhere('bandwidth-after'):
+        context.state.set_aside('bandwidth-after')
     start = time.monotonic()
     outcome = read_bandwidth(context, context.budget.rest() - 1)
     context.state.keep('bandwidth-after', outcome, time.monotonic() - start, context.budget.spent())
@@ -110,7 +127,7 @@ def measure_drift(context):
 # ---- runs of the probe
 
 def out_of_time(context, limit_s):
-    """It was the budget that ended a step, which then goes on next time, or the step's own limit."""
+    """Whether the budget ended a step, which then continues next time, or the step's own limit."""
     if context.budget.left() < 1:
         return Outcome(PENDING, 'stopped by the budget; call again to go on')
     return Outcome(FAILED, f'stopped after {limit_s:.0f} s')
@@ -122,17 +139,19 @@ def run_command(context, workload, seconds, folder, model='', layers='', device=
                '--batch', ','.join(map(str, workload.batch)),
                '--context', ','.join(map(str, workload.context)), '--kv', workload.kv,
                '--time', seconds, '-o', folder]
+    if workload.prompts:
+        command += ['--prefill', ','.join(map(str, workload.prompts))]
     layers = layers or workload.layers
     if layers and not context.tiny:
         command += ['--layers', layers]
     return command
 
 
-def probed(context, name, command, limit_s, folder):
-    """Runs the probe; records are kept also of a run that was ended, and resumed by the next."""
+def probed(context, name, command, limit_s, folder, environment=None):
+    """Runs the probe; records are kept also if the run was ended, and the next run resumes it."""
     folder.mkdir(parents=True, exist_ok=True)
     context.measured = True
-    done = running.run(command, limit_s, context.log(name))
+    done = running.run(command, limit_s, context.log(name), environment)
     if done.status is None:
         return out_of_time(context, limit_s)
     if done.status != 0:
@@ -141,7 +160,7 @@ def probed(context, name, command, limit_s, folder):
 
 
 def found_words(context, workload, where):
-    """What a run of one batch and context found."""
+    """The result of a run with one batch and context."""
     if len(workload.batch) * len(workload.context) > 1:
         return ''
     result = table.find(table.results_in(where), context, workload, workload.context[0])
@@ -154,7 +173,7 @@ def found_words(context, workload, where):
 
 
 def measuring(workload, folder, seconds):
-    """What the device cannot hold whole is measured in the slices that the probe suggests."""
+    """If the device cannot hold the whole model, it is measured in the slices that the probe suggests."""
     def run(context, limit_s):
         where, name = context.out / 'records' / folder, folder or 'records'
         end = time.monotonic() + limit_s
@@ -171,26 +190,40 @@ def measuring(workload, folder, seconds):
     return run
 
 
+def if_known(measure):
+    """A step whose model or precision the device's kernels may lack: then it is missing, with their
+    message."""
+    def run(context, limit_s):
+        outcome = measure(context, limit_s)
+        if outcome.status == FAILED and UNKNOWN.search(outcome.words):
+            return Outcome(MISSING, outcome.words)
+        return outcome
+    return run
+
+
 def sanitizing(tool):
     def run(context, limit_s):
         program = machine.find_tool('compute-sanitizer')
         if context.device['backend'] != 'cuda' or not program:
             return Outcome(MISSING, 'no compute-sanitizer for this device')
-        where = context.out / 'sanitizer' / tool
-        workload = workloads.Workload('small', 'fp8', (1, 8), (65,), 'fp8')
-        command = run_command(context, workload, 0.1, where, 'tiny')
-        if machine.has_option(context.probe, 'run', '--verify-only'):
-            command.append('--verify-only')
-        return probed(context, f'sanitizer-{tool}',
-                      [program, '--tool', tool, '--error-exitcode', 9, *command], limit_s, where)
+        if not sanitizer.LIBRARY.exists() or not sanitizer.PLUGIN.exists():
+            return Outcome(MISSING, f'{sanitizer.LIBRARY.name} or {sanitizer.PLUGIN.name} is not built')
+        return sanitizer.check(context, tool, program, limit_s)
     return run
+
+
+def is_of_here(context, path):
+    """A record of another device of the same kind can only be measured again on that device."""
+    device = json.loads(path.read_text()).get('device', {})
+    return device.get('uuid', '') in ('', *(device['uuid'] for device in context.devices))
 
 
 def rechecking(context, limit_s):
     """Measures every record again; all must be within tolerance."""
     differ, context.measured = [], True
     folder = context.out / 'records'
-    records = [*sorted(folder.glob('*.json')), *sorted((folder / workloads.RANKS_FOLDER).glob('*/*.json'))]
+    found = [*sorted(folder.glob('*.json')), *sorted((folder / workloads.RANKS_FOLDER).glob('*/*.json'))]
+    records = [path for path in found if is_of_here(context, path)]
     for record in records:
         start = time.monotonic()
         done = running.run([context.probe, 'check', record, '-q', '--time', 3], limit_s,
@@ -203,21 +236,30 @@ def rechecking(context, limit_s):
         if done.status == BUSY:
             differ.append(record.name)
     if not records:
-        return Outcome(MISSING, 'no records')
+        return Outcome(MISSING, 'no records of this device' if found else 'no records')
     if differ:
         return Outcome(FAILED, f'out of tolerance: {", ".join(differ)}')
-    return Outcome(DONE, f'{len(records)} records within tolerance')
+    others = len(found) - len(records)
+    return Outcome(DONE, f'{len(records)} records within tolerance'
+                   + (f'; {others} are of another device' if others else ''))
 
 
 # ---- the ladder and the peer
 
+def ladder_options(context, limit_s):
+    return ['--time', f'{max(limit_s - LADDER_REST_S, 1):.0f}', *(['--tiny'] if context.tiny else [])]
+
+
 def ladder(context, limit_s):
+    return climb(context, limit_s, 'ladder', [*ladder_options(context, limit_s), context.name])
+
+
+def climb(context, limit_s, log, arguments):
     """What was found before it was stopped is kept, and all of its tables are in the log."""
     if not context.ladder.exists():
         return Outcome(MISSING, f'{context.ladder.name} is not built')
     context.measured = True
-    options = ['--time', f'{max(limit_s - LADDER_REST_S, 1):.0f}', *(['--tiny'] if context.tiny else [])]
-    done = running.run([context.ladder, *options, context.name], limit_s, context.log('ladder'))
+    done = running.run([context.ladder, *arguments], limit_s, context.log(log))
     found = {'lines': [line[len(BEST):] for line in done.output.splitlines() if line.startswith(BEST)],
              'wrong': [line.strip() for line in done.output.splitlines() if 'WRONG: ' in line]}
     if done.status is None:
@@ -230,7 +272,7 @@ def ladder(context, limit_s):
 
 
 def peer_result(done):
-    """What the peer measured, or why it did not."""
+    """The peer's results, or why there are none."""
     for line in done.output.splitlines():
         if done.status in (0, SKIPPED) and line.startswith('{'):
             said = json.loads(line)
@@ -249,14 +291,14 @@ def peer_command(context, workload, variant):
 
 
 def read_result(folder):
-    """The one result of the one record in a folder."""
+    """The only result of the only record in a folder."""
     records = [json.loads(path.read_text()) for path in folder.glob('*.json')]
     results = [result for record in records for result in record['results']]
     return results[0] if len(results) == 1 else None
 
 
 def ours_beside(context, workload, activations, where, limit_s):
-    """(what ours decodes, None), or (None, why not)."""
+    """(our decode rate, None), or (None, why not)."""
     command = run_command(context, workload, 0.2 if context.tiny else 3, where)
     outcome = probed(context, 'peer-ours', [*command, '--activations', activations], limit_s, where)
     ours = read_result(where) if outcome.status == DONE else None
@@ -266,13 +308,14 @@ def ours_beside(context, workload, activations, where, limit_s):
 
 
 def peer_measured(context, workload, variant, limit_s):
-    """What a variant of the peer decodes. One that compiles for too long does not cost the others theirs."""
+    """The decode rate of a variant of the peer. A variant that takes too long to compile does not cost the
+    others their time."""
     done = running.run(peer_command(context, workload, variant), limit_s, context.log('peer'))
     return {'failed': f'not done in {limit_s:.0f} s'} if done.status is None else peer_result(done)
 
 
 def comparing(workload, number):
-    """One round: every variant of the peer, and ours with the same activations, in the same minute."""
+    """One round: every variant of the peer, and ours with the same activations, within the same minute."""
     def run(context, limit_s):
         end = time.monotonic() + limit_s
         found, ours = [], {}

@@ -1,22 +1,27 @@
-"""table: what was measured beside what is aimed at, and what is missing."""
+"""table: the measured values compared with the targets, and what is missing."""
 import json
 import statistics
 import textwrap
 
+import stamps
 import workloads
 from running import DONE, LEFT_OUT
 
 WIDTH = 96
 ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}  {}'
 GROUP_ROW = '{:<52} {:>9} {:>9} {:>7} {:>9}  {}'
+PROMPT_ROW = '{:<37} {:>6} {:>9} {:>9}  {}'
+COUNTED_ROW = '{:<44} {:>9} {:>7} {:>7} {:>7} {:>9}'
 POWER_ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}'
 H200 = 'NVIDIA H200'
 NOT_RUN = {'status': 'not run', 'words': ''}
 
 
 def results_in(folder):
-    return [result for path in sorted(folder.glob('*.json'))
-            for result in json.loads(path.read_text())['results']]
+    """Each with the UUID of its record's device."""
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob('*.json'))]
+    return [{**result, 'uuid': record.get('device', {}).get('uuid', '')}
+            for record in records for result in record['results']]
 
 
 def results_of(context, folder=''):
@@ -42,7 +47,7 @@ def find(results, context, workload, context_length):
 
 
 def difference(context, workload):
-    """(share of the read bandwidth, µs per layer, words) of what the longer context adds, or None."""
+    """(share of the read bandwidth, µs per layer, words) for what the longer context adds, or None."""
     results = results_of(context, 'attention')
     short, long = (find(results, context, workload, length) for length in workload.context)
     if not short or not long or long['step_seconds'] <= short['step_seconds']:
@@ -56,8 +61,11 @@ def measured(context, target):
     if target.difference:
         return difference(context, target.workload)
     result = find(results_of(context), context, target.workload, target.workload.context[0])
-    words = result and result.get('slices') and f'from slices of up to {result["layers_measured"]} layers'
-    return result and (result['read_bandwidth_share'], 1e6 * result['layer_seconds'], words or '')
+    if not result:
+        return None
+    words = [f'from slices of up to {result["layers_measured"]} layers'] if result.get('slices') else []
+    words += [f'on {result["uuid"]}'] if result['uuid'] and len(context.state.uuids()) > 1 else []
+    return result['read_bandwidth_share'], 1e6 * result['layer_seconds'], ', '.join(words)
 
 
 def verdict(value, must, stretch):
@@ -65,7 +73,7 @@ def verdict(value, must, stretch):
 
 
 def target_row(context, target):
-    """Of the device that the targets are for; of others the share alone."""
+    """For the device that the targets are for; for others only the share."""
     found = measured(context, target)
     judged = context.device['name'] == H200
     aims = (f'{target.must:.2f}', f'{target.stretch:.2f}') if judged else ('', '')
@@ -78,12 +86,21 @@ def target_row(context, target):
 
 
 def bandwidth_rows(context):
-    before = context.state.data('bandwidth-before').get('bytes_per_s')
-    after = context.state.data('bandwidth-after').get('bytes_per_s')
-    if not before:
+    """For each device separately: two of a kind read at different speeds."""
+    uuids = [uuid for uuid in context.state.uuids() if context.state.of_device('bandwidth-before', uuid)]
+    if not uuids:
         yield 'Read bandwidth R: unmeasured'
+    for uuid in uuids:
+        yield from rows_of_bandwidth(context, uuid, f' of {uuid}' if len(uuids) > 1 else '')
+
+
+def rows_of_bandwidth(context, uuid, which):
+    before = context.state.of_device('bandwidth-before', uuid).get('bytes_per_s')
+    after = context.state.of_device('bandwidth-after', uuid).get('bytes_per_s')
+    if not before:
+        yield f'Read bandwidth R{which}: unmeasured'
         return
-    words = f'Read bandwidth R: {1e-12 * before:.3f} TB/s before'
+    words = f'Read bandwidth R{which}: {1e-12 * before:.3f} TB/s before'
     if after:
         drift = after / before - 1
         words += f', {1e-12 * after:.3f} after: drift {100 * drift:+.2f} %'
@@ -140,7 +157,7 @@ def share_row(result):
 
 
 def together_row(results):
-    """Of the results of each device, of which every one holds what all of them did at once."""
+    """From the results of each device, each of which contains what all of them did at once."""
     both, alone = results[0]['together'], sum(result['tokens_per_s'] for result in results)
     total = both['total_tokens_per_s']
     apart = 100 * (1 - both['slowest'] / both['fastest'])
@@ -149,7 +166,8 @@ def together_row(results):
 
 
 def spread_words(told):
-    """Of each GPU's telemetry: which ran slowest, which got hottest, and what held any of them back."""
+    """From each GPU's telemetry: which ran slowest, which got hottest, and what throttled any of
+    them."""
     clocks = [(telemetry['core_clock_hz']['median'], i) for i, telemetry in enumerate(told)
               if telemetry['core_clock_hz']['median']]
     heats = [(telemetry['core_temperature_c']['max'], i) for i, telemetry in enumerate(told)
@@ -162,7 +180,7 @@ def spread_words(told):
 
 
 def spread_rows(ranks, together):
-    """By their places in the record's members, or in the order of --device."""
+    """By their positions in the record's members, or in the order of --device."""
     groups = [(f'on {r["tensor_parallel"]["devices"]} together, batch {r["batch"]}',
                [member['telemetry'] for member in r['tensor_parallel']['members']]) for r in ranks]
     if together:
@@ -188,8 +206,10 @@ def group_rows(context):
 # ---- the ladder and the peer
 
 def ladder_rows(context):
-    """The fastest variant of each workload beside the default; the whole tables are in the log."""
-    return sentences(context.state.data('ladder').get('lines', []))
+    """The fastest variant of each workload compared with the default; the complete tables are in the
+    log."""
+    whole, few = (context.state.data(name).get('lines', []) for name in ('ladder', 'ladder-rows'))
+    return sentences(whole or few)
 
 
 def peer_rounds(context, workload):
@@ -234,6 +254,14 @@ def number(value, form):
     return '-' if value is None else format(value, form)
 
 
+def prompt_rows(context):
+    """Also of a rehearsal on the processor, whose kernels support prompts as well."""
+    rows = [PROMPT_ROW.format(f'{result["model"]["id"]} {result["precision"]}', prompt['positions'],
+                              f'{prompt["tokens_per_s"]:.0f}', f'{1e3 * prompt["seconds"]:.1f}', prompt['library'])
+            for result in results_of(context, 'prompts') for prompt in result['prefills']]
+    return [PROMPT_ROW.format('', 'input', 'token/s', 'TTFT ms', 'products'), *rows] if rows else []
+
+
 def power_row(result):
     sampled, load = result['sampled_power_w'], result['load_power_w']
     name = f'{result["model"]["id"]} {result["precision"]}, batch {result["batch"]}, context ' \
@@ -253,7 +281,7 @@ def power_rows(context):
 
 
 def worst_error(context):
-    results = [r for folder in ('', 'verify', 'attention', 'grid') for r in results_of(context, folder)]
+    results = [r for folder in ('', 'quick', 'verify', 'prompts', 'attention', 'grid') for r in results_of(context, folder)]
     if not results:
         return 'Verified against the oracle: nothing yet'
     worst = max(results, key=lambda r: r['verification']['max_error'] / r['verification']['tolerance'])
@@ -264,7 +292,7 @@ def worst_error(context):
 
 
 def step_rows(context, plan):
-    """The steps that are not done, those of one kind and reason together."""
+    """The steps that are not done, those with the same kind and reason together."""
     groups = {}
     for step in plan:
         kept = context.state.steps.get(step.name, NOT_RUN)
@@ -276,15 +304,57 @@ def step_rows(context, plan):
         yield f'{kind}{which}: {status}{": " if words else ""}{words}'
 
 
+def library_rows(context):
+    """For a GPU, which of its driver's libraries do not load: without them there are no watts, or
+    nothing at all."""
+    kept = context.state.steps.get('libraries', NOT_RUN)
+    if kept['status'] == 'missing' and context.device['backend'] != 'cpu':
+        yield f'Libraries: {kept["words"]}'
+
+
 def time_rows(context, plan):
-    """What was built for this check, and when the first record stood."""
+    """What was built for this check, and when the first record was complete."""
     built = context.state.steps.get('build')
     if built:
         yield from sentences([f'The programs: {built["words"]}'])
-    first = next((context.state.steps[step.name] for step in plan if step.name.startswith('record ')
+    first = next((context.state.steps[step.name] for step in plan if step.name.startswith(('record ', 'quick '))
                   and context.state.status(step.name) == DONE), None)
     if first:
         yield f'The first record: {first["since_start"]:.0f} s after the check was called'
+
+
+def device_rows(context):
+    """Which step ran on which device, if several of a kind participated."""
+    uuids = context.state.uuids()
+    for uuid in uuids if len(uuids) > 1 else []:
+        yield f'{uuid}: ' + ', '.join(name for name, step in context.state.steps.items()
+                                      if step['uuid'] == uuid and step['status'] == DONE)
+
+
+# ---- a short trial's
+
+def quick_rows(context):
+    """Records of a few seconds, and a large batch on few layers in each way."""
+    found = [(result, 'quick') for result in results_of(context, 'quick')]
+    for folder in sorted((context.out / 'records' / 'ways').glob('*')):
+        found += [(result, folder.name) for result in results_in(folder)]
+    return [ROW.format(f'{how}: {result["model"]["id"]} {result["precision"]}, batch {result["batch"]}', '', '',
+                       number(result['read_bandwidth_share'], '.3f'), f'{1e6 * result["layer_seconds"]:.2f}',
+                       f'context {result["context"]}, {result["layers_measured"]} layers')
+            for result, how in found]
+
+
+def counted_rows(context):
+    launches = context.state.data('ncu').get('launches', [])
+    rows = [COUNTED_ROW.format(one['kernel'][:44], f'{1e-3 * one.get("time", 0):.2f}',
+                               f'{1e-12 * one.get("DRAM read", 0):.3f}', f'{one.get("warps active", 0):.0f} %',
+                               f'{one.get("issue slots used", 0):.0f} %', f'{one.get("registers", 0):.0f}')
+            for one in launches]
+    return [COUNTED_ROW.format('', 'us', 'TB/s', 'warps', 'issue', 'registers'), *rows] if rows else []
+
+
+def stamp_rows(context):
+    return stamps.rows(context.state.data('stamps').get('kernels', []))
 
 
 def sentences(rows):
@@ -305,10 +375,15 @@ def make(context, plan):
     elif name != H200:
         head.append(f'The targets are of one {H200}; this is another device: shares of its own R alone.')
     lines = head + [
-        *sentences([*bandwidth_rows(context), worst_error(context)]),
+        *sentences([*library_rows(context), *bandwidth_rows(context), worst_error(context)]),
         *section('Share of R', [ROW.format('', *(('must', 'stretch') if name == H200 else ('', '')),
                                            'measured', 'us/layer', '')]
                  + [target_row(context, target) for target in workloads.TARGETS]),
+        *section('Records of seconds', quick_rows(context)),
+        *section('By ncu', counted_rows(context)),
+        *section('By stamps, of the last run of each kernel: medians in us (stamps/stamps.csv has every block)',
+                 stamp_rows(context)),
+        *section('Prompts', prompt_rows(context)),
         *section('Several GPUs', group_rows(context)),
         *section('Ladder: the fastest variant of each workload (logs/ladder.log has all)',
                  ladder_rows(context)),
@@ -316,6 +391,7 @@ def make(context, plan):
                  [row for workload in context.peers() for row in peer_rows(context, workload)]
                  + sentences(missing_peer(context))),
         *section('Watts', power_rows(context)),
+        *section('Devices of one kind, each with its steps', sentences(device_rows(context))),
         *section('Not done', sentences(step_rows(context, plan))),
     ]
     return '\n'.join(line.rstrip() for line in lines) + '\n'

@@ -1,8 +1,9 @@
 """workloads: what is measured on a GPU, most valuable first, and what it is compared with."""
 from dataclasses import dataclass
 
-# Ids of data/models.csv. With --tiny all are one small shape of this check's own.
-MODELS = {'8b': 'llama-3.1-8b', '70b': 'llama-2-70b', '7b': 'mistral-7b', 'small': 'smollm-135m'}
+# Ids of data/models.csv. With --tiny all are one small shape that only this check has.
+MODELS = {'8b': 'llama-3.1-8b', '70b': 'llama-2-70b', '7b': 'mistral-7b', 'small': 'smollm-135m',
+          '8x7b': 'mixtral-8x7b'}
 TINY = {'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32, 'ffn_hidden': 384,
         'vocab': 512}
 
@@ -15,17 +16,19 @@ class Workload:
     context: tuple
     kv: str = 'bf16'
     layers: int = 0  # 0: all
+    prompts: tuple = ()  # measured beside decoding, in positions
 
     def name(self):
         def words(values):
             return '+'.join(map(str, values))
         return (f'{self.model}-{self.precision}-batch{words(self.batch)}-context{words(self.context)}'
                 + (f'-kv{self.kv}' if self.kv != 'bf16' else '')
-                + (f'-{self.layers}layers' if self.layers else ''))
+                + (f'-{self.layers}layers' if self.layers else '')
+                + (f'-prompts{words(self.prompts)}' if self.prompts else ''))
 
 
-def one(model, precision, batch, context, kv='bf16'):
-    return Workload(model, precision, (batch,), (context,), kv)
+def one(model, precision, batch, context, kv='bf16', layers=0):
+    return Workload(model, precision, (batch,), (context,), kv, layers)
 
 
 # Verified, not judged by speed: the paths of small and large batches, whole and split contexts.
@@ -38,17 +41,27 @@ RECORDS = [
     one('70b', 'fp8', 64, 512, 'fp8'), one('7b', 'fp8', 1, 512),
 ]
 
-# Attention alone as the difference of two contexts; half the layers, so that both caches fit.
+# The first that a short trial measures, and a large batch on so few layers that it takes seconds.
+QUICK = RECORDS[:3]
+WAYS = one('70b', 'fp8', 64, 4096, 'fp8', 4)
+
+# A mixture of experts and a 4-bit model, if the device's kernels support them.
+FAMILIES = [one('8x7b', 'fp8', 1, 512), one('8b', 'mxfp4', 1, 512)]
+
+# Prompts into the cache from which a row then decodes.
+PROMPTS = [Workload('8b', 'bf16', (1,), (2048,), prompts=(512, 2048))]
+
+# Attention alone, as the difference between two contexts; half the layers, so that both caches fit.
 ATTENTION = [Workload('70b', 'fp8', (64,), (512, 4096), kv, 40) for kv in ('bf16', 'fp8')]
 
-# On several equal GPUs: one model of them all, and one of each at once. On one: its share of eight.
+# On several equal GPUs: one model on all of them, and one on each at once. On one: its share of eight.
 RANKS = (2, 4, 8)
 RANKS_FOLDER = 'tensor-parallel'  # of the records
 TENSOR_PARALLEL = [one('70b', 'fp8', 64, 4096, 'fp8'), one('70b', 'fp8', 1, 512)]
 TOGETHER = one('8b', 'fp8', 64, 512)
 SHARE_OF, TINY_SHARE_OF = 8, 2
 
-# The peer's cache is bf16: scaled_dot_product_attention takes no fp8 keys.
+# The peer's cache is bf16: scaled_dot_product_attention does not support fp8 keys.
 PEERS = [one('8b', 'bf16', 1, 512), one('8b', 'fp8', 1, 512), one('8b', 'bf16', 64, 512),
          one('8b', 'fp8', 64, 512), one('70b', 'fp8', 1, 512), one('8b', 'bf16', 8, 512),
          one('8b', 'fp8', 8, 512)]
@@ -61,7 +74,8 @@ GRID = [workload for model, precision in (('8b', 'bf16'), ('8b', 'fp8'))
 
 @dataclass(frozen=True)
 class Target:
-    """A share of the device's own read bandwidth, of one H200 (performance targets of the project)."""
+    """A share of the device's own read bandwidth, for one H200 (performance targets of the
+    project)."""
     words: str
     workload: Workload
     must: float
@@ -78,7 +92,7 @@ TARGETS = [
     Target('attention, fp8 KV, batch 64, context 4096 less 512', ATTENTION[1], 0.80, 0.88, True),
 ]
 H200_READ_BANDWIDTH = 4.45e12  # bytes/s that an H200 must read
-# What others have read, by the beginning of the device's name: BabelStream Dot.
+# Read speeds measured by others, by the beginning of the device's name: BabelStream Dot.
 READ_CEILINGS = [('NVIDIA H100 80GB HBM3', 3.18e12, 'Azure AI-benchmarking-guide, ND_H100_v5')]
 PEER_RATIO, PEER_BATCH = 1.0, 64  # never slower than the peer, up to this batch
 DRIFT = 0.01  # of the read bandwidth, before and after
@@ -87,5 +101,6 @@ DRIFT = 0.01  # of the read bandwidth, before and after
 def tiny(workloads, count):
     """The first few, on a small shape: a rehearsal of the steps, not of their figures."""
     return [Workload(w.model, w.precision, tuple(dict.fromkeys(min(b, 2) for b in w.batch)),
-                     tuple(dict.fromkeys(64 if c < 1000 else 96 for c in w.context)), w.kv)
+                     tuple(dict.fromkeys(64 if c < 1000 else 96 for c in w.context)), w.kv,
+                     prompts=tuple(p // 32 for p in w.prompts))
             for w in workloads[:count]]

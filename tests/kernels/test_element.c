@@ -1,5 +1,5 @@
-// Number formats of 4 to 8 bits and their scales: every code against the specification's values,
-// and the weights that models are filled with as those formats hold them.
+// Number formats of 4 to 8 bits and their scales: every code compared with the specification's
+// values, and the weights that models are filled with, as stored in those formats.
 #include "tests/support/fixture.h"
 
 #include "kernels/element.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 // OCP Microscaling Formats (MX) Specification 1.0, sections 5.3.2 and 5.3.3: bits and bias of each
-// element, its largest value and what is least of its normal and subnormal numbers.
+// element, its largest value, and its smallest normal and subnormal numbers.
 static const struct small_float {
   enum element element;
   int exponent_bits, fraction_bits, bias;
@@ -24,7 +24,8 @@ static const struct small_float {
 };
 #define SMALL_FLOATS (sizeof small_floats / sizeof small_floats[0])
 
-// (-1)^S * 2^(E - bias) * (1 + M / 2^m), and of E = 0 (-1)^S * 2^(1 - bias) * M / 2^m: section 5.3.
+// (-1)^S * 2^(E - bias) * (1 + M / 2^m), and for E = 0 (-1)^S * 2^(1 - bias) * M / 2^m: section
+// 5.3.
 static double specified(const struct small_float *format, int code) {
   const int m = format->fraction_bits, e = format->exponent_bits;
   const double fraction = (code & ((1 << m) - 1)) / pow(2, m);
@@ -86,7 +87,7 @@ static void test_integers(void **state) {
                 (float)cases[i].expected);
 }
 
-// Of all codes of that sign: the nearest, or of two equally near the even one.
+// Among all codes of that sign, the nearest, or the even one of two that are equally near.
 static int nearest_code(const struct small_float *format, double value) {
   const int half = 1 << (format->exponent_bits + format->fraction_bits);
   int best = 0;
@@ -99,8 +100,8 @@ static int nearest_code(const struct small_float *format, double value) {
   return signbit(value) ? best | half : best;
 }
 
-// Halfway between any two codes, next to that, and a fine grid from below the least to beyond the
-// largest.
+// The midpoints between neighboring codes, numbers next to them, and a fine grid from below the
+// smallest to above the largest.
 static void test_nearest(void **state) {
   (void)state;
   for (size_t f = 0; f < SMALL_FLOATS; f++) {
@@ -152,7 +153,8 @@ static void test_other_scales(void **state) {
                 float_from_bf16((uint16_t)code));
 }
 
-// By hand: 4 bits and a byte for 32 are 4.25 bits a value, for 16 they are 4.5; 6.25; 8.125; 4.125.
+// By hand: 4 bits and a byte per 32 values are 4.25 bits a value, per 16 values 4.5; 6.25; 8.125;
+// 4.125.
 static void test_bytes(void **state) {
   (void)state;
   static const struct {
@@ -180,7 +182,7 @@ static const enum element with_blocks[] = {ELEMENT_MXFP4,      ELEMENT_NVFP4,
                                            ELEMENT_INT8_GROUP, ELEMENT_INT4_GROUP};
 #define WITH_BLOCKS (sizeof with_blocks / sizeof with_blocks[0])
 
-// Codes and scales in a row do not touch each other, whatever its length.
+// Codes and scales of a row do not overlap, whatever its length.
 static void test_packed_rows(void **state) {
   (void)state;
   enum { MOST = 300 };
@@ -219,8 +221,8 @@ static void test_largest(void **state) {
     }
 }
 
-// A block's values lie as near to the wanted ones as its scale lets them: half a step of the
-// largest power of two, but for what lies beyond the largest code.
+// A block's values are as close to the wanted ones as its scale allows: within half a step at the
+// largest power of two, except for values beyond the largest code.
 static void test_quantised_blocks(void **state) {
   (void)state;
   static struct quantised quantised;
@@ -247,7 +249,8 @@ static void test_quantised_blocks(void **state) {
     }
 }
 
-// Held by hand: scale 2^-11, and a block whose largest is 92, 92/2048 = 0.0449 = 1.44 * 2^-5.
+// Quantized by hand: scale 2^-11, and a block whose largest value is 92, 92/2048 = 0.0449 = 1.44 *
+// 2^-5.
 static void test_quantised_by_hand(void **state) {
   (void)state;
   static struct quantised quantised;
@@ -267,7 +270,7 @@ static void test_quantised_by_hand(void **state) {
   assert_true(quantised.scale == 1);
 }
 
-// A row is its blocks, a short last one included, and needs nothing of its neighbours.
+// A row consists of its blocks, including a short last one, and does not depend on its neighbors.
 static void test_quantised_row(void **state) {
   (void)state;
   enum { COLUMNS = 300 };
@@ -302,7 +305,7 @@ static void test_quantised_row(void **state) {
     assert_true(row[i] == weights_q(key, i) * 0x1p-11);
 }
 
-// Every device must hold these very codes; records are compared across them.
+// Every device must use exactly these codes, since records are compared across devices.
 static void test_golden(void **state) {
   (void)state;
   static struct quantised quantised;

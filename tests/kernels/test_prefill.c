@@ -1,7 +1,8 @@
-// A prompt taken in chunks leaves what the same prompt leaves that is decoded token by token: on the
-// CPU with every instruction set and mix of types, by oneDNN and without it, as the oracle has it.
+// A prompt processed in chunks leaves the same results as one decoded token by token: on the CPU
+// with every instruction set and mix of types, with oneDNN and without it, compared with the
+// oracle.
 // Deep: every mix with every chunk rather than one chunk each.
-// Seconds: 3
+// Seconds: 6, deep 15
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/cpu/backend.h"
@@ -20,10 +22,11 @@
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
+#include "tests/support/families.h"
 
 enum { VOCAB = 203, BATCH = 3, ROW = 1, PROMPT = 23, CONTEXT = 30 };
 
-// hidden, head_dim, ffn and vocab are no multiples of 16; three query heads read one kv head.
+// hidden, head_dim, ffn and vocab are not multiples of 16; three query heads read one KV head.
 static const struct decode_shape odd_shape = {.layers = 2,
                                               .hidden = 72,
                                               .heads = 6,
@@ -43,10 +46,15 @@ static const struct mix {
     {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"e4m3, e4m3 cache",
      {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32}},
+    {"e4m3 beside e4m3",
+     {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"int8 head",
      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
     {"mxfp4", {ELEMENT_MXFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP4, ELEMENT_F32, ELEMENT_F32}},
+    {"nvfp4", {ELEMENT_NVFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_NVFP4, ELEMENT_F32, ELEMENT_F32}},
+    {"mxfp6 beside e4m3",
+     {ELEMENT_MXFP6_E2M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"int4 beside int8",
      {ELEMENT_INT4_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
 };
@@ -72,7 +80,7 @@ static int prompt_token(int position) {
 }
 
 static struct decode_state *make(const struct decode_request *request) {
-  static enum decode_status status; // static: cppcheck takes the state to point at it
+  static enum decode_status status; // static: otherwise cppcheck thinks that the state points at it
   struct decode_state *state = cpu_backend.create(0, request, &status);
   if (!state)
     fail_msg("create: status %d, %s", status, cpu_backend.error());
@@ -123,15 +131,15 @@ static void check_near(const float *logits, const double *expected,
     fail_msg("%s: error %g", what, error);
 }
 
-// What the oracle makes of the prompt, token by token, and of one more token after it.
+// The oracle's results for the prompt, token by token, and for one more token after it.
 struct expected {
   double prompt[VOCAB], next[VOCAB];
 };
 
-// A reference of each length in turn takes over the cache of the one before.
+// Each reference, longer by one, takes over the cache of the one before.
 static void decode_prompt(const struct decode_types *types, struct expected *out) {
   struct decode_request request = request_of(types, 0, 1);
-  const size_t width = (size_t)(odd_shape.kv_heads * odd_shape.head_dim);
+  const size_t width = (size_t)odd_shape.kv_heads * (size_t)odd_shape.head_dim;
   struct reference *before = NULL;
   request.batch = 1;
   for (int position = 0; position <= PROMPT; position++) {
@@ -156,12 +164,13 @@ static void decode_prompt(const struct decode_types *types, struct expected *out
   reference_destroy(before);
 }
 
-// By oneDNN where it is installed and takes the types; or, told of a file that is none, as steps are.
+// By oneDNN if it is installed and supports the types; or, if pointed at a file that is not one, as
+// in decode steps.
 static void check_library(const struct decode_state *state, const struct mix *mix, bool none) {
   const char *library = cpu_backend.prefill_library(state);
   const bool own = strncmp(library, "own tiles: ", 11) == 0;
-  const bool taken =
-      mix->types.activations != ELEMENT_F32 && !element_has_blocks(mix->types.weights);
+  const bool taken = mix->types.activations != ELEMENT_F32 &&
+                     element_format(mix->types.weights)->scale != SCALE_BF16;
   if (own != (none || !has_library || !taken))
     fail_msg("%s: '%s'", mix->name, library);
 }
@@ -204,7 +213,8 @@ static void test_prompt_is_as_decoded(void **unused) {
   cpu_force_isa(CPU_ISAS);
 }
 
-// Token by token on the CPU itself, where the tolerance would pass a slot forgotten at a distance.
+// Compared with the CPU's own decoding token by token, where the tolerance would hide a slot
+// forgotten far away.
 static void test_steps_at_positions(void **unused) {
   (void)unused;
   for (size_t m = 0; m < MIXES; m++) {
@@ -220,7 +230,7 @@ static void test_steps_at_positions(void **unused) {
   }
 }
 
-// The other rows step as they would alone.
+// The other rows give the same results as alone.
 static void test_beside(void **unused) {
   (void)unused;
   static float alone[BATCH * VOCAB], beside[BATCH * VOCAB];
@@ -250,7 +260,7 @@ static void test_beside(void **unused) {
   }
 }
 
-// What is to be refused: each differs in one thing from a prompt that is taken.
+// Prompts to be refused: each differs in one thing from a valid one.
 static void test_refusals(void **unused) {
   (void)unused;
   static const int tokens[] = {1, 2, 3, 4, 5, 6, 7, 8}, unknown[] = {1, VOCAB};
@@ -281,7 +291,7 @@ static void test_refusals(void **unused) {
   assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
 }
 
-// A library that is there, but is no oneDNN.
+// A library that exists but is not oneDNN.
 static void test_another_library(void **unused) {
   (void)unused;
   char why[128];
@@ -291,7 +301,45 @@ static void test_another_library(void **unused) {
   assert_non_null(strstr(why, "no such file"));
 }
 
-// Shapes whose last block of rows is not full, against sums in double.
+#define FAKE_LIBRARY "build/tests/fake/libdnnl.so"
+
+// Libraries that are oneDNN but cannot be used: each is refused with a reason, and prompts are
+// multiplied without one.
+static void test_unknown_libraries(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *version; // tests/stand_ins/fake/dnnl.c
+    const char *why;
+  } libraries[] = {
+      {"1 8 1 2", "oneDNN 1.8.1 is not a supported version, 2.6 to 3"},
+      {"2 5 4 2", "oneDNN 2.5.4 is not a supported version, 2.6 to 3"},
+      {"4 0 0 2", "oneDNN 4.0.0 is not a supported version, 2.6 to 3"},
+      {"3 7 0 4", "oneDNN 3.7.0 was built with threads other than OpenMP's"},
+      {"2 6 3 2", "oneDNN 2.6.3 has no dnnl_engine_create"},
+      {"3 7 0 2", "oneDNN 3.7.0 has no dnnl_engine_create"},
+  };
+  const struct mix *mix = &mixes[1];
+  struct expected expected;
+  decode_prompt(&mix->types, &expected);
+  for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+    char why[128], words[160];
+    float logits[VOCAB];
+    setenv("FAKE_DNNL", libraries[i].version, 1);
+    assert_null(onednn_open(FAKE_LIBRARY, why, sizeof why));
+    assert_string_equal(why, libraries[i].why);
+    cpu_force_library(FAKE_LIBRARY);
+    const struct decode_request request = request_of(&mix->types, PROMPT, 2);
+    struct decode_state *state = make(&request);
+    cpu_force_library(NULL);
+    snprintf(words, sizeof words, "own tiles: %s", libraries[i].why);
+    assert_string_equal(cpu_backend.prefill_library(state), words);
+    take_prompt(state, PROMPT, false, logits);
+    check_near(logits, expected.prompt, &mix->types, words);
+    cpu_backend.destroy(state);
+  }
+}
+
+// Shapes whose last block of rows is not full, compared with sums in double precision.
 static void test_library_products(void **unused) {
   (void)unused;
   enum { MOST = 96 };
@@ -330,6 +378,49 @@ static void test_library_products(void **unused) {
   onednn_close(library);
 }
 
+// Which of a family's products the library computes, in bf16; and for a mixture in which only the
+// experts are in mxfp4.
+static void test_products_by_name(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *family;
+    enum element experts;
+    const char *own; // after the library's name
+  } expected[] = {
+      {"llama", ELEMENT_BF16, ""},
+      {"falcon", ELEMENT_BF16, ""},
+      {"mixtral", ELEMENT_BF16, "; own tiles: experts"},
+      {"gpt-oss", ELEMENT_MXFP4, "; own tiles: experts"},
+      {"deepseek-v2-lite", ELEMENT_BF16, "; own tiles: latent, experts"},
+  };
+  if (!has_library)
+    skip();
+  for (size_t f = 0; f < family_count; f++)
+    for (size_t e = 0; e < sizeof expected / sizeof expected[0]; e++) {
+      if (strcmp(families[f].name, expected[e].family) != 0)
+        continue;
+      const struct decode_request request = {
+          .shape = families[f].shape,
+          .types = {.weights = ELEMENT_BF16,
+                    .activations = ELEMENT_BF16,
+                    .kv = ELEMENT_BF16,
+                    .head = ELEMENT_BF16,
+                    .accumulation = ELEMENT_F32,
+                    .experts = expected[e].experts},
+          .batch = 1,
+          .context = 16,
+          .chunk = 16,
+          .threads = 1,
+      };
+      struct decode_state *state = make(&request);
+      const char *words = cpu_backend.prefill_library(state);
+      if (strncmp(words, "oneDNN ", 7) != 0 ||
+          strcmp(words + strcspn(words, ";"), expected[e].own) != 0)
+        fail_msg("%s: '%s'", expected[e].family, words);
+      cpu_backend.destroy(state);
+    }
+}
+
 int main(void) {
   char why[128];
   struct onednn *library = onednn_open(NULL, why, sizeof why);
@@ -341,7 +432,9 @@ int main(void) {
       cmocka_unit_test(test_beside),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_another_library),
+      cmocka_unit_test(test_unknown_libraries),
       cmocka_unit_test(test_library_products),
+      cmocka_unit_test(test_products_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

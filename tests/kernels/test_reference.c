@@ -1,4 +1,5 @@
-// The decode step in double precision: cases worked out by hand, and what must hold of any model.
+// The decode step in double precision: cases worked out by hand, and properties that hold for any
+// model.
 #include "tests/support/fixture.h"
 
 #include "kernels/reference/check.h"
@@ -11,7 +12,7 @@
 static const struct decode_types wide = {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16,
                                          ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32};
 
-// heads * head_dim differs from hidden, and no two sizes are equal, so that a mixed-up one shows.
+// heads * head_dim differs from hidden, and no two sizes are equal, so that a mix-up shows.
 static const struct decode_request small = {
     .shape = {.layers = 2,
               .hidden = 20,
@@ -149,8 +150,8 @@ static void test_rmsnorm(void **state) {
   assert_true(zero[0] == 0 && zero[1] == 0.5);
 }
 
-// Position 0 changes nothing; any other keeps lengths, and the product of two depends on their
-// distance alone. Pair i is (i, i + 2) and turns by position / theta^(i/2).
+// Position 0 changes nothing; any other preserves lengths, and the product of two depends only on
+// their distance. Pair i is (i, i + 2) and rotates by position / theta^(i/2).
 static void test_rope(void **state) {
   (void)state;
   const struct decode_shape shape = {.head_dim = 4, .rope_theta = 100};
@@ -275,7 +276,7 @@ static void test_activations_rounded(void **state) {
   reference_destroy(r);
 }
 
-// What a type holds: every value is one that the type can hold, times the tensor's one scale.
+// Every value is one that the type can represent, times the tensor's single scale.
 static void test_held_weights(void **state) {
   (void)state;
   static const enum element weights[] = {ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_INT8};
@@ -335,7 +336,7 @@ static void step_small(double *logits) {
   reference_destroy(r);
 }
 
-// A poisoned cache of the second row reaches the second row's logits and nothing else.
+// A poisoned cache of the second row affects the second row's logits and nothing else.
 static void test_rows_independent(void **state) {
   (void)state;
   double clean[SMALL_LOGITS];
@@ -350,7 +351,7 @@ static void test_rows_independent(void **state) {
   assert_true(isnan(logits[40]));
   reference_destroy(r);
 
-  // The first row alone is the first row of three: its cache has the same indices.
+  // A batch of only the first row equals the first row of three: its cache has the same indices.
   struct decode_request one = small;
   one.batch = 1;
   r = create(&one);
@@ -359,8 +360,8 @@ static void test_rows_independent(void **state) {
   reference_destroy(r);
 }
 
-// What lies at position context - 1 before the step does not matter, since the step rewrites it;
-// all other slots are left as they were.
+// The contents of position context - 1 before the step do not matter, since the step overwrites it;
+// all other slots stay unchanged.
 static void test_slot_rewritten(void **state) {
   (void)state;
   double clean[SMALL_LOGITS];
@@ -382,7 +383,7 @@ static void test_slot_rewritten(void **state) {
   reference_destroy(r);
 }
 
-// Every position is read, and in no particular order.
+// Every position is read, and their order does not matter.
 static void test_positions_read(void **state) {
   (void)state;
   double clean[SMALL_LOGITS];
@@ -408,8 +409,8 @@ static void test_positions_read(void **state) {
   reference_destroy(r);
 }
 
-// Copies a tensor of `rows` times two kv heads so that heads 0 and 1 read the first, 2 and 3 the
-// second: what GQA shares, spelled out. Rows are weights' rows or cache positions.
+// Copies a tensor of `rows` times two KV heads so that heads 0 and 1 read the first, 2 and 3 the
+// second: GQA's sharing, spelled out. Rows are weight rows or cache positions.
 static void spread_heads(const void *from, void *to, size_t groups, size_t bytes) {
   for (size_t g = 0; g < groups; g++)
     for (size_t h = 0; h < 4; h++)
@@ -438,8 +439,8 @@ static void test_gqa_is_shared_mha(void **state) {
   reference_destroy(mha);
 }
 
-// The scaling of the residual writers keeps deep models in range, whatever the types: logits of
-// about unit variance.
+// Scaling the weights that write to the residual stream keeps deep models in range, whatever the
+// types: logits of about unit variance.
 static void test_deep(void **state) {
   (void)state;
   static const struct decode_types types[] = {
@@ -475,7 +476,7 @@ static void test_tokens(void **state) {
       assert_true(reference_logits(r)[b * 40 + i] <=
                   reference_logits(r)[b * 40 + (size_t)chosen[b]]);
 
-  reference_step(r); // from the tokens chosen, as another is told to
+  reference_step(r); // from the tokens chosen, which another one is told to use
   assert_int_equal(reference_set_tokens(other, chosen), 0);
   reference_step(other);
   assert_memory_equal(reference_logits(r), reference_logits(other), SMALL_LOGITS * sizeof(double));
@@ -487,7 +488,7 @@ static void test_tokens(void **state) {
   reference_destroy(other);
 }
 
-// Of equal logits the first is chosen.
+// If logits are equal, the first is chosen.
 static void test_tie(void **state) {
   (void)state;
   struct reference *r = hand_model(1, wide);
@@ -566,8 +567,8 @@ static void test_tolerances(void **state) {
   }
 }
 
-// The hand model's logits 1, -7, -6 (norm sqrt(86), largest magnitude 7) against what a device may
-// say of them.
+// The hand model's logits 1, -7, -6 (norm sqrt(86), largest magnitude 7) compared with what a
+// device may report.
 static void test_check(void **state) {
   (void)state;
   static const struct {
@@ -582,11 +583,11 @@ static void test_check(void **state) {
       {{1, -7, -5.95f}, 0, 1e-3, false, true, 0.05 / 9.273618495495704, 0},
       {{1, -7, NAN}, 0, 1e-2, false, true, INFINITY, 0},
       {{1, -INFINITY, -6}, 0, 1e-2, false, true, INFINITY, 0},
-      {{1, -7, -6}, 2, 1e-2, false, false, 0, 1}, // not what its logits say
+      {{1, -7, -6}, 2, 1e-2, false, false, 0, 1}, // not the token of its logits
       {{1, -7, 2}, 2, 1e-2, false, true, 8 / 9.273618495495704, 1},
       {{1, -7, 2}, 2, 1, true, true, 8 / 9.273618495495704, 1},
-      {{1, -7, 1}, 2, 1, false, false, 7 / 9.273618495495704, 1}, // not the first of equals
-      {{1, -7, -6}, 3, 1e-2, false, false, 0, INFINITY},          // no token at all
+      {{1, -7, 1}, 2, 1, false, false, 7 / 9.273618495495704, 1}, // not the first of two equal ones
+      {{1, -7, -6}, 3, 1e-2, false, false, 0, INFINITY},          // not a token
       {{1, -7, -6}, -1, 1e-2, false, false, 0, INFINITY},
   };
   struct reference *r = hand_model(1, wide);
@@ -603,7 +604,7 @@ static void test_check(void **state) {
   reference_destroy(r);
 }
 
-// The worst row counts, and a device may choose the other of two that nearly tie.
+// The worst row counts; a device may choose the other of two near ties.
 static void test_check_rows(void **state) {
   (void)state;
   struct reference *r = create(&small);
@@ -626,7 +627,7 @@ static void test_check_rows(void **state) {
   reference_destroy(r);
 }
 
-// A device may choose the other of two that nearly tie, if its own logits say so.
+// A device may choose the other of two near ties if its own logits say so.
 static void test_check_near_tie(void **state) {
   (void)state;
   struct reference *r = hand_model(1, wide);

@@ -1,6 +1,6 @@
-// What sets families apart from a Llama, in double precision: stages and routers worked out by hand,
-// prompts, and choices of experts taken from a device. `test_reference_families print` prints a
-// model of every family with its logits for check_reference.py.
+// The differences of model families from a Llama, in double precision: stages and routers worked
+// out by hand, prompts, and expert choices taken from a device. `test_reference_families print`
+// prints a model of every family with its logits for check_reference.py.
 #include "tests/support/families.h"
 #include "tests/support/fixture.h"
 
@@ -61,7 +61,7 @@ static void test_layernorm(void **state) {
 }
 
 // gelu(x) is x times the share of a normal distribution below x: 0.8413447 at 1. The clamped gate
-// lets 7 through where it is more, and up is held between -7 and 7.
+// limits values above 7 to 7, and up is kept between -7 and 7.
 static void test_activations(void **state) {
   (void)state;
   double gelu[3];
@@ -75,11 +75,11 @@ static void test_activations(void **state) {
   expect_near(gate[0], -6 * 7 / (1 + exp(-7 * 1.702)), 1e-12, "clamped");
   assert_true(gate[1] == 0);
   expect_near(gate[2], 8 / (1 + exp(-1.702)), 1e-14, "clamped");
-  expect_near(gate[3], -40 / (1 + exp(20 * 1.702)), 1e-14, "clamped"); // the gate has no lower end
+  expect_near(gate[3], -40 / (1 + exp(20 * 1.702)), 1e-14, "clamped"); // no lower limit
 }
 
-// Two scores 0 and a sink of ln 2: of four parts each score has one. One of -infinity is none, one
-// of 1000 leaves nothing.
+// Two scores 0 and a sink of ln 2: of four parts, each score gets one. A sink of -infinity has no
+// effect, one of 1000 leaves nothing.
 static void test_sink(void **state) {
   (void)state;
   static const struct {
@@ -109,8 +109,8 @@ static void expect_choice(const struct decode_experts *experts, const double *sc
     fail_msg("chose %d and %d, not %d and %d", chosen[0], chosen[1], expected[0], expected[1]);
 }
 
-// Groups (0, 1), (2, 3), (4, 5): their sums are 1.0, 1.1 and 1.2, so that the best expert of all, 0,
-// stands in the group that is dropped. Without groups it is taken; of equals the lowest.
+// Groups (0, 1), (2, 3), (4, 5): their sums are 1.0, 1.1 and 1.2, so the best expert of all, 0, is
+// in the group that is dropped. Without groups it is chosen; of equal ones, the first.
 static void test_choose(void **state) {
   (void)state;
   struct decode_experts experts = {
@@ -126,8 +126,8 @@ static void test_choose(void **state) {
   expect_choice(&experts, (const double[]){1, 3, 2}, (const int[]){2, 1}); // groups of one
 }
 
-// r = (ln 1, ln 2, ln 5): of experts 0 and 2 the weights are 1/6 and 5/6 among themselves, 1/8 and
-// 5/8 among all; by sigmoid 1/2 and 5/6 are to each other as 3 and 5.
+// r = (ln 1, ln 2, ln 5): the weights of experts 0 and 2 are 1/6 and 5/6 relative to each other,
+// 1/8 and 5/8 relative to all; with sigmoid, 1/2 and 5/6 have the ratio 3 to 5.
 static void test_weigh(void **state) {
   (void)state;
   static const struct {
@@ -151,7 +151,7 @@ static void test_weigh(void **state) {
   }
 }
 
-// The bias takes part in the choice: sigmoid(0) + 0.25.
+// The bias counts in the choice: sigmoid(0) + 0.25.
 static void test_scores(void **state) {
   (void)state;
   struct decode_experts experts = {.count = 1, .chosen = 1, .router = ROUTER_SIGMOID};
@@ -165,7 +165,7 @@ static void test_scores(void **state) {
   assert_true(score == -3);
 }
 
-// What a choice of a device misses of scores whose largest magnitude is 4.
+// The shortfall of a device's choice, with scores whose largest magnitude is 4.
 static void test_shortfall(void **state) {
   (void)state;
   const struct decode_experts plain = {.count = 4, .chosen = 2};
@@ -181,9 +181,9 @@ static void test_shortfall(void **state) {
   }
 }
 
-// Groups of two, one kept: sums 6, 5.5 and 3. Taking the second group whole misses by 0.5; one of
-// each is no choice; taking 3 instead of 2 within the second adds nothing to that unless their
-// scores differ by more.
+// Groups of two, one kept: sums 6, 5.5 and 3. Taking the entire second group falls short by 0.5;
+// one of each group is not a valid choice; taking 3 instead of 2 within the second adds nothing to
+// that unless their scores differ by more.
 static void test_shortfall_of_groups(void **state) {
   (void)state;
   const struct decode_experts one = {
@@ -199,8 +199,9 @@ static void test_shortfall_of_groups(void **state) {
   struct decode_experts two = one;
   two.chosen = 2;
   assert_true(isinf(router_shortfall(&two, scores, (const int[]){0, 2})));
-  // Two groups kept of sums 6, 5.5 and 5.4, the last with the largest single score but one: a device
-  // that kept the first and the last, which nearly displaced the second, takes nothing of it.
+  // Two groups kept, with sums 6, 5.5 and 5.4; the last one has the second largest single score. A
+  // device that kept the first and the last, which nearly displaced the second, uses none of the
+  // second.
   two.kept_groups = 2;
   expect_near(router_shortfall(&two, (const double[]){3, 3, 3.5, 2, 2.7, 2.7}, (const int[]){0, 1}),
               0.1 / 3.5, 1e-14, "shortfall");
@@ -213,8 +214,8 @@ static bool logits_equal(const double *a, const double *b) {
   return true;
 }
 
-// A prompt in one pass, in two, and token by token is one and the same, of every family; the rows
-// that do not take part keep their caches, and those beside it make a step.
+// A prompt in one pass, in two, and token by token gives the same results, for every family; the
+// rows that do not take part keep their caches, and the other rows make a step.
 static void test_prompts(void **state) {
   (void)state;
   static const int tokens[CHUNK] = {5, 0, 39, 12, 12, 7, 30};
@@ -240,7 +241,7 @@ static void test_prompts(void **state) {
         fail_msg("%s: a prompt is not what its tokens are one by one", families[i].name);
       assert_int_equal(reference_tokens(whole)[1], reference_tokens(steps)[1]);
 
-      struct reference *alone = create(&request); // what the rows beside it computed
+      struct reference *alone = create(&request); // what the other rows computed
       reference_step(alone);
       assert_true(logits_equal(reference_logits(parts), reference_logits(alone)));
       assert_true(
@@ -269,7 +270,7 @@ static void test_prompts_refused(void **state) {
   reference_destroy(r);
 }
 
-// A window longer than the context is none; of one position it is the position itself.
+// A window longer than the context has no effect; a window of one position is that position itself.
 static void test_windows(void **state) {
   (void)state;
   struct decode_request request = request_of(named("mistral"), &wide);
@@ -284,7 +285,7 @@ static void test_windows(void **state) {
   }
   assert_true(logits_equal(logits[0], logits[1]) && !logits_equal(logits[0], logits[2]));
 
-  // What lies before the window does not matter, not even to the first of its positions.
+  // What precedes the window does not matter, not even to the first of its positions.
   request.shape.window = 4;
   struct reference *r = create(&request);
   for (int layer = 0; layer < 2; layer++)
@@ -295,7 +296,7 @@ static void test_windows(void **state) {
   reference_destroy(r);
 }
 
-// One expert of all that is chosen is a dense MLP.
+// A single expert that is always chosen equals a dense MLP.
 static void test_one_expert_is_dense(void **state) {
   (void)state;
   struct decode_request dense = request_of(named("qwen2"), &wide), sparse = dense;
@@ -319,7 +320,7 @@ static void test_one_expert_is_dense(void **state) {
   reference_destroy(b);
 }
 
-// What a device chose is taken, its shortfall told; the next step chooses for itself again.
+// A device's choice is used, and its shortfall reported; the next step chooses by itself again.
 static void test_given_choice(void **state) {
   (void)state;
   const struct decode_request request = request_of(named("mixtral"), &wide);
@@ -343,7 +344,7 @@ static void test_given_choice(void **state) {
   memcpy(tokens, reference_tokens(own), sizeof tokens);
   reference_step(own);
   memcpy(chosen, reference_chosen(own), sizeof chosen);
-  int other = 0; // the first row of the last layer takes another expert for its second
+  int other = 0; // the first row of the last layer replaces its second expert by another
   while (other == chosen[CHOICES / 2] || other == chosen[CHOICES / 2 + 1])
     other++;
   chosen[CHOICES / 2 + 1] = other;
@@ -361,7 +362,7 @@ static void test_given_choice(void **state) {
   assert_false(reference_check(r, logits, tokens, 0.99 * shortfall).pass);
   expect_near(reference_check(r, logits, tokens, 1).routing, shortfall, 0, "routing");
 
-  chosen[0] = chosen[1]; // no choice
+  chosen[0] = chosen[1]; // not a valid choice
   reference_set_chosen(r, chosen);
   reference_step(r);
   assert_true(isinf(reference_routing_shortfall(r)));
@@ -371,8 +372,8 @@ static void test_given_choice(void **state) {
   reference_destroy(own);
 }
 
-// Forced choices are the table's, step after step, and of a prompt those of its positions; a device
-// that went another way is told so.
+// Forced choices equal the table's, step after step, and for a prompt those of its positions; a
+// device that chose differently is reported.
 static void test_forced(void **state) {
   (void)state;
   struct decode_request request = request_of(named("gpt-oss"), &wide);
@@ -394,7 +395,7 @@ static void test_forced(void **state) {
   }
   int chosen[2 * BATCH * 2];
   memcpy(chosen, reference_chosen(r), sizeof chosen);
-  reference_set_chosen(r, chosen); // of the step before
+  reference_set_chosen(r, chosen); // those of the previous step
   reference_step(r);
   assert_true(isinf(reference_routing_shortfall(r)));
   reference_destroy(r);
@@ -415,7 +416,7 @@ static void test_refused(void **state) {
   requests[i++].shape.full_every = 2;
   requests[i++].shape.latent = (struct decode_latent){.rank = 4, .rope_dim = 8, .value_dim = 4};
   requests[i++].chunk = -1;
-  requests[i++].ranks = 2;
+  requests[i++].ranks = 5; // of 12 rows of an expert
   requests[i].routing = ROUTING_SKEWED;
   requests[i++].skew = -1;
   requests[i++].types.experts = ELEMENTS;
@@ -434,7 +435,7 @@ static void test_refused(void **state) {
   reference_destroy(create(&same));
 }
 
-// Deep models stay in range, of every family: logits of about unit variance.
+// Deep models of every family stay in range: logits of about unit variance.
 static void test_depth(void **state) {
   (void)state;
   for (size_t i = 0; i < family_count; i++) {
@@ -488,7 +489,7 @@ static const struct decode_types of_formats[] = {
     {ELEMENT_INT4_GROUP, ELEMENT_F32, ELEMENT_BF16, ELEMENT_INT4_GROUP, ELEMENT_F32, ELEMENT_F32},
 };
 
-// Rows of several blocks, of which the last is short.
+// Rows of several blocks, the last of which is short.
 static void print_formats(void) {
   for (size_t i = 0; i < sizeof of_formats / sizeof of_formats[0]; i++) {
     struct decode_request request = request_of(named("llama"), &of_formats[i]);

@@ -1,4 +1,4 @@
-// What a position turns the pairs of a head by: scalings worked out by hand.
+// The angles by which a position rotates the pairs of a head: scalings worked out by hand.
 #include "tests/support/fixture.h"
 
 #include "kernels/rope.h"
@@ -7,14 +7,15 @@
 
 #define PI 3.14159265358979323846
 
-// theta 2^16 over 32 values: pair i turns by 2^-i, its wave is 2 pi 2^i positions long.
+// theta 2^16 over 32 values: pair i rotates by 2^-i; its wavelength is 2 pi 2^i positions.
 static struct decode_shape shape_of(struct decode_rope rope) {
   return (struct decode_shape){.head_dim = 32, .rope_theta = 65536, .rope = rope};
 }
 
 static void expect_frequencies(const struct decode_shape *shape, const double *over) {
   for (int i = 0; i < rope_width(shape) / 2; i++)
-    expect_near(rope_frequency(shape, i) * ldexp(1, i), over[i], 1e-12, "frequency over the plain one");
+    expect_near(rope_frequency(shape, i) * ldexp(1, i), over[i], 1e-12,
+                "frequency over the plain one");
 }
 
 static void test_plain(void **state) {
@@ -27,9 +28,9 @@ static void test_plain(void **state) {
   expect_near(sines[2], sin(0.75), 1e-15, "sine");
 }
 
-// 512 positions are 81.5 turns of pair 0, and half as many of each next one: more than 4 until pair
-// 4 (5.1), fewer than 1 from pair 7 (0.64) on. Pair 5 turns 2.546 times: (2.546 - 1) / 3 of it is
-// kept, the rest divided by 8; so pair 6 with 1.273.
+// 512 positions are 81.5 turns of pair 0, and half as many for each following pair: more than 4
+// until pair 4 (5.1), fewer than 1 from pair 7 (0.64) on. Pair 5 makes 2.546 turns: (2.546 - 1) / 3
+// of its angle is kept, the rest is divided by 8; likewise pair 6 with 1.273.
 static void test_llama3(void **state) {
   (void)state;
   const struct decode_shape shape = shape_of((struct decode_rope){
@@ -39,8 +40,8 @@ static void test_llama3(void **state) {
   expect_frequencies(&shape, (const double[]){1, 1, 1, 1, 1, five, six, e, e, e, e, e, e, e, e, e});
 }
 
-// Pair i turns L / (2 pi 2^i) times: with L = 512 it is pair log2(512 / (2 pi)) = 6.35 once, and
-// pair 1.35 thirty-two times. Whole: from 1 to 7.
+// Pair i makes L / (2 pi 2^i) turns: with L = 512, pair log2(512 / (2 pi)) = 6.35 makes one, and
+// pair 1.35 makes thirty-two. In whole numbers: from 1 to 7.
 static void test_yarn(void **state) {
   (void)state;
   struct decode_shape shape = shape_of((struct decode_rope){.scaling = ROPE_YARN,
@@ -62,17 +63,17 @@ static void test_yarn(void **state) {
   assert_true(cosines[15] == 1.5 && sines[15] == 0);
 }
 
-// Limits beyond the ends, or on one pair, make no division by 0 and no pair of another sign.
+// Limits beyond the ends, or on one pair, cause no division by 0 and no pair with another sign.
 static void test_yarn_limits(void **state) {
   (void)state;
   struct decode_shape shape = shape_of(
       (struct decode_rope){.scaling = ROPE_YARN, .factor = 4, .low = 1, .high = 32, .whole = true});
-  shape.rope.original_context = 4; // no pair turns even once: all are stretched from pair 1 on
+  shape.rope.original_context = 4; // no pair makes even one turn: all are stretched from pair 1 on
   expect_frequencies(&shape, (const double[]){1, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25,
                                               0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25});
 }
 
-// Of latent attention the last rope_dim values turn, and count as the head's width does elsewhere.
+// With latent attention, the last rope_dim values rotate and take the place of the head's width.
 static void test_latent(void **state) {
   (void)state;
   struct decode_shape shape = {.head_dim = 48, .rope_theta = 256};

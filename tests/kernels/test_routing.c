@@ -1,4 +1,4 @@
-// Forced choices of experts: what their law says, counted over many tables.
+// Forced choices of experts: their distribution, counted over many tables.
 #include "tests/support/fixture.h"
 
 #include "kernels/routing.h"
@@ -24,7 +24,7 @@ static uint16_t *filled(const struct decode_request *request) {
   return table;
 }
 
-// The distinct experts of a step and layer, which are `entries` entries.
+// The distinct experts of a step and layer, which consists of `entries` entries.
 static int distinct(const uint16_t *entries, int count) {
   bool seen[MAX_DECODE_EXPERTS] = {false};
   int found = 0;
@@ -35,7 +35,7 @@ static int distinct(const uint16_t *entries, int count) {
   return found;
 }
 
-// Every row's experts are experts, and all different; also all of them, and one of one.
+// Every row's experts are valid and all different; also all of them, and one of one.
 static void test_rows(void **state) {
   (void)state;
   static const struct {
@@ -60,7 +60,7 @@ static void test_rows(void **state) {
   }
 }
 
-// Layers and steps differ, seeds too; the same request gives the same table.
+// Layers, steps and seeds differ; the same request gives the same table.
 static void test_tables(void **state) {
   (void)state;
   struct decode_request request = request_of(64, 4, 8, ROUTING_UNIFORM, 0);
@@ -83,9 +83,21 @@ static void test_tables(void **state) {
   free(table);
 }
 
+// A row's choices do not depend on the number of rows.
+static void test_rows_of_any_batch(void **state) {
+  (void)state;
+  const struct decode_request large = request_of(64, 4, 8, ROUTING_SKEWED, 1),
+                              small = request_of(64, 4, 3, ROUTING_SKEWED, 1);
+  uint16_t *all = filled(&large), *first = filled(&small);
+  for (size_t at = 0; at < ROUTING_STEPS * 3; at++) // steps and layers
+    assert_memory_equal(all + at * 8 * 4, first + at * 3 * 4, 3 * 4 * sizeof *all);
+  free(all);
+  free(first);
+}
+
 enum { SEEDS = 200 };
 
-// The mean of the distinct experts of a step and layer, over seeds, steps and layers.
+// The mean number of distinct experts of a step and layer, over seeds, steps and layers.
 static double mean_distinct(struct decode_request request) {
   const int width = request.batch * request.shape.experts.chosen;
   double sum = 0;
@@ -99,9 +111,9 @@ static double mean_distinct(struct decode_request request) {
   return sum / (SEEDS * ROUTING_STEPS * 3);
 }
 
-// Uniform: the closed form. Skewed with one expert a row: expert e is missed by every row with
-// probability (1 - p)^batch, p proportional to 1 / place^skew. Five standard errors, of at most
-// half an expert's for each of them, are 5 * sqrt(count) / 2 / sqrt(38400).
+// Uniform: the closed form. Skewed with one expert per row: every row misses expert e with
+// probability (1 - p)^batch, p proportional to 1 / place^skew. Five standard errors, each expert's
+// at most one half, are 5 * sqrt(count) / 2 / sqrt(38400).
 static void test_distinct(void **state) {
   (void)state;
   static const int cases[][3] = {{8, 2, 1}, {8, 2, 4}, {128, 4, 16}, {256, 8, 32}};
@@ -121,9 +133,9 @@ static void test_distinct(void **state) {
               "distinct experts");
 }
 
-// Uniform choices prefer no expert; skewed ones an expert of its own in each layer. Two of three by
-// weights 1, 1/2, 1/3 (skew 1): the first is left out by (1/2 / (11/6)) (1/3 / (4/3)) +
-// (1/3 / (11/6)) (1/2 / (3/2)) = 0.1288.
+// Uniform choices prefer no expert; skewed ones prefer a different expert in each layer. Two of
+// three with weights 1, 1/2, 1/3 (skew 1): the first is left out with probability (1/2 / (11/6))
+// (1/3 / (4/3)) + (1/3 / (11/6)) (1/2 / (3/2)) = 0.1288.
 static void test_law(void **state) {
   (void)state;
   double left_out[2][3] = {{0}};
@@ -194,8 +206,13 @@ static void test_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows), cmocka_unit_test(test_tables),   cmocka_unit_test(test_distinct),
-      cmocka_unit_test(test_law),  cmocka_unit_test(test_expected), cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_rows_of_any_batch),
+      cmocka_unit_test(test_distinct),
+      cmocka_unit_test(test_law),
+      cmocka_unit_test(test_expected),
+      cmocka_unit_test(test_faults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// The values that models are filled with, and the number formats that hold them.
+// The values that models are filled with, and the number formats that store them.
 #include "tests/support/fixture.h"
 
 #include "kernels/weights.h"
@@ -20,7 +20,7 @@ static void test_bell(void **state) {
   expect_near(sqrt(squares / 256), (double)BELL_SIGMA, 0.01, "sigma");
 }
 
-// What is drawn looks normal and independent: moments, neighbours, rows and layers.
+// The drawn values look normal and independent: moments, neighbors, rows and layers.
 static void test_draws(void **state) {
   (void)state;
   enum { DRAWS = 1 << 18 };
@@ -56,7 +56,8 @@ static void test_keys_differ(void **state) {
   assert_true(weights_key(7, TENSOR_WQ, 0) != weights_key(8, TENSOR_WQ, 0));
 }
 
-// Other machines and compilers must draw these very numbers; records are compared across them.
+// Other machines and compilers must draw exactly these numbers, since records are compared across
+// them.
 static void test_golden(void **state) {
   (void)state;
   static const int8_t first[] = {1, 92, 5, -19, -44, 8, 81, -29, -8, -40, 10, 29, -14, -24, 32, 16};
@@ -149,7 +150,7 @@ static void test_latent_scales(void **state) {
                 (double)cases[i].sigma, 0, "sigma");
 }
 
-// What every tensor is held in, experts in a format of their own and as the rest.
+// The format of every tensor, with experts in a format of their own and in the common one.
 static void test_elements(void **state) {
   (void)state;
   struct decode_types types = {.weights = ELEMENT_INT8,
@@ -179,7 +180,7 @@ static void test_elements(void **state) {
   ALL(of_experts, ELEMENT_INT8);
 }
 
-// A different generator than the code under test, so that random inputs owe it nothing.
+// A generator unrelated to the code under test, so that the random inputs are independent of it.
 static uint32_t next_random(uint32_t *state) {
   *state ^= *state << 13;
   *state ^= *state >> 17;
@@ -206,12 +207,13 @@ static void test_bf16_patterns(void **state) {
   assert_true(isnan(float_from_bf16(bf16_from_float(float_of(0xFFFFFFFF)))));
 }
 
-// The next bf16 beyond the largest would be 2^128: what lies half way and further is infinite.
+// The next bf16 after the largest would be 2^128: values halfway to it and beyond become infinite.
 static double bf16_value(uint32_t magnitude) {
   return magnitude == 0x7F80 ? 0x1p128 : (double)float_from_bf16((uint16_t)magnitude);
 }
 
-// Of the two bf16 around a number: the nearer, or of equally near ones that with an even pattern.
+// Of the two bf16 around a number, the nearer or, if equally near, the one with an even bit
+// pattern.
 static uint32_t nearest_bf16(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -227,7 +229,7 @@ static void test_bf16_nearest(void **state) {
   uint32_t random = 1;
   for (int i = 0; i < 2000000; i++) {
     uint32_t bits = next_random(&random);
-    if (i % 4 == 0) // half way, and next to it
+    if (i % 4 == 0) // halfway, and next to it
       bits = (bits & 0xFFFF0000) + 0x7FFF + bits % 3;
     float value = float_of(bits);
     if (isfinite(value) && bf16_from_float(value) != nearest_bf16(value))
@@ -256,7 +258,7 @@ static void test_e4m3_codes(void **state) {
   }
 }
 
-// Of all codes: the nearest, or of equally near ones the even. Beyond 448 only 448 is left.
+// Among all codes, the nearest or, if equally near, the even one. Above 448 only 448 is left.
 static int nearest_e4m3(float value) {
   int best = 0;
   for (int code = 0; code <= 0x7E; code++) {
@@ -282,7 +284,7 @@ static void test_e4m3_nearest(void **state) {
     uint32_t exponent = 127 - 14 + bits % 25;
     expect_nearest_e4m3(float_of((bits & 0x807FFFFF) | exponent << 23));
   }
-  for (int code = 0; code < 0x7E; code++) { // half way between two, and next to it
+  for (int code = 0; code < 0x7E; code++) { // halfway between two, and next to it
     float half = (float_from_e4m3((uint8_t)code) + float_from_e4m3((uint8_t)(code + 1))) / 2;
     expect_nearest_e4m3(half);
     expect_nearest_e4m3(-nextafterf(half, 0));

@@ -1,4 +1,4 @@
-// What servers count of themselves, as each of them words it, beside what a client counted.
+// The servers' own counters, in the wording of each, compared with a client's counts.
 #include "tests/support/fixture.h"
 
 #include "probe/serving/counters.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// NAN: not told. A sum that lacks a part that everybody tells is not told either.
+// NAN: not reported. A sum that lacks a part that others report is not reported, either.
 static const struct {
   const char *name, *text, *engine;
   double input, cached, output;
@@ -61,7 +61,7 @@ static bool is_same(double one, double other) {
 static void test_texts(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    // Bytes of their own, so that reading beyond them is noticed.
+    // An exact allocation, so that reading beyond it is detected.
     const size_t size = strlen(cases[i].text);
     char *bytes = test_malloc(size + 1);
     memcpy(bytes, cases[i].text, size);
@@ -78,23 +78,23 @@ static void test_texts(void **state) {
   }
 }
 
-// ---- beside the client's
+// ---- compared with the client's
 
 static struct server_counters counted(double input, double cached, double output) {
   return (struct server_counters){NULL, input, cached, output};
 }
 
 static const struct {
-  double before, after; // tokens out; as many came in
+  double before, after; // output tokens; input tokens are equal
   const char *verdict;
 } comparisons[] = {
     {500, 1500, "agree: 1000 tokens in and 1000 out, 1000 and 1000 by usage"},
     {500, 1501, "agree: 1001 tokens in"},
-    {500, 1502, "differ: 1002 tokens in"}, // somebody else's
+    {500, 1502, "differ: 1002 tokens in"}, // another client's
     {500, 1498, "differ: 998 tokens in"},
-    {500, 20, "none: the server's counters began anew"},
-    {NAN, 1500, "none: /metrics has no counters of tokens"},
-    {500, NAN, "none: /metrics has no counters of tokens"},
+    {500, 20, "none: the server's counters were reset"},
+    {NAN, 1500, "none: /metrics has no known token counters"},
+    {500, NAN, "none: /metrics has no known token counters"},
 };
 
 static void test_comparisons(void **state) {
@@ -119,7 +119,7 @@ static void test_cached_share(void **state) {
   assert_true(counters_cached_share(&before, &after) == 0.05);
   assert_true(isnan(counters_cached_share(&before, &untold)));
   assert_true(isnan(counters_cached_share(&before, &before))); // of nothing
-  assert_true(isnan(counters_cached_share(&after, &before)));  // began anew
+  assert_true(isnan(counters_cached_share(&after, &before)));  // was reset
 }
 
 int main(void) {

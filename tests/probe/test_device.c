@@ -1,4 +1,4 @@
-// Backends from plugins: which are taken, which are left out and why, and devices by their names.
+// Backends from plugins: which are loaded, which are left out and why, and devices by their names.
 #include "kernels/cpu/backend.h"
 #include "tests/support/fixture.h"
 
@@ -34,7 +34,7 @@ static void test_plugins(void **state) {
   const struct decode_backend *const *backends = load(&fixture);
   assert_string_equal(backends[0]->name, "cpu");
   assert_ptr_equal(backends[0], &cpu_backend);
-  assert_string_equal(backends[1]->name, "absent"); // in the order of the files' names
+  assert_string_equal(backends[1]->name, "absent"); // in the order of the file names
   assert_string_equal(backends[2]->name, "present");
   assert_null(backends[3]);
   assert_int_equal(fixture.diagnostics.errors, 0);

@@ -1,4 +1,5 @@
-// What servers say of themselves: their program, its version, their models, as each of them says it.
+// What servers report about themselves: their program, its version, their models, in the form of
+// each.
 #include "tests/support/fixture.h"
 
 #include "probe/serving/engine.h"
@@ -18,7 +19,7 @@ static void start(struct fixture *fixture, struct engine *engine, const char *mo
 static const struct {
   const char *models, *state;
   const char *name, *version;
-  long vocabulary, context, places; // 0: not said
+  long vocabulary, context, places; // 0: not reported
 } engines[] = {
     {"{\"data\":[{\"id\":\"m\",\"owned_by\":\"vllm\",\"max_model_len\":4096}]}",
      "{\"version\":\"0.10.1\"}", "vLLM", "0.10.1", 0, 4096, 0},
@@ -70,10 +71,10 @@ static void test_what_lists_no_models(void **state) {
   }
 }
 
-// ---- what the user says of it
+// ---- what the user states
 
 static const struct {
-  const char *name, *version; // that the server says
+  const char *name, *version; // that the server reports
   const char *typed;
   const char *becomes, *of_version, *error;
 } statements[] = {
@@ -83,9 +84,10 @@ static const struct {
     {"", "", "my engine v2", "my engine", "v2", ""},
     {"llama.cpp", "", "llama.cpp b11669", "llama.cpp", "b11669", ""},
     {"vLLM", "0.10.1", "VLLM 0.10.1", "vLLM", "0.10.1", ""},
-    {"vLLM", "0.10.1", "SGLang", "", "", "--engine says 'SGLang', the server says 'vLLM 0.10.1'"},
-    {"vLLM", "0.10.1", "vLLM 0.9", "", "", "the server says 'vLLM 0.10.1'"},
-    {"vLLM", "", "SGLang 0.4", "", "", "the server says 'vLLM'"},
+    {"vLLM", "0.10.1", "SGLang", "", "",
+     "--engine states 'SGLang', but the server reports 'vLLM 0.10.1'"},
+    {"vLLM", "0.10.1", "vLLM 0.9", "", "", "the server reports 'vLLM 0.10.1'"},
+    {"vLLM", "", "SGLang 0.4", "", "", "the server reports 'vLLM'"},
 };
 
 static void test_statements(void **state) {
@@ -106,7 +108,7 @@ static void test_statements(void **state) {
   }
 }
 
-// ---- which model is asked for
+// ---- which model is requested
 
 #define ONE "{\"data\":[{\"id\":\"/srv/a/llama.gguf\"}]}"
 #define TWO "{\"data\":[{\"id\":\"/srv/a/llama.gguf\"},{\"id\":\"other\"}]}"
@@ -114,17 +116,17 @@ static void test_statements(void **state) {
   "{\"data\":[{\"id\":\"/srv/a/llama.gguf\"},{\"id\":\"/srv/b/llama.gguf\"},{\"id\":\"c\"}]}"
 
 static const struct {
-  const char *models, *named; // NULL: nobody names one
+  const char *models, *named; // NULL: none is named
   const char *found, *error;
 } choices[] = {
     {ONE, NULL, "/srv/a/llama.gguf", ""},
     {ONE, "/srv/a/llama.gguf", "/srv/a/llama.gguf", ""},
-    {TWO, "llama.gguf", "/srv/a/llama.gguf", ""}, // as a record tells it
+    {TWO, "llama.gguf", "/srv/a/llama.gguf", ""}, // in the form for a record
     {TWINS, "/srv/b/llama.gguf", "/srv/b/llama.gguf", ""},
     {TWINS, "llama.gguf", NULL, "does not serve 'llama.gguf'; it serves '/srv/a/llama.gguf', "},
     {TWO, "llama", NULL, "the server does not serve 'llama'"},
     {TWO, NULL, NULL, "choose one with --served-model NAME"},
-    {"", "anything", "anything", ""}, // nothing is listed: it can only be tried
+    {"", "anything", "anything", ""}, // nothing is listed: all that is possible is to try it
 };
 
 static void test_choices(void **state) {

@@ -1,4 +1,4 @@
-// Which load comes next, by what those before showed.
+// Which load comes next, depending on the results so far.
 #include "model/evidence/serving.h"
 #include "tests/support/fixture.h"
 
@@ -18,7 +18,7 @@ static struct serving_rung closed(double concurrency, double tokens_per_s) {
   return rung;
 }
 
-// Of 100 requests in 10 s, so many kept the SLO.
+// That many of 100 requests in 10 s met the SLO.
 static struct serving_rung arrivals(double rate_per_s, double good) {
   struct serving_rung rung = serving_rung_unknown;
   rung.load = LOAD_POISSON;
@@ -30,7 +30,7 @@ static struct serving_rung arrivals(double rate_per_s, double good) {
   return rung;
 }
 
-// Climbs with the rate that each concurrency gives, and what came of it.
+// Climbs, with the rate that `rate` gives for each concurrency; returns the number of rungs.
 static size_t climb(const struct ladder *ladder, double (*rate)(size_t concurrency),
                     struct serving_rung *rungs, size_t room) {
   struct ladder_step step;
@@ -69,7 +69,7 @@ static const struct {
   int most;
   size_t count; // of rungs: 1, 2, 4, ...
 } doublings[] = {
-    {of_ten_places, 1024, 6}, // 16 gave a quarter more than 8, 32 nothing
+    {of_ten_places, 1024, 6}, // 16 gave a quarter more than 8, 32 no more
     {without_end, 64, 7},       {without_end, 100, 7},  {without_end, 1, 1},
     {refused_from_four, 64, 3}, {nearly_enough, 64, 7}, {not_enough, 64, 2},
 };
@@ -96,12 +96,12 @@ static void test_a_list_in_its_order(void **state) {
       .concurrencies = {8, 1, 3}, .count = 3, .rates = {2, 0.5}, .rate_count = 2};
   assert_int_equal(ladder_most_steps(&ladder), 5);
   assert_int_equal(climb(&ladder, refused_from_four, rungs, MAX_LADDER), 5);
-  assert_true(rungs[0].concurrency == 8 && *rungs[0].refused); // and the others come all the same
+  assert_true(rungs[0].concurrency == 8 && *rungs[0].refused); // and the others follow nevertheless
   assert_true(rungs[1].concurrency == 1 && rungs[2].concurrency == 3);
   assert_true(rungs[3].request_rate == 2 && rungs[4].request_rate == 0.5);
 }
 
-// A run that was interrupted has some of them, in whatever order.
+// A run that was interrupted has some of them, in any order.
 static void test_what_is_there_is_left_out(void **state) {
   (void)state;
   const struct ladder ladder = {.concurrencies = {1, 2, 4}, .count = 3};
@@ -124,7 +124,7 @@ static void test_shares(void **state) {
   struct ladder_step step;
   expect_near(ladder_best_rate(rungs, 3), 3.33, 1e-12, "333 token/s of 100 each");
   assert_true(ladder_next(&ladder, rungs, 3, &step) && step.load == LOAD_POISSON);
-  assert_true(step.rate_per_s == 2.33); // in three digits
+  assert_true(step.rate_per_s == 2.33); // with three digits
   rungs[3] = arrivals(step.rate_per_s, 100);
   assert_true(ladder_next(&ladder, rungs, 4, &step) && step.rate_per_s == 3.0);
   rungs[4] = arrivals(step.rate_per_s, 100);
@@ -147,7 +147,7 @@ static void test_goodput(void **state) {
   (void)state;
   const struct serving_rung rungs[] = {closed(8, 400), arrivals(1, 100), arrivals(2, 90),
                                        arrivals(3, 89.9), arrivals(4, NAN)};
-  assert_true(ladder_goodput(rungs, 5) == 2); // nine of ten keep it
+  assert_true(ladder_goodput(rungs, 5) == 2); // nine of ten meet it
   assert_true(isnan(ladder_goodput(rungs, 1)));
   assert_true(isnan(ladder_goodput(rungs + 3, 2)));
 }

@@ -1,7 +1,8 @@
-// The load client against the stand-in for an inference server, by the clock: a script says what the
-// server does, and so what must be found. Times are judged where the machine kept time: what else it does
-// gets a test three tries, then it is skipped. Counts are judged always. Most of the seconds are waiting.
-// Seconds: 20
+// The load client against the stand-in for an inference server, by the clock: a script defines what
+// the server does, and so what must be found. Times are judged if the machine kept time: if other
+// processes interfere, a test has three attempts, then it is skipped. Counts are always judged.
+// Most of the seconds are waiting.
+// Seconds: 25, deep 90
 // Deep: 64 and 1,024 streams of 50 tokens/s, timed to the millisecond where the machine is quiet.
 #include "base/clock.h"
 #include "model/evidence/serving.h"
@@ -103,22 +104,22 @@ static void trial_end(struct trial *trial) {
 
 enum { TRIES = 3, MAX_TIMES = 10 };
 
-// Kept time: what was sent came this late at most (P99), and client and server stood ready without a
-// processor for this share of the time.
+// The machine kept time if what was sent was at most this late (P99), and if client and server were
+// ready but without a processor for at most this share of the time.
 static const double late_at_most_s = 0.5e-3, waited_at_most = 0.02;
 
 struct timing {
-  const char *what; // NULL: behind the last
+  const char *what; // NULL: ends the list
   double got, least, most;
 };
 
-// With sanitizers all takes longer.
+// With sanitizers everything takes longer.
 static struct timing about(const char *what, double got, double expected, double relative) {
   const double margin = expected * relative * (SANITIZED ? 3 : 1);
   return (struct timing){what, got, expected - margin, expected + margin};
 }
 
-// What the server says of itself: P99 of how late it was.
+// From the server: P99 of its lateness.
 static double server_late_s(struct trial *trial) {
   char url[64];
   struct server server;
@@ -133,7 +134,7 @@ static double server_late_s(struct trial *trial) {
   return strtod(p99 + strlen("\"p99\":"), NULL);
 }
 
-// How long a process has stood ready without a processor; 0 where the kernel does not count it.
+// How long a process was ready but without a processor; 0 if the kernel does not count it.
 static double waited_s(pid_t process) {
   char path[64];
   double waited_ns = 0;
@@ -146,7 +147,7 @@ static double waited_s(pid_t process) {
   return 1e-9 * waited_ns;
 }
 
-// On a server of its own. Whether the machine kept time.
+// With a server of its own. Returns whether the machine kept time.
 static bool timed_run(struct trial *trial, const char *script) {
   engine_process_end(&trial->engine);
   trial->engine = engine_process_start();
@@ -164,8 +165,8 @@ static const struct timing *first_off(const struct timing *times) {
   return NULL;
 }
 
-// Runs it until its times are as they must be. Fails where they are not and the machine kept time;
-// false where it never did.
+// Runs it until its times are as expected. Fails if they are not although the machine kept time;
+// returns false if it never did.
 static bool times_hold(struct trial *trial, const char *script,
                        void (*tell)(const struct trial *, struct timing *)) {
   for (int i = 0; i < TRIES; i++) {
@@ -185,16 +186,16 @@ static bool times_hold(struct trial *trial, const char *script,
   return false;
 }
 
-// Nobody keeps time on a machine that is this busy.
+// The machine is too busy to keep time.
 static void trial_end_timed(struct trial *trial, bool held) {
   trial_end(trial);
   if (!held)
     skip();
 }
 
-// ---- what a stream is like
+// ---- forms of a stream
 
-// Tokens -1: not told. Everything else goes well.
+// Tokens -1: not reported. Everything else is in order.
 static const struct {
   const char *script;
   size_t chunks;
@@ -238,7 +239,7 @@ static void test_streams(void **state) {
   trial_end(&trial);
 }
 
-// ---- what goes wrong
+// ---- failures
 
 static const struct {
   const char *script, *failure;
@@ -249,15 +250,15 @@ static const struct {
     {"model=other", "HTTP 404: The model does not exist: stand-in"},
     {"context=17", "HTTP 400: This model's maximum context length"},
     {"redirect=1", "HTTP 307: redirects to http://127.0.0.1:9/elsewhere, which is not followed"},
-    {"garbage=1", "what answers there is not HTTP"},
-    {"json=1", "the answer is no stream of events"},
+    {"garbage=1", "the service at this address does not speak HTTP"},
+    {"json=1", "the answer is not a stream of events"},
     {"reset_after=3", "the connection broke"},
     {"close_after=3", "the connection"},
     {"error_after=3", "the server's error: the engine is out of memory"},
     {"wrong_length=1,close_after=3", "the connection ended within the answer"},
-    {"usage=wrong", "'prompt_tokens' of the usage is no number of tokens"},
-    {"ttft=60000", "nothing came for 0.4 s"},
-    {"stall=60000,stall_at=0", "nothing came for 0.4 s"},
+    {"usage=wrong", "'prompt_tokens' in usage is not a number of tokens"},
+    {"ttft=60000", "no data for 0.4 s"},
+    {"stall=60000,stall_at=0", "no data for 0.4 s"},
     {"endless=1,tpot=5", "it did not end within 1 s"},
     {"die_after=1", "the server closed the connection without an answer"},
 };
@@ -268,7 +269,7 @@ static void test_failures(void **state) {
   setenv("PERTOKEN_API_KEY", "sk-very-secret", 1);
   trial_start(&trial);
   for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-    const bool is_silent = strstr(failures[i].failure, "nothing came") != NULL;
+    const bool is_silent = strstr(failures[i].failure, "no data") != NULL;
     trial.load.silence_s = is_silent ? 0.4 : short_load.silence_s;
     trial.load.request_s = strstr(failures[i].failure, "not end") ? 1 : short_load.request_s;
     trial_run(&trial, failures[i].script);
@@ -290,11 +291,11 @@ static void test_nobody_there(void **state) {
   trial_start(&trial);
   engine_process_end(&trial.engine);
   trial_run(&trial, "");
-  expect_fragment(trial.result.first_failure, "nobody answers there");
+  expect_fragment(trial.result.first_failure, "no server answers there");
   fixture_end(&trial.fixture);
 }
 
-// Some fail, as many as may, and the load goes on.
+// Some fail, but not too many, and the load continues.
 static void test_some_may_fail(void **state) {
   (void)state;
   struct trial trial;
@@ -312,7 +313,7 @@ static void test_some_may_fail(void **state) {
   trial_end(&trial);
 }
 
-// Not a second passes after "[DONE]" that the request would be charged with.
+// After "[DONE]", no second is charged to the request.
 static void times_left_open(const struct trial *trial, struct timing *times) {
   times[0] = (struct timing){"end to end", trial->rung.end_to_end.mean_s, 0, 0.3};
 }
@@ -326,8 +327,9 @@ static void test_connection_left_open(void **state) {
   trial_end_timed(&trial, times_hold(&trial, "open_end=1,tpot=1", times_left_open));
 }
 
-// A server may close a connection that it has kept, just as the next request is under way: that is sent
-// again, and one that is asked often enough is no failure. libcurl gives up on a handle's sixth.
+// A server may close a connection that it has kept open just as the next request is on its way:
+// that request is sent again, and this is not a failure however often it happens, although libcurl
+// gives up the sixth time for a handle.
 static void test_kept_connections_that_die(void **state) {
   (void)state;
   struct trial trial;
@@ -373,7 +375,7 @@ static void test_closed_loop(void **state) {
   trial_end_timed(&trial, held);
 }
 
-// TTFT is the first text's: the role that a chat sends at once is none.
+// TTFT is measured to the first text: the role that a chat sends immediately does not count.
 static void times_of_chat(const struct trial *trial, struct timing *times) {
   times[0] = about("TTFT", trial->rung.ttft.mean_s, 0.050, 0.1);
 }
@@ -391,7 +393,7 @@ static void test_chat(void **state) {
   trial_end_timed(&trial, held);
 }
 
-// Two of eight are served at a time: those that wait are the server's to answer for.
+// Two of eight are served at a time: the server is responsible for those that wait.
 static void times_of_queue(const struct trial *trial, struct timing *times) {
   times[0] = about("output tokens/s", trial->rung.output_tokens_per_s, 2 * OUTPUT / 0.1, 0.1);
   times[1] = about("TTFT with the wait for three others", trial->rung.ttft.mean_s, 0.310, 0.1);
@@ -425,9 +427,9 @@ static void times_of_two(const struct trial *trial, struct timing *times) {
   times[0] = (struct timing){"P99 of TTFT", trial->rung.ttft.p99_s, 0, 0.1};
 }
 
-// The server stalls for 2 s. Arrivals that go on, 200 a second, find all who come meanwhile waiting. A
-// closed loop of two waits with it and asks no more: two of its requests are slow, and its P99 looks as
-// if nothing had been.
+// The server stalls for 2 s. Arrivals that continue, 200 a second, make all requests in that time
+// wait. A closed loop of two waits with it and sends no more: two of its requests are slow, and its
+// P99 looks as if nothing had happened.
 static void test_stall_shows_in_open_loop(void **state) {
   (void)state;
   struct trial trial;
@@ -504,9 +506,9 @@ static double fifth_after_first_s(const struct load_result *result) {
   return result->samples[5].scheduled_s - result->samples[0].scheduled_s;
 }
 
-// Exponential gaps: their deviation is their mean. The same seed gives the same schedule. What is
-// scheduled does not depend on how soon it is served: a machine too busy for it ends the load before its
-// time, with as much of the schedule as there was.
+// Exponential gaps: their standard deviation equals their mean. The same seed gives the same
+// schedule. The schedule does not depend on how soon requests are served: a machine too busy for it
+// ends the load early, with as much of the schedule as there was.
 static void test_poisson(void **state) {
   (void)state;
   struct trial trial;
@@ -583,7 +585,7 @@ static void test_bounds(void **state) {
   trial.load.most_requests = 20;
   trial_run(&trial, "");
   assert_int_equal(trial.result.count, 20);
-  expect_fragment(trial.result.unfinished, "most requests that it may send are sent: 20");
+  expect_fragment(trial.result.unfinished, "maximum number of requests was sent: 20");
   trial.load.most_requests = 100000;
   trial.load.limit_s = 0.5;
   trial_run(&trial, "tpot=20");

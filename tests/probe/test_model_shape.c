@@ -5,6 +5,8 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/planner.h"
 #include "model/evidence/memory.h"
 #include "probe/devices/model_shape.h"
 
@@ -25,8 +27,8 @@ static struct measurement_shape shape_named(struct tables *tables, const char *i
   return shape;
 }
 
-// The kernels count the same bytes from the same shapes: weights, of which they keep norms
-// in 32 bits and read one embedding a row; the cache, into which they write one slot a row.
+// The kernels count the same bytes for the same shapes: weights, of which they store norms in 32
+// bits and read one embedding per row; and the cache, into which they write one slot per row.
 static void test_both_count_alike(void **state) {
   (void)state;
   static const char *const models[] = {"tinyllama-1.1b", "llama-2-7b", "llama-2-70b"};
@@ -52,7 +54,7 @@ static void test_both_count_alike(void **state) {
   arena_free(&tables.arena);
 }
 
-// What sets each model apart from a Llama, as its paper or its code has it.
+// The differences of each model from a Llama, according to its paper or code.
 static void test_pieces_of_every_row(void **state) {
   (void)state;
   enum {
@@ -100,14 +102,42 @@ static void test_pieces_of_every_row(void **state) {
     if (family_pieces(&decoded) != rows[i].pieces)
       fail_msg("%s: pieces %#x, expected %#x", rows[i].id, family_pieces(&decoded), rows[i].pieces);
     assert_null(family_fault(&decoded));
-    assert_string_equal(notes.stand_ins, ""); // every row says its own
+    assert_string_equal(notes.stand_ins, ""); // every row has its own
     assert_string_equal(notes.expert_precision,
                         strncmp(rows[i].id, "gpt-oss", 7) == 0 ? "mxfp4" : "");
   }
   arena_free(&tables.arena);
 }
 
-// The figures that only these two models have.
+// docs/models.md: the GPU kernels support every row.
+static void test_gpus_know_every_row(void **state) {
+  (void)state;
+  static const struct gpu_device devices[] = {
+      {.described = {.name = "H200", .units = 132}, .warp = 32, .shared_bytes = 232448},
+      {.described = {.name = "MI300X", .units = 304},
+       .warp = 64,
+       .shared_bytes = 65536,
+       .any_chunk = true}};
+  struct tables tables;
+  tables_open(&tables, "data");
+  const struct table *models = tables_load(&tables, CATALOG_MODELS);
+  for (size_t row = 0; row < models->rows; row++)
+    for (int i = 0; i < 4; i++) {
+      const char *id = table_cell(models, row, "id"), *why = NULL;
+      const struct measurement_shape shape = shape_named(&tables, id);
+      const struct decode_request request = {.shape = model_shape_of(&shape, shape.layers),
+                                             .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
+                                                       ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+                                             .batch = i < 2 ? 1 : 64,
+                                             .context = 512};
+      struct plan plan;
+      if (gpu_plan_make(&request, 0, &devices[i % 2], &plan, &why) != DECODE_OK)
+        fail_msg("%s, %s: %s", devices[i % 2].described.name, id, why);
+    }
+  arena_free(&tables.arena);
+}
+
+// Figures that only these two models have.
 static void test_figures_of_the_odd_ones(void **state) {
   (void)state;
   struct tables tables;
@@ -165,6 +195,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_both_count_alike),
       cmocka_unit_test(test_pieces_of_every_row),
+      cmocka_unit_test(test_gpus_know_every_row),
       cmocka_unit_test(test_figures_of_the_odd_ones),
       cmocka_unit_test(test_depths_of_whole_periods),
   };

@@ -1,5 +1,5 @@
-// This host's watts as a series: on a fake libnvidia-ml, in real time, and what pertoken probe meter
-// writes of them.
+// This host's power as a series: with a fake libnvidia-ml, in real time, and what `pertoken probe
+// meter` writes of it.
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/telemetry/power_formats.h"
@@ -64,20 +64,27 @@ static int end(void **state) {
   return 0;
 }
 
+enum { TRIES = 3 };
+static const double most_still_s = 0.02; // for watts over 0.8 s to within 5 %
+
 static struct power_log_request request_of(const struct machine *machine, const char *devices) {
   return (struct power_log_request){devices, 0.02, &machine->roots, &machine_clock};
 }
 
-// The energy counters of the fake GPUs run with real time from here on, for so long.
-static void draw(struct machine *machine, double seconds) {
+// From here on, the energy counters of the fake GPUs run in real time, for that long. Returns the
+// longest time that they stood still.
+static double draw(struct machine *machine, double seconds) {
   const double begun_s = clock_now(&machine_clock);
-  double now_s = begun_s;
+  double still_s = 0, before_s = begun_s, now_s = begun_s;
   for (; now_s < begun_s + seconds; now_s = clock_now(&machine_clock)) {
+    still_s = fmax(still_s, now_s - before_s);
+    before_s = now_s;
     for (size_t i = 0; i < 2; i++)
       machine->nvml->gpus[i].energy_mj =
           (unsigned long long)(1e3 * now_s * machine->nvml->gpus[i].power_w);
     clock_sleep(&machine_clock, 0.005);
   }
+  return fmax(still_s, now_s - before_s);
 }
 
 static void test_accelerators_are_found(void **state) {
@@ -95,15 +102,15 @@ static void test_accelerators_are_found(void **state) {
   assert_string_equal(found[1].uuid, "GPU-of-0000:17:00.0");
 }
 
-static void test_all_devices_are_read(void **state) {
-  struct machine *machine = *state;
+// The power by the counters over 0.8 s of a log. False: they stood still for too long to judge.
+static bool counters_are_read(struct machine *machine) {
   struct arena *arena = &machine->fixture.arena;
   const struct power_log_request request = request_of(machine, "all");
   struct power_log *log;
   assert_null(power_log_start(&request, &log, arena));
   expect_fragment(power_log_meters(log), "GPU-of-0000:17:00.0 (0000:17:00.0): nvml, 1 GPU");
   const double from_s = power_log_utc(log, clock_now(&machine_clock)) + 0.2;
-  draw(machine, 1.2);
+  const bool kept = draw(machine, 1.2) < most_still_s;
   const struct power_series series = power_log_series(log, arena);
   expect_near(power_log_watts(log), 700, 1e-9, "the newest watts");
   assert_string_equal(power_log_trouble(log, arena), "");
@@ -114,7 +121,17 @@ static void test_all_devices_are_read(void **state) {
   const char *why = power_series_use(&series, from_s, from_s + 0.8, &use, arena);
   expect_why("a second", why ? why : "well", "well");
   assert_string_equal(use.method, "energy counters");
+  if (!kept && fabs(use.power_w - 700) > 0.05 * 700)
+    return false;
   expect_near(use.power_w, 700, 0.05, "the counters' watts");
+  return true;
+}
+
+static void test_all_devices_are_read(void **state) {
+  for (int i = 0; i < TRIES; i++)
+    if (counters_are_read(*state))
+      return;
+  skip(); // other processes use the processors
 }
 
 static void test_devices_are_named(void **state) {
@@ -141,7 +158,7 @@ static void test_devices_are_named(void **state) {
   assert_true(series.tracks[0].power_w[0] == 400);
 }
 
-// A GPU that falls off the bus: its track ends, and nothing is made up.
+// A GPU that falls off the bus: its track ends, and nothing is invented.
 static void test_a_device_is_lost(void **state) {
   struct machine *machine = *state;
   struct arena *arena = &machine->fixture.arena;
@@ -199,7 +216,7 @@ static void test_a_stop_keeps_what_was_read(void **state) {
   FILE *out = tmpfile();
   const int result = metering_run(&metering, out, arena, diagnostics);
   fclose(out);
-  // Stopped at once: either a reading had been taken, and stands in the file, or none.
+  // Stopped immediately: a reading was either taken, and is in the file, or not.
   if (result)
     expect_error(&machine->fixture, path, "nothing was read");
   else

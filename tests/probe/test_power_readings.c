@@ -1,4 +1,4 @@
-// A meter's readings as a record keeps them: joined without losing energy, and never across a gap.
+// A meter's readings as stored in a record: merged without losing energy, and never across a gap.
 #include "tests/support/fixture.h"
 
 #include "probe/measure/power_readings.h"
@@ -7,7 +7,7 @@
 
 enum { MOST = 1000 };
 
-// What a meter of 100 W that falls to 40 W reads every `every_s`, from an uneven time on.
+// The readings, every `every_s`, of a meter of 100 W that falls to 40 W, from an arbitrary time on.
 static size_t readings_every(double every_s, size_t count, struct meter_reading *out) {
   double joules = 7;
   for (size_t i = 0; i < count; i++) {
@@ -22,7 +22,7 @@ static double seconds_of(const struct meter_reading *readings, size_t count) {
   return readings[count - 1].time_s - readings[0].time_s;
 }
 
-// The shortest of the means but the first: that may have begun at any reading.
+// The shortest of the means except the first, which may have begun at any reading.
 static double shortest(const struct measurement_window *window) {
   double least = INFINITY;
   for (size_t i = 1; i < window->count; i++)
@@ -33,7 +33,7 @@ static double shortest(const struct measurement_window *window) {
 static const struct {
   const char *what;
   double every_s;
-  size_t count, kept; // kept: of them as means
+  size_t count, kept; // kept: how many means they become
 } cases[] = {
     {"a usual window: nothing is joined", 0.1, 56, 55},
     {"a minute: by threes", 0.1, 601, 200},
@@ -89,7 +89,7 @@ static void test_sensed(void **state) {
   fixture_end(&fixture);
 }
 
-// The last edge of the counter follows close behind a look: its time is joined with the one before.
+// The counter's last edge follows shortly after a look: its time is merged with the previous one.
 static void test_short_end(void **state) {
   (void)state;
   struct fixture fixture;
@@ -107,8 +107,8 @@ static void test_short_end(void **state) {
   fixture_end(&fixture);
 }
 
-// Nobody read the meter for two seconds: what stands there is nothing, and the rest as ever. The
-// counter went on, but what it was when is not known.
+// Nothing read the meter for two seconds: there is a gap, and everything else is as usual. The
+// counter went on, but when it counted what is unknown.
 static void test_gap(void **state) {
   (void)state;
   struct fixture fixture;
@@ -134,7 +134,7 @@ static void test_gap(void **state) {
   fixture_end(&fixture);
 }
 
-// Just before a gap a short time stays by itself where there is nothing to join it with.
+// Just before a gap, a short time stays separate if there is nothing to merge it with.
 static void test_gaps_one_after_the_other(void **state) {
   (void)state;
   struct fixture fixture;

@@ -1,5 +1,5 @@
-// Requests as they are sent: of the right length, no two with a common prefix, and the same again for the
-// same seed.
+// Requests as sent: of the right length, no two with a common prefix, and reproducible from the
+// seed.
 #include "base/arena.h"
 #include "tests/support/fixture.h"
 
@@ -41,7 +41,7 @@ static void test_ids(void **state) {
     json_t *body = body_of(&prompt, n);
     const json_t *ids = json_object_get(body, "prompt");
     assert_int_equal(json_array_size(ids), INPUT);
-    for (size_t i = 0; i < INPUT; i++) // at the ends stand control tokens
+    for (size_t i = 0; i < INPUT; i++) // both ends are control tokens
       assert_in_range(json_integer_value(json_array_get(ids, i)), VOCABULARY / 16,
                       VOCABULARY - VOCABULARY / 4 - 1);
     json_decref(body);
@@ -108,7 +108,7 @@ static void test_words(void **state) {
   fixture_end(&fixture);
 }
 
-// ---- what else it asks for
+// ---- the rest of a request
 
 static void test_fields(void **state) {
   (void)state;

@@ -1,5 +1,5 @@
-// The protocol under a meter, on a device whose watts are known: idle, load, soak, what stands
-// beside them, and records that are measured again.
+// The protocol with a meter, on a device whose power is known: idle, load, soak, the host's and the
+// wall's power, and records that are measured again.
 #include "model/evidence/measurement_read.h"
 #include "model/evidence/measurement_write.h"
 #include "tests/support/stand_in.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a meter shows; the device's first, the host's second.
+// What a meter shows; the first is the device's, the second the host's.
 static struct watts {
   double power_w, last_s, joules, lost_s;
-  double settling_w; // above power_w at first, falling by half every 20 s of load
+  double settling_w; // above power_w at first, halved by every 20 s of load
 } watts[2];
 
 static struct watts *watts_of(const struct meter *meter) {
@@ -104,7 +104,7 @@ static void test_power(void **state) {
   scene_end(&scene);
 }
 
-// The host's watts and the wall's stand beside the device's and never in them.
+// The host's and the wall's watts are recorded beside the device's and never included in them.
 static void test_power_beside(void **state) {
   (void)state;
   struct scene scene;
@@ -141,8 +141,8 @@ static void test_host_alone(void **state) {
   scene_end(&scene);
 }
 
-// A device that draws 20 W less until it is warm: cold, its power still rises; soaked, it is
-// steady.
+// A device that draws 20 W less until it is warm: when cold, its power still rises; after the soak
+// it is steady.
 static void test_soak(void **state) {
   (void)state;
   struct scene scene;
@@ -167,7 +167,7 @@ static void test_soak(void **state) {
   scene_end(&scene);
 }
 
-// Of slices the deepest alone is metered.
+// Of the slices, only the deepest is metered.
 static void test_slices_metered_once(void **state) {
   (void)state;
   struct scene scene;
@@ -231,7 +231,7 @@ static const char *checked(struct scene *scene, const struct measurement *record
   return printed;
 }
 
-// Watts are measured again where the record has some, within 5 %.
+// Power is measured again if the record has some; the limit is 5 %.
 static void test_recheck_watts(void **state) {
   (void)state;
   static const struct {
@@ -258,18 +258,22 @@ static void test_recheck_watts(void **state) {
   scene_end(&scene);
 }
 
-// A step that is not put on the device as it was: said, whether or not the speed agrees.
+// A step that is launched in another form, or multiplies other types, is reported whether or not
+// the speed agrees.
 static void test_recheck_step_form(void **state) {
   (void)state;
   struct scene scene;
   scene_start(&scene);
   struct measurement recorded = scene_measured(&scene);
-  assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), "put on the device"));
+  assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), ", now"));
   stand_in.fallback = "it cannot";
   expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
                   "steps were launched as recorded graph, now as single launches");
-  recorded.step_form.form = ""; // of an old record
-  assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), "put on the device"));
+  recorded.step_form.arithmetic = "converted bf16 to f32";
+  expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
+                  "products were converted bf16 to f32, now native bf16");
+  recorded.step_form.form = recorded.step_form.arithmetic = ""; // as in an old record
+  assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), ", now"));
   scene_end(&scene);
 }
 
@@ -289,7 +293,7 @@ static void test_recheck_without_watts(void **state) {
   recorded.readings.load.count = recorded.readings.load.power_count = 0;
   expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
                   "watts were not compared: the record has none");
-  assert_true(stand_in.now_s - runs_s < 10); // nothing was loaded for watts
+  assert_true(stand_in.now_s - runs_s < 10); // no load ran for power
   scene_end(&scene);
 }
 

@@ -1,5 +1,5 @@
-// What a server takes is found out by asking: the forms of a prompt, the fields, and how many words make so
-// many tokens.
+// What a server accepts is found by trying: the forms of a prompt, the fields, and how many words
+// give a number of tokens.
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "tests/support/engine_process.h"
@@ -74,7 +74,7 @@ static void test_what_it_takes(void **state) {
   }
 }
 
-// The stand-in's words are a token each, and its chat has ten tokens more than its words.
+// Each of the stand-in's words is a token, and a chat has ten tokens more than its words.
 static void test_words_are_calibrated(void **state) {
   (void)state;
   static const struct {
@@ -92,13 +92,13 @@ static void test_words_are_calibrated(void **state) {
 static const struct {
   const char *script, *error;
 } refusals[] = {
-    {"status=500", "the server takes no request: HTTP 500"},
+    {"status=500", "the server accepts no requests: HTTP 500"},
     {"status=429", "the first request failed: HTTP 429"},
     {"key=other", "the key is taken from PERTOKEN_API_KEY"},
     {"reset_after=1", "the first request failed: the connection broke"},
-    {"no_ids=1,usage=none", "prompts of words cannot be counted: the server tells no usage"},
-    {"no_ids=1,prompt=9", "a prompt of 32 tokens cannot be made: 8 words have 9, and 16 have 9"},
-    {"json=1", "the answer is no stream of events"},
+    {"no_ids=1,usage=none", "prompts of words cannot be counted: the server reports no usage"},
+    {"no_ids=1,prompt=9", "a prompt of 32 tokens cannot be built: 8 words have 9, and 16 have 9"},
+    {"json=1", "the answer is not a stream of events"},
 };
 
 static void test_what_is_refused(void **state) {

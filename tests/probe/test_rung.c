@@ -1,5 +1,5 @@
-// A load is judged by what the client was like as well: one that had no time for its streams may have held
-// the server up.
+// A load is also judged by its client: one that had no time for its streams may have slowed the
+// server.
 #include "model/evidence/serving.h"
 #include "probe/serving/load.h"
 #include "probe/serving/prompt.h"
@@ -23,7 +23,7 @@ static double cpu_s(void) {
   return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-// Computes once for so many seconds, when the window opens: it is most of it then.
+// Computes once for that many seconds when the window opens, which is most of it.
 static void dawdle(void *context, const struct load_progress *progress) {
   double *seconds = context;
   if (progress->phase != LOAD_STEADY)
@@ -76,7 +76,7 @@ static void test_an_idle_client_counts(void **state) {
   fixture_end(&fixture);
 }
 
-// On a busy machine the client may not get as much of a core as it wants: then it is tried again.
+// On a busy machine the client may get less of a core than it needs: then it is tried again.
 static void test_a_busy_client_is_refused(void **state) {
   (void)state;
   struct fixture fixture;
@@ -86,12 +86,12 @@ static void test_a_busy_client_is_refused(void **state) {
     rung = rung_of(3, &fixture);
   const bool was_busy = rung.client_cpu_share > RUNG_CLIENT_BOUND;
   if (was_busy) {
-    expect_fragment(rung.refused, "of a core, so it may have held the server up");
+    expect_fragment(rung.refused, "of a core, so it may have slowed the server down");
     assert_true(isnan(rung.output_tokens_per_s) && isnan(rung.ttft.mean_s));
   }
   fixture_end(&fixture);
   if (!was_busy)
-    skip(); // somebody else took the processors
+    skip(); // other processes took the processors
 }
 
 int main(void) {

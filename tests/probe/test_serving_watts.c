@@ -1,6 +1,7 @@
-// Watts beside a server's loads: this host's own in real time, on a fake libnvidia-ml, and another host's
-// file. Eighteen seconds, next to none of them computing.
+// Power of a server's loads: this host's own in real time, with a fake libnvidia-ml, and another
+// host's from a file. Eighteen seconds, almost all of them waiting.
 // Seconds: 19
+// Waits: for readings; what it judges of them are counts and bounds.
 #include "base/arena.h"
 #include "tests/stand_ins/fake/fake_nvml.h"
 #include "tests/stand_ins/fake/load.h"
@@ -81,7 +82,7 @@ static struct serving_watts watts_of(struct machine *machine, const char *url) {
                                 .arena = &machine->fixture.arena};
 }
 
-// A load of that many watts, and what the meter says of its last 5.2 s.
+// A load at that power, and what the meter says about its last 5.2 s.
 static struct serving_power load(struct machine *machine, const struct rung_meter *meter,
                                  int watts) {
   meter->begin(meter->context);
@@ -102,7 +103,7 @@ static void test_this_host(void **state) {
   expect_near(power.idle_power_w, 100, 0.02, "idle");
   assert_string_equal(power.which, "GPU-of-0000:17:00.0");
   assert_true(power.clock_offset_s == 0 && power.devices == 1);
-  // The next load finds nothing to do here: the port leads elsewhere.
+  // The next load finds nothing here: the port leads elsewhere.
   const struct serving_power elsewhere = load(machine, &meter, 101);
   serving_watts_stop(&watts);
   expect_fragment(elsewhere.source, "the server seems to run elsewhere");
@@ -161,7 +162,7 @@ static struct serving_rung rung_of(const char *started, const char *finished, do
   return rung;
 }
 
-// The first load has watts already, the second gets them, the third lies behind the file's end.
+// The first load already has watts, the second gets them, the third is after the file's end.
 static void test_a_file_is_joined(void **state) {
   struct machine *machine = *state;
   struct arena *arena = &machine->fixture.arena;
@@ -187,16 +188,16 @@ static void test_a_file_is_joined(void **state) {
   assert_true(rungs[0].power.load_power_w == 1);
   expect_near(rungs[1].power.load_power_w, 500, 1e-9, "watts");
   expect_near(rungs[1].power.clock_offset_s, 1.007, 1e-9, "both bounds and the times' step");
-  expect_fragment(rungs[1].power.remark, "'gpu-7' within 4 ms of UTC by its NTP");
+  expect_fragment(rungs[1].power.remark, "'gpu-7' within 4 ms of UTC according to NTP");
   expect_fragment(rungs[2].power.source, "end 40.0 s before the window does");
-  expect_fragment(rungs[3].power.source, "the rates' host: nothing is known of its clock");
-  // What the user states counts instead; and all devices are too many for one accelerator.
+  expect_fragment(rungs[3].power.source, "the rates' host: the state of its clock is unknown");
+  // The user's statement takes precedence; and all devices are too many for one accelerator.
   assert_int_equal(
       serving_watts_join(&record, path, "1", 0.1, arena, &machine->fixture.diagnostics), 1);
   expect_near(rungs[3].power.clock_offset_s, 1.1, 1e-9, "as stated");
   assert_int_equal(
       serving_watts_join(&record, path, NULL, 0.1, arena, &machine->fixture.diagnostics), 0);
-  expect_fragment(rungs[2].power.source, "of 2 devices and the tokens/s of 1 accelerator");
+  expect_fragment(rungs[2].power.source, "cover 2 devices and the tokens/s 1 accelerator");
   assert_int_equal(
       serving_watts_join(&record, path, "9", 0.1, arena, &machine->fixture.diagnostics), -1);
   expect_error(&machine->fixture, path, "no device '9'");

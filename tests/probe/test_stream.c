@@ -14,7 +14,7 @@
 #define USAGE "\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,\"total_tokens\":9}"
 #define DONE  "data: [DONE]\n\n"
 
-// -1 of a count: not told. A text of "" for the complaint: none.
+// A count of -1: not reported. A complaint of "": none.
 static const struct {
   const char *name, *text;
   size_t chunks;
@@ -78,16 +78,16 @@ static const struct {
     {"an error that is null", CHOICE("a", "null") ",\"error\":null}\n\n" DONE, 1, -1, -1, -1, false,
      true, ""},
     {"no JSON", CHOICE("a", "null") "}\n\ndata: {\"choices\"\n\n", 1, -1, -1, -1, false, false,
-     "an event is no JSON object"},
+     "an event is not a JSON object"},
     {"another value", "data: [7]\n\n", 0, -1, -1, -1, false, false, "another value"},
     {"half a character", "data: {\"choices\":[{\"text\":\"\xc3\"}]}\n\n", 0, -1, -1, -1, false,
-     false, "an event is no JSON object"},
+     false, "an event is not a JSON object"},
     {"a count that is a text", "data: {\"usage\":{\"prompt_tokens\":\"7\"}}\n\n", 0, -1, -1, -1,
-     false, false, "'prompt_tokens' of the usage is no number of tokens"},
+     false, false, "'prompt_tokens' in usage is not a number of tokens"},
     {"a count below 0", "data: {\"usage\":{\"completion_tokens\":-1}}\n\n", 0, -1, -1, -1, false,
-     false, "'completion_tokens' of the usage"},
+     false, "'completion_tokens' in usage"},
     {"a count with a fraction", "data: {\"usage\":{\"completion_tokens\":2.5}}\n\n", 0, -1, -1, -1,
-     false, false, "'completion_tokens' of the usage"},
+     false, false, "'completion_tokens' in usage"},
 };
 
 enum { CASES = sizeof cases / sizeof cases[0] };
@@ -141,7 +141,7 @@ static void feed(struct stream *stream, const char *text, double received_s) {
   stream_feed(stream, text, strlen(text), received_s);
 }
 
-// An event has the time of the piece that ends it; those of one piece are one receipt.
+// An event has the time of the piece that ends it; events of one piece are one receipt.
 static void test_times(void **state) {
   (void)state;
   struct stream stream = {0};
@@ -157,7 +157,7 @@ static void test_times(void **state) {
   assert_int_equal(stream.chunks, 3);
   assert_int_equal(stream.receipts, 2);
   feed(&stream, CHOICE("", "\"length\"") "}\n\n", 5);
-  assert_true(stream.last_s == 5); // the reason for the end is the last token's
+  assert_true(stream.last_s == 5); // the reason for the end has the time of the last token
   assert_int_equal(stream.chunks, 3);
   feed(&stream, DONE, 6);
   assert_true(stream.first_s == 3 && stream.last_s == 5 && stream.is_done);
@@ -181,7 +181,7 @@ static void test_endless_line(void **state) {
   stream_free(&stream);
 }
 
-// A complaint that is cut stays text.
+// A truncated complaint is still text.
 static void test_long_complaint(void **state) {
   (void)state;
   struct stream stream = {0};

@@ -1,4 +1,5 @@
-// Several devices at once, on the tests' three that are slower together than alone (twins.h).
+// Several devices at once, on the tests' three devices that are slower together than alone
+// (twins.h).
 #include "model/evidence/measurement_read.h"
 #include "model/evidence/measurement_write.h"
 #include "tests/stand_ins/fake/load.h"
@@ -14,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct decode_backend *const backends[] = {&twins_backend, NULL};
@@ -32,7 +34,7 @@ static const struct meter_roots nowhere = {"/nowhere", "/nowhere", "/nowhere", "
                                            "/nowhere", "/nowhere", "/nowhere", "/nowhere",
                                            "/nowhere", "/nowhere"};
 
-// Of each GPU under the fake libnvidia-ml; the second is held down by its heat.
+// Each GPU in the fake libnvidia-ml; heat throttles the second.
 static const struct fake_gpu gpus[TWINS] = {
     {.pci = "", .core_mhz = 1980, .memory_mhz = 3201, .core_c = 61, .memory_c = 70},
     {.pci = "",
@@ -90,7 +92,7 @@ static void start(struct scene *scene, const char *name) {
                                                        .diagnostics = &scene->fixture.diagnostics}};
 }
 
-// With a meter and telemetry for each device, which the library opens by their PCI addresses.
+// With a meter and telemetry for each device, which the library opens by PCI address.
 static void start_metered(struct scene *scene, const char *name) {
   start(scene, name);
   for (size_t i = 0; i < scene->count; i++)
@@ -106,7 +108,7 @@ static void start_metered(struct scene *scene, const char *name) {
     twins_backend.describe(scene->devices[i].index, &scene->devices[i].described);
 }
 
-// What gpus[] says, looked at for at least a second.
+// The values in gpus[], observed for at least a second.
 static void expect_gpu(const struct measurement_telemetry *telemetry, int index) {
   const struct fake_gpu *gpu = &gpus[index];
   assert_string_equal(telemetry->source, "nvml");
@@ -171,7 +173,8 @@ static void test_names(void **state) {
   }
 }
 
-// Alone 1000, 1000 and 667 rows a second and device; together each takes half as long again.
+// Alone, each device computes 1000, 1000 and 667 rows a second; together, each takes half as long
+// again.
 static void test_together(void **state) {
   (void)state;
   struct scene scene;
@@ -203,7 +206,7 @@ static void test_together(void **state) {
   end(&scene);
 }
 
-// Clocks, temperatures and throttling of each while all ran stand in its own record.
+// Each device's clocks, temperatures and throttling while all ran are in its own record.
 static void test_telemetry(void **state) {
   (void)state;
   struct scene scene;
@@ -222,6 +225,33 @@ static void test_telemetry(void **state) {
   }
   assert_int_equal(twins.nvml->inits, 0);
   end(&scene);
+}
+
+// The machine's power while all ran: typed, or requested in the middle of the window.
+static void test_wall(void **state) {
+  (void)state;
+  static const double typed_w[] = {2900, NAN};
+  const char *path = getenv("PATH");
+  for (size_t i = 0; i < sizeof typed_w / sizeof typed_w[0]; i++) {
+    struct scene scene;
+    start(&scene, "twins:0,1");
+    scene.options.wall = (struct wall_options){.typed_w = typed_w[i], .note = ""};
+    const char *tool = arena_printf(&scene.fixture.arena, "%s/ipmitool", scene.folder);
+    FILE *script = fopen(tool, "w");
+    fputs("#!/bin/sh\necho 'Instantaneous power reading:  3100 Watts'\n", script);
+    fclose(script);
+    chmod(tool, 0755);
+    measure_alone(&scene);
+    setenv("PATH", arena_printf(&scene.fixture.arena, "%s:%s", scene.folder, path), 1);
+    assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), 0);
+    setenv("PATH", path, 1);
+    unlink(tool);
+    expect_error(&scene.fixture, "the wall", "");
+    for (size_t s = 0; s < scene.count; s++)
+      expect_near(scene.sessions[s].record->results[0].together.wall_power_w,
+                  isnan(typed_w[i]) ? 3100 : typed_w[i], 1e-12, "the wall's watts");
+    end(&scene);
+  }
 }
 
 // A second run finds everything in the records.
@@ -254,7 +284,7 @@ static void test_lost(void **state) {
   end(&scene);
 }
 
-// Two devices hold one model together: one result, of both, that can be measured again.
+// Two devices hold one model together: one result, for both, that can be measured again.
 static void test_ranks(void **state) {
   (void)state;
   struct scene scene;
@@ -366,7 +396,7 @@ static void test_ranks_table(void **state) {
                                .energy_meter = "",
                                .grade = GRADE_MEASURED,
                                .tensor_parallel = {4, NULL, 0, "NCCL 2.28.9", 20e-6, 2097152},
-                               .step_form = {"", ""}};
+                               .step_form = {"", "", ""}};
   const struct measurement_record record = {
       .device = {.name = "GPU"}, .results = &result, .count = 1};
   result_table_print(&record, out);
@@ -375,6 +405,44 @@ static void test_ranks_table(void **state) {
       "  measured: 4 devices\n",
       "fp8          64     4096  all-reduces: 161 a step of 2048 KiB, 20 us each alone, 20 % of it "
       "(NCCL 2.28.9)\n"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+    if (!strstr(text, lines[i]))
+      fail_msg("expected '%s' in\n%s", lines[i], text);
+}
+
+// Long numbers have no exponent and keep a space before them, so that readers find the columns.
+static void test_long_numbers(void **state) {
+  (void)state;
+  char text[2048] = "";
+  FILE *out = fmemopen(text, sizeof text - 1, "w");
+  const struct measurement_prefill prompt = {8192, 2048, 40960.4, NAN,         NAN,  123456.7, 1e12,
+                                             1.01, NAN,  NAN,     "own tiles", NULL, 0};
+  struct measurement result = {.precision = "mxfp6-e3m2",
+                               .model.id = "tiny",
+                               .batch = 16,
+                               .context = 131072,
+                               .whole_model = true,
+                               .tokens_per_s = 1234567,
+                               .ci95_low = 1,
+                               .ci95_high = 2000001,
+                               .layer_seconds = 0.09999996,
+                               .read_bandwidth_share = 0.919,
+                               .share_ci95_low = 0.8,
+                               .share_ci95_high = 1.028,
+                               .load_power_w = 12345.6,
+                               .joules_per_token = 1234.5,
+                               .energy_meter = "",
+                               .grade = GRADE_MEASURED,
+                               .prefills = &prompt,
+                               .prefill_count = 1,
+                               .step_form = {"", "", ""}};
+  const struct measurement_record record = {
+      .device = {.name = "CPU"}, .results = &result, .count = 1};
+  result_table_print(&record, out);
+  fclose(out);
+  static const char *const lines[] = {
+      "mxfp6-e3m2    16  131072  1234567   81   91.9 11.4   100000  12346    1234  measured\n",
+      "mxfp6-e3m2  8192    2048   123457    40960    101.0      -  own tiles\n"};
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
     if (!strstr(text, lines[i]))
       fail_msg("expected '%s' in\n%s", lines[i], text);
@@ -414,11 +482,18 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),           cmocka_unit_test(test_together),
-      cmocka_unit_test(test_known),           cmocka_unit_test(test_lost),
-      cmocka_unit_test(test_table),           cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_indivisible),     cmocka_unit_test(test_ranks_table),
-      cmocka_unit_test(test_exchange),        cmocka_unit_test(test_telemetry),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_together),
+      cmocka_unit_test(test_wall),
+      cmocka_unit_test(test_known),
+      cmocka_unit_test(test_lost),
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_indivisible),
+      cmocka_unit_test(test_ranks_table),
+      cmocka_unit_test(test_long_numbers),
+      cmocka_unit_test(test_exchange),
+      cmocka_unit_test(test_telemetry),
       cmocka_unit_test(test_ranks_telemetry),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

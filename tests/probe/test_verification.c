@@ -1,12 +1,28 @@
-// What is verified before it is measured: a device that computes wrong is found, in the precisions
-// that it has and at shapes that the oracle can follow.
+// What is verified before it is measured: a device that computes wrong results is detected, in its
+// precisions and at shapes that the oracle can follow.
+#include "kernels/cpu/backend.h"
+#include "kernels/decode.h"
 #include "kernels/family.h"
+#include "model/evidence/measurement.h"
+#include "probe/commands/options.h"
+#include "probe/commands/session.h"
+#include "probe/devices/device.h"
+#include "probe/measure/protocol.h"
 #include "probe/measure/result.h"
+#include "probe/measure/trial.h"
+#include "tests/support/fixture.h"
+#include "tests/support/pieces.h"
+#include "tests/support/shapes.h"
 #include "tests/support/stand_in.h"
 
 #include "probe/commands/verification.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/verify.h"
+
+#include <cmocka.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 
 static void test_wrong_kernel(void **state) {
   (void)state;
@@ -21,7 +37,8 @@ static void test_wrong_kernel(void **state) {
   scene_end(&scene);
 }
 
-// What --verify-only says: one layer and two of every workload, whatever the first gave.
+// What --verify-only reports: one layer and two of every workload, whatever the result of the
+// first.
 static const struct {
   bool wrong, fails;
   int stop_after;
@@ -104,7 +121,7 @@ static void test_precisions(void **state) {
   scene_end(&scene);
 }
 
-// Asked for by name, or as narrow as the weights; gpt-oss has only its experts in 4 bits.
+// Requested by name, or as narrow as the weights; in gpt-oss only the experts are in 4 bits.
 static void test_activations_and_experts(void **state) {
   (void)state;
   struct scene scene;
@@ -147,94 +164,38 @@ static void test_activations_and_experts(void **state) {
   scene_end(&scene);
 }
 
-// What stands in for large models is full width and leaves the oracle seconds of work.
-static void test_verify_request(void **state) {
+// The shape that represents a large model has its full width and batch; the oracle computes as many
+// rows as it can in seconds.
+static void test_verify_plan(void **state) {
   (void)state;
+  struct decode_shape one_layer = tinyllama;
+  one_layer.layers = 1;
   const struct {
-    struct decode_shape shape;
-    int batch, layers, vocab, rows;
+    const struct decode_shape *shape;
+    int batch, layers, vocab, rows, steps;
   } cases[] = {
-      {{.layers = 22,
-        .hidden = 2048,
-        .heads = 32,
-        .kv_heads = 4,
-        .head_dim = 64,
-        .ffn_hidden = 5632,
-        .vocab = 32000,
-        .norm_epsilon = 1e-5f,
-        .rope_theta = 1e4f},
-       1,
-       2,
-       32000,
-       1},
-      {{.layers = 32,
-        .hidden = 4096,
-        .heads = 32,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .ffn_hidden = 14336,
-        .vocab = 128256,
-        .norm_epsilon = 1e-5f,
-        .rope_theta = 1e4f},
-       1,
-       2,
-       128256,
-       1},
-      {{.layers = 32,
-        .hidden = 4096,
-        .heads = 32,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .ffn_hidden = 14336,
-        .vocab = 128256,
-        .norm_epsilon = 1e-5f,
-        .rope_theta = 1e4f},
-       16,
-       2,
-       8192,
-       16},
-      {{.layers = 80,
-        .hidden = 8192,
-        .heads = 64,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .ffn_hidden = 28672,
-        .vocab = 32000,
-        .norm_epsilon = 1e-5f,
-        .rope_theta = 1e4f},
-       64,
-       1,
-       8192,
-       4},
-      {{.layers = 1,
-        .hidden = 2048,
-        .heads = 32,
-        .kv_heads = 4,
-        .head_dim = 64,
-        .ffn_hidden = 5632,
-        .vocab = 32000,
-        .norm_epsilon = 1e-5f,
-        .rope_theta = 1e4f},
-       1,
-       1,
-       32000,
-       1},
+      {&tinyllama, 1, 2, 32000, 1, 2},  {&llama_8b, 1, 2, 128256, 1, 2},
+      {&llama_8b, 16, 2, 8192, 16, 1},  {&llama_8b, 64, 2, 8192, 16, 1},
+      {&llama_8b, 256, 2, 8192, 16, 1}, {&llama_70b, 64, 1, 8192, 8, 1},
+      {&llama_70b, 5, 1, 8192, 5, 1},   {&one_layer, 1, 1, 32000, 1, 2},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request = {
-        .shape = cases[i].shape, .batch = cases[i].batch, .context = 4096};
-    const struct decode_request small = verify_request(&request);
-    assert_int_equal(small.shape.hidden, cases[i].shape.hidden);
-    assert_int_equal(small.shape.ffn_hidden, cases[i].shape.ffn_hidden);
-    assert_int_equal(small.shape.layers, cases[i].layers);
-    assert_int_equal(small.shape.vocab, cases[i].vocab);
-    assert_int_equal(small.batch, cases[i].rows);
-    assert_int_equal(small.context, 1024);
+        .shape = *cases[i].shape, .batch = cases[i].batch, .context = 4096};
+    const struct verify_plan plan = verify_plan(&request);
+    assert_int_equal(plan.request.shape.hidden, cases[i].shape->hidden);
+    assert_int_equal(plan.request.shape.ffn_hidden, cases[i].shape->ffn_hidden);
+    assert_int_equal(plan.request.shape.layers, cases[i].layers);
+    assert_int_equal(plan.request.shape.vocab, cases[i].vocab);
+    assert_int_equal(plan.request.batch, cases[i].batch);
+    assert_int_equal(plan.request.context, 1024);
+    assert_int_equal(plan.rows, cases[i].rows);
+    assert_int_equal(plan.steps, cases[i].steps);
   }
 }
 
-// However few layers and positions are compared, each kind of layer is among them.
-static void test_verify_request_keeps_the_kinds(void **state) {
+// However few layers and positions are compared, every kind of layer is among them.
+static void test_plan_keeps_the_kinds(void **state) {
   (void)state;
   static const struct decode_shape deepseek = {.layers = 61,
                                                .hidden = 512,
@@ -247,17 +208,90 @@ static void test_verify_request_keeps_the_kinds(void **state) {
                                                .full_every = 6,
                                                .experts = {16, 2, 256, .dense_layers = 3}};
   struct decode_request request = {.shape = deepseek, .batch = 1, .context = 8192};
-  struct decode_request small = verify_request(&request);
+  struct decode_request small = verify_plan(&request).request;
   assert_int_equal(small.shape.layers, 2);
   assert_false(family_layer(&small.shape, 0).experts);
   assert_true(family_layer(&small.shape, 1).experts);
   assert_in_range(family_layer(&small.shape, 0).window, 2, small.context - 1);
   assert_int_equal(family_layer(&small.shape, 1).window, 0);
-  request.shape.layers = 1; // as a comparison of one layer has it
-  small = verify_request(&request);
+  request.shape.layers = 1; // as when one layer is compared
+  small = verify_plan(&request).request;
   assert_true(family_layer(&small.shape, 0).experts);
-  request.context = 4096; // all of it in the window
-  assert_int_equal(verify_request(&request).shape.window, 4096);
+  request.context = 4096; // all of it within the window
+  assert_int_equal(verify_plan(&request).request.shape.window, 4096);
+}
+
+// A CPU that corrupts a row of its results.
+static struct {
+  int row, token; // of the batch, and what its token becomes; -1: unchanged
+  float factor;   // for its first logit
+} spoiled;
+
+static enum decode_status spoil_logits(struct decode_state *state, float *out) {
+  const enum decode_status status = cpu_backend.logits(state, out);
+  out[(size_t)spoiled.row * (size_t)piece_plain.vocab] *= spoiled.factor;
+  return status;
+}
+
+static enum decode_status spoil_tokens(struct decode_state *state, int *out) {
+  const enum decode_status status = cpu_backend.tokens(state, out);
+  out[spoiled.row] = spoiled.token < 0 ? out[spoiled.row] : spoiled.token;
+  return status;
+}
+
+static enum decode_status verify_rows(const struct decode_request *request, int rows, int steps,
+                                      struct fixture *fixture,
+                                      struct measurement_verification *verification, bool *passed) {
+  struct decode_backend backend = cpu_backend;
+  backend.logits = spoil_logits;
+  backend.tokens = spoil_tokens;
+  const struct verify_plan plan = {*request, rows, steps};
+  return verify(&backend, 0, request, &plan, &stand_in_stop, &fixture->arena, verification, passed);
+}
+
+// The oracle has fewer rows than the device, which routes all of them, by itself or by force: the
+// first rows must agree, and each of the others must consist of numbers and have its first largest
+// logit as its token.
+static void test_more_rows_than_the_oracle(void **state) {
+  (void)state;
+  static const struct {
+    enum decode_routing routing;
+    int row, token;
+    float factor;
+    bool passes;
+  } cases[] = {
+      {ROUTING_MODEL, 0, -1, 1, true},       {ROUTING_UNIFORM, 0, -1, 1, true},
+      {ROUTING_SKEWED, 0, -1, 1, true},      {ROUTING_MODEL, 3, -1, 100, false},
+      {ROUTING_MODEL, 4, -1, -1, true}, // one logit of a row that is not compared
+      {ROUTING_MODEL, 4, -1, NAN, false},    {ROUTING_MODEL, 8, -1, INFINITY, false},
+      {ROUTING_MODEL, 8, 1 << 20, 1, false}, {ROUTING_MODEL, 8, 0, 1, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture fixture;
+    struct measurement_verification verification;
+    bool passed = false;
+    fixture_start(&fixture);
+    stand_in_stop = 0;
+    spoiled.row = cases[i].row;
+    spoiled.token = cases[i].token;
+    spoiled.factor = cases[i].factor;
+    struct decode_request request = {
+        .shape = piece_plain,
+        .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+        .batch = 9,
+        .context = 7,
+        .seed = 3,
+        .threads = 1,
+        .routing = cases[i].routing,
+        .skew = cases[i].routing == ROUTING_SKEWED ? 1 : 0};
+    request.shape.layers = 3;
+    request.shape.experts = (struct decode_experts){.count = 16, .chosen = 3, .hidden = 40};
+    assert_int_equal(verify_rows(&request, 4, 2, &fixture, &verification, &passed), DECODE_OK);
+    if (passed != cases[i].passes)
+      fail_msg("case %zu: %s, error %g", i, passed ? "passed" : "failed", verification.max_error);
+    expect_fragment(verification.what, "9 of 9 rows, 7 of 7 positions, the first 4 rows compared");
+    fixture_end(&fixture);
+  }
 }
 
 static void test_device_names(void **state) {
@@ -285,9 +319,13 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_wrong_kernel),   cmocka_unit_test(test_verify_only),
-      cmocka_unit_test(test_precisions),     cmocka_unit_test(test_activations_and_experts),
-      cmocka_unit_test(test_verify_request), cmocka_unit_test(test_verify_request_keeps_the_kinds),
+      cmocka_unit_test(test_wrong_kernel),
+      cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_activations_and_experts),
+      cmocka_unit_test(test_verify_plan),
+      cmocka_unit_test(test_plan_keeps_the_kinds),
+      cmocka_unit_test(test_more_rows_than_the_oracle),
       cmocka_unit_test(test_device_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

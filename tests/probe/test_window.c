@@ -1,4 +1,4 @@
-// What a window says of requests that are written down here, so that every figure is known.
+// What a window reports about requests that are written down here, so that every figure is known.
 #include "tests/support/fixture.h"
 
 #include "probe/serving/window.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A window of 10 s from 100 s on.
+// A window of 10 s, from 100 s on.
 static const double from_s = 100, until_s = 110;
 
 static struct load_sample request(double sent_s, double first_s, double last_s, long prompt,
@@ -46,8 +46,8 @@ static void trial_judge(struct trial *trial, struct slo slo) {
 
 static const struct slo no_slo = {NAN, NAN};
 
-// Of a request that laps over an edge the window has the tokens of the chunks that came in it, and the
-// share of the input that its time has.
+// Of a request that extends over an edge, the window counts the tokens of the chunks within it, and
+// the share of the input that corresponds to its share of the time.
 static void test_edges(void **state) {
   (void)state;
   struct load_sample samples[] = {
@@ -78,11 +78,11 @@ static void test_edges(void **state) {
   fixture_end(&trial.fixture);
 }
 
-// Latency counts from the schedule, and the window has what was scheduled in it.
+// Latency counts from the schedule, and the window includes what was scheduled in it.
 static void test_open_loop(void **state) {
   (void)state;
   struct load_sample samples[] = {
-      request(101, 102, 103, 10, 11), request(109, 111, 112, 10, 11), // ends behind the window
+      request(101, 102, 103, 10, 11), request(109, 111, 112, 10, 11), // ends after the window
       request(99, 100, 101, 10, 11),                                  // ends in it
   };
   struct trial trial;
@@ -122,7 +122,7 @@ static void test_goodput(void **state) {
   fixture_end(&trial.fixture);
 }
 
-// What failed, and what told nothing, adds nothing, and is counted.
+// Requests that failed or reported nothing add nothing, and are counted.
 static void test_what_does_not_count(void **state) {
   (void)state;
   struct load_sample samples[] = {
@@ -130,7 +130,7 @@ static void test_what_does_not_count(void **state) {
       request(101, 102, 104, -1, -1), // no usage
       request(101, NAN, NAN, 10, 20), // no text
       request(101, 102, 104, 99, 99), // failed
-      request(101, 102, NAN, 99, -1), // was cut short
+      request(101, 102, NAN, 99, -1), // truncated
   };
   struct trial trial;
   samples[3].chunks = samples[3].window_chunks = 0;

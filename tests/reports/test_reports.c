@@ -1,5 +1,5 @@
-// What every report is made of: numbers for people, display widths, aligned columns, CSV and JSON
-// cells, files put in place.
+// The building blocks of all reports: numbers for people, display widths, aligned columns, CSV and
+// JSON cells, files put in place.
 #include "base/output.h"
 #include "reports/print/csv_out.h"
 #include "reports/print/grid.h"
@@ -47,6 +47,8 @@ static const struct {
     {"%", {14, 22}, 2, "%", {"14", "22"}},
     {"%", {14.27, 22}, 2, "%", {"14.3", "22.0"}},
     {"token", {2.22623977e14, 2.093258765e14}, 2, "T tokens", {"222.62", "209.33"}},
+    {"token", {226.45e12, 1.744e9}, 2, "T tokens", {"226.45", "0.0017"}},
+    {"USD", {39597312, 0.3, 4e-6}, 3, "USD", {"39,597,312", "0.30", "0"}},
     {"token", {5e9}, 1, "G tokens", {"5"}},
     {"token", {512}, 1, "token", {"512"}},
     {"token/s/gpu", {4202, 3951.5}, 2, "token/s/gpu", {"4,202.0", "3,951.5"}},
@@ -121,7 +123,7 @@ static void test_changes(void **state) {
   arena_free(&arena);
 }
 
-// 0.14 / 0.01 is not 14 in doubles, but 14 % is what 0.14 means; whatever is shown means the value.
+// 0.14 / 0.01 is not 14 in doubles, but 14 % is what 0.14 means; the number shown means the value.
 static void test_numbers_in_their_unit(void **state) {
   (void)state;
   struct arena arena = {0};
@@ -206,9 +208,9 @@ static void test_wrapping(void **state) {
   arena_free(&arena);
 }
 
-// ---- what is printed
+// ---- output
 
-// A stream whose text can be looked at.
+// A stream whose text can be examined.
 struct capture {
   FILE *stream;
   char *text;

@@ -1,5 +1,5 @@
-// Formulas as the script of the what-if page: engine's units, nothing converted, and parentheses
-// wherever the tree has another shape than the script's own reading.
+// Formulas as script of the what-if page: in the engine's units, without conversions, and with
+// parentheses wherever the script would otherwise parse a different tree.
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
@@ -33,7 +33,7 @@ static const struct {
     {"item", "%", "12 % * share", "v.x = 0.12 * v.share;"},
     {"item", "yr", "1 yr", "v.x = 8760;"},
 
-    // what is no operator of the script's own, or reads otherwise there
+    // what is not an operator of the script, or has another meaning there
     {"item", "-", "(-count)^2", "v.x = power((-v.count), 2);"},
     {"item", "-", "(2^3)^2", "v.x = power(power(2, 3), 2);"},
     {"item", "-", "count = 1", "v.x = equal(v.count, 1);"},

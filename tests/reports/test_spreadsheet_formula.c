@@ -1,5 +1,5 @@
-// Formulas as a spreadsheet gets them: units converted by named constants, everything in
-// parentheses that spreadsheets disagree about, and nothing too long for a cell.
+// Formulas for spreadsheets: units converted by named constants, parentheses around everything that
+// spreadsheets disagree about, and nothing too long for a cell.
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 // Scalars are named pt_o_NAME; of the series, `energy` is in row 6, `cost` in row 7, `x` in row 9;
-// t stands in row 4, period 0 in column E. Formulas are those of period 1, in column F.
+// t is in row 4, period 0 in column E. Formulas are those of period 1, in column F.
 static const char head[] =
     "[group g]\nlabel = G\n"
     "[input price]\nlabel = P\nunit = USD\ngroup = g\ndefault = 1 USD\n"
@@ -105,7 +105,7 @@ struct sheet {
   struct names names;
   struct constants constants;
   struct model *model;
-  int x; // the declaration that is rendered
+  int x; // the declaration to be rendered
 };
 
 static void sheet_start(struct sheet *sheet, const char *kind, const char *unit,
@@ -196,7 +196,7 @@ static void test_names_ignore_case(void **state) {
   fixture_end(&fixture);
 }
 
-// ---- steps: an option with a long id and one line item of the user's
+// ---- steps: an option with a long id and one line item of the scenario's own
 
 #define LONG_ID   "an_id_of_24_characters_x"
 #define LONG_NAME "a_line_item_of_forty_characters_in_all_x"
@@ -215,7 +215,7 @@ static const char *const long_formulas[] = {
 
 static void check_formula(const char *formula) {
   assert_true(strlen(formula) <= FORMULA_MAX_LENGTH);
-  // No IF within an IF: a count of its parentheses tells where the outer one ends.
+  // No IF within an IF: counting parentheses finds the end of the outer one.
   for (const char *outer = formula; (outer = strstr(outer, "IF(")); outer += 3) {
     const char *at = outer + 3;
     for (int depth = 1; *at && depth; at++) {
@@ -246,7 +246,7 @@ static void check_steps(struct sheet *sheet, const struct sheet_graph *graph) {
   }
 }
 
-// The graph of one option that has everything at its default, evaluated.
+// The graph of an option that has everything at its default, evaluated.
 static void build_option(struct sheet *sheet, const char *id, struct scenario *scenario,
                          struct option *option) {
   struct arena *arena = &sheet->fixture.arena;
@@ -272,7 +272,7 @@ static void check_split(const char *kind, const char *formula) {
   sheet_start(&sheet, kind, "USD", formula);
   build_option(&sheet, LONG_ID, &scenario, &option);
   sheet_graph_build(&graph, &scenario, &option, &sheet.names, &sheet.constants,
-                    &sheet.fixture.arena, &sheet.fixture.diagnostics);
+                    &(struct step_numbers){0}, &sheet.fixture.arena, &sheet.fixture.diagnostics);
   expect_error(&sheet.fixture, formula, "");
   check_steps(&sheet, &graph);
   for (int t = 0; t < (strcmp(kind, "series") ? 1 : 5); t++)
@@ -290,7 +290,7 @@ static void test_split(void **state) {
   check_split("series", "prev(x) + cost * if(t > 1, share, 0) + if(t > 2, 5 USD, 6 USD)");
 }
 
-// Names of 68 characters, two of which already fill a cell.
+// Names of 68 characters; two of them already fill a cell.
 static void test_long_names(void **state) {
   (void)state;
   struct sheet sheet;
@@ -305,7 +305,7 @@ static void test_long_names(void **state) {
               "formula = " LONG_NAME " / " LONG_NAME);
   build_option(&sheet, LONG_ID, &scenario, &option);
   sheet_graph_build(&graph, &scenario, &option, &sheet.names, &sheet.constants,
-                    &sheet.fixture.arena, &sheet.fixture.diagnostics);
+                    &(struct step_numbers){0}, &sheet.fixture.arena, &sheet.fixture.diagnostics);
   expect_error(&sheet.fixture, "long names", "");
   check_steps(&sheet, &graph);
   fixture_end(&sheet.fixture);
@@ -322,7 +322,8 @@ static void test_colliding_names(void **state) {
   names_add(&sheet.names, "pt_a_b_PRICE", "'a.b_price'");
   build_option(&sheet, "a_b", &scenario, &option);
   assert_int_equal(sheet_graph_build(&graph, &scenario, &option, &sheet.names, &sheet.constants,
-                                     &sheet.fixture.arena, &sheet.fixture.diagnostics),
+                                     &(struct step_numbers){0}, &sheet.fixture.arena,
+                                     &sheet.fixture.diagnostics),
                    -1);
   expect_error(&sheet.fixture, "collision", "a workbook cannot tell 'a_b.price' from 'a.b_price'");
   fixture_end(&sheet.fixture);

@@ -11,14 +11,14 @@
 #include "tests/support/depth.h"
 #include "tests/support/library.h"
 
-// One of each width, and the rest where all is wanted; with sanitizers the PTX with most in it.
+// One of each width, and the rest if all are wanted; with sanitizers, the most comprehensive PTX.
 struct emulated emulated[] = {
+    {.name = "emulatormma", .warp = 32, .wgmma = true},
+    {.name = "emulator64fnuz", .warp = 64, .fnuz = true, .any_chunk = true},
 #if !SANITIZED
     {.name = "emulator32", .warp = 32, .any_chunk = true, .deep = true},
     {.name = "emulator64", .warp = 64, .any_chunk = true, .deep = true},
 #endif
-    {.name = "emulatormma", .warp = 32, .wgmma = true},
-    {.name = "emulator64fnuz", .warp = 64, .fnuz = true, .any_chunk = true},
     {.name = "ptx90a", .warp = 32, .wgmma = true, .ptx = "build/gpu/cuda_90a.ptx", .deep = true},
 #if !SANITIZED
     {.name = "ptx80", .warp = 32, .ptx = "build/gpu/cuda_80.ptx", .deep = true},
@@ -49,7 +49,8 @@ int emulated_load(void **unused) {
   for (struct emulated *p = emulated; p < emulated + there; p++) {
     p->library = library_open(p->name);
     *(void **)&p->launch = library_symbol(p->library, "emulator_launch_kernel");
-    if (!p->launch) {
+    p->backend = library_backend(p->library);
+    if (!p->launch || !p->backend) {
       return -1;
     }
   }
@@ -120,6 +121,19 @@ float element_get(const struct emulated *plugin, enum element element, const voi
   return plugin->fnuz && code == 0x80 ? NAN : float_from_e4m3(code);
 }
 
+static struct emulated_ask asks[EMULATED_ASKS];
+static size_t ask_count;
+
+static void note_ask(const void *from, int bytes) {
+  assert_true(ask_count < EMULATED_ASKS);
+  asks[ask_count++] = (struct emulated_ask){from, bytes};
+}
+
+const struct emulated_ask *emulated_asked(size_t *count) {
+  *count = ask_count;
+  return asks;
+}
+
 void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x, unsigned y,
                   unsigned z, int block, size_t shared_bytes, const void *arguments,
                   size_t argument_bytes) {
@@ -131,7 +145,9 @@ void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x,
                                          .shared_bytes = shared_bytes,
                                          .arguments = arguments,
                                          .argument_bytes = argument_bytes,
-                                         .seed = seed};
+                                         .seed = seed,
+                                         .asked = plugin->ptx ? NULL : note_ask};
+  ask_count = 0;
   const char *error = plugin->launch(&launch);
   if (error) {
     fail_msg("%s: %s", plugin->name, error);

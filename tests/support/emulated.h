@@ -1,5 +1,5 @@
-// emulated: the GPU's kernels by themselves, run by the host emulators, and as nvcc's PTX where
-// that was made (tests/stand_ins/ptx), on memory of exactly the size that arguments.h gives.
+// emulated: single GPU kernels, run by the host emulators, and as nvcc's PTX if that was built
+// (tests/stand_ins/ptx), on memory of exactly the size that arguments.h gives.
 #ifndef PERTOKEN_TESTS_EMULATED_H
 #define PERTOKEN_TESTS_EMULATED_H
 
@@ -9,20 +9,22 @@
 #include "kernels/gpu/arguments.h"
 #include "tests/stand_ins/emulator/launch.h"
 
-// An emulator of one kind of GPU; kernels/gpu and its tests' build say how they differ.
+// An emulator of one kind of GPU; kernels/gpu and the build of its tests describe the differences.
 struct emulated {
   const char *name;
   int warp;
   bool fnuz;       // E4M3 as gfx942 holds it
-  bool any_chunk;  // driver.h
-  bool wgmma;      // has those kernels
-  const char *ptx; // what it runs, which may not be there; NULL: the kernels' source
-  bool deep;       // for depth_is_full alone
+  bool any_chunk;  // device.h
+  bool wgmma;      // has the wgmma kernels
+  const char *ptx; // which it runs, and which may be missing; NULL: the kernels' source
+  bool deep;       // only for depth_is_full
   void *library;
   emulator_launch_function *launch;
+  const struct decode_backend *backend; // whole steps on it
 };
 
-// Those that are there and wanted: fewer with sanitizers, and fewer where not all is.
+// Those that exist and are wanted: fewer with sanitizers, and fewer unless all are wanted. The
+// first two are always used; the last ones run PTX.
 #define EMULATED emulated_count
 extern struct emulated emulated[];
 extern size_t emulated_count;
@@ -31,11 +33,19 @@ extern size_t emulated_count;
 int emulated_load(void **unused);
 int emulated_unload(void **unused);
 
-// Runs a kernel on a grid of x, y, z blocks, each run in an order of its own; fails the test when
-// the emulator finds something wrong.
+// Runs a kernel on a grid of x, y, z blocks, each run in an order of its own; fails the test if the
+// emulator reports an error.
 void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x, unsigned y,
                   unsigned z, int block, size_t shared_bytes, const void *arguments,
                   size_t argument_bytes);
+
+// The pieces of weights that the last run asked for, at most EMULATED_ASKS of them; none from PTX.
+enum { EMULATED_ASKS = 8192 };
+struct emulated_ask {
+  const char *from;
+  int bytes;
+};
+const struct emulated_ask *emulated_asked(size_t *count);
 
 // ---- memory
 
@@ -43,7 +53,7 @@ static inline size_t size(int count) {
   return (size_t)count;
 }
 
-// Of exactly this size, all NaN, until emulated_give_back, which frees all that was taken.
+// Of exactly this size, all NaN, until emulated_give_back, which frees everything that was taken.
 void *emulated_take(size_t bytes);
 void emulated_give_back(void);
 
@@ -51,16 +61,16 @@ void emulated_give_back(void);
 
 extern const char *const element_names[]; // by enum element
 
-// Weights and activations that there are products for.
+// Weights and activations for which there are products.
 #define WEIGHT_KINDS 3
 extern const enum element weight_kinds[WEIGHT_KINDS][2];
 
 size_t element_bytes(enum element element);
 
-// The code of E4M3 as the GPU holds it.
+// The code of E4M3 in the GPU's form.
 uint8_t element_held(const struct emulated *plugin, uint8_t code);
 
-// One of an array in the GPU's memory.
+// An element of an array in the GPU's memory.
 void element_put(const struct emulated *plugin, enum element element, void *array, size_t i,
                  float value);
 float element_get(const struct emulated *plugin, enum element element, const void *array, size_t i);

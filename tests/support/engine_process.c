@@ -20,7 +20,7 @@ struct engine_process engine_process_start(void) {
   assert_int_equal(pipe(out), 0);
   started.id = fork();
   if (started.id == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // not to outlive a test that fails
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // so that it does not outlive a failing test
     dup2(out[1], STDOUT_FILENO);
     execl(path, path, (char *)NULL);
     _exit(127);

@@ -1,5 +1,5 @@
-// engine_process: the stand-in for an inference server (tests/stand_ins/engine), as a process that ends with
-// the test, whatever becomes of it.
+// engine_process: the stand-in for an inference server (tests/stand_ins/engine), as a process that
+// ends with the test, whatever happens to it.
 #ifndef PERTOKEN_TESTS_ENGINE_PROCESS_H
 #define PERTOKEN_TESTS_ENGINE_PROCESS_H
 
@@ -10,7 +10,7 @@ struct engine_process {
   int port; // on 127.0.0.1
 };
 
-// The one that was built beside the test's program. Fails the test where it does not start.
+// The one that was built beside the test program. Fails the test if it does not start.
 struct engine_process engine_process_start(void);
 void engine_process_end(const struct engine_process *engine);
 

@@ -1,7 +1,11 @@
 #include "tests/support/fixture.h"
 
+#include "base/source.h"
+
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,6 +16,14 @@ void fixture_start(struct fixture *fixture) {
 
 void fixture_end(struct fixture *fixture) {
   arena_free(&fixture->arena);
+}
+
+const struct source *fixture_source(struct fixture *fixture, const char *file,
+                                    const json_t *object) {
+  char *text = json_dumps(object, 0);
+  const struct source *source = source_from_text(file, text, &fixture->arena);
+  free(text);
+  return source;
 }
 
 const char *fixture_errors(struct fixture *fixture) {

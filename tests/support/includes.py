@@ -3,9 +3,9 @@
 
   includes.py [--fix] FILE...
 
-A file relies on nothing that another header brings; its own header alone counts as a part of it.
-The judge is clang-tidy's misc-include-cleaner (clang-tidy 17 or later). Exit 1 when something is
-missing or not used; --fix mends it, for clang-format to put in order.
+A file does not rely on what other headers include; its own header counts as a part of it. The judge
+is clang-tidy's misc-include-cleaner (clang-tidy 17 or later). Exit 1 if something is missing or not
+used; --fix corrects it, to be put in order by clang-format.
 """
 import concurrent.futures
 import os
@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-# What libraries keep inside: their own main header is the one to include.
-INSIDE = 'bits/.*;asm/.*;linux/.*;sys/types.h;xlsxwriter/.*;jansson_config.h;gsl/gsl_types.h;unitypes.h;zconf.h'
+# Internal headers of libraries: their main header is the one to include.
+INSIDE = 'bits/.*;asm/.*;asm-generic/.*;sys/poll.h;linux/.*;sys/types.h;xlsxwriter/.*;jansson_config.h;gsl/gsl_types.h;unitypes.h;zconf.h'
 CONFIG = ("{Checks: '-*,misc-include-cleaner', CheckOptions: "
           f"{{misc-include-cleaner.IgnoreHeaders: '{INSIDE}'}}}}")
 OPTIONS = ['-x', 'c', '-std=c11', '-D_GNU_SOURCE', '-DHAVE_GLPK', '-DKERNELS_BUILD=""', '-DGPU_BUILD=""',
@@ -32,7 +32,7 @@ def clang_tidy():
 
 
 def gcc_openmp(folder):
-    """A folder with gcc's <omp.h> and none of the headers that clang has of its own."""
+    """A folder with gcc's <omp.h> and none of clang's own headers."""
     found = subprocess.run(['gcc', '-print-file-name=include'], capture_output=True, text=True, check=True)
     pathlib.Path(folder, 'omp.h').symlink_to(pathlib.Path(found.stdout.strip(), 'omp.h'))
     return ['-idirafter', folder]
@@ -43,7 +43,7 @@ def included(path):
 
 
 def replacements(tool, options, path):
-    """What the judge would change in a file, (offset, length, text), from its list of fixes."""
+    """The judge's suggested changes to a file, (offset, length, text), from its list of fixes."""
     with tempfile.TemporaryDirectory() as folder:
         fixes = pathlib.Path(folder, 'fixes')
         subprocess.run([tool, '--quiet', f'--config={CONFIG}', f'--export-fixes={fixes}', path, '--', *options],
@@ -53,12 +53,13 @@ def replacements(tool, options, path):
 
 
 def findings(tool, options, path):
-    """The headers that a file should include and does not, and those that it includes in vain."""
+    """The headers that a file should include and does not, and those that it includes
+    unnecessarily."""
     missing, unused = set(), set()
     text = path.read_bytes()
     for offset, length, words in replacements(tool, options, path):
         wanted = INCLUDE.search(words)
-        if wanted:  # in C's own words: <stddef.h> for <cstddef>
+        if wanted:  # C's own form: <stddef.h> for <cstddef>
             missing.add(re.sub(r'^<c(\w+)>$', r'<\1.h>', wanted.group(1)))
         elif length:  # a library's main header may declare nothing itself
             unused |= {name for name in INCLUDE.findall(text[offset:offset + length].decode()) if name[0] == '"'}
@@ -66,7 +67,7 @@ def findings(tool, options, path):
 
 
 def mend(path, missing, unused):
-    """Puts the missing lines where the first of their kind stands."""
+    """Puts the missing lines before the first of their kind."""
     lines = path.read_text().split('\n')
     lines = [line for line in lines if not (INCLUDE.match(line) and INCLUDE.match(line).group(1) in unused)]
     own = f'"{path.with_suffix(".h")}"'

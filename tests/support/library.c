@@ -28,3 +28,15 @@ void *library_symbol(void *library, const char *symbol) {
   }
   return found;
 }
+
+const struct decode_backend *library_backend(void *library) {
+  decode_plugin *plugin;
+  *(void **)&plugin = library_symbol(library, DECODE_PLUGIN);
+  if (!plugin)
+    return NULL;
+  const struct decode_backend *backend = plugin();
+  if (backend->abi == DECODE_ABI)
+    return backend;
+  fprintf(stderr, "%s: ABI %d, not %d\n", backend->name, backend->abi, DECODE_ABI);
+  return NULL;
+}

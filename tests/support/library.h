@@ -2,10 +2,15 @@
 #ifndef PERTOKEN_LIBRARY_H
 #define PERTOKEN_LIBRARY_H
 
-// dlopen of lib/NAME.so; NULL, with the reason printed, if that fails. To be closed with dlclose.
+#include "kernels/decode.h"
+
+// dlopen of lib/NAME.so; NULL, with the reason printed, if that fails. Close with dlclose.
 void *library_open(const char *name);
 
 // A symbol as a function: *(void **)&function = library_symbol(...). NULL, and printed, if missing.
 void *library_symbol(void *library, const char *symbol);
+
+// The table of a backend's plugin; NULL, and printed, if it has none, or one of another ABI.
+const struct decode_backend *library_backend(void *library);
 
 #endif

@@ -1,14 +1,14 @@
-// oracle: what backends made for tests have in common: the reference decodes for them.
+// oracle: what the tests' backends share: the reference decodes for them.
 #ifndef PERTOKEN_TESTS_ORACLE_H
 #define PERTOKEN_TESTS_ORACLE_H
 
 #include "kernels/reference/reference.h"
 
-// One step, its tokens fed back.
+// One step, with its tokens fed back.
 void oracle_step(struct reference *reference);
 
-// As decode.h's tokens and logits: [batch] and [batch][vocab], the logits multiplied by `factor`: 1
-// unless a backend is to be wrong.
+// decode.h's tokens and logits: [batch] and [batch][vocab], the logits multiplied by `factor`: 1
+// unless a backend should be wrong.
 void oracle_tokens(const struct reference *reference, const struct decode_request *request,
                    int *out);
 void oracle_logits(const struct reference *reference, const struct decode_request *request,

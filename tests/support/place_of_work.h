@@ -1,4 +1,5 @@
-// place_of_work: a folder of a test's own with one record in it, "a.json", written, spoilt and read again.
+// place_of_work: a test's own folder with one record in it, "a.json", that is written, corrupted
+// and read again.
 #ifndef PERTOKEN_TESTS_PLACE_OF_WORK_H
 #define PERTOKEN_TESTS_PLACE_OF_WORK_H
 
@@ -15,10 +16,10 @@ struct place_of_work {
 void place_of_work_start(struct place_of_work *work);
 void place_of_work_end(struct place_of_work *work);
 
-// The record as this text, with no error told so far.
+// Writes this text as the record, and clears the errors.
 void place_of_work_write(struct place_of_work *work, const char *text);
 
-// The object's text, in the arena; the object is gone.
+// The object's text, in the arena; frees the object.
 const char *place_of_work_text(struct place_of_work *work, struct json_t *object);
 
 #endif

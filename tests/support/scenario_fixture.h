@@ -1,4 +1,4 @@
-// scenario_fixture: a scenario from text, in a folder that goes away with it.
+// scenario_fixture: a scenario from text, in a folder that is removed with it.
 #ifndef PERTOKEN_SCENARIO_FIXTURE_H
 #define PERTOKEN_SCENARIO_FIXTURE_H
 
@@ -14,11 +14,11 @@ struct scenario_fixture {
   struct scenario *scenario; // NULL after errors
 };
 
-// The scenario's text, and a cost model's or NULL for the built-in one.
+// The scenario's text, and a cost model's, or NULL for the built-in one.
 void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, const char *model,
                             const char *case_name);
 
-// The same as the request says, whose path and data are the fixture's.
+// The same according to the request, whose path and data are the fixture's.
 void scenario_fixture_request(struct scenario_fixture *fixture, const char *text,
                               struct scenario_request request);
 
@@ -29,7 +29,8 @@ void scenario_fixture_end(struct scenario_fixture *fixture);
 // The path of a file in the folder; it is removed with it.
 const char *scenario_fixture_path(struct scenario_fixture *fixture, const char *name);
 
-// Of the fixture's scenario, on one thread unless the request says how many; errors fail the test.
+// For the fixture's scenario, on one thread unless the request says otherwise; errors fail the
+// test.
 const struct simulation *scenario_fixture_simulate(struct scenario_fixture *fixture,
                                                    const struct simulate_request *request);
 

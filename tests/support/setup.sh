@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing. Does nothing, and needs no network, when none is.
-# Where there is no apt-get it installs nothing: what the build lacks is named as dnf's or zypper's
-# systems name it.
-#   setup.sh [build] [page] [test] [gpu] [bench] [gallery] [fuzz] [lint]
-# The groups wanted; build when none is named. What this system has no package of is named and left
-# out, as long as it can be built without: Ubuntu has no chromium, and before 24.04 no clang-19.
+# Installs the Debian packages that are missing. If none is, does nothing and needs no network.
+# Without apt-get it installs nothing, but lists what the build lacks, by its name for dnf or zypper.
+#   setup.sh [build] [page] [test] [deep] [gpu] [bench] [gallery] [fuzz] [lint]
+# Groups to install; build if none is named. Lists and leaves out packages that this system lacks if the
+# build can do without them: Ubuntu has no chromium and, before 24.04, no clang-19.
 set -eu
 
 declare -A packages=(
@@ -12,16 +11,18 @@ declare -A packages=(
            uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev libglpk-dev
            libcurl4-openssl-dev libyaml-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
-          poppler-utils libopenmpi-dev openmpi-bin chromium libdnnl-dev"
+          poppler-utils libopenmpi-dev openmpi-bin chromium libdnnl-dev hunspell hunspell-en-us
+          gnupg zsh fish"
+  [deep]="slurm-wlm munge rpm debootstrap"
   [page]="npm"
   [gpu]="clang-19 lld-19 llvm-19"
   [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
-  [gallery]="chromium fonts-dejavu-core"
+  [gallery]="chromium fonts-dejavu-core fonts-crosextra-carlito"
   [fuzz]="clang libomp-dev"
   [lint]="clang-format clang-tidy clang-tidy-19 cppcheck"
 )
 
-# What tells that a package is there where dpkg cannot: its header, or its program.
+# What shows that a package is there where dpkg cannot: its header or its program.
 declare -A evidence=(
   [libgsl-dev]=gsl/gsl_rng.h [libcsv-dev]=csv.h [libxlsxwriter-dev]=xlsxwriter.h [libinih-dev]=ini.h
   [libjansson-dev]=jansson.h [uthash-dev]=uthash.h [libgcrypt20-dev]=gcrypt.h
@@ -29,10 +30,11 @@ declare -A evidence=(
   [libglpk-dev]=glpk.h [libcurl4-openssl-dev]=curl/curl.h [libyaml-dev]=yaml.h
   [libdnnl-dev]=oneapi/dnnl/dnnl.h [libcmocka-dev]=cmocka.h [libopenmpi-dev]=mpi.h [openmpi-bin]=mpirun
   [libreoffice-calc]=soffice [gnumeric]=ssconvert [poppler-utils]=pdftoppm [clang-19]=clang
-  [lld-19]=ld.lld [llvm-19]=llvm-objcopy
+  [hunspell-en-us]=hunspell [lld-19]=ld.lld [llvm-19]=llvm-objcopy [slurm-wlm]=slurmctld [munge]=munged
+  [gnupg]=gpg [rpm]=rpmbuild
 )
 
-# Names in Fedora, and in RHEL, Rocky and Alma with EPEL and CRB; in openSUSE.
+# Names in Fedora, and in RHEL, Rocky and Alma with EPEL and CRB; then in openSUSE.
 declare -A dnf_names=(
   [pkg-config]=pkgconf-pkg-config [g++]=gcc-c++ [libgsl-dev]=gsl-devel [libcsv-dev]=libcsv-devel
   [libxlsxwriter-dev]=libxlsxwriter-devel [libinih-dev]=inih-devel [libjansson-dev]=jansson-devel
@@ -40,16 +42,18 @@ declare -A dnf_names=(
   [zlib1g-dev]=zlib-devel [librandom123-dev]=Random123-devel [libglpk-dev]=glpk-devel
   [libcurl4-openssl-dev]=libcurl-devel [libyaml-dev]=libyaml-devel
   [libdnnl-dev]=onednn-devel [libcmocka-dev]=libcmocka-devel [libopenmpi-dev]=openmpi-devel [openmpi-bin]=openmpi
-  [clang-19]=clang [lld-19]=lld [llvm-19]=llvm
+  [hunspell-en-us]=hunspell-en-US [clang-19]=clang [lld-19]=lld [llvm-19]=llvm
+  [gnupg]=gnupg2 [rpm]=rpm-build
 )
 declare -A zypper_names=(
   [pkg-config]=pkg-config [libinih-dev]=libinih-devel [libjansson-dev]=libjansson-devel
+  [gnupg]=gpg2 [rpm]=rpm-build
 )
 
-# Debian's npm is hundreds of packages; any other does as well.
+# Debian's npm is hundreds of packages; any other npm will do.
 if command -v npm >/dev/null; then packages[page]=''; fi
 
-# ROCm's compiler does as well, since 6.4.
+# ROCm's compiler will do, from 6.4 on.
 rocm=$("${ROCM_PATH:-/opt/rocm}/llvm/bin/clang" -dumpversion 2>/dev/null || true)
 if [[ ${rocm%%.*} =~ ^[0-9]+$ ]] && [ "${rocm%%.*}" -ge 19 ]; then packages[gpu]=''; fi
 
@@ -71,7 +75,7 @@ is_there() {
   esac
 }
 
-# without_apt: names what is missing, in the words of this system. Ends the script.
+# without_apt: lists what is missing, by this system's names. Ends the script.
 without_apt() {
   local package tool='' name names=() others=()
   for tool in zypper dnf ''; do
@@ -84,7 +88,7 @@ without_apt() {
     if [ -z "$tool" ]; then name="$package${evidence[$package]:+ (${evidence[$package]})}"; fi
     if grep -qw -- "$package" <<<"${packages[build]}"; then names+=("$name"); else others+=("$name"); fi
   done
-  if [ ${#others[@]} -gt 0 ]; then printf 'setup: left out, for it can be built without: %s\n' "${others[*]}"; fi
+  if [ ${#others[@]} -gt 0 ]; then printf 'setup: left out, as the build can do without: %s\n' "${others[*]}"; fi
   [ ${#names[@]} -gt 0 ] || exit 0
   [ -n "$tool" ] || by_hand 'no apt-get here' "${names[@]}"
   {
@@ -93,7 +97,7 @@ without_apt() {
     if [ "$tool" = dnf ]; then
       echo 'On RHEL, Rocky and Alma some of these are in EPEL and CRB, which must be enabled first.'
     fi
-    echo "Then 'make' builds without any set-up."
+    echo "Then 'make' builds without further setup."
   } >&2
   exit 1
 }
@@ -102,7 +106,7 @@ without_apt() {
 by_hand() {
   printf 'setup: %s. Please install, under the names of your system:\n' "$1"
   printf '  %s\n' "${@:2}"
-  echo "Then 'make' builds without any set-up."
+  echo "Then 'make' builds without further setup."
   exit 1
 } >&2
 
@@ -122,7 +126,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
 
-"${apt[@]}" update || echo "setup: some package lists could not be renewed" >&2
+"${apt[@]}" update || echo "setup: some package lists could not be updated" >&2
 
 offered=() absent=() needed=()
 for package in "${missing[@]}"; do
@@ -140,4 +144,4 @@ if [ ${#offered[@]} -gt 0 ]; then
     by_hand 'apt-get failed' "${offered[@]}"
 fi
 [ ${#needed[@]} -eq 0 ] || by_hand 'this system has no packages of these names' "${needed[@]}"
-[ ${#absent[@]} -eq 0 ] || echo "setup: left out, for this system has no such packages: ${absent[*]}"
+[ ${#absent[@]} -eq 0 ] || echo "setup: left out, as this system has no such packages: ${absent[*]}"

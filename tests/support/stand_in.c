@@ -47,7 +47,7 @@ static enum decode_status fake_describe(int device, struct decode_device *out) {
   return DECODE_OK;
 }
 
-// A gigabyte a layer, whatever the shape.
+// A gigabyte per layer, whatever the shape.
 static enum decode_status fake_cost(const struct decode_request *request, struct decode_cost *out) {
   if (request->types.weights == ELEMENT_E4M3)
     return DECODE_UNSUPPORTED;
@@ -103,7 +103,7 @@ static enum decode_status fake_set_tokens(struct decode_state *state, const int 
   return reference_set_tokens(state->reference, in) ? DECODE_FAILED : DECODE_OK;
 }
 
-// Three read kernels, the second the best.
+// Three read kernels, the second of which is the best.
 static enum decode_status fake_read(int device, uint64_t bytes, int threads, int variant,
                                     double *seconds) {
   static const double speeds[] = {0.8, 1, 0.9};
@@ -114,9 +114,10 @@ static enum decode_status fake_read(int device, uint64_t bytes, int threads, int
   stand_in.reads++;
   if (stand_in.reads == stand_in.stop_after_reads)
     stand_in_stop = SIGINT;
-  *seconds = (double)bytes / stand_in.bytes_per_s / speeds[variant] *
-             (1 + stand_in.read_drift * stand_in.now_s) * swayed() /
-             (1 + (bytes > CALIBRATION_BYTES ? stand_in.large_gain : 0));
+  *seconds = stand_in.read_overhead_s +
+             (double)bytes / stand_in.bytes_per_s / speeds[variant] *
+                 (1 + stand_in.read_drift * stand_in.now_s) * swayed() /
+                 (1 + (bytes > 2 * CALIBRATION_BYTES ? stand_in.large_gain : 0));
   stand_in.now_s += *seconds;
   return DECODE_OK;
 }
@@ -134,6 +135,7 @@ static void fake_step_form(const struct decode_state *state, struct decode_step_
   snprintf(out->form, sizeof out->form, "%s",
            stand_in.fallback ? "single launches" : "recorded graph");
   snprintf(out->fallback, sizeof out->fallback, "%s", stand_in.fallback ? stand_in.fallback : "");
+  snprintf(out->arithmetic, sizeof out->arithmetic, "native bf16");
 }
 
 const struct decode_backend stand_in_backend = {

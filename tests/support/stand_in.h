@@ -1,5 +1,5 @@
-// stand_in: a device for tests whose speed is known and whose time is the test's own. It computes
-// with the oracle, so that it passes its verification, unless it is told to compute wrong.
+// stand_in: a device for tests whose speed is known and whose time is controlled by the test. It
+// computes with the oracle, so it passes verification unless it is told to compute wrong results.
 #ifndef PERTOKEN_TESTS_STAND_IN_H
 #define PERTOKEN_TESTS_STAND_IN_H
 
@@ -12,16 +12,17 @@
 // What the test sets, and what the backend has done.
 struct stand_in {
   double now_s;
-  double step_s, layer_s; // of a step: fixed part, and for each layer
+  double step_s, layer_s; // of a step: fixed part, and part per layer
   double bytes_per_s;     // of reads
-  double jitter;          // share that every second sample takes longer
-  double drift;           // share that each call takes longer than the one before
-  double read_drift;      // same of reads
-  double sway;            // share by which all memory is slower at times, reads and steps alike
-  double large_gain;      // share that reads of more than CALIBRATION_BYTES are faster by
+  double jitter;          // share by which every second sample takes longer
+  double drift;           // share by which each call takes longer than the preceding one
+  double read_drift;      // the same for reads
+  double sway;            // share by which memory is slower at times, for reads and steps alike
+  double large_gain;      // share by which reads of more than twice CALIBRATION_BYTES are faster
+  double read_overhead_s; // overhead of every read
   uint64_t memory_bytes, cache_bytes;
   bool wrong, fails;
-  const char *fallback;      // of its recorded steps, which are then single launches; NULL: none
+  const char *fallback;      // why its recorded steps are single launches; NULL: they are not
   int states, buffers, runs; // alive; alive; so far
   int reads;                 // so far
   int stop_after;            // runs, 0: never
@@ -45,10 +46,10 @@ struct scene {
 // meter.
 void scene_start(struct scene *scene);
 
-// All that was created is gone.
+// Everything that was created has been destroyed.
 void scene_end(struct scene *scene);
 
-// Without an error.
+// The result; an error fails the test.
 struct measurement scene_measured(struct scene *scene);
 
 #endif

@@ -5,21 +5,21 @@
 #include "model/evidence/catalog.h"
 
 struct tables {
-  struct arena arena; // of everything here; arena_free ends it
+  struct arena arena; // for everything here; free it with arena_free
   struct diagnostics diagnostics;
   struct catalog catalog;
 };
 
-// Fails when there is no such directory.
+// Fails if there is no such directory.
 void tables_open(struct tables *tables, const char *directory);
 
-// Fails, and shows the errors, when the table has any.
+// Fails, and shows the errors, if the table has any.
 const struct table *tables_load(struct tables *tables, enum catalog_table which);
 
 // 0 for a blank cell.
 double tables_number(const struct table *table, size_t row, const char *column);
 
-// A directory of links to the shipped tables, of which a test replaces some.
+// A directory of links to the shipped tables, some of which a test replaces.
 struct directory {
   char path[32];
 };
@@ -40,7 +40,7 @@ void directory_replace(const struct directory *directory, enum catalog_table whi
 void directory_edit(const struct directory *directory, enum catalog_table which, const char *old,
                     const char *new);
 
-// Fails unless the error is at this place and has `message` in it.
+// Fails unless the error is at this place and contains `message`.
 void tables_check_error(const char *what, const struct diagnostic *error, int line, int column,
                         const char *message);
 

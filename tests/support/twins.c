@@ -18,7 +18,7 @@ struct decode_state {
   int device, ranks;
   struct decode_request request;
   struct reference *reference;
-  double now_s; // of its thread, once it is under way beside others
+  double now_s; // of its thread, once it is running beside others
   bool is_under_way, has_failed;
 };
 
@@ -42,7 +42,8 @@ static bool is_of_several(void) {
   return twins.states > 1;
 }
 
-// Waits for a change; a minute without one ends the test's program, which says what it waited for.
+// Waits for a change; after a minute without one it ends the test program, naming what it waited
+// for.
 static void await_change(const char *what) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -64,7 +65,7 @@ static bool any_is_behind(void) {
   return false;
 }
 
-// The probe's time goes on, and with it what the meter counts.
+// The probe's time passes, and with it what the meter counts.
 static void pass(double seconds) {
   probe_now_s += seconds;
   for (unsigned i = 0; twins.nvml && i < twins.nvml->count; i++) {
@@ -139,7 +140,7 @@ static void destroy(struct decode_state *state) {
   twins.states--;
 }
 
-// Under way when all that live are: one after the other they would never be.
+// Running only when all that are alive are: run one after the other, they never would be.
 static void get_under_way(struct decode_state *state) {
   if (running > twins.most_running)
     twins.most_running = running;

@@ -5,22 +5,17 @@
 #include <stdint.h>
 #include <string.h>
 
-const uint16_t e2m1_values[64] = {
-    0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80,
-    0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040,
-    0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80, 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000,
-    0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80, 0xBFC0,
-    0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080,
-    0x40C0, 0x8000, 0xBF00, 0xBF80, 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0,
-};
-const uint16_t int4_values[64] = {
-    0xC100, 0xC0E0, 0xC0C0, 0xC0A0, 0xC080, 0xC040, 0xC000, 0xBF80, 0x0000, 0x3F80, 0x4000,
-    0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0, 0xC100, 0xC0E0, 0xC0C0, 0xC0A0, 0xC080, 0xC040,
-    0xC000, 0xBF80, 0x0000, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0, 0xC100,
-    0xC0E0, 0xC0C0, 0xC0A0, 0xC080, 0xC040, 0xC000, 0xBF80, 0x0000, 0x3F80, 0x4000, 0x4040,
-    0x4080, 0x40A0, 0x40C0, 0x40E0, 0xC100, 0xC0E0, 0xC0C0, 0xC0A0, 0xC080, 0xC040, 0xC000,
-    0xBF80, 0x0000, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0,
-};
+// Tables of 64 entries, so that a six-bit lookup also serves codes of four bits, whatever the upper
+// two bits are.
+#define FOUR_TIMES(...)                                                                            \
+  { __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__ }
+
+const uint16_t e2m1_values[64] =
+    FOUR_TIMES(0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00,
+               0xBF80, 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0);
+const uint16_t int4_values[64] =
+    FOUR_TIMES(0xC100, 0xC0E0, 0xC0C0, 0xC0A0, 0xC080, 0xC040, 0xC000, 0xBF80, 0x0000, 0x3F80,
+               0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0);
 const uint16_t e2m3_values[64] = {
     0x0000, 0x3E00, 0x3E80, 0x3EC0, 0x3F00, 0x3F20, 0x3F40, 0x3F60, 0x3F80, 0x3F90, 0x3FA0,
     0x3FB0, 0x3FC0, 0x3FD0, 0x3FE0, 0x3FF0, 0x4000, 0x4010, 0x4020, 0x4030, 0x4040, 0x4050,
@@ -61,7 +56,7 @@ size_t blocks_scale_at(enum element element, size_t row, size_t block) {
          (block % blocks * PANEL_ROWS + row) * layout.scale_bytes;
 }
 
-// A row's codes come as 2 halves of 16-bit words: of one line, or of three.
+// A row's codes are two halves of 16-bit words: in one line, or in three.
 static void pack_4_bits(const uint8_t *codes, uint16_t words[2]) {
   for (int half = 0; half < 2; half++)
     words[half] = (uint16_t)(codes[half] | codes[half + 2] << 4 | codes[half + 4] << 8 |
@@ -95,7 +90,7 @@ static void unpack_6_bits(uint16_t words[3][2], uint8_t *codes) {
   }
 }
 
-#define ROW_BYTES 4 // of a row in a line
+#define ROW_BYTES 4 // of a row within a line
 
 void blocks_pack(enum element element, const uint8_t *codes, size_t row, uint8_t *unit) {
   uint16_t words[3][2];
@@ -131,10 +126,10 @@ void blocks_unpack(enum element element, const uint8_t *unit, size_t row, uint8_
   }
 }
 
-size_t blocks_header_bytes(enum element weights, enum element input) {
-  const bool is_scaled = element_format(weights)->scale == SCALE_ROW || weights == ELEMENT_NVFP4 ||
-                         input == ELEMENT_INT8;
-  return is_scaled ? PANEL_ROWS * sizeof(float) : 0;
+size_t blocks_header_bytes(enum element weights, enum element rounded) {
+  const bool has_header =
+      element_format(weights)->scale == SCALE_ROW || weights == ELEMENT_NVFP4 || is_scaled(rounded);
+  return has_header ? PANEL_ROWS * sizeof(float) : 0;
 }
 
 static bool has_sums(enum element weights, enum element input) {

@@ -1,4 +1,4 @@
-// blocks: how weights whose blocks have a scale each lie in a panel, and which products take them.
+// blocks: the panel layout of weights with a scale per block, and the products that take them.
 //
 // A panel is cut into chunks of columns. A chunk is a line of scales, [block of the chunk][16 rows],
 // and then its codes in units of a few columns, each of one line or three:
@@ -8,10 +8,9 @@
 //           the lowest twelve bits of a, b and c, two each; a's and b's highest four bits are the
 //           lowest four of k = 6 and 7, whose highest two are c's: first those of 6
 //   8 bits  4 columns in a line, [16 rows][4 columns]
-// The halves of a row, decoded, are a pair of columns as instructions for bf16 want it.
-//
-// A panel's header holds what all of a row is multiplied by: NVFP4's scale of the tensor, and ones
-// beside INT8 activations, whose vectors have a scale.
+// The halves of a row, decoded, form a pair of columns in the order that bf16 instructions take.
+// A panel's header holds a factor for each whole row: NVFP4's tensor scale, and ones with INT8 and
+// E4M3 activations, whose vectors have a scale.
 #ifndef PERTOKEN_KERNELS_CPU_ISA_BLOCKS_H
 #define PERTOKEN_KERNELS_CPU_ISA_BLOCKS_H
 
@@ -28,7 +27,7 @@ struct block_layout {
   size_t scale_bytes;
 };
 
-// Written so that a compiler which knows the element knows the layout.
+// Written so that the compiler knows the layout if it knows the element.
 static inline __attribute__((always_inline)) struct block_layout
 block_layout(enum element element) {
   switch (element) {
@@ -43,22 +42,24 @@ block_layout(enum element element) {
 
 #define MAX_UNIT_COLUMNS 16
 
-// Of so many columns, a multiple of PANEL_COLUMNS, without the header; of any element.
+// Bytes of a panel of `columns` columns, a multiple of PANEL_COLUMNS, without the header; any
+// element.
 size_t blocks_panel_bytes(enum element element, size_t columns);
 
-// Bytes of the header: sixteen floats, or none.
-size_t blocks_header_bytes(enum element weights, enum element input);
+// Bytes of the header: sixteen floats, or none. `rounded`: the type that the vectors are rounded
+// to.
+size_t blocks_header_bytes(enum element weights, enum element rounded);
 
 // Where in a panel a unit begins, and where the scale of a row's block is.
 size_t blocks_unit_at(enum element element, size_t column);
 size_t blocks_scale_at(enum element element, size_t row, size_t block);
 
-// Puts the codes of a unit's columns of one row into it, and takes them out again.
+// Puts one row's codes into a unit, and takes them out again.
 void blocks_pack(enum element element, const uint8_t *codes, size_t row, uint8_t *unit);
 void blocks_unpack(enum element element, const uint8_t *unit, size_t row, uint8_t *codes);
 
-// What codes of 4 and 6 bits are worth, in bf16, which is exact; of 4 bits four times over, so that
-// an index may take bits of the next code along.
+// The values of codes of 4 and 6 bits in bf16, which holds them exactly. The table for 4 bits is
+// repeated four times, so that an index may include bits of the next code.
 extern const uint16_t e2m1_values[64], int4_values[64], e2m3_values[64], e3m2_values[64];
 
 static inline const uint16_t *block_values(enum element element) {
@@ -70,12 +71,12 @@ static inline const uint16_t *block_values(enum element element) {
   }
 }
 
-// An INT8 vector of `padded` columns as it enters products with groups: every group's sum of 128
-// follows it, and beside INT4_GROUP each eight of its values stand as 0 4 1 5 2 6 3 7, which is how
-// the codes come out of their words.
-// So many bytes follow any other vector's values: none.
+// An INT8 vector of `padded` columns as products with groups read it: the sums of its groups of 128
+// follow it, and with INT4_GROUP each eight of its values are in the order 0 4 1 5 2 6 3 7, the
+// order in which the codes come out of their words.
+// The bytes that follow such a vector; none follow any other.
 size_t blocks_sum_bytes(enum element weights, enum element input, size_t padded);
-// To such a vector, [padded] and room for its sums.
+// Rearranges a vector like that: [padded], with room for its sums.
 void blocks_finish_int8(enum element weights, int8_t *vector, size_t padded);
 
 static inline const int32_t *blocks_sums(const void *vector, size_t padded) {
@@ -83,14 +84,16 @@ static inline const int32_t *blocks_sums(const void *vector, size_t padded) {
 }
 
 // X(instruction set, name, product_kind, weights, input) for every product with blocks; those with
-// BF16 need its dot product.
-#define BLOCK_PRODUCTS(X, isa)                                                                     \
+// BF16 need the instruction set's dot product.
+#define BLOCK_PRODUCTS(X, isa) BLOCK_PRODUCTS_F32(X, isa) BLOCK_PRODUCTS_INT8(X, isa)
+#define BLOCK_PRODUCTS_F32(X, isa)                                                                 \
   X(isa, mxfp4_f32, MXFP4_F32, ELEMENT_MXFP4, ELEMENT_F32)                                         \
   X(isa, nvfp4_f32, NVFP4_F32, ELEMENT_NVFP4, ELEMENT_F32)                                         \
   X(isa, mxfp6_e2m3_f32, MXFP6_E2M3_F32, ELEMENT_MXFP6_E2M3, ELEMENT_F32)                          \
   X(isa, mxfp6_e3m2_f32, MXFP6_E3M2_F32, ELEMENT_MXFP6_E3M2, ELEMENT_F32)                          \
   X(isa, int8_group_f32, INT8_GROUP_F32, ELEMENT_INT8_GROUP, ELEMENT_F32)                          \
-  X(isa, int4_group_f32, INT4_GROUP_F32, ELEMENT_INT4_GROUP, ELEMENT_F32)                          \
+  X(isa, int4_group_f32, INT4_GROUP_F32, ELEMENT_INT4_GROUP, ELEMENT_F32)
+#define BLOCK_PRODUCTS_INT8(X, isa)                                                                \
   X(isa, int8_group_int8, INT8_GROUP_INT8, ELEMENT_INT8_GROUP, ELEMENT_INT8)                       \
   X(isa, int4_group_int8, INT4_GROUP_INT8, ELEMENT_INT4_GROUP, ELEMENT_INT8)
 #define BLOCK_PRODUCTS_BF16(X, isa)                                                                \
@@ -102,7 +105,10 @@ static inline const int32_t *blocks_sums(const void *vector, size_t padded) {
 
 #define ALL_BLOCK_PRODUCTS(X, isa) BLOCK_PRODUCTS(X, isa) BLOCK_PRODUCTS_BF16(X, isa)
 
-// As entries of a table by product_kind.
+// The products that tiles multiply: all except those with floats, which vector units do.
+#define BLOCK_PRODUCTS_TILES(X, isa) BLOCK_PRODUCTS_BF16(X, isa) BLOCK_PRODUCTS_INT8(X, isa)
+
+// As entries of a table indexed by product_kind.
 #define BLOCK_PRODUCT_ENTRY(isa, name, kind, weights, input) [kind] = isa##_##name,
 
 struct product;
@@ -113,6 +119,7 @@ BLOCK_PRODUCTS(DECLARE_BLOCK_PRODUCT, portable)
 BLOCK_PRODUCTS(DECLARE_BLOCK_PRODUCT, avx2)
 BLOCK_PRODUCTS(DECLARE_BLOCK_PRODUCT, avx512)
 BLOCK_PRODUCTS_BF16(DECLARE_BLOCK_PRODUCT, avx512)
+BLOCK_PRODUCTS_TILES(DECLARE_BLOCK_PRODUCT, amx)
 #endif
 
 #endif

@@ -1,5 +1,5 @@
+#include "kernels/cpu/isa/blocks_avx512.h"
 #include "kernels/cpu/isa/blocks.h"
-#include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/isa/rows_avx512.h"
 #include "kernels/decode.h"
@@ -10,26 +10,17 @@
 #if defined(__x86_64__)
 
 #define MAX_ROWS 8
-#define PARTS    4 // sums of one vector by itself, so that additions need not wait for each other
+#define PARTS    4 // separate sums of one vector, so that additions need not wait for each other
 
 struct sums {
   __m512i lanes;
 };
 
-struct codebook {
-  __m512i first, second;
-};
-
-INLINE struct codebook codebook_of(enum element weights) {
-  const uint16_t *values = block_values(weights);
-  return (struct codebook){_mm512_loadu_si512(values), _mm512_loadu_si512(values + 32)};
-}
-
 INLINE struct sums no_sums(void) {
   return (struct sums){_mm512_setzero_si512()};
 }
 
-// Codes enter as unsigned bytes, 8 or 128 too large.
+// Codes are unsigned bytes here, 8 or 128 too large.
 INLINE struct sums first_sums(enum element weights, int32_t sum) {
   return (struct sums){_mm512_set1_epi32((weights == ELEMENT_INT4_GROUP ? -8 : -128) * sum)};
 }
@@ -40,26 +31,13 @@ INLINE __m512i add(__m512i a, __m512i b, enum element input) {
   return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
 }
 
-INLINE struct sums joined(const struct sums *sums, int rows, enum element input) {
+INLINE struct sums joined(const struct sums *sums, int rows, enum element input,
+                          enum element weights) {
+  (void)weights;
   if (rows > 1)
     return sums[0];
   const __m512i low = add(sums[0].lanes, sums[1].lanes, input);
   return (struct sums){add(low, add(sums[2].lanes, sums[3].lanes, input), input)};
-}
-
-// The scales of sixteen rows. A float with the exponent 0 that e8m0's 2^-127 becomes is worth 0;
-// weights.h's scales lie far from there.
-INLINE __m512 scales_at(enum element weights, const uint8_t *at) {
-  if (weights == ELEMENT_INT8_GROUP || weights == ELEMENT_INT4_GROUP) {
-    const __m256i bits = _mm256_load_si256((const __m256i *)(const void *)at);
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
-  }
-  const __m128i bytes = _mm_load_si128((const __m128i *)(const void *)at);
-  const __m512i bits = _mm512_cvtepu8_epi32(bytes);
-  if (weights != ELEMENT_NVFP4)
-    return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 23));
-  // Exponent and fraction of an e4m3 in a float's place are worth 2^-120 of it, subnormals too.
-  return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(bits, 20)), _mm512_set1_ps(0x1p120f));
 }
 
 INLINE struct sums add_scaled(struct sums totals, struct sums sums, enum element input,
@@ -74,7 +52,7 @@ INLINE void store(struct sums totals, float *out) {
   _mm512_store_si512(out, totals.lanes);
 }
 
-// A 4-byte word of a vector for all lanes: a float, two bf16 or four int8.
+// Broadcasts a 4-byte word of a vector: a float, two bf16 or four int8.
 INLINE __m512i word_at(const uint8_t *vector, size_t word) {
   int32_t bits;
   __builtin_memcpy(&bits, vector + word * sizeof bits, sizeof bits);
@@ -98,34 +76,6 @@ INLINE __m512i add_pair(__m512i sums, __m512i pair, enum element input, const ui
   return multiply_add(sums, odd, vector, column + 1);
 }
 
-// The pairs of a unit of 4 or 6 bits, in bf16.
-INLINE int decode_unit(const uint8_t *at, enum element weights, const struct codebook *codebook,
-                       __m512i *pairs) {
-  const __m512i a = _mm512_load_si512(at);
-  if (weights != ELEMENT_MXFP6_E2M3 && weights != ELEMENT_MXFP6_E3M2) {
-    pairs[0] = _mm512_permutexvar_epi16(a, codebook->first);
-    pairs[1] = _mm512_permutexvar_epi16(_mm512_srli_epi16(a, 4), codebook->first);
-    pairs[2] = _mm512_permutexvar_epi16(_mm512_srli_epi16(a, 8), codebook->first);
-    pairs[3] = _mm512_permutexvar_epi16(_mm512_srli_epi16(a, 12), codebook->first);
-    return 4;
-  }
-  const __m512i b = _mm512_load_si512(at + LINE_BYTES), c = _mm512_load_si512(at + 2 * LINE_BYTES);
-  const __m512i top = _mm512_set1_epi16(0x30); // (c & top) | word
-  const __m512i indices[8] = {
-      a,
-      _mm512_srli_epi16(a, 6),
-      b,
-      _mm512_srli_epi16(b, 6),
-      c,
-      _mm512_srli_epi16(c, 6),
-      _mm512_ternarylogic_epi64(_mm512_srli_epi16(c, 8), top, _mm512_srli_epi16(a, 12), 0xEA),
-      _mm512_ternarylogic_epi64(_mm512_srli_epi16(c, 10), top, _mm512_srli_epi16(b, 12), 0xEA)};
-#pragma GCC unroll 8
-  for (int k = 0; k < 8; k++)
-    pairs[k] = _mm512_permutex2var_epi16(codebook->first, indices[k], codebook->second);
-  return 8;
-}
-
 // A line of 8-bit integers: four columns.
 INLINE void add_bytes(__m512i line, enum element input, const uint8_t *vector, size_t column,
                       int parts, struct sums *sums) {
@@ -141,14 +91,6 @@ INLINE void add_bytes(__m512i line, enum element input, const uint8_t *vector, s
     sum->lanes = multiply_add(sum->lanes, _mm512_castps_si512(_mm512_cvtepi32_ps(integers)), vector,
                               column + (size_t)c);
   }
-}
-
-// Two lines' worth of bytes from one of 4 bits.
-INLINE int split_line(const uint8_t *at, __m512i *bytes) {
-  const __m512i line = _mm512_load_si512(at), low = _mm512_set1_epi8(15);
-  bytes[0] = _mm512_and_si512(line, low);
-  bytes[1] = _mm512_and_si512(_mm512_srli_epi16(line, 4), low);
-  return 2;
 }
 
 INLINE void add_unit(const uint8_t *at, enum element weights, enum element input,

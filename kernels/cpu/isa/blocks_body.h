@@ -1,11 +1,11 @@
-// Products of weights whose blocks have a scale each, for inclusion by the file of an instruction
-// set, which defines INLINE, MAX_ROWS and PARTS, and of sixteen lanes, one to a row of a panel:
+// Products with weights that have a scale per block. Included by the file of an instruction set,
+// which defines INLINE, MAX_ROWS and PARTS, and, with sixteen lanes, one per row of a panel:
 //   struct sums                                              floats or integers
 //   struct codebook, codebook_of(weights)                    what decoding needs
 //   no_sums(), first_sums(weights, sum of the vector's group)  of integers where there is one
 //   add_unit(...)                                            a unit of codes times the vectors
 //   add_scaled(totals, sums, input, weights, scales)         totals += sums * a block's scales
-//   joined(sums, rows, input)                                the parts of a vector's sums as one
+//   joined(sums, rows, input, weights)                       the parts of a vector's sums as one
 //   store(totals, out)
 #include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/panel.h"
@@ -28,7 +28,7 @@ INLINE void multiply_rows(const struct product *product, enum element weights, e
 
   for (size_t first = 0; first < product->columns; first += layout.block) {
     const size_t left = product->columns - first;
-    // Blocks of less than PANEL_COLUMNS are whole.
+    // Blocks of fewer than PANEL_COLUMNS columns are always whole.
     const size_t columns =
         layout.block <= PANEL_COLUMNS || left >= layout.block ? layout.block : left;
     if (first % layout.chunk == 0) {
@@ -56,7 +56,8 @@ INLINE void multiply_rows(const struct product *product, enum element weights, e
         scales + first % layout.chunk / layout.block * PANEL_ROWS * layout.scale_bytes;
 #pragma GCC unroll 8
     for (int b = 0; b < rows; b++) {
-      totals[b] = add_scaled(totals[b], joined(sums[b], rows, input), input, weights, scale);
+      totals[b] =
+          add_scaled(totals[b], joined(sums[b], rows, input, weights), input, weights, scale);
     }
   }
 
@@ -65,9 +66,9 @@ INLINE void multiply_rows(const struct product *product, enum element weights, e
     store(totals[b], product->out + (row + (size_t)b) * product->out_stride + panel * PANEL_ROWS);
 }
 
-// Decoding leaves the hardware's prefetching behind, even where that is best left alone otherwise
-// (one_stream): a core of a Zen 5 multiplies MXFP4 with bf16 at 0.82 of the speed that it reads with
-// when nothing is prefetched, at 0.90 with 4 KB and at all of it with 8 KB; 16 KB gain nothing more.
+// Decoding outruns the hardware prefetcher, even where that is best left alone otherwise
+// (one_stream): a Zen 5 core multiplies MXFP4 with bf16 at 0.82 of its read speed when nothing is
+// prefetched, at 0.90 with 4 KB ahead and at full speed with 8 KB; 16 KB gain nothing more.
 #define DECODE_AHEAD ((size_t)8192)
 
 // A panel is read from memory once, by the first vectors; the rest find it in the cache.

@@ -9,7 +9,8 @@
 
 #define MAX_BLOCK 128
 
-// One row's block of a panel, before its scale; INT4_GROUP beside INT8 as those stand.
+// One row's block of a panel, before its scale; for INT4_GROUP with INT8, in the order of the
+// vector.
 struct block_row {
   float values[MAX_BLOCK];
 };

@@ -1,5 +1,7 @@
 #include "kernels/cpu/isa/dispatch.h"
 
+#include "kernels/decode.h"
+
 #include <stdatomic.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -7,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Intel SDM volume 1, 13.3: the tile registers' bits in XCR0, and leaf 7's bits for AMX. A process
+// Intel SDM volume 1, 13.3: the tile registers' bits in XCR0, and the AMX bits of leaf 7. A process
 // must ask Linux (arch/x86/include/uapi/asm/prctl.h) before its first use of tiles.
 #define XCR0_TILES         (UINT64_C(3) << 17)
 #define LEAF7_EDX_AMX      (1u << 22 | 1u << 24 | 1u << 25) // bf16, tile, int8
@@ -60,12 +62,12 @@ bool cpu_has(enum cpu_isa isa) {
   return false;
 }
 
-// vdpbf16ps takes two cycles on Sapphire Rapids, where two multiply-adds of floats take one.
+// vdpbf16ps takes two cycles on Sapphire Rapids, two multiply-adds of floats one.
 static bool is_worthwhile(enum cpu_isa isa) {
   return cpu_has(isa) && (isa != CPU_AVX512_BF16 || !__builtin_cpu_is("intel"));
 }
 
-// Two cores of a Zen 4 read 60 GB/s in one stream each, and 48 in four with prefetch instructions.
+// Two Zen 4 cores read 60 GB/s with one stream each, and 48 with four and prefetch instructions.
 bool cpu_reads_one_stream(void) {
   return __builtin_cpu_is("amd");
 }

@@ -1,5 +1,6 @@
 // The functions of elementwise.h, for inclusion by a file that defines ELEMENTWISE_TARGET, the
 // attribute of its instruction set, and ELEMENTWISE_TABLE, the name of its table.
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/decode.h"
@@ -24,7 +25,7 @@ INLINE uint32_t bits_of(float value) {
   return bits;
 }
 
-// Adding and taking away 1.5 * 2^23 rounds to the nearest even integer.
+// Adding and subtracting 1.5 * 2^23 rounds to the nearest even integer.
 INLINE float nearest(float x) {
   return (x + 12582912.0f) - 12582912.0f;
 }
@@ -94,7 +95,7 @@ ON_ISA void clamped_swiglu(const float *in, size_t blocks, float *out) {
     }
 }
 
-// erf to 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26), of x >= 0.
+// erf of x >= 0 to 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26).
 INLINE float error_function(float x) {
   const float t = 1 / (1 + 0.3275911f * x);
   float series = 1.061405429f;
@@ -168,12 +169,35 @@ ON_ISA void round_bf16(const float *x, size_t count, float *out) {
     out[i] = float_of(bf16_bits(x[i]) << 16);
 }
 
-ON_ISA float to_int8(const float *x, size_t count, int8_t *out, int32_t *sum) {
+INLINE float magnitude(const float *x, size_t count) {
   float most = 0;
 #pragma omp simd reduction(max : most)
   for (size_t i = 0; i < count; i++)
     most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
-  float scale = most / 127.0f, divisor = scale > 0 ? scale : INFINITY, total = 0;
+  return most;
+}
+
+// Rounds x, from -448 to 448, to three bits of fraction; below 2^-6 to multiples of 2^-9.
+INLINE float nearest_e4m3(float x) {
+  const uint32_t bits = bits_of(x);
+  const float normal = float_of((bits + 0x7FFFF + (bits >> 20 & 1)) & 0xFFF00000);
+  const float subnormal = (x + 0x1.8p14f) - 0x1.8p14f;
+  return fabsf(x) < 0x1p-6f ? subnormal : normal;
+}
+
+ON_ISA float to_e4m3(const float *x, size_t count, uint16_t *out) {
+  const float scale = magnitude(x, count) / 448.0f, divisor = scale > 0 ? scale : INFINITY;
+#pragma omp simd
+  for (size_t i = 0; i < count; i++) {
+    float quotient = x[i] / divisor;
+    quotient = quotient < -448 ? -448 : quotient > 448 ? 448 : quotient;
+    out[i] = (uint16_t)(bits_of(nearest_e4m3(quotient)) >> 16);
+  }
+  return scale;
+}
+
+ON_ISA float to_int8(const float *x, size_t count, int8_t *out, int32_t *sum) {
+  float scale = magnitude(x, count) / 127.0f, divisor = scale > 0 ? scale : INFINITY, total = 0;
 #pragma omp simd reduction(+ : total)
   for (size_t i = 0; i < count; i++) {
     float quotient = x[i] / divisor;
@@ -197,7 +221,7 @@ ON_ISA void unpack_bf16(const uint8_t *panel, size_t lines, uint8_t *out, size_t
     memcpy(out + i * stride, panel + i * LINE_BYTES, LINE_BYTES);
 }
 
-// Two neighbouring columns of a row: what stands in a line of BF16.
+// Two adjacent columns of a row, as in a line of BF16.
 INLINE uint32_t bf16_pair(float first, float second) {
   return bits_of(first) >> 16 | (bits_of(second) & 0xFFFF0000);
 }
@@ -220,7 +244,7 @@ ON_ISA void unpack_int8(const uint8_t *panel, size_t lines, uint8_t *out, size_t
   }
 }
 
-// Exponent and fraction stand where a float has them, but for the bias.
+// Exponent and fraction are in a float's place; only the bias differs.
 INLINE float e4m3_at(uint32_t word, unsigned byte) {
   uint32_t code = word >> (8 * byte);
   return float_of((code & 0x80) << 24 | bits_of(float_of((code & 0x7F) << 20) * 0x1p120f));
@@ -241,6 +265,86 @@ ON_ISA void unpack_e4m3(const uint8_t *panel, size_t lines, uint8_t *out, size_t
   }
 }
 
+// ---- weights of 4 and 6 bits with a scale per block (blocks.h)
+
+// The sixteen rows' codes of pair k of a unit's columns, one in each half of a row's word.
+INLINE void codes_4_bits(const uint32_t *unit, int k, uint32_t *pairs) {
+#pragma omp simd
+  for (size_t r = 0; r < PANEL_ROWS; r++)
+    pairs[r] = unit[r] >> 4 * k & 0x000F000F;
+}
+
+INLINE void codes_6_bits(const uint32_t *unit, int k, uint32_t *pairs) {
+  const uint32_t *low = unit + (k < 6 ? k / 2 : k - 6) * PANEL_ROWS, *high = unit + 2 * PANEL_ROWS;
+#pragma omp simd
+  for (size_t r = 0; r < PANEL_ROWS; r++)
+    pairs[r] = k < 6 ? low[r] >> 6 * (k % 2) & 0x003F003F
+                     : (low[r] >> 12 & 0x000F000F) | (high[r] >> (2 * k) & 0x00030003) << 4;
+}
+
+// A small float with this many exponent and fraction bits, sign on top, as a multiple of its
+// smallest step. The result is below 2^8.
+INLINE float small_float(uint32_t code, int exponent_bits, int fraction_bits) {
+  const uint32_t magnitude = code & ((1u << (exponent_bits + fraction_bits)) - 1);
+  const uint32_t exponent = magnitude >> fraction_bits, whole = 1u << fraction_bits;
+  const uint32_t number =
+      exponent ? (whole | (magnitude & (whole - 1))) << (exponent - 1) : magnitude;
+  return (code >> (exponent_bits + fraction_bits) & 1) ? -(float)number : (float)number;
+}
+
+// 2^(code - 127), except for codes 0 and 255, which only occur at the ends of a float's range.
+INLINE float e8m0_at(uint8_t code) {
+  return float_of((uint32_t)code << 23);
+}
+
+// The scales of a block for sixteen rows, times the value of a code's smallest step.
+INLINE void block_scales(enum element element, const uint8_t *codes, float last, float *scales) {
+#pragma omp simd
+  for (size_t r = 0; r < PANEL_ROWS; r++)
+    scales[r] = (element == ELEMENT_NVFP4 ? e4m3_at(codes[r], 0) : e8m0_at(codes[r])) * last;
+}
+
+INLINE void unpack_blocks(enum element element, int exponent_bits, int fraction_bits, float last,
+                          const uint8_t *panel, size_t lines, uint8_t *out, size_t stride) {
+  const struct block_layout layout = block_layout(element);
+  const uint8_t *at = panel, *codes = panel;
+  float scales[PANEL_ROWS];
+  for (size_t column = 0; column < 2 * lines; column += layout.unit_columns) {
+    uint32_t unit[3 * PANEL_ROWS], pairs[PANEL_ROWS], words[PANEL_ROWS];
+    if (column % layout.chunk == 0) {
+      codes = at;
+      at += LINE_BYTES;
+    }
+    if (column % layout.block == 0)
+      block_scales(element, codes + column % layout.chunk / layout.block * PANEL_ROWS, last,
+                   scales);
+    memcpy(unit, at, layout.unit_bytes);
+    at += layout.unit_bytes;
+    for (int k = 0; k < (int)layout.unit_columns / 2; k++) {
+      if (layout.unit_columns == 8)
+        codes_4_bits(unit, k, pairs);
+      else
+        codes_6_bits(unit, k, pairs);
+#pragma omp simd
+      for (size_t r = 0; r < PANEL_ROWS; r++)
+        words[r] =
+            bf16_pair(small_float(pairs[r] & 0xFFFF, exponent_bits, fraction_bits) * scales[r],
+                      small_float(pairs[r] >> 16, exponent_bits, fraction_bits) * scales[r]);
+      memcpy(out + (column / 2 + (size_t)k) * stride, words, sizeof words);
+    }
+  }
+}
+
+#define UNPACK_BLOCKS(name, ELEMENT, exponent_bits, fraction_bits, last)                           \
+  ON_ISA void unpack_##name(const uint8_t *panel, size_t lines, uint8_t *out, size_t stride) {     \
+    unpack_blocks(ELEMENT_##ELEMENT, exponent_bits, fraction_bits, last, panel, lines, out,        \
+                  stride);                                                                         \
+  }
+UNPACK_BLOCKS(mxfp4, MXFP4, 2, 1, 0x1p-1f)
+UNPACK_BLOCKS(nvfp4, NVFP4, 2, 1, 0x1p-1f)
+UNPACK_BLOCKS(mxfp6_e2m3, MXFP6_E2M3, 2, 3, 0x1p-3f)
+UNPACK_BLOCKS(mxfp6_e3m2, MXFP6_E3M2, 3, 2, 0x1p-4f)
+
 const struct elementwise ELEMENTWISE_TABLE = {
     .normalise = normalise,
     .layer_norm = layer_norm,
@@ -254,7 +358,13 @@ const struct elementwise ELEMENTWISE_TABLE = {
     .to_bf16 = to_bf16,
     .hashes = hashes,
     .round_bf16 = round_bf16,
+    .to_e4m3 = to_e4m3,
     .to_int8 = to_int8,
-    .unpack =
-        {[ELEMENT_BF16] = unpack_bf16, [ELEMENT_INT8] = unpack_int8, [ELEMENT_E4M3] = unpack_e4m3},
+    .unpack = {[ELEMENT_BF16] = unpack_bf16,
+               [ELEMENT_INT8] = unpack_int8,
+               [ELEMENT_E4M3] = unpack_e4m3,
+               [ELEMENT_MXFP4] = unpack_mxfp4,
+               [ELEMENT_NVFP4] = unpack_nvfp4,
+               [ELEMENT_MXFP6_E2M3] = unpack_mxfp6_e2m3,
+               [ELEMENT_MXFP6_E3M2] = unpack_mxfp6_e3m2},
 };

@@ -1,7 +1,7 @@
-// panel: how matrices lie in memory. Sixteen rows of a matrix are one panel, and a panel is stored
-// column by column, so that one pass over contiguous memory yields sixteen dot products without
-// sums across lanes. The same order feeds plain vector units, dot-product instructions and AMX
-// tiles, and serves weights, keys (rows = positions, columns = head_dim) and values (rows =
+// panel: how matrices are laid out in memory. Sixteen rows of a matrix are one panel, and a panel
+// is stored column by column, so that one pass over contiguous memory yields sixteen dot products
+// without sums across lanes. The same order feeds plain vector units, dot-product instructions and
+// AMX tiles, and serves weights, keys (rows = positions, columns = head_dim) and values (rows =
 // head_dim, columns = positions).
 //
 // A line is 64 bytes:
@@ -29,7 +29,7 @@ static inline size_t element_bytes(enum element element) {
   return element == ELEMENT_F32 ? 4 : element == ELEMENT_BF16 ? 2 : 1;
 }
 
-// Types whose rows carry a scale.
+// Types with a scale per row.
 static inline bool is_scaled(enum element element) {
   return element == ELEMENT_INT8 || element == ELEMENT_E4M3;
 }

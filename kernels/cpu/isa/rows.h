@@ -1,5 +1,5 @@
 // rows: the kernels of each instruction set, each defined in the rows_*.c of its name, and what
-// they share: rows of weights, sixteen to a panel, times the vectors of a batch.
+// they have in common: rows of weights, sixteen to a panel, times the vectors of a batch.
 #ifndef PERTOKEN_KERNELS_CPU_ISA_ROWS_H
 #define PERTOKEN_KERNELS_CPU_ISA_ROWS_H
 
@@ -14,7 +14,7 @@ enum cpu_isa {
   CPU_PORTABLE,    // plain C, any machine
   CPU_AVX2,        // with FMA
   CPU_AVX512,      // with BF16, VNNI and VBMI: Zen 4, Sapphire Rapids and later; multiplies floats
-  CPU_AVX512_BF16, // the same, but multiplies bf16 where the activations are bf16
+  CPU_AVX512_BF16, // the same, but multiplies bf16 if the activations are bf16
   CPU_AMX,         // tiles of bf16 and int8; AVX512_BF16 for small batches
   CPU_ISAS
 };
@@ -28,34 +28,34 @@ struct product {
                           // it is INT8
   const void *in;         // [batch][columns], zero where the panels are padded
   size_t in_stride;       // bytes
-  const int32_t *in_sums; // [batch], the sum of each vector; of INT8_INT8 only
+  const int32_t *in_sums; // [batch], the sum of each vector; INT8_INT8 only
   size_t batch;
-  const int32_t *arranged; // what cpu_arrange (dispatch.h) makes of in, or NULL; not for blocks
+  const int32_t *arranged; // `in` after cpu_arrange (dispatch.h), or NULL; not for blocks
   size_t in_words;         // 4-byte words of a vector in `arranged`
   bool one_stream;         // cpu_reads_one_stream (dispatch.h)
   float *out;              // 64-byte aligned
   size_t out_stride;       // floats, a multiple of 16
 };
 
-// Tiles of bf16 take this many columns at once, and beat vectors from this batch on.
+// Tiles of bf16 take this many columns at once; from this batch on they beat vector instructions.
 #define TILE_COLUMNS  32
 #define MIN_AMX_BATCH 4
 
-// Larger batches may come arranged: in groups of this many vectors, padded with zeros,
-// [group][word][vector of the group]. A word is a float, two bf16 or four int8. Then the group's
-// words for one line of a panel lie side by side.
+// Larger batches may be arranged in groups of this many vectors, padded with zeros:
+// [group][word][vector of the group]. A word is a float, two bf16 or four int8. The group's words
+// for one line of a panel are then contiguous.
 #define ARRANGED_ROWS      16
 #define MIN_ARRANGED_BATCH 5
-#define MAX_ARRANGED_BATCH 256 // so that the copy, one per thread, stays small
+#define MAX_ARRANGED_BATCH 256 // keeps the copy, one per thread, small
 
-// By the types of panels and in.
+// Named by the types of panels and in.
 enum product_kind {
   BF16_F32,
   E4M3_F32,
   BF16_BF16,
   E4M3_BF16,
   INT8_INT8,
-  MXFP4_F32, // from here on kernels/cpu/blocks.h
+  MXFP4_F32, // from here on those of kernels/cpu/isa/blocks.h
   NVFP4_F32,
   MXFP6_E2M3_F32,
   MXFP6_E3M2_F32,
@@ -75,11 +75,11 @@ enum product_kind {
 struct cpu_kernels {
   enum cpu_isa isa;
   const char *name;
-  void (*product[PRODUCT_KINDS])(const struct product *); // NULL: round to bf16, but pass F32
+  void (*product[PRODUCT_KINDS])(const struct product *); // NULL: round to bf16, then pass F32
   bool takes_arranged;
   const struct elementwise *elementwise;
-  // Reads `bytes`, a multiple of 1 KB, once, in 1, 2 or 4 parts side by side; the result depends on
-  // all of it. `ahead` bytes are prefetched, 0 for none.
+  // Reads `bytes`, a multiple of 1 KB, once, in 1, 2 or 4 streams; the result depends on all of it.
+  // Prefetches `ahead` bytes ahead, 0 for none.
   uint32_t (*read)(const uint8_t *from, size_t bytes, int streams, size_t ahead);
 };
 
@@ -89,8 +89,8 @@ extern const struct cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512, cpu_kernel
     cpu_kernels_amx;
 #endif
 
-// How far ahead of its reading a kernel prefetches, in each of up to 4 panels that it reads side by
-// side. Past a panel's end the prefetch goes on at the panel that comes next in the same place.
+// How far ahead of its reads a kernel prefetches, in each of up to 4 panels that it reads side by
+// side. Past a panel's end the prefetch continues in the panel that comes next in its place.
 #define AHEAD_BYTES ((size_t)4096)
 #define AHEAD_LINES (AHEAD_BYTES / LINE_BYTES)
 

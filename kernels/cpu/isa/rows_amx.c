@@ -39,13 +39,13 @@ INLINE void configure(size_t vectors) {
   _tile_loadconfig(&config);
 }
 
-// Where the tile lies that is to be loaded: in the panel, or decoded to room.
+// Where the tile to be loaded is: in the panel, or decoded to room.
 INLINE const uint8_t *tile_at(const uint8_t *lines, enum product_kind kind, size_t tile,
                               const struct e4m3_tables *tables, uint8_t *room, size_t ahead) {
   size_t bytes = kind == E4M3_BF16 ? TILE_BYTES / 2 : TILE_BYTES;
   const uint8_t *at = lines + tile * bytes;
   const char *next = (const char *)at + ahead;
-  __asm__("" : "+r"(next)); // or the compiler keeps sixteen distances in registers
+  __asm__("" : "+r"(next)); // without this the compiler keeps sixteen offsets in registers
   if (ahead)
 #pragma GCC unroll 16
     for (size_t i = 0; i < bytes; i += LINE_BYTES)
@@ -71,7 +71,7 @@ INLINE const uint8_t *tile_at(const uint8_t *lines, enum product_kind kind, size
       _tile_dpbf16ps(sums, 4, weights);                                                            \
   } while (0)
 
-// One tile of columns of `panels` panels, on top of the sums so far.
+// Adds one tile of columns of `panels` panels to the sums.
 INLINE void add_tile(const struct product *product, enum product_kind kind, const uint8_t *lines,
                      int panels, size_t tile, size_t ahead, const struct e4m3_tables *tables,
                      uint8_t room[PANELS][TILE_BYTES]) {
@@ -146,8 +146,8 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
     to_floats(product);
 }
 
-// Compiled for each kind by itself. A small batch would leave the tiles so empty that vectors are as
-// fast.
+// Each kind is compiled separately. A small batch would leave the tiles mostly empty; vector
+// instructions are then as fast.
 #define PRODUCT(name, kind)                                                                        \
   AMX static void name(const struct product *product) {                                            \
     if (product->batch < MIN_AMX_BATCH)                                                            \
@@ -179,7 +179,8 @@ const struct cpu_kernels cpu_kernels_amx = {
                 [BF16_BF16] = bf16_bf16,
                 [E4M3_BF16] = e4m3_bf16,
                 [INT8_INT8] = int8_int8,
-                ALL_BLOCK_PRODUCTS(BLOCK_PRODUCT_ENTRY, avx512)},
+                BLOCK_PRODUCTS_F32(BLOCK_PRODUCT_ENTRY, avx512)
+                    BLOCK_PRODUCTS_TILES(BLOCK_PRODUCT_ENTRY, amx)},
     .elementwise = &elementwise_avx512,
     .read = read_memory,
 };

@@ -12,7 +12,7 @@
 #define INLINE static inline __attribute__((always_inline, target("avx2,fma")))
 
 // A line is two halves of eight rows. At batch 1 four panels are read side by side, which keeps
-// more of the memory's pages busy; otherwise one panel feeds up to four vectors.
+// more memory pages open; otherwise one panel serves up to four vectors.
 #define MAX_PANELS 4
 #define MAX_ROWS   4
 #define HALVES     2
@@ -59,7 +59,7 @@ INLINE void add_int8(__m256i weights, const uint8_t *in, size_t column, union su
   sums->integers = _mm256_add_epi32(sums->integers, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-// Half a line against `rows` vectors; in points at the first.
+// Half a line against `rows` vectors; `in` points at the first.
 INLINE void add_half(const uint8_t *at, enum product_kind kind, const struct product *product,
                      const uint8_t *in, size_t line, int rows, union sums *sums) {
   __m256i x = _mm256_load_si256((const __m256i *)(const void *)at), low = x, high = x;

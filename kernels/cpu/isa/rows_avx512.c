@@ -30,9 +30,9 @@ const uint8_t e4m3_high_bytes[128] = {
     0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42,
     0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x7F};
 
-// Up to four vectors share what was read. Where the machine likes it, four panels are read side by
-// side, then the next four vectors take them from the first-level cache; elsewhere one panel after
-// the other, four lines at once.
+// Up to four vectors share each line read. Where the machine reads several streams well, four
+// panels are read side by side, and the next four vectors then take them from the L1 cache;
+// elsewhere one panel after the other, four lines at once.
 #define MAX_PANELS 4
 #define MAX_ROWS   4
 #define UNROLL     4
@@ -51,7 +51,7 @@ INLINE int32_t word_of(const struct vectors *vectors, int row, size_t word) {
   return bits;
 }
 
-// As they come, from `row` on.
+// In their original order, from `row` on.
 INLINE struct vectors rows_from(const struct product *product, size_t row) {
   const uint8_t *at = (const uint8_t *)product->in + row * product->in_stride;
   return (struct vectors){at, product->in_stride, sizeof(int32_t)};
@@ -61,7 +61,7 @@ INLINE struct vectors rows_from(const struct product *product, size_t row) {
 INLINE __m512i add_line(__m512i sums, __m512i line, enum product_kind kind,
                         const struct vectors *vectors, int row, size_t index) {
   if (kind == INT8_INT8) {
-    // Weights as unsigned bytes, 128 too large: `first_sums` makes up for it.
+    // Weights as unsigned bytes, 128 too large: `first_sums` corrects for that.
     __m512i shifted = _mm512_xor_si512(line, _mm512_set1_epi8(-0x80));
     return _mm512_dpbusd_epi32(sums, shifted, _mm512_set1_epi32(word_of(vectors, row, index)));
   }
@@ -165,7 +165,7 @@ INLINE __m512i add_sums(__m512i a, __m512i b, enum product_kind kind) {
   return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
 }
 
-// A whole panel against all of up to four vectors, with sums of their own for each of four lines.
+// A whole panel against up to four vectors, with separate sums for each of four lines.
 INLINE void add_panel(const struct product *product, enum product_kind kind, size_t panel,
                       int rows) {
   __m512i sums[UNROLL][MAX_ROWS];
@@ -204,7 +204,7 @@ INLINE void multiply_one_stream(const struct product *product, enum product_kind
     }
 }
 
-// A whole panel against `rows` arranged vectors, of which the last may be padding.
+// A whole panel against `rows` arranged vectors, the last of which may be padding.
 INLINE void add_group(const struct product *product, enum product_kind kind, size_t panel,
                       size_t row, int rows, size_t ahead) {
   __m512i sums[ARRANGED_ROWS];
@@ -261,7 +261,7 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
     to_floats(product);
 }
 
-// Compiled for each kind by itself.
+// Each kind is compiled separately.
 #define PRODUCT(name, kind)                                                                        \
   AVX512 static void name(const struct product *product) {                                         \
     multiply(product, kind);                                                                       \
@@ -276,7 +276,7 @@ AVX512 static uint32_t read_avx512(const uint8_t *from, size_t bytes, int stream
   size_t part = bytes / (size_t)streams, step = 4 / (size_t)streams * LINE_BYTES;
   __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
                      _mm512_setzero_si512()};
-  const uint8_t *starts[4]; // of the four lines that are read in each round
+  const uint8_t *starts[4]; // of the four lines read in each round
   for (int j = 0; j < 4; j++)
     starts[j] = from + (size_t)(j % streams) * part + (size_t)(j / streams) * LINE_BYTES;
   for (size_t i = 0; i < part; i += step)

@@ -24,7 +24,7 @@ INLINE struct e4m3_tables e4m3_tables(void) {
   };
 }
 
-// A line of E4M3 to the two lines of BF16 that it stands for.
+// Decodes a line of E4M3 to two lines of BF16.
 INLINE void decode_e4m3(__m512i line, const struct e4m3_tables *tables, __m512i *first,
                         __m512i *second) {
   __m512i low = _mm512_permutex2var_epi8(tables->low[0], line, tables->low[1]);

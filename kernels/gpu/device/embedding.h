@@ -4,9 +4,10 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/platform.h"
+#include "kernels/gpu/device/machine/platform.h"
 
-// The elements of one word, two of BF16 or four of E4M3, to x[at] and on, none from `end` on.
+// Writes the elements of one word, two of BF16 or four of E4M3, to x[at] and on, none from `end`
+// on.
 template <enum element TYPE>
 DEVICE void embed_word(float *x, int at, int end, uint32_t word, float scale) {
   constexpr int COUNT = TYPE == ELEMENT_E4M3 ? 4 : 2;

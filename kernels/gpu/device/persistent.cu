@@ -1,5 +1,5 @@
-// persistent: the kernels persistent_* of arguments.h, apart from the others, whose stages they
-// contain again.
+// persistent: the kernels persistent_* of arguments.h, compiled separately from the others, whose
+// stages they contain once more.
 #include "kernels/gpu/device/persistent.h"
 
 #define PERSISTENT(batch)                                                                          \

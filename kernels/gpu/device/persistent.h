@@ -1,17 +1,17 @@
-// persistent: the kernels persistent_*: a whole decode step in one launch, upon the stages' own
-// bodies. What these ask of where they are and of what to wait for is answered here for a block
-// that takes a share of a stage: block_index and grid_blocks are the stage's, wait_for_previous
-// waits until all blocks have finished the stage before. So the first weights of a stage are under
-// way before that, as they are across two launches.
+// persistent: the kernels persistent_*: a whole decode step in one launch, built on the stages' own
+// bodies. Their questions about position and waiting are answered here for a block that takes a
+// share of a stage: block_index and grid_blocks are the stage's, and wait_for_previous waits until
+// all blocks have finished the previous stage. So a stage's first weights are in flight before
+// that, as they are between two launches.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PERSISTENT_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PERSISTENT_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/platform.h"
+#include "kernels/gpu/device/machine/platform.h"
 
-// What a block is at. In shared memory, so that no registers hold it while a stage runs; aligned
-// for the pieces of 16 bytes that the stage is copied in.
+// A block's state. In shared memory, so that no registers hold it while a stage runs; aligned for
+// the 16-byte pieces in which the stage is copied.
 struct alignas(16) persistent_place {
   struct persistent_stage stage;       // a copy, unless it comes by scalar loads
   const struct persistent_stage *from; // of which
@@ -19,8 +19,8 @@ struct alignas(16) persistent_place {
   int own, grid;           // this block of the launch, and how many there are
   unsigned wanted;         // arrivals before the stage begins
   int number, block;       // the stage; the block of it that is taken
-  int index[3], blocks[3]; // which that is, of how many
-  int first;               // thread of a block: 0, which no compiler knows
+  int index[3], blocks[3]; // which one that is, out of how many
+  int first;               // thread of a block: 0, but no compiler knows that
 };
 static_assert(sizeof(struct persistent_place) + 16 <= PERSISTENT_SHARED, "and arrive_last's");
 
@@ -52,8 +52,8 @@ DEVICE void persistent_begin(const struct persistent_arguments &a) {
   block_wait();
 }
 
-// Anew from stage to stage, so that nothing that follows from them is kept in registers through all
-// of them.
+// Read again in each stage, so that nothing derived from them is kept in registers through all of
+// them.
 DEVICE int stage_thread(void) {
   return thread_index() + persistent_place()->first;
 }
@@ -91,7 +91,7 @@ DEVICE void stage_begins(void) {}
 #include "kernels/gpu/device/product_vector.h"
 #include "kernels/gpu/device/sample.h"
 
-// Attention alone is a function where those are cheap: it takes most registers.
+// Only attention is a function where calls are cheap: it takes the most registers.
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 DEVICE void persistent_product(void) {
   vector_product<vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH>>(
@@ -129,7 +129,7 @@ template <int BATCH> DEVICE void persistent_body(void) {
   }
 }
 
-// A stage's arguments to where they are held, and what is to be waited for.
+// Copies a stage's arguments to where they are kept, and sets what to wait for.
 DEVICE void persistent_enter(int number) {
   struct persistent_place *place = persistent_place();
   const struct persistent_stage *from = place->launch.stages + number;
@@ -150,7 +150,7 @@ DEVICE void persistent_enter(int number) {
 DEVICE void persistent_move(int block) {
   struct persistent_place *place = persistent_place();
   const struct persistent_stage &stage = persistent_held();
-  block_wait(); // the one before may be read still, and its shared memory
+  block_wait(); // the one before, and its shared memory, may still be in use
   if (thread_index() == 0) {
     const int plane = stage.grid[0] * stage.grid[1];
     place->block = block;
@@ -168,7 +168,7 @@ DEVICE void persistent_move(int block) {
 template <int BATCH> DEVICE void persistent_share(void) {
   int block = persistent_block();
   if (block >= persistent_held().blocks) {
-    stage_wait(); // or one that has nothing to do would arrive for the stages of others
+    stage_wait(); // otherwise a block with nothing to do would arrive for the stages of others
     return;
   }
 #pragma unroll 1

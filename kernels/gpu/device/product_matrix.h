@@ -3,33 +3,38 @@
 //
 // A warp streams its rows of the weights from memory straight into registers, MATRIX_DEPTH steps
 // ahead of their use; two row tiles share each column tile's bytes. The stream begins before
-// wait_for_previous and knows nothing of the chunks of activations, which the block brings into
-// shared memory, one ahead of its use, each with one barrier.
+// wait_for_previous and is independent of the chunks of activations, which the block copies into
+// shared memory one ahead of their use, with one barrier each.
 //
 // Nothing here depends on the order in which blocks run: splits are summed in their own order.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/matrix_elements.h"
+#include "kernels/gpu/device/family.h"
+#include "kernels/gpu/device/machine/matrix_elements.h"
 
-enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU };
+enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU, MATRIX_BIASED, MATRIX_GATED };
 
-// What a matrix product is made of, at compile time.
+// Compile-time parameters of a matrix product.
 template <class ELEMENTS_, matrix_end END_, int COLUMNS> struct matrix_kind {
   typedef ELEMENTS_ ELEMENTS;
   static constexpr matrix_end END = END_;
   static constexpr int TILES = MATRIX_ROWS / TILE_ROWS, COLUMN_TILES = COLUMNS / TILE_COLUMNS;
-  static constexpr int STREAMS = END == MATRIX_SWIGLU ? 2 : 1; // of weights
-  static constexpr int ROWS = MATRIX_ROWS / STREAMS;           // of the output, per warp
-  // Steps of weights in registers: for 8 warps of 32 lanes each is 16 KiB in flight. Where nothing
-  // is converted, ptxas spends the registers that four would take on fetching columns ahead.
+  static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1; // of weights
+  static constexpr int ROWS = MATRIX_ROWS / STREAMS; // of the output, per warp
+  // Steps of weights in registers: for 8 warps of 32 lanes each step is 16 KiB in flight. Where
+  // nothing is converted, ptxas uses the registers that four steps would take to fetch columns
+  // ahead.
   static constexpr bool TIGHT = COLUMNS == 64 && TILE_PARTS == 2 && ELEMENTS::AS_THEY_LIE;
   static constexpr int DEPTH = TILE_PARTS == 4 ? 1 : COLUMNS == 16 || TIGHT ? 2 : 4;
-  static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1; // on a multiprocessor
-  // Shared memory that is short of a chunk of MATRIX_CHUNK is AMD's; elsewhere the compiler is to
-  // know its length.
+  static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1; // blocks on a multiprocessor
+  // Only AMD has too little shared memory for a chunk of MATRIX_CHUNK; elsewhere the compiler
+  // should know its length.
   static constexpr bool ANY_CHUNK = TILE_PARTS != 2;
+  DEVICE size_t row_bytes(int stride) {
+    return (size_t)stride * ELEMENTS::A_BYTES;
+  }
 };
 
 // One warp's share: `row` and `column` are the first of the output; the sums run over `steps` steps
@@ -38,8 +43,8 @@ struct matrix_share {
   int row, column, first, steps;
 };
 
-// Elements of a row of activations in shared memory at a time, twice: a power of two, so whole
-// rounds of DEPTH steps or a whole number of them to a round.
+// Elements of an activation row in shared memory at a time, twice. A power of two, so a chunk is a
+// whole number of rounds of DEPTH steps, or a round a whole number of chunks.
 template <class KIND> DEVICE int matrix_chunk(const struct product_arguments &a) {
   return KIND::ANY_CHUNK ? a.chunk : MATRIX_CHUNK;
 }
@@ -59,10 +64,10 @@ DEVICE struct matrix_share matrix_share_of(const struct product_arguments &a) {
   return share;
 }
 
-// This lane's pieces of the rows of the warp's tiles, at the step where the stream stands.
+// This lane's pieces of the rows of the warp's tiles, at the stream's current step.
 template <class KIND> struct matrix_stream { const char *piece[KIND::TILES][TILE_PARTS]; };
 
-// Rows past the last are read as the last.
+// Rows past the last read the last one.
 template <class KIND>
 DEVICE struct matrix_stream<KIND> matrix_stream_of(const struct product_arguments &a,
                                                    const struct matrix_share &share) {
@@ -84,7 +89,7 @@ DEVICE struct matrix_stream<KIND> matrix_stream_of(const struct product_argument
   return stream;
 }
 
-// The step `ahead` steps from where the stream stands.
+// The step `ahead` steps after the stream's current one.
 template <class KIND>
 DEVICE void matrix_fetch(const struct matrix_stream<KIND> &stream, int ahead,
                          struct tile_a (&to)[KIND::TILES]) {
@@ -107,12 +112,12 @@ template <class KIND> DEVICE void matrix_advance(struct matrix_stream<KIND> &str
   }
 }
 
-// Bytes from one column to the next in shared memory: neighbours lie in different banks.
+// Bytes from one column to the next in shared memory, such that neighbors are in different banks.
 template <class KIND> DEVICE int matrix_column_bytes(const struct product_arguments &a) {
   return matrix_chunk<KIND>(a) * KIND::ELEMENTS::B_BYTES + 16;
 }
 
-// Brings the chunk of this number, counted from the share's first, into its half of shared memory.
+// Copies the chunk of this number, counted from the share's first, into its half of shared memory.
 template <class KIND>
 DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_share &share,
                          int number, char *shared) {
@@ -132,8 +137,8 @@ DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_
                  at_once * row_bytes, (a.batch_padded - column + at_once - 1) / at_once);
 }
 
-// Waits for the chunk of this number, which begins at `step`, and brings the one after it. The
-// warp's first column of it in shared memory.
+// Waits for the chunk of this number, which begins at `step`, and starts copying the next. Returns
+// the warp's first column of it in shared memory.
 template <class KIND>
 DEVICE const char *matrix_next(const struct product_arguments &a, const struct matrix_share &share,
                                int step, int number, char *shared) {
@@ -145,8 +150,8 @@ DEVICE const char *matrix_next(const struct product_arguments &a, const struct m
   return shared + (number % 2 * a.batch_padded + share.column) * matrix_column_bytes<KIND>(a);
 }
 
-// Adds `count` steps from `step`, where the stream stands: those of a chunk, or of a round where
-// the chunks are shorter. `number` is that of the next chunk. Keeps the ring filled.
+// Adds `count` steps from the stream's current `step` on: those of a chunk, or of a round where the
+// chunks are shorter. `number` is that of the next chunk. Keeps the ring filled.
 template <class KIND>
 DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct matrix_share &share,
                              struct matrix_stream<KIND> &stream, int step, int count, int &number,
@@ -168,6 +173,7 @@ DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct mat
           KIND::ELEMENTS::multiply(ring[i], b + t * TILE_COLUMNS * column_bytes, column_bytes,
                                    sum[t]);
         }
+        stamp_product(sum[0][0][0]);
         b += KIND::ELEMENTS::B_STEP_BYTES;
         if (!COUNTED_LOADS && first + i + KIND::DEPTH < left) {
           matrix_fetch<KIND>(stream, i + KIND::DEPTH, ring[i]);
@@ -182,8 +188,8 @@ DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct mat
   }
 }
 
-// Into L2, what `ahead` says beyond the steps in registers: a lane for each row. The branch is also
-// what keeps those loads before wait_for_previous: within one run of instructions ptxas moves them
+// Prefetches into L2 what `ahead` asks for beyond the steps in registers: one lane per row. The
+// branch also keeps those loads before wait_for_previous: in straight-line code ptxas moves them
 // behind it.
 template <class KIND>
 DEVICE void matrix_ask(const struct product_arguments &a, const struct matrix_share &share) {
@@ -234,7 +240,7 @@ struct matrix_place {
   int stream, row, column; // 0, or with swiglu 1: the second
 };
 
-// By the tile's layout; product_wgmma.h has another.
+// In the tile's layout; product_wgmma.h has another.
 template <class KIND> struct matrix_layout {
   DEVICE struct matrix_place place(const struct matrix_share &share, int index) {
     struct matrix_place at;
@@ -255,7 +261,7 @@ DEVICE size_t matrix_partial(const struct product_arguments &a, int split,
   return (size_t)column * (size_t)a.rows + (size_t)at.row;
 }
 
-// Hands this split's sums to the last block to arrive, and there makes sums of the whole of them.
+// Passes this split's sums to the last block to arrive, where they become the sums of all splits.
 // False in the other blocks.
 template <class KIND>
 DEVICE bool matrix_merge(const struct product_arguments &a, const struct matrix_share &share,
@@ -285,14 +291,15 @@ DEVICE bool matrix_merge(const struct product_arguments &a, const struct matrix_
   return true;
 }
 
-// What the sum of a row of a stream and a column of the batch is to be multiplied by.
+// The factor for the sum of a row of a stream and a column of the batch.
 template <class KIND>
 DEVICE float matrix_factor(const struct product_arguments &a, int stream, int row, int column) {
   float factor = KIND::ELEMENTS::scale();
-  if (KIND::ELEMENTS::A_BYTES == 1) {
+  if (KIND::ELEMENTS::A_SCALED == SCALED) {
     factor *= (stream ? a.second_scales : a.scales)[row];
   }
-  if (KIND::ELEMENTS::B_BYTES == 1) {
+  if (KIND::ELEMENTS::B_SCALED == SCALED ||
+      (KIND::ELEMENTS::B_SCALED == SCALED_IF_GIVEN && a.activation_scales)) {
     factor *= load_published_float(a.activation_scales + column);
   }
   return factor;
@@ -302,7 +309,17 @@ DEVICE float matrix_silu(float v) {
   return v / (1 + exponential(-v));
 }
 
-// What becomes of the sums.
+// For families: adds the residual and the biases, and applies the MLP's nonlinearity. `second` is 0
+// with one stream.
+template <class KIND>
+DEVICE float matrix_family(const struct product_arguments &a, int row, const float *output,
+                           float first, float second) {
+  const float made = family_made<KIND::STREAMS>(a.mlp, first + family_bias(a.bias, row),
+                                                second + family_bias(a.second_bias, row));
+  return a.without_residual ? made : made + load_published_float(output);
+}
+
+// The epilogue: what is done with the sums.
 template <class KIND>
 DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix_share &share,
                           float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
@@ -318,6 +335,14 @@ DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix
       if (KIND::END == MATRIX_SWIGLU) {
         v = matrix_silu(v) * sum[at.tile][KIND::TILES - 1][at.i] *
             matrix_factor<KIND>(a, 1, at.row, at.column);
+      }
+      if constexpr (KIND::END == MATRIX_BIASED) {
+        v = matrix_family<KIND>(a, at.row, output, v, 0);
+      }
+      if constexpr (KIND::END == MATRIX_GATED) {
+        v = matrix_family<KIND>(a, at.row, output, v,
+                                sum[at.tile][KIND::TILES - 1][at.i] *
+                                    matrix_factor<KIND>(a, 1, at.row, at.column));
       }
       publish(output, v);
     }
@@ -349,11 +374,17 @@ template <class KIND> DEVICE void matrix_product(const struct product_arguments 
 MATRIX_KERNELS(bf16_bf16, store, MATRIX_STORE)
 MATRIX_KERNELS(bf16_bf16, add, MATRIX_ADD)
 MATRIX_KERNELS(bf16_bf16, swiglu, MATRIX_SWIGLU)
+MATRIX_KERNELS(bf16_bf16, biased, MATRIX_BIASED)
+MATRIX_KERNELS(bf16_bf16, gated, MATRIX_GATED)
 MATRIX_KERNELS(e4m3_bf16, store, MATRIX_STORE)
 MATRIX_KERNELS(e4m3_bf16, add, MATRIX_ADD)
 MATRIX_KERNELS(e4m3_bf16, swiglu, MATRIX_SWIGLU)
+MATRIX_KERNELS(e4m3_bf16, biased, MATRIX_BIASED)
+MATRIX_KERNELS(e4m3_bf16, gated, MATRIX_GATED)
 MATRIX_KERNELS(e4m3_e4m3, store, MATRIX_STORE)
 MATRIX_KERNELS(e4m3_e4m3, add, MATRIX_ADD)
 MATRIX_KERNELS(e4m3_e4m3, swiglu, MATRIX_SWIGLU)
+MATRIX_KERNELS(e4m3_e4m3, biased, MATRIX_BIASED)
+MATRIX_KERNELS(e4m3_e4m3, gated, MATRIX_GATED)
 
 #endif

@@ -1,26 +1,30 @@
-// product_vector: weights times one to four vectors, by the ordinary arithmetic units: the kernels
-// vector_* of arguments.h. All that counts is that the stream of weights never stops.
+// product_vector: weights times one to four vectors, on the ordinary arithmetic units: the kernels
+// vector_* of arguments.h. All that matters is that the stream of weights never stops.
 //
-// A block takes an even share of neighbouring rows, dealt to its warps one at a time. A warp goes
-// through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes a lane, and holds one window in
-// registers: each load is renewed, from the window after, as soon as it has been used (settle tells
-// compilers that would use up the window first), whether or not that window is in the next row. The
-// first window is under way before wait_for_previous, and while the block makes its rounded
-// activations. With swiglu half of the loads are of the gate, half of the same row of the up.
+// A block takes an even share of adjacent rows, dealt to its warps one at a time. A warp goes
+// through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes per lane, and holds one window
+// in registers: each load is reissued, for the following window, as soon as its result has been
+// used, whether or not that window is in the next row (settle stops compilers that would use up the
+// window first). The first window is in flight before wait_for_previous, and while the block rounds
+// its activations. With swiglu half of the loads are of the gate, half of the same row of the up.
 //
-// Memory would rest from the last weights of one kernel until the next has its activations: some 3
-// us, for which an H200 wants 100 KB to a multiprocessor under way, more than a window. So more are
-// asked for into L2. And it is the loads under way at the kernel's end that count: what the next
-// one asks for too early is there too early, at the cost of this one's own. So that one is let
-// start with this one's last loads, not before.
+// Memory would be idle from the last weights of one kernel until the next has its activations: some
+// 3 us. To cover that, an H200 needs 100 KB in flight per multiprocessor, more than a window. So
+// more is prefetched into L2, before wait_for_previous and then with each window one that is
+// `ahead` windows further on: otherwise memory would be idle while what is in L2 is used up. And
+// only the loads in flight at the kernel's end help: what the next kernel requests too early
+// arrives too early, and slows this kernel's own loads. So the next one may start with this one's
+// last loads, not before; and after them a warp asks for the first weights of the next kernel,
+// whose blocks may find no room until this one's have ended.
 //
-// In shared memory an activation lies as its weights do, so that a warp reads 16 bytes a lane side
-// by side. Only BF16 beside E4M3 takes two such reads a lane, 32 bytes apart from lane to lane, of
-// which eight lanes would meet in four of the eight groups of banks: there the two halves of 32
-// bytes change places in every other group of 128 bytes.
+// In shared memory an activation has the same layout as its weights, so that a warp reads 16
+// contiguous bytes per lane. Only BF16 with E4M3 takes two such reads per lane, 32 bytes apart from
+// lane to lane, so that eight lanes would meet in four of the eight groups of banks: there the two
+// halves of 32 bytes are swapped in every other group of 128 bytes.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_VECTOR_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_VECTOR_H
 
+#include "kernels/gpu/device/family.h"
 #include "kernels/gpu/device/round.h"
 
 enum {
@@ -28,9 +32,9 @@ enum {
   VECTOR_ZEROS = 32                        // bytes
 };
 
-enum vector_end { VECTOR_STORE, VECTOR_ADD, VECTOR_SWIGLU };
+enum vector_end { VECTOR_STORE, VECTOR_ADD, VECTOR_SWIGLU, VECTOR_BIASED, VECTOR_GATED };
 
-// What a vector product is made of, at compile time.
+// Compile-time parameters of a vector product.
 template <enum element WEIGHTS_, enum element ACTIVATIONS_, enum rounding ROUND_,
           enum vector_end END_, int BATCH_>
 struct vector_kind {
@@ -38,17 +42,26 @@ struct vector_kind {
   static constexpr enum rounding ROUND = ROUND_;
   static constexpr enum vector_end END = END_;
   static constexpr int BATCH = BATCH_;
-  static constexpr int STREAMS = END == VECTOR_SWIGLU ? 2 : 1;
-  // Four vectors in E4M3 leave registers for half, but not on gfx9, where a lane has 256.
+  static constexpr bool FAMILY = END == VECTOR_BIASED || END == VECTOR_GATED;
+  static constexpr int STREAMS = END == VECTOR_SWIGLU || END == VECTOR_GATED ? 2 : 1;
+  // Four vectors in E4M3 leave registers for half of that, but not on gfx9, where a lane has 256.
   static constexpr bool HALF = WARP == 32 && ACTIVATIONS == ELEMENT_E4M3 && BATCH == 4;
   static constexpr int LOADS = (HALF ? 4 : LOADS_IN_FLIGHT) / STREAMS;
   static constexpr int WEIGHT_CHUNK = 16 / (WEIGHTS == ELEMENT_E4M3 ? 1 : 2); // elements
   static constexpr int ACTIVATION_BYTES = ACTIVATIONS == ELEMENT_E4M3 ? 1 : 2;
+  // Whether asks go on after wait_for_previous; one vector in E4M3 without a norm leaves too few
+  // registers (ptxas 13.0, sm_100).
+  static constexpr bool ROLLS = ACTIVATIONS != ELEMENT_E4M3 || ROUND != ROUND_ALONE || BATCH > 1;
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
 };
 
-// Which rows a warp goes through, and where it is: the window of `row` that begins with its chunk
-// (16 bytes of weights) `chunk`.
+// The same after a layer norm.
+template <class KIND>
+using vector_layer_kind =
+    vector_kind<KIND::WEIGHTS, KIND::ACTIVATIONS, ROUND_LAYER, KIND::END, KIND::BATCH>;
+
+// The rows that a warp goes through, and where it is: in the window of `row` that begins with its
+// chunk `chunk` (16 bytes of weights).
 struct vector_share {
   int first, end; // rows of the warp: first, first + warps of a block, and so on before end
   int chunks;     // to a row
@@ -57,11 +70,12 @@ struct vector_place {
   int row, chunk;
 };
 
+// For the rows from `before` on.
 template <class KIND>
-DEVICE struct vector_share vector_share_of(const struct product_arguments &a) {
+DEVICE struct vector_share vector_share_of(const struct product_arguments &a, int before) {
   const long long block = block_index(0), blocks = grid_blocks(0);
-  return {(int)(a.rows * block / blocks) + warp_index(), (int)(a.rows * (block + 1) / blocks),
-          a.stride / KIND::WEIGHT_CHUNK};
+  return {(int)((a.rows - before) * block / blocks) + before + warp_index(),
+          (int)((a.rows - before) * (block + 1) / blocks) + before, a.stride / KIND::WEIGHT_CHUNK};
 }
 
 template <class KIND>
@@ -73,30 +87,65 @@ DEVICE struct vector_place vector_next(const struct vector_share &share, struct 
   return {at.row + VECTOR_ROW_STEP, 0};
 }
 
-// Into L2, what `ahead` says beyond the first window. The loop is also what keeps that one's loads
-// before wait_for_previous: within one run of instructions ptxas moves them behind it.
+// Prefetches a window into L2; a lane for each stream takes part.
 template <class KIND>
-DEVICE void vector_ask(const struct product_arguments &a, const struct vector_share &share) {
+DEVICE void vector_ask(const struct product_arguments &a, const struct vector_share &share,
+                       struct vector_place at) {
+  const int left = share.chunks - at.chunk, window = KIND::LOADS * WARP;
+  const size_t chunk = (size_t)at.row * (size_t)share.chunks + (size_t)at.chunk;
+  const void *from = KIND::STREAMS == 2 && lane_index() > 0 ? a.second : a.weights;
+  ask_for_weights(static_cast<const unsigned char *>(from) + chunk * 16,
+                  16 * (left < window ? left : window));
+}
+
+// Before wait_for_previous: the windows after the first that `ahead` asks for. The loop also keeps
+// the first window's loads before it: in straight-line code ptxas moves them behind it.
+template <class KIND>
+DEVICE void vector_ask_first(const struct product_arguments &a, const struct vector_share &share) {
   struct vector_place at = {share.first, 0};
 #pragma unroll 1
-  for (int i = lane_index() == 0 ? 1 : a.ahead; i < a.ahead; i++) {
+  for (int i = lane_index() < KIND::STREAMS ? 1 : a.ahead; i < a.ahead; i++) {
     at = vector_next<KIND>(share, at);
     if (at.row >= share.end) {
       return;
     }
-    const int left = share.chunks - at.chunk, window = KIND::LOADS * WARP;
-    const size_t chunk = (size_t)at.row * (size_t)share.chunks + (size_t)at.chunk;
-#pragma unroll
-    for (int s = 0; s < KIND::STREAMS; s++) {
-      ask_for_weights(static_cast<const unsigned char *>(s ? a.second : a.weights) + chunk * 16,
-                      16 * (left < window ? left : window));
-    }
+    vector_ask<KIND>(a, share, at);
   }
 }
 
-// A window's loads of one lane, counted from the row's end: the first is `left` chunks before it,
-// the next WARP less. Where less than one is left, and behind the last row, the last chunk is
-// loaded in place of nothing: other lanes load it too, and a branch would cost more.
+// Where asking continues after wait_for_previous: `ahead` windows after the warp's first; nowhere
+// if only what goes into registers is asked for.
+template <class KIND>
+DEVICE struct vector_place vector_ahead(const struct vector_share &share, int ahead) {
+  struct vector_place at = {KIND::ROLLS && ahead > 1 ? share.first : share.end, 0};
+#pragma unroll 1
+  for (int i = 0; i < ahead; i++) {
+    at = vector_next<KIND>(share, at);
+  }
+  return at;
+}
+
+// After a warp's last loads: the beginning of the rows that the same warp of the next kernel begins
+// with, whose grid is the same. A lane takes a row.
+DEVICE void vector_ask_next(const struct product_arguments &a) {
+  const struct product_next &next = a.next;
+  const unsigned rows = (unsigned)next.rows, blocks = (unsigned)grid_blocks(0);
+  const unsigned block = (unsigned)block_index(0);
+  const unsigned row =
+      rows * block / blocks + (unsigned)warp_index() + (unsigned)lane_index() * VECTOR_ROW_STEP;
+  if (lane_index() >= next.turns || row >= rows * (block + 1) / blocks) {
+    return;
+  }
+  const size_t from = (size_t)row * (size_t)next.row_bytes;
+  ask_for_weights(static_cast<const unsigned char *>(next.weights) + from, next.bytes);
+  if (next.second) {
+    ask_for_weights(static_cast<const unsigned char *>(next.second) + from, next.bytes);
+  }
+}
+
+// One lane's loads of a window, counted from the row's end: the first is `left` chunks before it,
+// each further one WARP chunks later. If less than one is left, and past the last row, the last
+// chunk is loaded instead of nothing: other lanes load it too, and a branch would cost more.
 template <class KIND> struct vector_window {
   const unsigned char *row_end[KIND::STREAMS];
   int left;
@@ -123,12 +172,12 @@ DEVICE struct words4 vector_load(const struct vector_window<KIND> &window, int s
   return load_weights(window.row_end[stream] - (size_t)left * 16);
 }
 
-// Where 16 bytes of activations, the index-th of a row, lie in shared memory.
+// Where the index-th 16 bytes of an activation row are in shared memory.
 template <class KIND> DEVICE int vector_slot(int index) {
   return KIND::SWAPS ? index ^ (index >> 3 & 1) : index;
 }
 
-// A vector of activations, and the zeros behind it that meet what is loaded past a row's end.
+// A vector of activations, followed by zeros that meet what is loaded past a row's end.
 template <class KIND> DEVICE int vector_row_bytes(int stride) {
   return stride * KIND::ACTIVATION_BYTES + VECTOR_ZEROS;
 }
@@ -145,7 +194,7 @@ template <enum element TYPE> DEVICE void unpack(const struct words4 &v, int i, f
 
 template <class KIND> using vector_sums = float (&)[KIND::STREAMS][KIND::BATCH];
 
-// Adds the products of a lane's chunk with the activations beside it; those of the vectors lie
+// Adds the products of a lane's chunk with the matching activations; the vectors' are
 // `vector_bytes` apart.
 template <class KIND>
 DEVICE void vector_multiply(const struct words4 (&weights)[KIND::STREAMS], int chunk,
@@ -177,10 +226,11 @@ DEVICE void vector_multiply(const struct words4 (&weights)[KIND::STREAMS], int c
   }
 }
 
-// What is needed when a row's sums are done, fetched when it begins. Lane b has that of vector b.
+// What is needed when a row's sums are complete, fetched at the row's start. Lane b has vector b's.
 template <class KIND> struct vector_row_end {
   float scale[KIND::STREAMS]; // of the row and, in E4M3, of the vector
   float residual;
+  float bias[KIND::STREAMS]; // of families
 };
 
 template <class KIND>
@@ -197,14 +247,20 @@ DEVICE struct vector_row_end<KIND> vector_row_begin(const struct product_argumen
           load_published_float((s ? a.second_scales : a.scales) + row) * activation_scale;
     }
   }
-  if (KIND::END == VECTOR_ADD && !a.without_residual) {
+  if constexpr (KIND::FAMILY) {
+#pragma unroll
+    for (int s = 0; s < KIND::STREAMS; s++) {
+      end.bias[s] = family_bias(s ? a.second_bias : a.bias, row);
+    }
+  }
+  if ((KIND::END == VECTOR_ADD || KIND::END == VECTOR_BIASED) && !a.without_residual) {
     end.residual = load_published_float(a.output + (size_t)lane_index() * (size_t)a.output_stride +
                                         (size_t)row);
   }
   return end;
 }
 
-// Sums over the warp, writes the row's results and leaves the sums at zero.
+// Sums over the warp, writes the row's results and resets the sums to zero.
 template <class KIND>
 DEVICE void vector_row_finish(const struct product_arguments &a, int row,
                               const struct vector_row_end<KIND> &end, vector_sums<KIND> sum) {
@@ -225,6 +281,12 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
     return;
   }
   float *to = a.output + (size_t)lane_index() * (size_t)a.output_stride + (size_t)row;
+  if constexpr (KIND::FAMILY) {
+    publish(to, end.residual + family_made<KIND::STREAMS>(a.mlp, mine[0] + end.bias[0],
+                                                          mine[KIND::STREAMS - 1] +
+                                                              end.bias[KIND::STREAMS - 1]));
+    return;
+  }
   if (KIND::END == VECTOR_SWIGLU) {
     const float denominator = 1 + exponential(-mine[0]);
     const float silu = mine[0] * reciprocal(denominator < 0x1p100f ? denominator : 0x1p100f);
@@ -234,7 +296,7 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
   }
 }
 
-// Puts a thread's rounded group of one vector where it belongs in shared memory.
+// Stores a thread's rounded group of one vector at its place in shared memory.
 template <class KIND>
 DEVICE void
 vector_store_group(unsigned char *row, int first, int stride,
@@ -269,7 +331,7 @@ DEVICE void vector_activations(const struct vectors &v, int stride,
                                const struct norm_ahead<KIND::ROUND> &ahead,
                                unsigned char *activations, float *room) {
   constexpr int STEP = GROUP<KIND::ROUND> * VECTOR_THREADS * 4;
-  if (KIND::ROUND == ROUND_NORM || KIND::ACTIVATIONS == ELEMENT_E4M3) {
+  if (KIND::ROUND != ROUND_ALONE || KIND::ACTIVATIONS == ELEMENT_E4M3) {
     find_factors<KIND::ROUND, KIND::ACTIVATIONS, VECTOR_THREADS>(v, ahead, room);
   }
 #pragma unroll
@@ -294,8 +356,8 @@ DEVICE void vector_activations(const struct vectors &v, int stride,
 
 template <class KIND> using vector_registers = struct words4 (&)[KIND::STREAMS][KIND::LOADS];
 
-// Uses up a window of which `left` chunks of the row are left, this lane's first included, and
-// loads the next.
+// Uses up a window with `left` chunks of the row left, this lane's first included, and loads the
+// next.
 template <class KIND>
 DEVICE void vector_step(const struct vector_share &share, int left,
                         const struct vector_window<KIND> &next, const unsigned char *activations,
@@ -331,6 +393,7 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
   if (at.row >= share.end) {
     return;
   }
+  struct vector_place asked = vector_ahead<KIND>(share, a.ahead);
   struct vector_row_end<KIND> end = vector_row_begin<KIND>(a, at.row, activation_scale);
   int left = share.chunks - lane_index();
   do {
@@ -340,6 +403,11 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
     }
     const struct vector_window<KIND> next = vector_window_at<KIND>(a, share, at);
     vector_step<KIND>(share, left, next, activations, vector_bytes, loaded, sum);
+    if (KIND::ROLLS && lane_index() < KIND::STREAMS && asked.row < share.end) {
+      vector_ask<KIND>(a, share, asked);
+    }
+    asked = vector_next<KIND>(share, asked);
+    stamp_product(sum[0][0]);
     if (at.chunk == 0) {
       vector_row_finish<KIND>(a, at.row - VECTOR_ROW_STEP, end, sum);
       if (at.row < share.end) {
@@ -348,15 +416,19 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
     }
     left = next.left;
   } while (at.row < share.end);
+  if (KIND::ROLLS && a.next.turns > 0) {
+    vector_ask_next(a);
+  }
 }
 
-// The body of vector_*.
-template <class KIND> DEVICE void vector_product(const struct product_arguments &a) {
+// The body of vector_*, of the matrix's rows from `before` on.
+template <class KIND>
+DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   SHARED(unsigned char, shared);
   if (a.start_before >= a.rows) {
     let_next_start();
   }
-  const struct vector_share share = vector_share_of<KIND>(a);
+  const struct vector_share share = vector_share_of<KIND>(a, before);
   struct words4 loaded[KIND::STREAMS][KIND::LOADS];
   const struct vector_window<KIND> first =
       vector_window_at<KIND>(a, share, vector_place{share.first, 0});
@@ -369,14 +441,23 @@ template <class KIND> DEVICE void vector_product(const struct product_arguments 
   }
   struct norm_ahead<KIND::ROUND> ahead = {}; // on every path: persistent.h
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
-  vector_ask<KIND>(a, share);
+  vector_ask_first<KIND>(a, share);
   wait_for_previous();
   norm_after_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
 
   float *room = reinterpret_cast<float *>(shared + vector_row_bytes<KIND>(a.stride) * KIND::BATCH);
   const int batch = KIND::BATCH == 1 ? 1 : a.batch;
-  vector_activations<KIND>({a.input, a.norm, a.epsilon, a.columns, batch}, a.stride, ahead, shared,
-                           room);
+  const struct vectors v = {a.input, a.norm,      a.epsilon,     a.columns,
+                            batch,   a.norm_bias, a.input_stride};
+  if constexpr (KIND::FAMILY && KIND::ROUND == ROUND_NORM) {
+    if (a.norm_bias) {
+      vector_activations<vector_layer_kind<KIND>>(v, a.stride, {}, shared, room);
+    } else {
+      vector_activations<KIND>(v, a.stride, ahead, shared, room);
+    }
+  } else {
+    vector_activations<KIND>(v, a.stride, ahead, shared, room);
+  }
   float activation_scale = 1;
   if (KIND::ACTIVATIONS == ELEMENT_E4M3 && lane_index() < a.batch) {
     activation_scale = room_factors(room, lane_index()).scale;

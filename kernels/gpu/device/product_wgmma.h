@@ -1,26 +1,26 @@
 // product_wgmma: weights times a batch of activations on the matrix unit of sm_90a: the kernels
 // wgmma_* of arguments.h. The weights are A, the batch is B.
 //
-// One thread of a warp of its own brings weights and activations into a ring of stages, each a step
-// of WGMMA_STEP_BYTES of every row, as far ahead as shared memory goes: 32 KiB of weights to a
-// stage, of which an H200 needs 36 KiB under way in each multiprocessor (4.8 TB/s for about a
-// microsecond, over 132). The first weights are under way before wait_for_previous. Two warpgroups
-// multiply; a stage is full when all its bytes are there, and empty when the eight warps are done
-// with it.
+// One thread of an extra warp copies weights and activations into a ring of stages, each a step of
+// WGMMA_STEP_BYTES of every row, as far ahead as shared memory allows: 32 KiB of weights per stage,
+// where an H200 needs 36 KiB in flight per multiprocessor (4.8 TB/s for about a microsecond, over
+// 132). The first weights are in flight before wait_for_previous. Two warpgroups multiply; a stage
+// is full when all its bytes have arrived, and empty when the eight warps are done with it.
 //
-// BF16 x BF16 goes from shared memory straight into the matrix unit. E4M3 x BF16 passes through
-// registers, where weights become BF16; the activations come in an order for which a lane's 16
-// bytes of a row, even pieces first, are what the matrix unit wants of it, and lie in different
-// banks from its neighbours'. E4M3 x E4M3 is summed by the unit with about 14 bits (DeepSeek-V3
-// technical report, arXiv 2412.19437, 3.5.2); so a step's sum, 128 elements, begins anew, and is
-// then added in float. Both take registers that 128 columns would need, hence their 64.
+// BF16 x BF16 goes from shared memory straight into the matrix unit. In E4M3 x BF16 the weights
+// pass through registers, where they become BF16; the activations are in an order for which a
+// lane's 16 bytes of a row, even pieces first, are what the matrix unit wants from it, in other
+// banks than its neighbors'. E4M3 x E4M3 is summed by the unit with about 14 bits (DeepSeek-V3
+// technical report, arXiv 2412.19437, 3.5.2), so the sum starts again at each step, 128 elements,
+// and is then added in float. Both take registers that 128 columns would need; hence their limit of
+// 64.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 
-#include "kernels/gpu/device/matrix_wgmma.h"
+#include "kernels/gpu/device/machine/matrix_wgmma.h"
 #include "kernels/gpu/device/product_matrix.h"
 
-// What a product is made of, at compile time; the names that product_matrix.h knows mean the same.
+// Compile-time parameters of a product; names shared with product_matrix.h mean the same.
 template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {
   typedef ELEMENTS_ ELEMENTS;
   static constexpr matrix_end END = END_;
@@ -75,7 +75,7 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   return share;
 }
 
-// ---- bringing: one thread
+// ---- copying: one thread
 
 template <class KIND>
 DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wgmma_share &share,
@@ -130,10 +130,10 @@ DEVICE void wgmma_bring(const struct wgmma_arguments &a, const struct wgmma_shar
   }
 }
 
-// ---- multiplying: warpgroups. `a` is where the first of the tiles of weights begins, `b` the
-// warpgroup's columns; `b_bytes` from one block of B to the next.
+// ---- multiplying: warpgroups. `a` is where the first tile of weights begins, `b` the warpgroup's
+// columns; `b_bytes` from one block of B to the next.
 
-// What differs between the elements: a step's sums are added to `sum`.
+// What differs between the element types: how a step's sums are added to `sum`.
 template <class ELEMENTS> struct wgmma_multiply;
 
 template <> struct wgmma_multiply<bf16_bf16> {
@@ -153,7 +153,7 @@ template <> struct wgmma_multiply<bf16_bf16> {
   }
 };
 
-// The two rows of a tile that a lane brings, as BF16 for the 4 instructions of half a step.
+// The two rows of a tile that a lane holds, as BF16 for the 4 instructions of half a step.
 DEVICE void wgmma_convert(const char *tile, int half, uint32_t (&out)[4][4]) {
   const int row = wgmma_row(0), t = lane_index() % 4;
   const char *from = tile + wgmma_place(row, (2 * t + half) * 16);
@@ -232,6 +232,7 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
     barrier_wait(share.full + stage, phase);
     wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
                                                                  b_bytes, sum);
+    stamp_product(sum[0][0][0]);
     warp_wait();
     if (lane_index() == 0) {
       barrier_arrive(share.empty + stage);
@@ -243,7 +244,7 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
   }
 }
 
-// What follows has all threads of the block take part; the warp that brings owns no row.
+// All threads of the block take part in what follows; the copying warp has no rows.
 template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a) {
   SHARED(char, shared);
   let_next_start();
@@ -295,7 +296,7 @@ WGMMA_KERNELS(e4m3_bf16, 16)
 WGMMA_KERNELS(e4m3_bf16, 64)
 WGMMA_KERNELS(e4m3_e4m3, 16)
 WGMMA_KERNELS(e4m3_e4m3, 64)
-#if !defined(PERTOKEN_EMULATOR) // to which they are no other: fewer compile sooner
+#if !defined(PERTOKEN_EMULATOR) // where all run the same code: fewer compile sooner
 WGMMA_KERNELS(bf16_bf16, 32)
 WGMMA_KERNELS(bf16_bf16, 64)
 WGMMA_KERNELS(e4m3_bf16, 32)

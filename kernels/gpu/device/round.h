@@ -1,13 +1,14 @@
-// round: float vectors made into what enters a product with weights (decode.h): BF16, or E4M3 with
-// one scale per vector, as they are or after the RMS norm. The kernels round_* do it for the matrix
-// products; the vector products do it for themselves, with the same functions.
+// round: rounds float vectors for products with weights (decode.h): to BF16, or to E4M3 with one
+// scale per vector, unchanged or after the RMS norm. The kernels round_* do it for the matrix
+// products; the vector products do it themselves, with the same functions.
 //
-// A thread takes quads, four neighbouring floats, a group of them at a time so that their loads are
-// under way together; registers that hold weights leave few for this. What enters E4M3 is (x *
-// norm) * inverse, in this order, so that the largest can be taken before the inverse of the root
-// is known: rounding is monotone.
+// A thread takes quads, four adjacent floats, a group of them at a time so that their loads are in
+// flight together; registers that hold weights leave few for this. E4M3 is made from (x * norm) *
+// inverse, in this order, so that the largest can be found before the inverse root is known:
+// rounding is monotone.
 //
-// Paired, pairs of elements are written in the order of wgmma_paired_word (arguments.h).
+// "Paired" output has pairs of elements in the order of wgmma_paired_word (arguments.h). Output as
+// BF16 has the values of the INT8 or E4M3 codes, all of which BF16 holds.
 //
 // The block's shared memory must have room for ROOM_BYTES.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_ROUND_H
@@ -15,28 +16,32 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/platform.h"
+#include "kernels/gpu/device/machine/platform.h"
 
-enum rounding { ROUND_ALONE, ROUND_NORM };
+enum rounding { ROUND_ALONE, ROUND_NORM, ROUND_LAYER }; // LAYER: the norm with a mean and a bias
+enum written { WRITTEN_PLAIN, WRITTEN_PAIRED, WRITTEN_AS_BF16 };
 
-// Two values of each vector meet there, from each warp of a block one; then come each vector's
-// factors.
+// Holds two values of each vector from each warp of a block; then each vector's factors, and with a
+// layer norm its center.
 enum {
   ROOM_WARPS = 16,
   ROOM_FACTORS = 2 * VECTOR_BATCH * ROOM_WARPS, // floats
-  ROOM_BYTES = (ROOM_FACTORS + 4 * VECTOR_BATCH) * 4
+  ROOM_CENTRES = ROOM_FACTORS + 4 * VECTOR_BATCH,
+  ROOM_BYTES = (ROOM_CENTRES + 2 * VECTOR_BATCH) * 4
 };
 
-template <enum rounding ROUND> constexpr int GROUP = ROUND == ROUND_NORM ? 1 : 4;
+template <enum rounding ROUND> constexpr int GROUP = ROUND == ROUND_ALONE ? 4 : 1;
 template <enum rounding ROUND> constexpr int NORM_AHEAD = ROUND == ROUND_NORM ? 2 : 0; // groups
-template <enum element TO> constexpr int QUAD_WORDS = TO == ELEMENT_E4M3 ? 1 : 2;
+template <enum element TO> constexpr bool HAS_SCALE = TO == ELEMENT_E4M3 || TO == ELEMENT_INT8;
+template <enum element TO> constexpr int QUAD_WORDS = HAS_SCALE<TO> ? 1 : 2;
+template <enum element TO> constexpr float LARGEST = TO == ELEMENT_INT8 ? 127 : 448;
 
 struct quad {
   float v[4];
 };
 
 // Four floats from `at` on, zeros from `end` on. A vector whose length is no multiple of 4 may
-// begin anywhere, and is read one by one.
+// begin anywhere, and is read element by element.
 template <bool IS_WEIGHTS> DEVICE struct quad load_quad(const float *from, int at, int end) {
   struct quad out = {{0, 0, 0, 0}};
   if (end % 4 == 0) {
@@ -58,7 +63,7 @@ template <bool IS_WEIGHTS> DEVICE struct quad load_quad(const float *from, int a
   return out;
 }
 
-// Where a thread's i-th quad of the group that begins at `first` lies.
+// Where a thread's i-th quad of the group that begins at `first` is.
 template <int THREADS> DEVICE int quad_at(int first, int i) {
   return first + (i * THREADS + thread_index()) * 4;
 }
@@ -71,10 +76,10 @@ DEVICE void load_group(const float *from, int first, int end, struct quad (&out)
   }
 }
 
-// A thread's first groups of the norm are fetched before wait_for_previous, where that is allowed;
-// the others when their turn comes.
+// A thread's first groups of the norm are fetched before wait_for_previous, if that is allowed; the
+// others when they are needed.
 template <enum rounding ROUND> struct norm_ahead {
-  struct quad group[NORM_AHEAD<ROUND> + 1][GROUP<ROUND>]; // one more, for there must be one
+  struct quad group[NORM_AHEAD<ROUND> + 1][GROUP<ROUND>]; // one more, because there must be one
 };
 
 template <enum rounding ROUND, int THREADS>
@@ -99,7 +104,7 @@ DEVICE void norm_after_wait(const float *norm, int columns, struct norm_ahead<RO
   }
 }
 
-// Of a magnitude's bits: their order is that of the values, and NaN is above all of them.
+// From a magnitude's bits, which order like the values, with NaN above all of them.
 DEVICE uint32_t larger_bits(uint32_t a, uint32_t b) {
   return a > b ? a : b;
 }
@@ -112,27 +117,29 @@ DEVICE uint32_t warp_largest_bits(uint32_t v) {
   return v;
 }
 
-// Vectors [batch][columns] that a block rounds.
+// Vectors [batch][stride]; a block rounds the first `columns` of each.
 struct vectors {
   const float *input, *norm;
   float epsilon;
   int columns, batch;
+  const float *norm_bias; // of ROUND_LAYER
+  int stride;             // from a vector to the next
 };
 
 DEVICE const float *vector_of(const struct vectors &v, int b) {
-  return v.input + (size_t)b * (size_t)v.columns;
+  return v.input + (size_t)b * (size_t)v.stride;
 }
 
-// What becomes of a vector's elements. They are multiplied by `multiplier`: the inverse of the root
-// mean square, or 1 without a norm; with E4M3 then divided by `divisor`. That is the scale, where
-// it is very small with both multiplied by a power of two: then the quotient below is exact.
+// How a vector's elements are rounded. They are multiplied by `multiplier`: the inverse root mean
+// square, or 1 without a norm; with E4M3 they are then divided by `divisor`, the scale. If the
+// scale is very small, both are multiplied by a power of two, so that the quotient below is exact.
 struct factors {
   float multiplier, divisor, reciprocal, scale;
 };
 
 // 1 / v of a normal positive number below 2^126, to the last place or two, by Newton's method from
-// a guess within an eighth: exponent and fraction negated together. A division would do, but calls
-// a function for its rare cases, for which registers that hold weights have to move.
+// a guess within an eighth: exponent and fraction negated together. A division would call a
+// function for its rare cases, and registers that hold weights would have to be moved for the call.
 DEVICE float reciprocal(float v) {
   float r = float_of(0x7EF311C7 - bits_of(v));
 #pragma unroll
@@ -151,9 +158,10 @@ DEVICE float quotient(float x, float divisor, float inverse) {
   return __builtin_fmaf(remainder, inverse, guess);
 }
 
-DEVICE struct factors factors_of(float inverse, float largest) {
-  const float most = largest * inverse, scale = most == 0 ? 1 : quotient(most, 448, 1 / 448.0f);
-  if (scale == 0) { // too small for one: zeros, as in decode.h
+template <enum element TO> DEVICE struct factors factors_of(float inverse, float largest) {
+  const float most = largest * inverse;
+  const float scale = most == 0 ? 1 : quotient(most, LARGEST<TO>, 1 / LARGEST<TO>);
+  if (scale == 0) { // too small for a scale: zeros, as in decode.h
     return {0, 1, 1, 0};
   }
   const float lift = scale < 0x1p-60f ? 0x1p64f : 1, divisor = scale * lift;
@@ -202,7 +210,7 @@ DEVICE struct measured measure(const struct vectors &v, int b,
   }
   for (int first = NORM_AHEAD<ROUND> * STEP; first < v.columns; first += STEP) {
     struct quad weight[GROUP<ROUND>] = {};
-    if (ROUND == ROUND_NORM && TO == ELEMENT_E4M3) {
+    if (ROUND == ROUND_NORM && HAS_SCALE<TO>) {
       load_group<true, THREADS>(v.norm, first, v.columns, weight);
     }
     measure_group<ROUND, THREADS>(input, first, v.columns, weight, &out);
@@ -210,16 +218,106 @@ DEVICE struct measured measure(const struct vectors &v, int b,
   return out;
 }
 
-// Finds the vectors' factors and leaves them in `room`. The b-th warp brings together what the
-// warps of a block of THREADS measured of vector b.
+// ---- the layer norm: the mean is found before the variance, since a large mean would cancel all
+// its digits; with E4M3 the largest result after both
+
+struct centre {
+  float mean, inverse; // inverse: 1 / the root of the variance
+};
+DEVICE struct centre room_centre(const float *room, int b) {
+  return {room[ROOM_CENTRES + 2 * b], room[ROOM_CENTRES + 2 * b + 1]};
+}
+
+enum layer_pass { LAYER_MEAN, LAYER_VARIANCE, LAYER_LARGEST };
+
+template <int THREADS>
+DEVICE void layer_group(const struct vectors &v, int b, int first, const struct centre &centre,
+                        struct quad (&x)[1]) {
+  struct quad weight[1], bias[1];
+  load_group<false, THREADS>(vector_of(v, b), first, v.columns, x);
+  load_group<true, THREADS>(v.norm, first, v.columns, weight);
+  load_group<true, THREADS>(v.norm_bias, first, v.columns, bias);
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const float normed = (x[0].v[i] - centre.mean) * centre.inverse * weight[0].v[i] + bias[0].v[i];
+    x[0].v[i] = quad_at<THREADS>(first, 0) + i < v.columns ? normed : 0;
+  }
+}
+
+// One thread's share of a sum, or of the largest magnitude.
+template <enum layer_pass PASS, int THREADS>
+DEVICE float layer_share(const struct vectors &v, int b, const float *room) {
+  const struct centre centre = room_centre(room, b); // not read before it is known
+  float out = 0;
+  for (int first = 0; first < v.columns; first += THREADS * 4) {
+    struct quad x[1];
+    if (PASS == LAYER_LARGEST) {
+      layer_group<THREADS>(v, b, first, centre, x);
+    } else {
+      load_group<false, THREADS>(vector_of(v, b), first, v.columns, x);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const bool is_inside = quad_at<THREADS>(first, 0) + i < v.columns;
+      const float value = x[0].v[i], off = is_inside ? value - centre.mean : 0;
+      out = PASS == LAYER_MEAN ? out + value
+            : PASS == LAYER_VARIANCE
+                ? out + off * off
+                : float_of(larger_bits(bits_of(out), bits_of(value) & 0x7FFFFFFF));
+    }
+  }
+  return out;
+}
+
+template <enum layer_pass PASS> DEVICE float layer_warp(float v) {
+  return PASS == LAYER_LARGEST ? float_of(warp_largest_bits(bits_of(v))) : warp_sum(v);
+}
+
+// One pass over all vectors, reduced as find_measured_factors does.
+template <enum layer_pass PASS, enum element TO, int THREADS>
+DEVICE void layer_find(const struct vectors &v, float *room) {
+#pragma unroll 1
+  for (int b = 0; b < v.batch; b++) {
+    const float mine = layer_warp<PASS>(layer_share<PASS, THREADS>(v, b, room));
+    if (lane_index() == 0) {
+      room[b * ROOM_WARPS + warp_index()] = mine;
+    }
+  }
+  block_wait();
+  if (warp_index() < v.batch) {
+    const bool has = lane_index() < THREADS / WARP;
+    const float all = layer_warp<PASS>(has ? room[warp_index() * ROOM_WARPS + lane_index()] : 0);
+    const float columns = (float)v.columns;
+    float *centre = room + ROOM_CENTRES + 2 * warp_index();
+    if (lane_index() == 0 && PASS == LAYER_MEAN) {
+      centre[0] = all * reciprocal(columns);
+    } else if (lane_index() == 0 && PASS == LAYER_VARIANCE) {
+      centre[1] = square_root(columns * reciprocal(all + columns * v.epsilon));
+    } else if (lane_index() == 0) {
+      set_room_factors(room, warp_index(), factors_of<TO>(1, all));
+    }
+  }
+  block_wait();
+}
+
+template <enum element TO, int THREADS>
+DEVICE void find_layer_factors(const struct vectors &v, float *room) {
+  layer_find<LAYER_MEAN, TO, THREADS>(v, room);
+  layer_find<LAYER_VARIANCE, TO, THREADS>(v, room);
+  if constexpr (HAS_SCALE<TO>) {
+    layer_find<LAYER_LARGEST, TO, THREADS>(v, room);
+  }
+}
+
+// The b-th warp combines what the warps of a block of THREADS measured of vector b.
 template <enum rounding ROUND, enum element TO, int THREADS>
-DEVICE void find_factors(const struct vectors &v, const struct norm_ahead<ROUND> &ahead,
-                         float *room) {
+DEVICE void find_measured_factors(const struct vectors &v, const struct norm_ahead<ROUND> &ahead,
+                                  float *room) {
 #pragma unroll 1
   for (int b = 0; b < v.batch; b++) {
     const struct measured mine = measure<ROUND, TO, THREADS>(v, b, ahead);
     const float squares = ROUND == ROUND_NORM ? warp_sum(mine.squares) : 0;
-    const uint32_t largest = TO == ELEMENT_E4M3 ? warp_largest_bits(mine.largest) : 0;
+    const uint32_t largest = HAS_SCALE<TO> ? warp_largest_bits(mine.largest) : 0;
     if (lane_index() == 0) {
       room[2 * b * ROOM_WARPS + warp_index()] = squares;
       room[(2 * b + 1) * ROOM_WARPS + warp_index()] = float_of(largest);
@@ -235,10 +333,26 @@ DEVICE void find_factors(const struct vectors &v, const struct norm_ahead<ROUND>
     const float inverse =
         ROUND == ROUND_NORM ? square_root(columns * reciprocal(squares + columns * v.epsilon)) : 1;
     if (lane_index() == 0) {
-      set_room_factors(room, warp_index(), factors_of(inverse, largest));
+      set_room_factors(room, warp_index(), factors_of<TO>(inverse, largest));
     }
   }
   block_wait();
+}
+
+// Finds the vectors' factors and leaves them in `room`.
+template <enum rounding ROUND, enum element TO, int THREADS>
+DEVICE void find_factors(const struct vectors &v, const struct norm_ahead<ROUND> &ahead,
+                         float *room) {
+  if constexpr (ROUND == ROUND_LAYER) {
+    find_layer_factors<TO, THREADS>(v, room);
+  } else {
+    find_measured_factors<ROUND, TO, THREADS>(v, ahead, room);
+  }
+}
+
+// The code nearest to a value of at most 127, ties to even: the last place of 2^23 + 2^22 is 1.
+DEVICE uint32_t int8_from(float value) {
+  return bits_of(value + 0x1.8p23f) & 0xFF;
 }
 
 template <enum element TO>
@@ -253,7 +367,20 @@ DEVICE void round_quad(const struct quad &x, const struct factors &factors,
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     const float q = quotient(x.v[i], factors.divisor, factors.reciprocal);
-    out[0] |= (uint32_t)e4m3_from(q) << 8 * i;
+    out[0] |= (TO == ELEMENT_INT8 ? int8_from(q) : (uint32_t)e4m3_from(q)) << 8 * i;
+  }
+}
+
+// A quad of codes as four BF16 values.
+template <enum element TO> DEVICE void widen_quad(uint32_t codes, uint32_t (&out)[2]) {
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    float low = (float)(int8_t)(codes >> 16 * i & 0xFF);
+    float high = (float)(int8_t)(codes >> (16 * i + 8) & 0xFF);
+    if (TO == ELEMENT_E4M3) {
+      e4m3_pair(codes, &low, &high, i);
+    }
+    out[i] = bf16_pair(low, high);
   }
 }
 
@@ -263,11 +390,15 @@ DEVICE void round_group(const struct vectors &v, int b, int first,
                         const struct quad (&weight)[GROUP<ROUND>], const float *room,
                         uint32_t (&out)[GROUP<ROUND>][QUAD_WORDS<TO>]) {
   struct factors factors = {1, 1, 1, 1};
-  if (ROUND == ROUND_NORM || TO == ELEMENT_E4M3) {
+  if (ROUND == ROUND_NORM || HAS_SCALE<TO>) {
     factors = room_factors(room, b);
   }
   struct quad x[GROUP<ROUND>];
-  load_group<false, THREADS>(vector_of(v, b), first, v.columns, x);
+  if constexpr (ROUND == ROUND_LAYER) {
+    layer_group<THREADS>(v, b, first, room_centre(room, b), x);
+  } else {
+    load_group<false, THREADS>(vector_of(v, b), first, v.columns, x);
+  }
 #pragma unroll
   for (int i = 0; i < GROUP<ROUND>; i++) {
 #pragma unroll
@@ -279,14 +410,14 @@ DEVICE void round_group(const struct vectors &v, int b, int first,
   }
 }
 
-// wgmma_paired_word of arguments.h, which is the host's.
+// wgmma_paired_word of arguments.h, which is a host function.
 DEVICE int paired_word(int word) {
   const int chunk = word / 8 % 8;
   return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
 }
 
-// Rounds a group of a row of round_* into the words of the output.
-template <enum rounding ROUND, enum element TO, bool PAIRED>
+// Rounds a group of a row of round_* to the words of the output.
+template <enum rounding ROUND, enum element TO, enum written AS>
 DEVICE void round_row_group(const struct vectors &v, int first, int stride,
                             const struct quad (&weight)[GROUP<ROUND>], const float *room,
                             int *output) {
@@ -295,27 +426,41 @@ DEVICE void round_row_group(const struct vectors &v, int first, int stride,
 #pragma unroll
   for (int i = 0; i < GROUP<ROUND>; i++) {
     const int at = quad_at<ROUND_THREADS>(first, i);
+    if (AS == WRITTEN_AS_BF16 && at < stride) {
+      uint32_t wide[2];
+      widen_quad<TO>(out[i][0], wide);
+      publish_int(output + at / 2, (int)wide[0]);
+      publish_int(output + at / 2 + 1, (int)wide[1]);
+      continue;
+    }
 #pragma unroll
     for (int word = 0; word < QUAD_WORDS<TO>; word++) {
       if (at < stride) {
         const int place = at / 4 * QUAD_WORDS<TO> + word;
-        publish_int(output + (PAIRED ? paired_word(place) : place), (int)out[i][word]);
+        publish_int(output + (AS == WRITTEN_PAIRED ? paired_word(place) : place),
+                    (int)out[i][word]);
       }
     }
   }
 }
 
-template <enum element TO> DEVICE void round_padding(const struct round_arguments &a, int *output) {
-  for (int word = thread_index(); word < a.stride / 4 * QUAD_WORDS<TO>; word += ROUND_THREADS) {
+// Words of a quad as written.
+template <enum element TO, enum written AS>
+constexpr int WRITTEN_WORDS = AS == WRITTEN_AS_BF16 ? 2 : QUAD_WORDS<TO>;
+
+template <enum element TO, enum written AS>
+DEVICE void round_padding(const struct round_arguments &a, int *output) {
+  for (int word = thread_index(); word < a.stride / 4 * WRITTEN_WORDS<TO, AS>;
+       word += ROUND_THREADS) {
     publish_int(output + word, 0);
   }
-  if (TO == ELEMENT_E4M3 && thread_index() == 0) {
+  if (HAS_SCALE<TO> && thread_index() == 0) {
     publish(a.scales + block_index(0), 1);
   }
 }
 
 // The body of round_*.
-template <enum element TO, enum rounding ROUND, bool PAIRED = false>
+template <enum element TO, enum rounding ROUND, enum written AS = WRITTEN_PLAIN>
 DEVICE void round_vector(const struct round_arguments &a) {
   constexpr int STEP = GROUP<ROUND> * ROUND_THREADS * 4;
   SHARED(float, room);
@@ -324,28 +469,30 @@ DEVICE void round_vector(const struct round_arguments &a) {
   norm_before_wait<ROUND, ROUND_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
   norm_after_wait<ROUND, ROUND_THREADS>(a.norm, a.columns, &ahead);
-  const size_t row = (size_t)block_index(0);
-  int *output = static_cast<int *>(a.output) + row * (size_t)(a.stride / 4 * QUAD_WORDS<TO>);
+  const size_t row = (size_t)block_index(0), head = (size_t)block_index(1);
+  int *output = static_cast<int *>(a.output) + (head * (size_t)grid_blocks(0) + row) *
+                                                   (size_t)(a.stride / 4 * WRITTEN_WORDS<TO, AS>);
   if (block_index(0) >= a.batch) {
-    round_padding<TO>(a, output);
+    round_padding<TO, AS>(a, output);
     return;
   }
-  const struct vectors v = {a.input + row * (size_t)a.columns, a.norm, a.epsilon, a.columns, 1};
-  if (ROUND == ROUND_NORM || TO == ELEMENT_E4M3) {
+  const float *input = a.input + row * (size_t)a.input_stride + head * (size_t)a.input_step;
+  const struct vectors v = {input, a.norm, a.epsilon, a.columns, 1, a.norm_bias, 0};
+  if (ROUND != ROUND_ALONE || HAS_SCALE<TO>) {
     find_factors<ROUND, TO, ROUND_THREADS>(v, ahead, room);
   }
 #pragma unroll
   for (int i = 0; i < NORM_AHEAD<ROUND>; i++) {
-    round_row_group<ROUND, TO, PAIRED>(v, i * STEP, a.stride, ahead.group[i], room, output);
+    round_row_group<ROUND, TO, AS>(v, i * STEP, a.stride, ahead.group[i], room, output);
   }
   for (int first = NORM_AHEAD<ROUND> * STEP; first < a.stride; first += STEP) {
     struct quad weight[GROUP<ROUND>];
     if (ROUND == ROUND_NORM) {
       load_group<true, ROUND_THREADS>(v.norm, first, v.columns, weight);
     }
-    round_row_group<ROUND, TO, PAIRED>(v, first, a.stride, weight, room, output);
+    round_row_group<ROUND, TO, AS>(v, first, a.stride, weight, room, output);
   }
-  if (TO == ELEMENT_E4M3 && thread_index() == 0) {
+  if (HAS_SCALE<TO> && thread_index() == 0) {
     publish(a.scales + row, room_factors(room, 0).scale);
   }
 }

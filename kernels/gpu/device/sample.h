@@ -1,10 +1,10 @@
 // sample: the kernels `sample` and `sample_key`: the index of the largest logit, the lowest of
-// equals. NaN is never chosen; where there is nothing else, the index is 0.
+// equals. NaN is never chosen; if there is nothing else, the index is 0.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_SAMPLE_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_SAMPLE_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/platform.h"
+#include "kernels/gpu/device/machine/platform.h"
 
 struct candidate {
   float value;
@@ -13,7 +13,8 @@ struct candidate {
 
 enum { NO_INDEX = 0x7FFFFFFF };
 
-// Of equals the lower, so that the order of comparing does not matter. Comparing with NaN is false.
+// Of equal values the lower index, so that the order of comparisons does not matter. Comparing with
+// NaN is false.
 DEVICE struct candidate better(struct candidate a, struct candidate b) {
   return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }
@@ -32,8 +33,8 @@ DEVICE struct candidate warp_best(struct candidate best) {
   return best;
 }
 
-// The best of a block, in all lanes of its first warp; `room` is shared memory of a candidate per
-// warp.
+// The best of a block, in all lanes of its first warp; `room` is shared memory for one candidate
+// per warp.
 DEVICE struct candidate block_best(struct candidate best, struct candidate *room) {
   const int warps = block_threads() / WARP;
   best = warp_best(best);
@@ -63,7 +64,7 @@ DEVICE struct candidate blocks_best(const float *best, const int *best_index) {
   return warp_best(found);
 }
 
-// A candidate as arguments.h says: half 0 is the low one. Both zeros are equal.
+// A candidate's key as arguments.h says: half 0 is the low one. Both zeros are equal.
 DEVICE uint32_t key_half(struct candidate c, int half) {
   const uint32_t bits = c.value == 0 ? 0 : bits_of(c.value);
   if (c.index == NO_INDEX) {
@@ -72,7 +73,7 @@ DEVICE uint32_t key_half(struct candidate c, int half) {
   return half == 0 ? ~(uint32_t)c.index : bits >> 31 ? ~bits : bits | 0x80000000;
 }
 
-// The body of sample_key. A key lies as its low half, then its high one.
+// The body of sample_key. A key is stored low half first.
 DEVICE void sample_keys(const struct sample_key_arguments &a) {
   let_next_start();
   wait_for_previous();
@@ -89,6 +90,9 @@ DEVICE void sample_row(const struct sample_arguments &a) {
   let_next_start();
   wait_for_previous();
   const int row = block_index(1);
+  if (a.step && row == 0 && block_index(0) == 0 && thread_index() == 0) {
+    publish_int(a.step, load_published_int(a.step) + 1);
+  }
   float *best = a.best + row * SAMPLE_BLOCKS;
   int *best_index = a.best_index + row * SAMPLE_BLOCKS;
   const struct candidate mine =

@@ -1,13 +1,16 @@
-// The backend of a plugin: a request becomes a plan, and a driver, the one that this is linked
-// with, carries it out; on one device (state.h) or on several (ranks.h).
+// The backend of a plugin: turns a request into a plan, which the driver that this is linked with
+// carries out, on one device (state.h) or on several (ranks.h).
 #include "kernels/decode.h"
 #include "kernels/gpu/host/calibration.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
-#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/prompt.h"
 #include "kernels/gpu/host/ranks.h"
 #include "kernels/gpu/host/stage_times.h"
 #include "kernels/gpu/host/state.h"
+#include "kernels/gpu/plan/cost.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/plan.h"
 
 #include <stdlib.h>
 
@@ -19,7 +22,7 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return status;
 }
 
-// The step is the same on every device; only resident_bytes depends on it a little.
+// The step is the same on every device; only resident_bytes differs slightly.
 static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
   struct plan plan;
   const enum decode_status status = state_plan(0, request, 0, &plan);
@@ -44,6 +47,8 @@ static enum decode_status build(struct decode_state *state, int device,
   enum decode_status status = state_plan(device, request, 0, &state->plan);
   if (status == DECODE_OK)
     status = state_load(state, device);
+  if (status == DECODE_OK)
+    status = prompt_prepare(state);
   return status == DECODE_OK ? state_make_step(state) : status;
 }
 
@@ -76,8 +81,21 @@ static enum decode_status logits(struct decode_state *state, float *out) {
 static enum decode_status set_tokens(struct decode_state *state, const int *in) {
   if (state->ranks)
     return ranks_set_tokens(state->ranks, in);
-  const enum decode_status status = state_check_tokens(&state->plan, in);
+  const enum decode_status status = state_check_tokens(&state->plan, in, state->plan.request.batch);
   return status == DECODE_OK ? state_copy_tokens(state, in) : status;
+}
+
+static enum decode_status prefill(struct decode_state *state, const struct decode_prompt *prompt) {
+  return state->ranks ? ranks_prefill(state->ranks, prompt) : prompt_take(state, prompt);
+}
+
+static enum decode_status set_position(struct decode_state *state, int position) {
+  return state->ranks ? ranks_set_position(state->ranks, position)
+                      : state_set_position(state, position);
+}
+
+static const char *prefill_library(const struct decode_state *state) {
+  return state->ranks ? ranks_prefill_library(state->ranks) : prompt_library(state);
 }
 
 static enum decode_status all_reduce(struct decode_state *state, int repeats,
@@ -85,6 +103,14 @@ static enum decode_status all_reduce(struct decode_state *state, int repeats,
   if (!state->ranks)
     return failure_keep(DECODE_UNSUPPORTED, "the model is on one device");
   return ranks_all_reduce(state->ranks, repeats, out);
+}
+
+static enum decode_status chosen(struct decode_state *state, int *out) {
+  return state->ranks ? ranks_chosen(state->ranks, out) : state_chosen(state, out);
+}
+
+static enum decode_status touched(struct decode_state *state, struct decode_touched *out) {
+  return state->ranks ? ranks_touched(state->ranks, out) : state_touched(state, out);
 }
 
 static void step_form(const struct decode_state *state, struct decode_step_form *out) {
@@ -123,6 +149,11 @@ const struct decode_backend *pertoken_backend(void) {
       .read_memory = calibration_read,
       .matrix_rate = calibration_rate,
       .calibration_end = calibration_end,
+      .prefill = prefill,
+      .set_position = set_position,
+      .chosen = chosen,
+      .touched = touched,
+      .prefill_library = prefill_library,
       .error = failure_words,
       .step_form = step_form,
   };

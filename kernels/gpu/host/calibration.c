@@ -3,46 +3,57 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
-#include "kernels/gpu/host/plan.h"
 #include "kernels/gpu/host/state.h"
 #include "kernels/gpu/host/tile_check.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/vendor.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
   READ_VARIANTS = 3,
   READ_MULTIPLE = 64 * 1024,
-  READ_BLOCKS = 4, // of a multiprocessor: 2048 threads, as many as one holds
   READ_BYTE = 0x5A,
   RATE_BLOCKS = 4,
-  MAX_RATE_REPEATS = 1 << 20
+  MAX_RATE_REPEATS = 1 << 20,
+  LIBRARY_ROUNDS = 4,
+  LIBRARY_BYTE = 0x11, // small numbers in BF16 and E4M3
+  MIN_LIBRARY_SIZE = 128,
+  MAX_LIBRARY_SIZE = 8192
 };
 
-// Long enough that the launch does not count.
-static const double min_rate_s = 0.02;
+// Most of the first.
+static const int read_blocks[READ_VARIANTS] = {READ_0_BLOCKS, READ_1_BLOCKS, READ_2_BLOCKS};
 
-// Kept between calls by each thread for itself, so that devices can be calibrated side by side.
+// Long enough that the launch time is negligible.
+static const double min_rate_s = 0.02, min_product_s = 0.001;
+
+// Kept between calls, per thread, so that devices can be calibrated side by side.
 static _Thread_local struct {
   struct gpu_context *context;
   void *buffer;
-  void *sum;
+  void *sums; // per warp
   uint64_t bytes;
-  int device, units;
+  int device, units, warp;
 } reading;
 
 void calibration_end(void) {
   if (reading.context) {
     gpu_driver.release(reading.context, reading.buffer);
-    gpu_driver.release(reading.context, reading.sum);
+    gpu_driver.release(reading.context, reading.sums);
   }
   gpu_driver.close(reading.context);
   memset(&reading, 0, sizeof reading);
 }
 
 static enum decode_status read_once(int variant, double *seconds) {
-  const struct read_arguments arguments = {reading.buffer, reading.bytes, reading.sum};
-  struct gpu_launch launch = {.grid = {(unsigned)(reading.units * READ_BLOCKS), 1, 1},
+  const struct read_arguments arguments = {reading.buffer, reading.bytes, reading.sums};
+  struct gpu_launch launch = {.grid = {(unsigned)(reading.units * read_blocks[variant]), 1, 1},
                               .block = VECTOR_THREADS,
                               .arguments = &arguments,
                               .argument_bytes = sizeof arguments};
@@ -54,12 +65,36 @@ static enum decode_status read_once(int variant, double *seconds) {
                              : status;
 }
 
-// The kernels' first launches load their code: not to be timed.
+static size_t read_warps(int variant) {
+  return (size_t)(reading.units * read_blocks[variant] * (VECTOR_THREADS / reading.warp));
+}
+
+// A kernel that skipped part of the memory would seem faster for it.
+static enum decode_status check_sums(int variant) {
+  const size_t warps = read_warps(variant);
+  const uint32_t word = READ_BYTE * 0x01010101u;
+  uint32_t sum = 0, *sums = malloc(warps * sizeof *sums);
+  if (!sums)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  const enum decode_status status =
+      failure_told(gpu_driver.copy_out(reading.context, sums, reading.sums, warps * sizeof *sums));
+  for (size_t i = 0; i < warps && status == DECODE_OK; i++)
+    sum += sums[i];
+  free(sums);
+  if (status == DECODE_OK && sum != (uint32_t)(reading.bytes / sizeof word) * word)
+    return failure_keep(DECODE_FAILED, "a read kernel did not read all of the memory");
+  return status;
+}
+
+// A kernel's first launch loads its code and must not be timed.
 static enum decode_status warm_up(void) {
   enum decode_status status = DECODE_OK;
   double seconds;
-  for (int variant = 0; variant < READ_VARIANTS && status == DECODE_OK; variant++)
+  for (int variant = 0; variant < READ_VARIANTS && status == DECODE_OK; variant++) {
     status = read_once(variant, &seconds);
+    if (status == DECODE_OK)
+      status = check_sums(variant);
+  }
   return status;
 }
 
@@ -73,12 +108,14 @@ static enum decode_status prepare_reading(int device, uint64_t bytes) {
     return status;
   reading.device = device;
   reading.units = gpu.described.units;
+  reading.warp = gpu.warp;
   reading.bytes = bytes;
   status = failure_told(gpu_driver.open(device, &reading.context));
   if (status == DECODE_OK)
     status = failure_told(gpu_driver.allocate(reading.context, bytes, &reading.buffer));
   if (status == DECODE_OK)
-    status = failure_told(gpu_driver.allocate(reading.context, sizeof(uint32_t), &reading.sum));
+    status = failure_told(
+        gpu_driver.allocate(reading.context, read_warps(0) * sizeof(uint32_t), &reading.sums));
   if (status == DECODE_OK)
     status = failure_told(gpu_driver.set(reading.context, reading.buffer, READ_BYTE, bytes));
   return status == DECODE_OK ? warm_up() : status;
@@ -121,11 +158,11 @@ static enum decode_status time_rate(struct gpu_context *context, struct gpu_laun
   return status;
 }
 
-// Two tiles of rows by one of columns for each repeat and warp: rate_* in arguments.h.
+// Two row tiles by one column tile for each repeat and warp: rate_* in arguments.h.
 static double rate_operations(const struct plan *plan, const struct plan_product *product,
                               unsigned blocks, int repeats) {
   const int elements =
-      product->weights == ELEMENT_BF16 ? TILE_CHECK_ELEMENTS / 2 : TILE_CHECK_ELEMENTS;
+      gpu_plan_multiplied(product) == ELEMENT_BF16 ? TILE_CHECK_ELEMENTS / 2 : TILE_CHECK_ELEMENTS;
   const int columns = plan->device.warp / 4;
   const double step = 2.0 * (2 * TILE_CHECK_ROWS) * columns * elements;
   return step * MATRIX_WARPS * blocks * repeats;
@@ -139,7 +176,8 @@ static enum decode_status measure_rate(struct gpu_context *context, const struct
                               .block = MATRIX_WARPS * (unsigned)plan->device.warp,
                               .shared_bytes = TILE_CHECK_SHARED,
                               .argument_bytes = sizeof(struct rate_arguments)};
-  snprintf(launch.kernel, sizeof launch.kernel, "rate_%s_%s", gpu_element_names[product->weights],
+  snprintf(launch.kernel, sizeof launch.kernel, "rate_%s_%s",
+           gpu_element_names[gpu_plan_multiplied(product)],
            gpu_element_names[product->activations]);
   struct rate_arguments arguments = {0};
   const size_t bytes = (size_t)blocks * launch.block * sizeof *arguments.out;
@@ -155,6 +193,72 @@ static enum decode_status measure_rate(struct gpu_context *context, const struct
   if (status == DECODE_OK)
     *operations_per_s = rate_operations(plan, product, blocks, arguments.repeats) / seconds;
   return status;
+}
+
+// ---- the library's rate, which prompts can reach
+
+// One buffer for everything: weights, activations, workspace and sums of a square product.
+static struct vendor_product square(char *buffer, enum element element, int size) {
+  const size_t matrix = (size_t)size * (size_t)size;
+  return (struct vendor_product){.size = {element, size, size, size},
+                                 .weights = buffer,
+                                 .activations = buffer + 2 * matrix,
+                                 .workspace = buffer + 4 * matrix,
+                                 .out = (float *)(void *)(buffer + 4 * matrix + VENDOR_WORKSPACE)};
+}
+
+static enum decode_status time_products(struct gpu_context *context,
+                                        const struct vendor_product *product, double *seconds) {
+  enum decode_status status = gpu_driver.multiply(context, product); // chooses, and loads code
+  if (status == DECODE_OK)
+    status = gpu_driver.timer_start(context);
+  for (int i = 0; i < LIBRARY_ROUNDS && status == DECODE_OK; i++)
+    status = gpu_driver.multiply(context, product);
+  double all = 0;
+  if (status == DECODE_OK)
+    status = gpu_driver.timer_stop(context, &all);
+  *seconds = all / LIBRARY_ROUNDS;
+  return status;
+}
+
+static enum decode_status time_square(struct gpu_context *context, enum element element, int size,
+                                      double *seconds) {
+  const size_t matrix = (size_t)size * (size_t)size, bytes = 8 * matrix + VENDOR_WORKSPACE;
+  void *buffer;
+  enum decode_status status = gpu_driver.allocate(context, bytes, &buffer);
+  if (status != DECODE_OK)
+    return status;
+  status = gpu_driver.set(context, buffer, LIBRARY_BYTE, 4 * matrix);
+  const struct vendor_product product = square(buffer, element, size);
+  if (status == DECODE_OK)
+    status = time_products(context, &product, seconds);
+  gpu_driver.release(context, buffer);
+  return status;
+}
+
+// The library gets prompts only in these types (plan.h).
+static bool multiplies_alike(const struct plan *plan) {
+  const struct plan_product *product = &plan->product[PRODUCT_QKV];
+  return product->weights == product->activations;
+}
+
+// Square products, each twice as wide as the last, until one takes long enough; *best becomes the
+// fastest. If there is no library, or no more memory, stops there.
+static enum decode_status measure_library(struct gpu_context *context, const struct plan *plan,
+                                          double *best) {
+  const enum element element = gpu_plan_multiplied(&plan->product[PRODUCT_QKV]);
+  double seconds = 0;
+  for (int size = MIN_LIBRARY_SIZE; size <= MAX_LIBRARY_SIZE && seconds < min_product_s;
+       size *= 2) {
+    const enum decode_status status = time_square(context, element, size, &seconds);
+    if (status == DECODE_UNSUPPORTED || status == DECODE_NO_MEMORY)
+      return DECODE_OK;
+    if (status != DECODE_OK)
+      return failure_told(status);
+    if (seconds > 0)
+      *best = fmax(*best, 2 * pow(size, 3) / seconds);
+  }
+  return DECODE_OK;
 }
 
 enum decode_status calibration_rate(int device, const struct decode_types *types, int threads,
@@ -181,6 +285,8 @@ enum decode_status calibration_rate(int device, const struct decode_types *types
     status = failure_told(gpu_driver.open(device, &context));
   if (status == DECODE_OK)
     status = measure_rate(context, &plan, operations_per_s);
+  if (status == DECODE_OK && multiplies_alike(&plan))
+    status = measure_library(context, &plan, operations_per_s);
   gpu_driver.close(context);
   return status;
 }

@@ -1,4 +1,4 @@
-// calibration: a GPU's own limits, as decode.h's read_memory, matrix_rate and calibration_end say.
+// calibration: a GPU's own limits: decode.h's read_memory, matrix_rate and calibration_end.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_CALIBRATION_H
 #define PERTOKEN_KERNELS_GPU_HOST_CALIBRATION_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-// The buffer is kept by the calling thread, so that devices can be calibrated side by side.
+// The calling thread keeps the buffer, so that devices can be calibrated side by side.
 enum decode_status calibration_read(int device, uint64_t bytes, int threads, int variant,
                                     double *seconds);
 enum decode_status calibration_rate(int device, const struct decode_types *types, int threads,

@@ -1,10 +1,12 @@
-// The runtime of CUDA, linked statically: what is missing on a machine without a GPU is the driver
-// alone, and that is found out by asking.
+// CUDA's runtime, linked statically: on a machine without a GPU only the driver is missing, and a
+// call to the runtime tells.
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/identity.h"
 #include "kernels/gpu/host/runtime.h"
+#include "kernels/gpu/host/stamps.h"
+#include "kernels/gpu/plan/device.h"
 
 #include <ctype.h>
 #include <cuda.h>
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The oldest driver that runs this CUDA's code (CUDA release notes, table of driver versions).
+// The oldest driver that runs code of this CUDA (CUDA release notes, table of driver versions).
 #define OLDEST_DRIVER                                                                              \
   (CUDART_VERSION >= 13000 ? "install NVIDIA's driver, 580 or later"                               \
                            : "install NVIDIA's driver, 570 or later")
@@ -25,13 +27,13 @@ const char gpu_runtime_name[] = "cuda";
 // The fat binaries of kernels.cu and persistent.cu (build.mk).
 extern const unsigned char gpu_code_cuda[], gpu_code_persistent[];
 
-// Functions of the runtime with the types of runtime.h.
+// Functions of the runtime, with the types of runtime.h.
 #define RUNTIME_CALL(name, parameters, call)                                                       \
   static int name parameters {                                                                     \
     return (int)(call);                                                                            \
   }
 
-// The same for those that make something: `out` points to a handle, which the runtime types.
+// The same for those that create something: `out` points to a handle, which the runtime types.
 #define RUNTIME_MAKE(name, parameters, type, call)                                                 \
   static int name parameters {                                                                     \
     type made = NULL;                                                                              \
@@ -78,7 +80,7 @@ static const char *error_string(int code) {
   return cudaGetErrorString((cudaError_t)code);
 }
 
-// The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
+// The kernels of persistent.cu are a separate library, loaded when one of them is first needed.
 struct code {
   cudaLibrary_t stages, persistent;
 };
@@ -92,7 +94,9 @@ static int code_load(int device, void **code) {
   struct code *loaded = calloc(1, sizeof *loaded);
   if (!loaded)
     return RUNTIME_OUT_OF_MEMORY;
-  const cudaError_t error = load_library(&loaded->stages, gpu_code_cuda);
+  cudaError_t error = (cudaError_t)gpu_stamps_open();
+  if (error == cudaSuccess)
+    error = load_library(&loaded->stages, gpu_code_cuda);
   if (error == cudaSuccess)
     *code = loaded;
   else
@@ -102,15 +106,16 @@ static int code_load(int device, void **code) {
 
 static int code_unload(void *code) {
   struct code *loaded = code;
+  const cudaError_t stamps = (cudaError_t)gpu_stamps_close();
   const cudaError_t error = cudaLibraryUnload(loaded->stages);
   const cudaError_t other =
       loaded->persistent ? cudaLibraryUnload(loaded->persistent) : cudaSuccess;
   free(loaded);
-  return (int)(error ? error : other);
+  return (int)(stamps ? stamps : error ? error : other);
 }
 
-// Asking for the attributes loads the kernel now, rather than at its first launch, which may be one
-// that is recorded.
+// Querying the attributes loads the kernel now rather than at its first launch, which may be
+// recorded.
 static int kernel_find(void **kernel, void *code, const char *name) {
   struct code *loaded = code;
   const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
@@ -150,14 +155,16 @@ static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *st
       .attrs = &attribute,
       .numAttrs = overlap || launch->cooperative ? 1 : 0,
   };
-  // The interface takes pointers to what it only reads.
-  void *arguments[] = {(void *)(uintptr_t)launch->arguments};
+  // The interface takes pointers to const data, one per kernel parameter; only a build that stamps
+  // has a second parameter.
+  struct gpu_stamp *stamps = gpu_stamps_of(launch);
+  void *arguments[] = {(void *)(uintptr_t)launch->arguments, &stamps};
   return (int)cudaLaunchKernelExC(&config, kernel, arguments);
 }
 
-// The driver's own function, asked for by name, so that nothing is linked with the driver. Bytes as
-// they lie, 128 to a row of the box, with the swizzle that matrix_wgmma.h describes; fetched into
-// L2 256 at a time.
+// The driver's own function, looked up by name, so that nothing is linked with the driver. Plain
+// bytes, 128 to a row of the box, with the swizzle that matrix_wgmma.h describes; fetched into L2
+// 256 at a time.
 static int tensor_map(struct tensor_map *map) {
   __typeof__(&cuTensorMapEncodeTiled) encode = NULL;
   enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -178,8 +185,8 @@ static int tensor_map(struct tensor_map *map) {
   return (int)result;
 }
 
-// A slice of a device that was divided by MIG bears it in its name ("NVIDIA H200 MIG 1g.18gb"), and
-// is chosen by a name of its own (NVIDIA Multi-Instance GPU User Guide).
+// A MIG slice of a device has that in its name ("NVIDIA H200 MIG 1g.18gb"), and is selected by a
+// name of its own (NVIDIA Multi-Instance GPU User Guide).
 static const char *slice_of(const struct cudaDeviceProp *properties) {
   const char *chosen = getenv("CUDA_VISIBLE_DEVICES");
   const char *named = strstr(properties->name, "MIG ");
@@ -223,7 +230,7 @@ static int describe(int device, struct gpu_device *out) {
   snprintf(out->architecture, sizeof out->architecture, "sm_%d%d", properties.major,
            properties.minor);
   out->warp = properties.warpSize;
-  out->shared_bytes = properties.sharedMemPerBlockOptin;
+  out->shared_bytes = properties.sharedMemPerBlockOptin - STAMPS_KEPT_BYTES;
   out->overlap = properties.major >= 9;
   out->wgmma = properties.major == 9 && properties.minor == 0;
   int cooperative = 0;
@@ -236,9 +243,16 @@ static const struct gpu_runtime runtime = {
     .vendor = "NVIDIA",
     .install = OLDEST_DRIVER,
     .collectives = {.kind = "NCCL",
+                    .need = "devices that hold a model together",
                     .names = {"libnccl.so.2", "libnccl.so"},
                     .variable = "PERTOKEN_NCCL_LIBRARY",
                     .install = "install libnccl2 from NVIDIA's repository"},
+    .vendor_kind = VENDOR_CUBLASLT,
+    .products = {.kind = "cuBLASLt",
+                 .names = {"libcublasLt.so.13", "libcublasLt.so.12",
+                           "/usr/local/cuda/lib64/libcublasLt.so"},
+                 .variable = "PERTOKEN_CUBLASLT_LIBRARY",
+                 .install = "install libcublas from NVIDIA's repository"},
     .device_count = device_count,
     .device_set = device_set,
     .memory_info = memory_info,

@@ -1,11 +1,12 @@
-// The runtime of HIP, found when the program runs: its library's name changes with every major
-// version, and linking would tie this to one. What is used has been in HIP since 5.2 and has the
-// same numbers in 5, 6 and 7 (hip_runtime_api.h of each).
+// HIP's runtime, loaded at run time: its library's name changes with every major version, and
+// linking would tie this to one. Everything used here has been in HIP since 5.2 and has the same
+// numbers in 5, 6 and 7 (hip_runtime_api.h of each).
 #include "kernels/decode.h"
-#include "kernels/gpu/host/collectives.h"
-#include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/identity.h"
+#include "kernels/gpu/host/library_file.h"
 #include "kernels/gpu/host/runtime.h"
+#include "kernels/gpu/host/vendor_products.h"
+#include "kernels/gpu/plan/device.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -20,7 +21,7 @@
 
 const char gpu_runtime_name[] = "hip";
 
-// ---- the embedded code, one object for each architecture that the compiler knew (build.mk)
+// ---- the embedded code, one object for each architecture that the compiler supported (build.mk)
 
 #define CODE(architecture)                                                                         \
   extern const unsigned char gpu_code_##architecture[] __attribute__((weak, visibility("hidden")))
@@ -33,8 +34,8 @@ CODE(persistent_gfx90a);
 CODE(persistent_gfx942);
 CODE(persistent_gfx950);
 
-// The last-level cache in MB, where it is not the L2 that HIP tells of: Infinity Cache (AMD's CDNA
-// 3 and CDNA 4 architecture white papers; for gfx1100 and gfx1201 the largest of the cards, Radeon
+// The last-level cache in MB, if it is not the L2 that HIP reports: Infinity Cache (AMD's CDNA 3
+// and CDNA 4 architecture white papers; for gfx1100 and gfx1201 that of the largest cards, Radeon
 // RX 7900 XTX and RX 9070 XT).
 static const struct code {
   const char *architecture;
@@ -64,7 +65,7 @@ enum {
   PARAM_BYTES = 2,
   PARAM_END = 3,
 
-  // More than hipDeviceProp_t has had in any version (1472 bytes in 6 and 7).
+  // Larger than hipDeviceProp_t has been in any version (1472 bytes in 6 and 7).
   PROPERTIES_BYTES = 16384,
   NAME_BYTES = 256, // its first member
 };
@@ -137,8 +138,8 @@ static const struct {
 
 // ---- what differs from CUDA
 
-// "gfx942" of "gfx942:sramecc+:xnack-". The structure differs between versions, the text does not;
-// it is looked for behind the name. "" when it is not there.
+// "gfx942" from "gfx942:sramecc+:xnack-". The structure differs between versions, the text does
+// not; it is searched for after the name. "" if it is not there.
 static void find_architecture(int device, char *out, size_t size) {
   *out = 0;
   char *properties = calloc(1, PROPERTIES_BYTES);
@@ -158,14 +159,14 @@ static const struct code *find_code(const char *architecture) {
   return NULL;
 }
 
-// The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
+// The kernels of persistent.cu are a separate module, loaded when one of them is first needed.
 struct loaded {
   void *stages, *persistent;
   const unsigned char *persistent_object;
 };
 
-// The object of the device's architecture; each in turn where HIP does not tell it: all but the one
-// that fits are refused.
+// The object of the device's architecture. If HIP does not report that, each is tried in turn: all
+// but the fitting one are refused.
 static int load_stages(int device, struct loaded *out) {
   char architecture[16];
   find_architecture(device, architecture, sizeof architecture);
@@ -213,11 +214,11 @@ static int kernel_find(void **kernel, void *code, const char *name) {
 }
 
 static int kernel_shared(void *kernel, size_t bytes) {
-  (void)kernel, (void)bytes; // every kernel may take what the device has
+  (void)kernel, (void)bytes; // every kernel may use what the device has
   return 0;
 }
 
-// The cooperative form takes each argument by itself: a kernel has one.
+// The cooperative form takes each argument separately; a kernel has one.
 static int launch_cooperative(void *kernel, const struct gpu_launch *launch, void *stream) {
   void *arguments[] = {(void *)(uintptr_t)launch->arguments};
   return hip.module_launch_cooperative(kernel, launch->grid[0], launch->grid[1], launch->grid[2],
@@ -237,8 +238,8 @@ static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *st
                            1, 1, (unsigned)launch->shared_bytes, stream, NULL, arguments);
 }
 
-// A divided device (compute partitions of MI300) is several devices at one address but for the
-// function. "partition 2 of 8", or "".
+// A partitioned device (compute partitions of MI300) is several devices at one address, except for
+// the function. "partition 2 of 8", or "".
 static void describe_partition(int device, const char *pci, char *out, size_t size) {
   const size_t length = strcspn(pci, ".");
   int count = 0, before = 0, parts = 0;
@@ -256,7 +257,7 @@ static void describe_partition(int device, const char *pci, char *out, size_t si
     snprintf(out, size, ", partition %d of %d", before + 1, parts);
 }
 
-// The sixteen bytes are the text that the driver's tools show behind "GPU-", or plain bytes.
+// The sixteen bytes are either the text that the driver's tools show after "GPU-", or plain bytes.
 static void describe_uuid(int device, char *out, size_t size) {
   unsigned char bytes[16];
   *out = 0;
@@ -270,8 +271,8 @@ static void describe_uuid(int device, char *out, size_t size) {
   snprintf(out, size, "GPU-%.16s", (const char *)bytes);
 }
 
-// Nothing of ECC: HIP calls it off whatever the device has (rocdevice.cpp of ROCm 5 to 7), and the
-// meters tell it.
+// ECC is left out: HIP reports it as off whatever the device has (rocdevice.cpp of ROCm 5 to 7);
+// the meters report it.
 static void describe_runtime(int device, const struct gpu_device *gpu, char *out, size_t size) {
   int version = 0;
   char module[32], partition[48];
@@ -328,9 +329,8 @@ static void *open_in(const char *folder, const char *name) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-// The newest first. ROCm's packages install under /opt/rocm and tell the loader nothing of it, so
-// that a distribution's older library may be all that is found by name; a ROCM_PATH that is set is
-// meant.
+// Newest first. ROCm's packages install under /opt/rocm without telling the loader, so a search by
+// name may only find a distribution's older library; ROCM_PATH, if set, takes precedence.
 static void *search_library(void) {
   static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                       "libamdhip64.so"};
@@ -385,16 +385,24 @@ static void load(void) {
     return;
   hip.runtime.vendor = "AMD";
   hip.runtime.install = "load the amdgpu kernel module, and join the groups render and video";
-  // RCCL is built for one version of HIP: the one beside it.
+  // RCCL is built for one version of HIP: the one it is installed beside.
   Dl_info hip_itself;
   if (!dladdr(dlsym(library, "hipMalloc"), &hip_itself))
     hip_itself.dli_fname = NULL;
-  hip.runtime.collectives = (struct gpu_collectives_source){
-      .kind = "RCCL",
+  hip.runtime.collectives =
+      (struct library_file){.kind = "RCCL",
+                            .need = "devices that hold a model together",
+                            .beside = hip_itself.dli_fname,
+                            .names = {"librccl.so.1", "librccl.so", "/opt/rocm/lib/librccl.so.1"},
+                            .variable = "PERTOKEN_RCCL_LIBRARY",
+                            .install = "install rccl (Debian: librccl1) from ROCm's repository"};
+  hip.runtime.vendor_kind = VENDOR_HIPBLASLT;
+  hip.runtime.products = (struct library_file){
+      .kind = "hipBLASLt",
       .beside = hip_itself.dli_fname,
-      .names = {"librccl.so.1", "librccl.so", "/opt/rocm/lib/librccl.so.1"},
-      .variable = "PERTOKEN_RCCL_LIBRARY",
-      .install = "install rccl (Debian: librccl1) from ROCm's repository"};
+      .names = {"libhipblaslt.so.1", "libhipblaslt.so.0", "/opt/rocm/lib/libhipblaslt.so"},
+      .variable = "PERTOKEN_HIPBLASLT_LIBRARY",
+      .install = "install hipblaslt from ROCm's repository"};
   hip.runtime.code_load = code_load;
   hip.runtime.code_unload = code_unload;
   hip.runtime.kernel_find = kernel_find;

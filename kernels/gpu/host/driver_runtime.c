@@ -3,6 +3,8 @@
 #include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/runtime.h"
+#include "kernels/gpu/host/vendor_products.h"
+#include "kernels/gpu/plan/device.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,13 +14,13 @@
 #include <string.h>
 #include <time.h>
 
-// The Makefile gives a hash over the sources of the kernels.
+// The Makefile defines this as a hash of the kernels' sources.
 #ifndef GPU_BUILD
 #define GPU_BUILD "unversioned"
 #endif
 
-#define MAX_QUEUED   200         // launches: a longer queue stalls whoever fills it
-#define SMALL_SHARED (47 * 1024) // what a kernel may take unasked: 48 KiB, with what is its own
+#define MAX_QUEUED   200         // launches: filling a longer queue stalls
+#define SMALL_SHARED (47 * 1024) // usable without asking: 48 KiB, static memory included
 #define ABORT_S      30          // at most, once no graph is left
 #define NAME_BYTES   sizeof(((struct gpu_launch *)0)->kernel)
 
@@ -36,17 +38,20 @@ struct gpu_context {
   void *stream, *start, *stop, *mark[2];
   size_t marks;
   void *code;
+  struct vendor_library *products;
+  bool products_tried;
+  char products_words[256];                  // why there is none
   const struct gpu_collectives *collectives; // once joined with others
   void *communicator;
-  atomic_bool parted; // nothing more is to be brought
+  atomic_bool parted; // no more all-reduces may be started
   bool aborting;
   pthread_t aborter;
   struct kernel *kernels;
   size_t kernel_count, kernel_room;
-  char words[512]; // of the failure that lost the device
+  char words[512]; // from the failure that lost the device
 };
 
-// `executable` is NULL where the runtime cannot record: then the launches are queued one by one.
+// `executable` is NULL if the runtime cannot record: the launches are then queued one by one.
 struct gpu_graph {
   void *executable;
   struct gpu_launch *launches;
@@ -84,7 +89,7 @@ static const struct meaning {
     {719, DECODE_FAILED, "a kernel failed: look at dmesg, and please report it"},
     {720, DECODE_UNSUPPORTED, "leave step=persistent out: its blocks are not all resident here"},
     {802, DECODE_NO_DEVICE, "start the service that sets up the links (nvidia-fabricmanager)"},
-    {803, DECODE_NO_DEVICE, "library and kernel module are of different drivers: restart"},
+    {803, DECODE_NO_DEVICE, "library and kernel module belong to different drivers: restart"},
     {999, DECODE_FAILED, "look at dmesg; the device may need a reset"},
 };
 
@@ -96,7 +101,7 @@ static const struct meaning *meaning_of(int code) {
   return &other;
 }
 
-// Why there is no device. Without a driver CUDA calls it too old.
+// Why there is no device. Without a driver, CUDA reports one that is too old.
 static void explain_absence(const struct gpu_runtime *runtime, int code, const char *advice) {
   if (code == RUNTIME_OLD_DRIVER || code == RUNTIME_STUB_LIBRARY)
     snprintf(last_error, sizeof last_error, "no %s driver, or one too old; %s", runtime->vendor,
@@ -121,14 +126,19 @@ static enum decode_status explain(const struct gpu_runtime *runtime, const char 
   return meaning->status;
 }
 
-// Checks a call on a context. After any failure but a lack of memory, every later call fails the
-// same way.
+// Every later call fails the same way. But what cannot be recorded may still work when each step's
+// launches are queued again.
+static void lose(struct gpu_context *context) {
+  context->lost = !context->recording;
+  snprintf(context->words, sizeof context->words, "%s", last_error);
+}
+
+// Checks a call on a context, which is lost after any failure except running out of memory.
 static enum decode_status check(struct gpu_context *context, const char *what, int code) {
   const enum decode_status status = explain(context->runtime, what, code);
   if (status == DECODE_OK || status == DECODE_NO_MEMORY)
     return status;
-  context->lost = true;
-  snprintf(context->words, sizeof context->words, "%s", last_error);
+  lose(context);
   return status;
 }
 
@@ -179,6 +189,7 @@ static void close_context(struct gpu_context *context) {
     return;
   const struct gpu_runtime *runtime = context->runtime;
   runtime->device_set(context->device);
+  vendor_library_close(context->products);
   void *const events[] = {context->start, context->stop, context->mark[0], context->mark[1]};
   for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
     if (events[i])
@@ -324,9 +335,7 @@ static enum decode_status check_collective(struct gpu_context *context, const ch
     return DECODE_OK;
   snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN tells more", what,
            collectives->name, collectives->error_string(code), code);
-  // What a library cannot record it may still be able to do: then each step is launched anew.
-  context->lost = !context->recording;
-  snprintf(context->words, sizeof context->words, "%s", last_error);
+  lose(context);
   return DECODE_FAILED;
 }
 
@@ -385,6 +394,55 @@ static enum decode_status launch(struct gpu_context *context, const struct gpu_l
   return status == DECODE_OK ? queue(context, one) : status;
 }
 
+// gfx940 to gfx942 have the E4M3 without a negative zero ("hipDataType" in AMD's HIP
+// documentation).
+static void open_products(struct gpu_context *context) {
+  const struct gpu_runtime *runtime = context->runtime;
+  struct gpu_device device;
+  context->products_tried = true;
+  if (describe(context->device, &device) != DECODE_OK)
+    snprintf(context->products_words, sizeof context->products_words, "%.250s", last_error);
+  else
+    context->products = vendor_library_open(
+        runtime->vendor_kind, &runtime->products, !strncmp(device.architecture, "gfx94", 5),
+        context->products_words, sizeof context->products_words);
+}
+
+// A product that the library does not take, with the reason in `why`, leaves no error behind.
+static enum decode_status declined(const struct gpu_context *context, int failed, const char *why) {
+  if (!failed)
+    return DECODE_OK;
+  context->runtime->error_clear();
+  return fail(DECODE_UNSUPPORTED, why);
+}
+
+static enum decode_status multiplies(struct gpu_context *context, const struct vendor_size *size) {
+  const enum decode_status status = ready(context);
+  char why[256];
+  if (status != DECODE_OK)
+    return status;
+  if (!context->products_tried)
+    open_products(context);
+  if (!context->products)
+    return fail(DECODE_UNSUPPORTED, context->products_words);
+  return declined(context, vendor_prepare(context->products, size, why, sizeof why), why);
+}
+
+static enum decode_status multiply(struct gpu_context *context,
+                                   const struct vendor_product *product) {
+  const enum decode_status status = multiplies(context, &product->size);
+  char why[256];
+  return status != DECODE_OK ? status
+                             : declined(context,
+                                        vendor_multiply(context->products, product, context->stream,
+                                                        why, sizeof why),
+                                        why);
+}
+
+static const char *multiplied_by(const struct gpu_context *context) {
+  return context->products ? vendor_library_name(context->products) : "";
+}
+
 static enum decode_status tensor_map(struct gpu_context *context, struct tensor_map *map) {
   const enum decode_status status = ready(context);
   if (status != DECODE_OK)
@@ -406,7 +464,7 @@ static void graph_free(struct gpu_context *context, struct gpu_graph *graph) {
   free(graph);
 }
 
-// The launches and their arguments behind them.
+// The launches, followed by their arguments.
 static struct gpu_launch *copy_launches(const struct gpu_launch *launches, size_t count) {
   size_t bytes = count * sizeof *launches;
   for (size_t i = 0; i < count; i++)
@@ -424,7 +482,8 @@ static struct gpu_launch *copy_launches(const struct gpu_launch *launches, size_
   return copies;
 }
 
-// Kernels are found, and allowed their memory, before: not everything may be done while recording.
+// Kernels are found, and granted their memory, beforehand: not everything is allowed while
+// recording.
 static enum decode_status prepare_kernels(struct gpu_context *context,
                                           const struct gpu_graph *graph) {
   enum decode_status status = DECODE_OK;
@@ -446,7 +505,7 @@ static bool refuse_recording(const struct gpu_runtime *runtime, int code, struct
   return false;
 }
 
-// Where it fails, graph->form.fallback says why.
+// If it fails, graph->form.fallback says why.
 static bool record(struct gpu_context *context, struct gpu_graph *graph) {
   const struct gpu_runtime *runtime = context->runtime;
   void *recorded = NULL;
@@ -471,7 +530,7 @@ static bool record(struct gpu_context *context, struct gpu_graph *graph) {
   return status == DECODE_OK;
 }
 
-// A runtime that cannot record only loses speed.
+// If the runtime cannot record, only speed is lost.
 static enum decode_status record_if_possible(struct gpu_context *context, struct gpu_graph *graph) {
   if (record(context, graph)) {
     snprintf(graph->form.form, sizeof graph->form.form, "recorded graph");
@@ -526,7 +585,8 @@ static enum decode_status queue_graph(struct gpu_context *context, const struct 
   return status;
 }
 
-// Marks the end of what is queued and waits for the mark before it: the queue stays short, and is
+// Records a mark at the end of the queue and waits for the mark before it: the queue stays short
+// but never runs empty.
 // never empty.
 static enum decode_status wait_for_mark(struct gpu_context *context) {
   const struct gpu_runtime *runtime = context->runtime;
@@ -605,8 +665,8 @@ static void *abort_communicator(void *argument) {
   return NULL;
 }
 
-// Whoever is about to bring something sees `parted`, or has brought it a moment later. An abort may
-// wait for the graphs that hold all-reduces to be freed, which is up to others.
+// Whoever is about to start an all-reduce sees `parted`, or has started it a moment later. An abort
+// may wait for graphs with all-reduces to be freed, which is up to others.
 static void end_waiting(struct gpu_context *const *contexts, int count) {
   const struct timespec moment = {.tv_nsec = 20000000};
   for (int i = 0; i < count; i++)
@@ -692,6 +752,9 @@ const struct gpu_driver gpu_driver = {
     .copy_out = copy_out,
     .launch = launch,
     .wait = wait_for,
+    .multiply = multiply,
+    .multiplies = multiplies,
+    .multiplied_by = multiplied_by,
     .tensor_map = tensor_map,
     .graph_make = graph_make,
     .graph_run = graph_run,

@@ -4,13 +4,13 @@
 
 #include "kernels/decode.h"
 
-// Keeps the words, and returns the status.
+// Stores the words, and returns the status.
 enum decode_status failure_keep(enum decode_status status, const char *words);
 
-// Keeps the driver's words, unless the status is DECODE_OK, and returns the status.
+// Stores the driver's words, unless the status is DECODE_OK, and returns the status.
 enum decode_status failure_told(enum decode_status status);
 
-// "" before any.
+// "" before any failure.
 const char *failure_words(void);
 
 #endif

@@ -1,4 +1,4 @@
-// identity: what CUDA's and HIP's devices are known by, as texts [size] in `out`.
+// identity: what identifies CUDA and HIP devices, as texts [size] in `out`.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_IDENTITY_H
 #define PERTOKEN_KERNELS_GPU_HOST_IDENTITY_H
 

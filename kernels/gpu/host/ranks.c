@@ -3,9 +3,11 @@
 #include "kernels/gpu/host/crew.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
-#include "kernels/gpu/host/launches.h"
-#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/prompt.h"
 #include "kernels/gpu/host/state.h"
+#include "kernels/gpu/launches/exchange.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,11 +16,11 @@
 #include <string.h>
 #include <time.h>
 
-// How long all ranks may take with a job, and the others once one is done with it. Long enough for
-// anything that works: what ends here would never end.
+// How long all ranks may take for a job, and how long the others may take once one is done. Long
+// enough for anything that works: what is ended here would never end by itself.
 static const double max_s = 900, behind_s = 120;
 static const double look_s = 0.1;
-// What ranks have to end with an error, once they were told to.
+// How long ranks have to end with an error once they were told to.
 static const double end_s = 60;
 
 struct rank {
@@ -33,8 +35,9 @@ struct gpu_ranks {
   bool loaded, joined, ended, broken;
   enum decode_status status; // once broken
   char words[512];
-  // What a job takes and gives.
-  int steps, repeats;
+  // A job's inputs and results.
+  int steps, repeats, position;
+  struct decode_prompt prompt;
   double seconds; // of rank 0
   struct gpu_context *contexts[MAX_DECODE_RANKS];
   struct rank rank[];
@@ -74,7 +77,7 @@ static void note_rank(struct gpu_ranks *ranks, int rank, enum decode_status stat
   note(ranks, status, text);
 }
 
-// Joining is of no rank, though one does it.
+// A failure to join belongs to no rank, although one does the joining.
 static void note_first(struct gpu_ranks *ranks) {
   const int first = crew_first_failed(ranks->crew);
   if (first >= 0 && !ranks->joined && ranks->loaded)
@@ -83,7 +86,7 @@ static void note_first(struct gpu_ranks *ranks) {
     note_rank(ranks, first, crew_status(ranks->crew, first), crew_words(ranks->crew, first));
 }
 
-// Ends what waits, and notes why.
+// Ends whatever waits, and records why.
 static void give_up(struct gpu_ranks *ranks) {
   int done;
   note_first(ranks);
@@ -93,14 +96,14 @@ static void give_up(struct gpu_ranks *ranks) {
     ;
 }
 
-// False once a rank is too long behind the others, or all of them too long at it.
+// False once a rank is too far behind the others, or all have taken too long.
 static bool in_time(struct gpu_ranks *ranks, double start_s, double first_s, int done) {
   const double now = now_s();
   const bool behind = done > 0 && now - first_s > behind_s;
   if (!behind && now - start_s <= max_s)
     return true;
   note_rank(ranks, crew_first_busy(ranks->crew), DECODE_FAILED,
-            behind ? "it does not answer, while others are done" : "it does not answer");
+            behind ? "it does not answer, although others are done" : "it does not answer");
   return false;
 }
 
@@ -130,14 +133,14 @@ static enum decode_status together(struct gpu_ranks *ranks, crew_job *job) {
   return ranks->broken ? broken(ranks) : DECODE_OK;
 }
 
-// ---- what each does
+// ---- what each rank does
 
 static enum decode_status load(void *argument, int rank) {
   struct gpu_ranks *ranks = argument;
   struct rank *own = &ranks->rank[rank];
   const enum decode_status status = state_load(&own->state, own->device);
   ranks->contexts[rank] = own->state.context;
-  return status;
+  return status == DECODE_OK ? prompt_prepare(&own->state) : status;
 }
 
 static enum decode_status join(void *argument, int rank) {
@@ -153,7 +156,7 @@ static enum decode_status reduce(void *argument, int rank) {
   struct gpu_launch *launch = gpu_plan_all_reduce(&state->plan, state->base, &count);
   if (!launch)
     return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
-  // The first is not timed: in it the ranks wait until all of them are there.
+  // The first is not timed: it includes waiting until all ranks are there.
   enum decode_status status = failure_told(gpu_driver.launch(state->context, launch));
   if (status == DECODE_OK)
     status = failure_told(gpu_driver.timer_start(state->context));
@@ -175,6 +178,16 @@ static enum decode_status make_step(void *argument, int rank) {
 static enum decode_status run(void *argument, int rank) {
   struct gpu_ranks *ranks = argument;
   return state_run(&ranks->rank[rank].state, ranks->steps);
+}
+
+static enum decode_status set_position(void *argument, int rank) {
+  struct gpu_ranks *ranks = argument;
+  return state_set_position(&ranks->rank[rank].state, ranks->position);
+}
+
+static enum decode_status prefill(void *argument, int rank) {
+  struct gpu_ranks *ranks = argument;
+  return prompt_take(&ranks->rank[rank].state, &ranks->prompt);
 }
 
 static enum decode_status free_step(void *argument, int rank) {
@@ -201,7 +214,7 @@ static bool finish(struct gpu_ranks *ranks, crew_job *job) {
   return true;
 }
 
-// Where a rank does not come back from what it waits for, what it uses is left to it.
+// If a rank never returns from a wait, what it uses is not freed.
 void ranks_destroy(struct gpu_ranks *ranks) {
   if (!ranks || (ranks->crew && crew_first_busy(ranks->crew) >= 0))
     return;
@@ -277,6 +290,31 @@ enum decode_status ranks_run(struct gpu_ranks *ranks, int steps) {
   return together(ranks, run);
 }
 
+// A call that no rank could carry out is refused before it reaches them, and breaks nothing.
+enum decode_status ranks_set_position(struct gpu_ranks *ranks, int position) {
+  const enum decode_status status =
+      ranks->broken ? broken(ranks) : state_check_position(&ranks->rank[0].state, position);
+  ranks->position = position;
+  return status == DECODE_OK ? together(ranks, set_position) : status;
+}
+
+enum decode_status ranks_prefill(struct gpu_ranks *ranks, const struct decode_prompt *prompt) {
+  if (ranks->broken)
+    return broken(ranks);
+  const enum decode_status status = prompt_check(&ranks->rank[0].state, prompt);
+  ranks->prompt = *prompt;
+  return status == DECODE_OK ? together(ranks, prefill) : status;
+}
+
+// Shares differ in their number of rows, and a library need not take all of them.
+const char *ranks_prefill_library(const struct gpu_ranks *ranks) {
+  const struct decode_state *least = &ranks->rank[0].state;
+  for (int i = 1; i < ranks->count; i++)
+    if (prompt_library_products(&ranks->rank[i].state) < prompt_library_products(least))
+      least = &ranks->rank[i].state;
+  return prompt_library(least);
+}
+
 void ranks_step_form(const struct gpu_ranks *ranks, struct decode_step_form *out) {
   for (int i = 0; i < ranks->count; i++) {
     state_step_form(&ranks->rank[i].state, out);
@@ -298,7 +336,7 @@ enum decode_status ranks_all_reduce(struct gpu_ranks *ranks, int repeats,
   return status;
 }
 
-// All ranks have come to the same tokens, or they are not of one model.
+// All ranks must have the same tokens, or they do not belong to one model.
 enum decode_status ranks_tokens(struct gpu_ranks *ranks, int *out) {
   const size_t batch = (size_t)ranks->plan.request.batch;
   int other[256]; // the plan refuses larger batches
@@ -311,6 +349,29 @@ enum decode_status ranks_tokens(struct gpu_ranks *ranks, int *out) {
       status = failure_keep(DECODE_FAILED, "the ranks disagree about the tokens");
   }
   return status;
+}
+
+// All choose from the same x.
+enum decode_status ranks_chosen(struct gpu_ranks *ranks, int *out) {
+  const struct plan *plan = &ranks->plan;
+  const size_t count = (size_t)plan->request.shape.layers * (size_t)plan->experts.pairs;
+  if (ranks->broken)
+    return broken(ranks);
+  int *other = malloc((count > 0 ? count : 1) * sizeof *other);
+  if (!other)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  enum decode_status status = state_chosen(&ranks->rank[0].state, out);
+  for (int i = 1; i < ranks->count && status == DECODE_OK; i++) {
+    status = state_chosen(&ranks->rank[i].state, other);
+    if (status == DECODE_OK && memcmp(out, other, count * sizeof *out) != 0)
+      status = failure_keep(DECODE_FAILED, "the ranks disagree about the experts");
+  }
+  free(other);
+  return status;
+}
+
+enum decode_status ranks_touched(struct gpu_ranks *ranks, struct decode_touched *out) {
+  return ranks->broken ? broken(ranks) : state_touched(&ranks->rank[0].state, out);
 }
 
 static void scatter(const struct gpu_ranks *ranks, int rank, const float *from, float *out) {
@@ -338,7 +399,9 @@ enum decode_status ranks_logits(struct gpu_ranks *ranks, float *out) {
 }
 
 enum decode_status ranks_set_tokens(struct gpu_ranks *ranks, const int *in) {
-  enum decode_status status = ranks->broken ? broken(ranks) : state_check_tokens(&ranks->plan, in);
+  enum decode_status status = ranks->broken
+                                  ? broken(ranks)
+                                  : state_check_tokens(&ranks->plan, in, ranks->plan.request.batch);
   for (int i = 0; i < ranks->count && status == DECODE_OK; i++)
     status = state_copy_tokens(&ranks->rank[i].state, in);
   return status;

@@ -1,15 +1,17 @@
 // runtime: what CUDA and HIP have in common, as one table of functions, so that one driver
-// (driver_runtime.c) serves both: HIP's functions as they are (driver_hip.c), CUDA's behind
-// wrappers (driver_cuda.c); a plugin is linked with one of the two. Both runtimes number their
-// errors alike (cudaError_t, hipError_t).
+// (driver_runtime.c) serves both: HIP's functions directly (driver_hip.c), CUDA's behind wrappers
+// (driver_cuda.c); a plugin is linked with one of the two. Both runtimes use the same error numbers
+// (cudaError_t, hipError_t).
 //
 // Handles are the runtime's own pointers: streams, events, graphs, code, kernels.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 #define PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/library_file.h"
+#include "kernels/gpu/host/vendor_products.h"
+#include "kernels/gpu/plan/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +21,9 @@
 struct gpu_runtime {
   const char *vendor;  // "NVIDIA"
   const char *install; // what to do if the driver is missing or too old
-  struct gpu_collectives_source collectives;
+  struct library_file collectives;
+  struct library_file products; // vendor_products.h: which library, and its names
+  enum vendor_kind vendor_kind;
 
   int (*device_count)(int *);
   int (*device_set)(int); // of the calling thread
@@ -47,17 +51,17 @@ struct gpu_runtime {
 
   const char *(*error_name)(int);
   const char *(*error_string)(int);
-  int (*error_clear)(void); // the thread's last error, which is not a context's
+  int (*error_clear)(void); // the thread's last error, which belongs to no context
 
   // The embedded code that fits the device; kernels by name.
   int (*code_load)(int device, void **code);
   int (*code_unload)(void *code);
   int (*kernel_find)(void **kernel, void *code, const char *name);
   int (*kernel_shared)(void *kernel, size_t bytes);  // more than 48 KiB must be allowed first
-  int (*kernel_carveout)(void *kernel, int percent); // NULL without
+  int (*kernel_carveout)(void *kernel, int percent); // NULL if there is none
   int (*kernel_launch)(void *kernel, const struct gpu_launch *, void *stream, bool overlap);
-  int (*tensor_map)(struct tensor_map *);              // NULL without
-  int (*describe)(int device, struct gpu_device *out); // all but the memory
+  int (*tensor_map)(struct tensor_map *);              // NULL if there is none
+  int (*describe)(int device, struct gpu_device *out); // everything except the memory
 };
 
 extern const char gpu_runtime_name[]; // of the backend: "cuda"

@@ -2,9 +2,10 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
-#include "kernels/gpu/host/launches.h"
-#include "kernels/gpu/host/tuning.h"
 #include "kernels/gpu/host/wgmma_check.h"
+#include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/tuning.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum {
-  MIN_LAUNCHES = 32, // at a time: of a stage of one launch, the time between two counts little
+  MIN_LAUNCHES = 32, // at a time: for a stage of one launch, the gaps then count little
   MAX_REPEATS = 1 << 12
 };
 
@@ -41,7 +42,7 @@ static const char *stage_of(const struct step_launches *step, size_t i) {
   return space ? space + 1 : what;
 }
 
-// Was the stage's first launch before this one?
+// Whether the stage's first launch comes before this one.
 static bool is_known(const struct step_launches *step, size_t i) {
   for (size_t before = 0; before < i; before++) {
     if (strcmp(stage_of(step, before), stage_of(step, i)) == 0) {
@@ -51,7 +52,7 @@ static bool is_known(const struct step_launches *step, size_t i) {
   return false;
 }
 
-// The stage's launches, copied into `chosen` so often that they are enough.
+// The stage's launches, copied to `chosen` often enough for a measurement.
 static size_t choose(const struct step_launches *step, const char *name, struct gpu_launch *chosen,
                      size_t fewest, int *launches, int *copies) {
   size_t count = 0;
@@ -70,7 +71,7 @@ static size_t choose(const struct step_launches *step, const char *name, struct 
   return count;
 }
 
-// Seconds of one run of the graph, from as many as take long enough. The first is not timed.
+// Seconds per run of the graph, from as many runs as take long enough. The first is not timed.
 static enum decode_status time_graph(struct gpu_context *context, struct gpu_graph *graph,
                                      double least_s, double *seconds) {
   enum decode_status status = gpu_driver.graph_run(context, graph, 1);

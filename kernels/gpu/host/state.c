@@ -3,11 +3,19 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/failure.h"
-#include "kernels/gpu/host/launches.h"
 #include "kernels/gpu/host/tile_check.h"
-#include "kernels/gpu/host/tuning.h"
 #include "kernels/gpu/host/wgmma_check.h"
+#include "kernels/gpu/launches/fill.h"
+#include "kernels/gpu/launches/persistent.h"
+#include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/arithmetic.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/planner.h"
+#include "kernels/gpu/plan/tuning.h"
+#include "kernels/gpu/units.h"
+#include "kernels/quantised.h"
 #include "kernels/rope.h"
+#include "kernels/routing.h"
 #include "kernels/weights.h"
 
 #include <stdbool.h>
@@ -23,7 +31,7 @@ int state_device_count(void) {
   return count > 0 ? count : 0;
 }
 
-// With what the environment says of tuning, which goes into every record.
+// With the tuning from the environment, which goes into every record.
 static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
   if (status != DECODE_OK)
     return status;
@@ -55,8 +63,7 @@ enum decode_status state_plan(int device, const struct decode_request *request, 
   enum decode_status status = state_describe(device, &gpu);
   if (status != DECODE_OK)
     return status;
-  status = gpu_plan_make(request, &gpu, out, &why);
-  out->rank = rank;
+  status = gpu_plan_make(request, rank, &gpu, out, &why);
   return status == DECODE_OK ? status : failure_keep(status, why);
 }
 
@@ -92,19 +99,93 @@ static enum decode_status first_tokens(struct decode_state *state) {
   return state_copy_tokens(state, tokens);
 }
 
-// Cosine and sine of what the held position turns each pair by.
+void state_angles(const struct decode_shape *shape, int position, float *out) {
+  const int pairs = rope_width(shape) / 2;
+  double cosines[128], sines[128];
+  rope_turns(shape, position, cosines, sines);
+  for (int i = 0; i < pairs; i++) {
+    out[2 * i] = (float)cosines[i];
+    out[2 * i + 1] = (float)sines[i];
+  }
+}
+
+// The angles of the held position.
 static enum decode_status copy_angles(struct decode_state *state) {
   const struct decode_request *request = &state->plan.request;
-  const int pairs = request->shape.head_dim / 2;
-  double cosines[128], sines[128];
+  const int pairs = rope_width(&request->shape) / 2;
   float angles[256];
-  rope_turns(&request->shape, request->context - 1, cosines, sines);
-  for (int i = 0; i < pairs; i++) {
-    angles[2 * i] = (float)cosines[i];
-    angles[2 * i + 1] = (float)sines[i];
-  }
+  state_angles(&request->shape, request->context - 1, angles);
   return failure_told(gpu_driver.copy_in(state->context, at(state, REGION_ANGLES), angles,
                                          2 * (size_t)pairs * sizeof *angles));
+}
+
+static enum decode_status copy_routing(struct decode_state *state) {
+  const struct decode_request *request = &state->plan.request;
+  const size_t count = routing_entries(request);
+  uint16_t *table = count > 0 ? malloc(count * sizeof *table) : NULL;
+  if (count == 0)
+    return DECODE_OK;
+  if (!table)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  routing_fill(request, table);
+  const enum decode_status status = failure_told(
+      gpu_driver.copy_in(state->context, at(state, REGION_ROUTING), table, count * sizeof *table));
+  free(table);
+  return status;
+}
+
+// What any block of a tensor becomes; INT8 has no blocks and uses the entry with the largest value
+// 0.
+static void make_table(const struct quantised *quantised, struct fill_table *out) {
+  memset(out, 0, sizeof *out);
+  if (quantised->element == ELEMENT_INT8)
+    for (int i = 0; i < 256; i++)
+      out->codes[0][i] = (uint8_t)quantised->plain[i];
+  else
+    memcpy(out->codes, quantised->codes, sizeof out->codes);
+  memcpy(out->scales, quantised->scales, sizeof out->scales);
+}
+
+static enum decode_status copy_tables(struct decode_state *state) {
+  static const struct {
+    enum product_name product; // that it is part of
+    enum tensor tensor;
+  } tensors[] = {
+      {PRODUCT_QKV, TENSOR_WQ},
+      {PRODUCT_QKV, TENSOR_WK},
+      {PRODUCT_QKV, TENSOR_WV},
+      {PRODUCT_QKV, TENSOR_Q_A},
+      {PRODUCT_QKV, TENSOR_KV_A},
+      {PRODUCT_Q_B, TENSOR_Q_B},
+      {PRODUCT_WO, TENSOR_WO},
+      {PRODUCT_GATE_UP, TENSOR_GATE},
+      {PRODUCT_GATE_UP, TENSOR_UP},
+      {PRODUCT_DOWN, TENSOR_DOWN},
+      {PRODUCT_SHARED_GATE_UP, TENSOR_SHARED_GATE},
+      {PRODUCT_SHARED_GATE_UP, TENSOR_SHARED_UP},
+      {PRODUCT_SHARED_DOWN, TENSOR_SHARED_DOWN},
+      {PRODUCT_EXPERT_GATE_UP, TENSOR_EXPERT_GATE},
+      {PRODUCT_EXPERT_GATE_UP, TENSOR_EXPERT_UP},
+      {PRODUCT_EXPERT_DOWN, TENSOR_EXPERT_DOWN},
+      {PRODUCT_HEAD, TENSOR_EMBEDDING},
+      {PRODUCT_HEAD, TENSOR_HEAD},
+  };
+  const struct plan *plan = &state->plan;
+  struct fill_table *const tables = at(state, REGION_TABLES);
+  enum decode_status status = DECODE_OK;
+  for (size_t i = 0; i < sizeof tensors / sizeof tensors[0] && status == DECODE_OK; i++) {
+    const enum tensor tensor = tensors[i].tensor;
+    struct quantised quantised;
+    struct fill_table table;
+    const struct plan_product *product = &plan->product[tensors[i].product];
+    if (product->rows == 0 || !lies_in_units(product->weights))
+      continue;
+    quantise(product->weights, weights_scale(&plan->whole, tensor), &quantised);
+    make_table(&quantised, &table);
+    status =
+        failure_told(gpu_driver.copy_in(state->context, &tables[tensor], &table, sizeof table));
+  }
+  return status;
 }
 
 static enum decode_status fill(struct decode_state *state) {
@@ -153,6 +234,9 @@ enum decode_status state_make_step(struct decode_state *state) {
 
 void state_step_form(const struct decode_state *state, struct decode_step_form *out) {
   gpu_driver.graph_form(state->step, out);
+  if (state->plan.fallback && !*out->fallback)
+    snprintf(out->fallback, sizeof out->fallback, "%s", state->plan.fallback);
+  gpu_plan_arithmetic(&state->plan, out);
 }
 
 static enum decode_status take_memory(struct decode_state *state) {
@@ -172,6 +256,7 @@ static enum decode_status take_memory(struct decode_state *state) {
 }
 
 enum decode_status state_load(struct decode_state *state, int device) {
+  state->positions = state->plan.request.context;
   enum decode_status status = failure_told(gpu_driver.open(device, &state->context));
   if (status == DECODE_OK)
     status = tile_check(state->context, &state->plan);
@@ -183,13 +268,33 @@ enum decode_status state_load(struct decode_state *state, int device) {
   if (status == DECODE_OK)
     status = copy_angles(state);
   if (status == DECODE_OK)
+    status = copy_routing(state);
+  if (status == DECODE_OK)
+    status = copy_tables(state);
+  if (status == DECODE_OK)
     status = fill(state);
   return status == DECODE_OK ? first_tokens(state) : status;
 }
 
-enum decode_status state_check_tokens(const struct plan *plan, const int *tokens) {
-  for (int row = 0; row < plan->request.batch; row++)
-    if (tokens[row] < 0 || tokens[row] >= plan->whole.vocab)
+enum decode_status state_check_position(const struct decode_state *state, int position) {
+  return position >= 0 && position < state->positions
+             ? DECODE_OK
+             : failure_keep(DECODE_FAILED, "the position lies outside the cache");
+}
+
+enum decode_status state_set_position(struct decode_state *state, int position) {
+  enum decode_status status = state_check_position(state, position);
+  if (status != DECODE_OK || position + 1 == state->plan.request.context)
+    return status;
+  state->plan.request.context = position + 1;
+  state_free_step(state);
+  status = copy_angles(state);
+  return status == DECODE_OK ? state_make_step(state) : status;
+}
+
+enum decode_status state_check_tokens(const struct plan *plan, const int *tokens, int count) {
+  for (int i = 0; i < count; i++)
+    if (tokens[i] < 0 || tokens[i] >= plan->whole.vocab)
       return failure_keep(DECODE_FAILED, "a token lies outside the vocabulary");
   return DECODE_OK;
 }
@@ -210,4 +315,41 @@ enum decode_status state_logits(struct decode_state *state, float *out) {
   return failure_told(
       gpu_driver.copy_out(state->context, out, at(state, REGION_LOGITS),
                           (size_t)request->batch * (size_t)request->shape.vocab * sizeof *out));
+}
+
+enum decode_status state_chosen(struct decode_state *state, int *out) {
+  const struct plan *plan = &state->plan;
+  const struct plan_extent *extent = &plan->region[REGION_CHOSEN];
+  const size_t pairs = (size_t)plan->experts.pairs;
+  enum decode_status status = DECODE_OK;
+  for (int layer = 0; layer < plan->request.shape.layers && status == DECODE_OK; layer++) {
+    int *to = out + (size_t)layer * pairs;
+    if (layer >= extent->first_layer)
+      status = failure_told(
+          gpu_driver.copy_out(state->context, to,
+                              (const char *)at(state, REGION_CHOSEN) +
+                                  (size_t)(layer - extent->first_layer) * extent->layer_bytes,
+                              pairs * sizeof *to));
+    else
+      memset(to, 0xFF, pairs * sizeof *to); // -1
+  }
+  return status;
+}
+
+enum decode_status state_touched(struct decode_state *state, struct decode_touched *out) {
+  const size_t layers = (size_t)state->plan.request.shape.layers;
+  *out = (struct decode_touched){0};
+  if (state->plan.experts.layers == 0)
+    return DECODE_OK;
+  int *counts = malloc((layers + 1) * sizeof *counts);
+  if (!counts)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  const enum decode_status status = failure_told(gpu_driver.copy_out(
+      state->context, counts, at(state, REGION_TOUCHED), (layers + 1) * sizeof *counts));
+  for (size_t layer = 0; layer < layers && status == DECODE_OK; layer++)
+    out->experts += (uint64_t)counts[layer];
+  if (status == DECODE_OK)
+    out->steps = (uint64_t)counts[layers];
+  free(counts);
+  return status;
 }

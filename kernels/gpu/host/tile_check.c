@@ -4,8 +4,9 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
-#include "kernels/gpu/host/plan.h"
 #include "kernels/gpu/host/wgmma_check.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/plan.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// Integers from -8 to 8, none of them 0: exact in every type, and so are their sums.
+// Integers from -8 to 8 without 0: exact in every type, and so are their sums.
 static int check_value(int operand, int row, int element) {
   const uint32_t hash =
       weights_hash((uint64_t)operand, (uint64_t)row * TILE_CHECK_ELEMENTS + (uint64_t)element);
@@ -44,7 +45,8 @@ static bool check_passes(const float *c, int columns, int elements) {
   return true;
 }
 
-// What one check needs, on the device as on the host; both operands with room for 16 rows of BF16.
+// What one check needs, both on the device and on the host; both operands have room for 16 rows of
+// BF16.
 struct tile_operands {
   uint16_t a[TILE_CHECK_ROWS * TILE_CHECK_ELEMENTS], b[TILE_CHECK_ROWS * TILE_CHECK_ELEMENTS];
   float c[TILE_CHECK_ROWS * TILE_CHECK_ROWS];
@@ -100,9 +102,11 @@ static enum decode_status check_wgmma(struct gpu_context *context, const struct 
 
 enum decode_status tile_check(struct gpu_context *context, const struct plan *plan) {
   enum decode_status status = check_tile(context, plan, plan->request.types.kv, ELEMENT_BF16);
-  for (int p = 0; !plan->vector && p < PRODUCTS && status == DECODE_OK; p++)
-    status = plan->product[p].wgmma ? check_wgmma(context, plan, (enum product_name)p)
-                                    : check_tile(context, plan, plan->product[p].weights,
-                                                 plan->product[p].activations);
+  for (int p = 0; p < PRODUCTS && status == DECODE_OK; p++)
+    if (plan->product[p].rows > 0 && !plan->product[p].vector)
+      status = plan->product[p].wgmma
+                   ? check_wgmma(context, plan, (enum product_name)p)
+                   : check_tile(context, plan, gpu_plan_multiplied(&plan->product[p]),
+                                plan->product[p].activations);
   return status;
 }

@@ -1,13 +1,13 @@
-// tile_check: does the device's matrix unit lay its tiles out as the kernels assume? Small tiles of
-// whole numbers, whose sums are exact, are multiplied by the very code that a product uses.
+// tile_check: does the device's matrix unit lay its tiles out as the kernels assume? The code that
+// a product uses multiplies small tiles of whole numbers, whose sums are exact.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_TILE_CHECK_H
 #define PERTOKEN_KERNELS_GPU_HOST_TILE_CHECK_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
-#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/plan/plan.h"
 
-// Of the tile_check and rate kernels (arguments.h).
+// For the tile_check and rate kernels (arguments.h).
 enum {
   TILE_CHECK_ROWS = 16,
   TILE_CHECK_ELEMENTS = 64,
@@ -15,7 +15,7 @@ enum {
 };
 
 // Checks every kind of tile that the plan multiplies; attention multiplies keys and values by BF16.
-// DECODE_FAILED if one is laid out otherwise; see failure.h.
+// DECODE_FAILED if the layout of one differs; see failure.h.
 enum decode_status tile_check(struct gpu_context *context, const struct plan *plan);
 
 #endif

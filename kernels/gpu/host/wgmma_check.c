@@ -3,6 +3,7 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/plan/device.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -12,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Rows for more than a warpgroup's tiles, and no whole one; a step and a half in E4M3.
+// More rows than a warpgroup's tiles, and not a multiple of them; a step and a half in E4M3.
 enum { ROWS = 200, COLUMNS = 192, MAX_BATCH = 256 };
 
-// What the kernel works on, on the device as on the host; room for BF16.
+// What the kernel works on, both on the device and on the host; room for BF16.
 struct check_operands {
   uint16_t weights[ROWS * COLUMNS];
   uint16_t activations[MAX_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
@@ -23,7 +24,7 @@ struct check_operands {
   float output[MAX_BATCH * ROWS];
 };
 
-// Integers from -8 to 8, none of them 0: exact in every type.
+// Integers from -8 to 8 without 0: exact in every type.
 static int value_of(int operand, int row, int column) {
   const uint32_t hash = weights_hash((uint64_t)operand, (uint64_t)row * COLUMNS + (uint64_t)column);
   const int magnitude = 1 + (int)(hash >> 8) % 8;

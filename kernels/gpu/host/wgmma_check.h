@@ -1,19 +1,20 @@
-// wgmma_check: does the device multiply as product_wgmma.h assumes? The very kernel of a product
-// runs on a small matrix of whole numbers, whose sums are exact: this checks where each element
-// lies in shared memory and registers, what descriptors and tensor maps mean, and what lies beyond
-// a matrix.
+// wgmma_check: does the device multiply as product_wgmma.h assumes? A product's own kernel runs on
+// a small matrix of whole numbers, whose sums are exact: this checks where each element is in
+// shared memory and registers, what descriptors and tensor maps mean, and what is read beyond a
+// matrix.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 #define PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
-#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// *passes says what was found, if all calls of the driver succeeded: DECODE_OK. Else returns their
-// status; the words are the driver's error.
+// If all calls of the driver succeeded, returns DECODE_OK and *passes is the result. Otherwise
+// returns their status; the driver's error has the words.
 enum decode_status wgmma_check(struct gpu_context *context, const struct plan_product *product,
                                bool *passes);
 

@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
@@ -27,7 +28,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Of [scenario], beside the inputs.
+// Keys of [scenario] other than inputs.
 static const char *const head_keys[] = {"title",    "date",   "start",    "horizon",
                                         "baseline", "period", "inherits", "currency"};
 
@@ -42,7 +43,7 @@ static bool is_head_key(const char *name) {
 
 // ---- keys that stand for inputs
 
-// grid = REGION, for grid_intensity.
+// grid = REGION sets grid_intensity.
 static void take_grid(struct reading *reading, struct layer layer, const struct ini_key *key) {
   struct scenario *scenario = reading->scenario;
   const struct table *table = catalog_table(scenario->catalog, CATALOG_CARBON);
@@ -66,7 +67,7 @@ static void take_grid(struct reading *reading, struct layer layer, const struct 
   inputs_take(reading->inputs, layer, intensity, figure, key, reading->diagnostics);
 }
 
-// day_profile = consumer, for the 24 shares.
+// day_profile = consumer sets the 24 shares.
 static void take_day(struct reading *reading, struct layer layer, const struct ini_key *key) {
   struct scenario *scenario = reading->scenario;
   const int first = model_find(scenario->model, "day_share_1");
@@ -85,7 +86,7 @@ static void take_day(struct reading *reading, struct layer layer, const struct i
   }
 }
 
-// What the offer has a line for, unless the layer has a word of its own on it.
+// Assigns an input from a line of the offer, unless the layer sets it itself.
 static void assign_offered(const struct reading *reading, struct layer layer, const char *input,
                            const char *text, struct place place, const struct offer *offer) {
   const struct ini_key key = {input, text, place, place};
@@ -110,13 +111,13 @@ static void add_offer(const struct reading *reading, struct layer layer, const s
       (struct scenario_offer){layer.origin, layer.option, layer.which_case, offer, place};
 }
 
-// quote = FILE, for the inputs that a vendor's offer has a line for. A net price takes no discount
-// of the scenario's.
+// quote = FILE sets the inputs that a vendor's offer has a line for. The scenario's discount does
+// not apply to a net price.
 static void take_offer(struct reading *reading, struct layer layer, const struct ini_key *key) {
   struct arena *arena = reading->arena;
   if (layer.option < 0) {
     diagnostics_error(reading->diagnostics, key->place,
-                      "an offer is of one option: '%s' belongs in [option ID]", key->name);
+                      "an offer applies to one option: '%s' belongs in [option ID]", key->name);
     return;
   }
   const char *path = source_beside(key->value_place.source->name, key->value, arena);
@@ -159,7 +160,7 @@ static const struct shorthand *find_shorthand(const struct reading *reading, con
   return NULL;
 }
 
-// Every key that could stand where `name` stands, for a suggestion.
+// The nearest of the keys that could be used in place of `name`, for a suggestion.
 static const char *nearest_key(const struct reading *reading, const char *name, bool selections) {
   const struct model *model = reading->scenario->model;
   if (model->count > MAX_CANDIDATES)
@@ -187,7 +188,7 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
                       name);
   else if (currency_is_rate(name))
     diagnostics_error(reading->diagnostics, key->place,
-                      "the report is in USD: '%s' means nothing without 'currency' in [scenario]",
+                      "the report is in USD: '%s' has no effect without 'currency' in [scenario]",
                       name);
   else if (d >= 0)
     diagnostics_error(reading->diagnostics, key->place,
@@ -213,7 +214,8 @@ static void unknown_head_key(struct reading *reading, const struct ini_key *key)
                     did_you_mean(nearest, reading->arena));
 }
 
-// As an input, or what stands for some; an empty word for these takes back what the file inherits.
+// Takes a key as an input, or as one that stands for inputs; an empty value of the latter undoes
+// what the file inherits.
 static bool assign_input(struct reading *reading, struct layer layer, const char *name,
                          const struct ini_key *key) {
   const struct shorthand *shorthand = find_shorthand(reading, name);
@@ -226,7 +228,8 @@ static bool assign_input(struct reading *reading, struct layer layer, const char
   return true;
 }
 
-// As a selection of an option, or (-1) the workload. False when `name` is none.
+// Takes a key as a selection of an option, or (-1) the workload. False if `name` is not a
+// selection.
 static bool select_key(struct reading *reading, int option, const char *name,
                        const struct ini_key *key) {
   return selection_take(&reading->selections[option + 1], option >= 0, name, key,
@@ -244,7 +247,7 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
     return;
   if (section_is_repeated(reading, section->kind, key->name))
     diagnostics_error(reading->diagnostics, key->place,
-                      "'%s' is given twice: it stands in another common section", key->name);
+                      "'%s' is given twice: it is in another common section", key->name);
   if (workload && select_key(reading, -1, key->name, key))
     return;
   if ((workload && !may_stand_in_workload(reading, key->name)) ||
@@ -266,7 +269,7 @@ static void refuse_selection(struct reading *reading, const char *name, const st
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);
 }
 
-// KEY or OPTION.KEY, in a case or after --set.
+// KEY or OPTION.KEY, in a case or with --set.
 static void assign_prefixed(struct reading *reading, struct layer layer, enum origin for_option,
                             const struct ini_key *key, const char *where) {
   const char *point = strchr(key->name, '.');
@@ -285,7 +288,7 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
     refuse_selection(reading, name, key, for_option == ORIGIN_SET_OPTION);
   else if (for_option == ORIGIN_SET_OPTION && is_head_key(name))
     diagnostics_error(reading->diagnostics, key->place,
-                      "--set changes inputs: '%s' stands in the file's [scenario]", name);
+                      "--set changes inputs: '%s' belongs in the file's [scenario]", name);
   else if (point && layer.option < 0)
     scenario_unknown_option(reading->scenario, prefix, key->place, reading->diagnostics);
   else
@@ -307,9 +310,11 @@ static void assign_section(struct reading *reading, const struct ini_section *se
   for (size_t k = 0; k < 2 * count; k++) {
     const struct ini_key *key = &section->keys[k < count ? k : k - count];
     if (names_offer(key->name) != (k >= count))
-      continue; // words of its own come first: an offer leaves them alone
+      continue; // keys of its own come first: an offer does not change them
     if (section_is_common(section->kind))
       assign_common(reading, section, key);
+    else if ((which >= 0 || option >= 0) && !strcmp(key->name, SECTION_LABEL))
+      continue; // sections.h has read it
     else if (which >= 0)
       assign_prefixed(reading, (struct layer){ORIGIN_CASE, -1, (size_t)which}, ORIGIN_CASE_OPTION,
                       key, where);
@@ -358,7 +363,7 @@ static void assign_to_common(struct reading *reading, const char *name, const ch
                 reading->diagnostics);
 }
 
-// NAME_applies: yes in the options of the list, no in all others.
+// NAME_applies: yes in the listed options, no in all others.
 static void assign_options(struct reading *reading, const struct ini_key *list, const char *name) {
   const char *at = list->value;
   assign_to_common(reading, name, "no", list->value_place);
@@ -377,7 +382,7 @@ static void assign_options(struct reading *reading, const struct ini_key *list, 
   }
 }
 
-// The numbers of its formula as inputs, with the item's source, date and quote.
+// The numbers in its formula as inputs, with the item's source, date and quote.
 static void assign_item(struct reading *reading, const struct ini_section *section) {
   static const char *const attributes[] = {"source", "date", "quote"};
   const struct model *model = reading->scenario->model;
@@ -406,10 +411,10 @@ static void assign_item(struct reading *reading, const struct ini_section *secti
   for (size_t a = 0; a < sizeof attributes / sizeof attributes[0] && !numbers; a++)
     if (said[a])
       diagnostics_error(reading->diagnostics, said[a]->place,
-                        "'%s' is of the numbers in the formula, and there are none", attributes[a]);
+                        "'%s' applies to numbers in the formula; it has none", attributes[a]);
 }
 
-// The items first: what [common] says of their numbers stands in place of them.
+// Items come first: what [common] states about their numbers replaces these.
 void assign_all(struct reading *reading) {
   const struct scenario *scenario = reading->scenario;
   const struct scenario_text *text = reading->text;

@@ -24,8 +24,8 @@
 
 enum { MAX_PERIODS_PER_YEAR = 12 };
 
-// [scenario] period replaces what the model says of a period's length. It is not an input: the columns
-// of every sheet depend on it, in all cases alike.
+// [scenario] period replaces the model's length of a period. It is not an input: the columns of
+// every sheet depend on it, in all cases.
 static void read_period(struct reading *reading, struct model *model) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   const struct ini_key *key = reading_head_key(reading, "period");
@@ -60,14 +60,22 @@ static void mention_tiers(struct model *model, const char *value) {
       model_mention(model, tiers_input(model, d, 0, 0, model->arena));
 }
 
-// Every key of the scenario and of --set may give an input; a question's own words do not.
+// Mentions a key; an offer may state a warranty, too.
+static void mention(struct model *model, const char *key) {
+  const char *last = strrchr(key, '.');
+  model_mention(model, key);
+  if (!strcmp(last ? last + 1 : key, "quote"))
+    model_mention(model, "warranty");
+}
+
+// Every key of the scenario and of --set may give an input, but a question's own keys do not.
 static void mention_keys(const struct reading *reading, struct model *model) {
   for (size_t i = 0; i < reading->spoken->section_count; i++) {
     const struct ini_section *section = &reading->spoken->sections[i];
     const bool asks = section_is_question(section->kind) && strcmp(section->kind, "free") != 0;
     for (size_t k = 0; k < section->key_count; k++)
       if (!asks || strchr(section->keys[k].name, '.'))
-        model_mention(model, section->keys[k].name);
+        mention(model, section->keys[k].name);
     for (size_t k = 0; k < section->key_count && !asks; k++)
       mention_tiers(model, section->keys[k].value);
   }
@@ -86,7 +94,8 @@ static void add_items(const struct reading *reading, struct model *model) {
   own_items_finish(model);
 }
 
-// What the engine itself looks up by name. Without them no key of the scenario would mean anything.
+// What the engine itself looks up by name. Without these no key of the scenario would have any
+// effect.
 static int check_relied_on(const struct model *model, struct diagnostics *diagnostics) {
   static const char *const names[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
                                       "throughput"};

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-// No rate comes from the catalogue: such a figure only stands in for a missing one.
+// The catalogue gives no rates: a figure with this origin only stands in for a missing one.
 #define PRETENDED ORIGIN_CATALOGUE
 
 const char *currency_read(struct reading *reading) {
@@ -35,7 +35,7 @@ bool currency_is_rate(const char *key) {
   return !strncmp(key, rate, length) && (!key[length] || key[length] == '.');
 }
 
-// What-ifs may change a rate without a source of their own; the scenario's own rate has one.
+// What-ifs may change a rate without stating a source; the scenario's own rate needs one.
 static void check_source(const struct figure *rate, struct diagnostics *diagnostics) {
   const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION;
   if (!what_if && (!*rate->source || !*rate->date))
@@ -83,7 +83,8 @@ static long case_in_usd(const struct resolving *resolving, int declaration) {
   return -1;
 }
 
-// One formula serves all cases: a zero is a zero in any currency, other amounts are in one.
+// One formula serves all cases, so their amounts must be in one currency; zero is zero in any
+// currency.
 static bool is_in_one_currency(const struct resolving *resolving, int declaration, long usd) {
   const struct scenario *scenario = resolving->scenario;
   for (size_t c = 0; c < scenario->case_count; c++) {
@@ -93,8 +94,8 @@ static bool is_in_one_currency(const struct resolving *resolving, int declaratio
     const size_t which = c ? c : (size_t)usd;
     diagnostics_error(
         resolving->diagnostics, resolving_figures(resolving, which)[declaration]->place,
-        "case '%s' has '%s' of option '%s' in another currency than case '%s': give "
-        "it in one of USD and %s in both",
+        "case '%s' gives '%s' of option '%s' in a different currency than case '%s': use either "
+        "USD or %s in both",
         scenario->cases[which], scenario->model->declarations[declaration].name,
         resolving->option->id, scenario->cases[c ? (size_t)usd : 0], scenario->model->currency);
     return false;
@@ -102,8 +103,8 @@ static bool is_in_one_currency(const struct resolving *resolving, int declaratio
   return true;
 }
 
-// Every rate has a source: it makes no claim of an assumption. Of one that is missing currency_check
-// speaks, and nothing else is to say so too.
+// A rate has a source, but is an assumption all the same, not a claim. For a missing one, a
+// stand-in keeps others from reporting what currency_check reports.
 static void settle_rate(const struct resolving *resolving) {
   const int rate = model_find(resolving->scenario->model, "exchange_rate");
   for (size_t c = 0; c < resolving->scenario->case_count && rate >= 0; c++) {

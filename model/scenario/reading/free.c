@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-// Where the number at the start of a bound ends; the bound's beginning where there is none.
+// The end of the number at the start of a bound, or the start of the bound if it has no number.
 static const char *after_number(const char *bound) {
   double value;
   const char *digits = bound + (*bound == '-' || *bound == '+');
@@ -21,7 +21,7 @@ static const char *after_number(const char *bound) {
   return length ? digits + length : bound;
 }
 
-// "2000 .. 8000 token/s": the low end may leave its unit to the high end.
+// "2000 .. 8000 token/s": the low end may omit its unit.
 static bool split_bounds(const char *text, const char **low, const char **high,
                          struct arena *arena) {
   const char *dots = strstr(text, "..");
@@ -86,7 +86,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   const struct declaration *input = &model->declarations[d];
   if (input->choice_count || input->integer) {
     diagnostics_error(reading->diagnostics, key->place,
-                      "'%s' is %s: it cannot be free: write one scenario for each value", name,
+                      "'%s' is %s, which cannot be free: write one scenario for each value", name,
                       input->choice_count ? "a choice" : "a whole number");
     return false;
   }
@@ -95,7 +95,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
     return false;
   if (within(input, quantity->low) && within(input, quantity->high))
     return true;
-  diagnostics_error(reading->diagnostics, key->value_place, "'%s' goes beyond the limits of '%s'",
+  diagnostics_error(reading->diagnostics, key->value_place, "'%s' exceeds the limits of '%s'",
                     key->value, name);
   return false;
 }
@@ -110,7 +110,7 @@ void frees_read(struct reading *reading) {
       scenario->free_count++;
 }
 
-// Evidence or a price that the option names stands for the quantity as well as a value of its own.
+// Evidence or a price that the option names gives the quantity a value, like one that it states.
 static bool is_chosen(const struct resolving *resolving, const char *input) {
   const struct selections *selections = &resolving->selections;
   if (!strcmp(input, "throughput") || !strcmp(input, "decode_throughput"))

@@ -1,4 +1,4 @@
-// free: [free] of a scenario: inputs whose value nobody stated, each with the range in which it may
+// free: [free] of a scenario: inputs whose value is not known, each with the range in which it may
 // lie.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_FREE_H
 #define PERTOKEN_MODEL_SCENARIO_READING_FREE_H
@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-// By a key of [free]: what an audit searches. Where nothing else gives the input a value, the middle
-// of the range stands in.
+// A key of [free]: an audit searches its range. If nothing else gives the input a value, the
+// midpoint of the range is used.
 struct free_quantity {
   const char *key; // "mi325x.throughput", "electricity_price"
   struct place place;
@@ -21,16 +21,17 @@ struct free_quantity {
   double low, high;        // base units; low < high
 };
 
-// Fills scenario->frees. Errors at the key or its value: an unknown option or input, one that is a
-// choice or a whole number, bounds that bounds_parse refuses or that leave the input's limits.
+// Fills scenario->frees. Errors are at the key or its value: an unknown option or input, an input
+// that is a choice or a whole number, bounds that bounds_parse refuses or that exceed the input's
+// limits.
 void frees_read(struct reading *reading);
 
-// Puts the middle of a range where the option was given no value for the input in a case. figures:
+// Uses the midpoint of a range if the option was given no value for the input in a case. figures:
 // [model->count].
 void frees_fill(const struct resolving *resolving, const struct figure **figures);
 
-// "2000 .. 8000 token/s": two quantities like `unit`, of which the low one may leave its unit to
-// the other. False after an error: an end missing, another dimension, low not below high.
+// "2000 .. 8000 token/s": two quantities like `unit`; the low one may omit its unit. False after an
+// error: a missing end, another dimension, low not below high.
 bool bounds_parse(const char *text, struct place place, const struct unit *unit, double *low,
                   double *high, struct diagnostics *diagnostics);
 

@@ -15,12 +15,14 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
+#include "model/scenario/sources/recorded_prefill.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-// What a step grades or warns of.
+// The object of a step that grades or warns.
 struct subject {
   struct scenario *scenario;
   struct option *option;
@@ -54,8 +56,17 @@ const struct graded_input graded_inputs[GRADED_INPUTS] = {
     {"burst_rate", SHOWN_PRICE},
 };
 
-// The relative change of the cost per token when each of some inputs alone falls and rises by a swing:
-// a block of cases, in which case 0 is the option as it stands. -1 is no input, and moves nothing.
+enum grade grading_counted(const struct scenario *scenario, const struct option *option,
+                           int declaration, enum grade grade) {
+  const bool added = option->serving_estimate &&
+                     (declaration == model_find(scenario->model, "decode_throughput") ||
+                      declaration == model_find(scenario->model, "prefill_throughput"));
+  return added ? grade_weaker(grade, GRADE_PROJECTED) : grade;
+}
+
+// The relative change of the cost per token if each of some inputs alone falls and rises by a
+// swing: computed as a block of cases, of which case 0 is the unchanged option. -1 is not an input,
+// and moves nothing.
 static void find_influences(const struct scenario *scenario, const struct option *option,
                             const int *inputs, size_t count, double *influences) {
   const struct model *model = scenario->model;
@@ -79,8 +90,8 @@ static void find_influences(const struct scenario *scenario, const struct option
   arena_free(&scratch);
 }
 
-// What counts for the headline: the inputs of the table (-1 for one that the option computes), then
-// every number in the user's items.
+// The inputs that may count for the headline: those of the table (-1 for one that the option
+// computes), then every number in the user's items.
 struct weighing {
   int *inputs;
   double *influences;
@@ -140,7 +151,9 @@ static void grade_shown(const struct subject *subject) {
     const enum shown_grade which = graded_inputs[g].shown;
     if (figure->origin <= ORIGIN_RENT)
       continue;
-    shown[which] = seen[which] ? grade_weaker(shown[which], figure->grade) : figure->grade;
+    const int d = model_find(subject->scenario->model, graded_inputs[g].input);
+    const enum grade grade = grading_counted(subject->scenario, option, d, figure->grade);
+    shown[which] = seen[which] ? grade_weaker(shown[which], grade) : grade;
     seen[which] = true;
   }
   for (int which = 0; which < SHOWN_GRADES; which++)
@@ -163,7 +176,8 @@ static void grade_option(const struct subject *subject) {
     const struct figure *figure =
         d < 0 ? &figure_none : option_figure(scenario, option, scenario->selected, d);
     if (figure->origin > ORIGIN_RENT && weighing.influences[i] > GRADE_MATTERS)
-      option->headline_grade = grade_weaker(option->headline_grade, figure->grade);
+      option->headline_grade =
+          grade_weaker(option->headline_grade, grading_counted(scenario, option, d, figure->grade));
   }
   list_graded(option, &weighing, subject->arena);
   arena_free(&scratch);
@@ -184,7 +198,7 @@ static void list_not_included(const struct subject *subject) {
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
     if (option->rented && input->only_with < 0)
-      continue; // what was asked for counts in a rent as well
+      continue; // an opt-in input counts for a rent as well
     const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
     bool zero = option->graph->state[d] == GRAPH_INPUT && figure->origin != ORIGIN_CATALOGUE &&
                 option_value(scenario, option, d, 0) == 0;
@@ -193,7 +207,7 @@ static void list_not_included(const struct subject *subject) {
                                           *option->not_included ? ", " : "", input->notice);
   }
   if (*option->not_included)
-    texts_add(&option->warnings, subject->arena, "not included, because at zero: %s",
+    texts_add(&option->warnings, subject->arena, "not included (set to zero): %s",
               option->not_included);
 }
 
@@ -205,23 +219,23 @@ static void warn_of_power(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
   if (load->origin == ORIGIN_RENT)
     texts_add(&option->warnings, subject->arena,
-              "its power is unknown, and so is its energy per token");
+              "its power is unknown, so its energy per token is too");
   if (amount(scenario, option, "idle_power") > amount(scenario, option, "load_power"))
     texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
 }
 
-// A count that somebody typed is kept, whole servers and racks or not.
+// A typed count is kept, whether or not it is a number of whole servers and racks.
 static void warn_of_units(const struct subject *subject) {
   const double count = amount(subject->scenario, subject->option, "accelerators");
   const double unit = amount(subject->scenario, subject->option, "purchase_unit");
   const double whole = unit > 0 ? ceil(count / unit) * unit : count;
   if (!subject->option->rented && whole != count)
     texts_add(&subject->option->warnings, subject->arena,
-              "%g accelerators are not whole purchase units: they are sold by %g, as %g", count,
-              unit, whole);
+              "%g accelerators are not whole purchase units: they are sold in units of %g, as %g",
+              count, unit, whole);
 }
 
-// A site that not even one purchase fits.
+// A site too small for even one purchase unit.
 static void warn_of_site(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   const double site = amount(scenario, subject->option, "site_power");
@@ -230,7 +244,7 @@ static void warn_of_site(const struct subject *subject) {
   const double peak = amount(scenario, subject->option, "site_peak_power");
   if (site > 0 && peak * unit > site * count)
     texts_add(&subject->option->warnings, subject->arena,
-              "the site's power, %.4g kW, is less than the peak of one purchase unit, %g "
+              "the site power, %.4g kW, is less than the peak of one purchase unit, %g "
               "accelerators: %.4g kW",
               site / 1000, unit, peak * unit / count / 1000);
 }
@@ -249,12 +263,20 @@ static void warn_of_overlaps(const struct subject *subject) {
   if (amount(scenario, option, "demand_charge") > 0)
     texts_add(
         &option->warnings, subject->arena,
-        "average electricity prices often include the demand charge: make sure this one does not");
+        "average electricity prices often include the demand charge: check that this one does not");
   if (amount(scenario, option, "build_price") > 0)
     texts_add(
         &option->warnings, subject->arena,
         "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
         100 * amount(scenario, option, "facility_residual"));
+}
+
+// An input's label within a sentence: "list price per accelerator".
+static const char *named(const struct subject *subject, const char *input) {
+  const struct model *model = subject->scenario->model;
+  char *label = arena_copy(subject->arena, model->declarations[model_find(model, input)].label);
+  *label = (char)tolower((unsigned char)*label);
+  return label;
 }
 
 static void warn_of_age(const struct subject *subject) {
@@ -269,7 +291,7 @@ static void warn_of_age(const struct subject *subject) {
         date_parse(figure->date, &of) && date_is_stale(of, today))
       texts_add(&option->warnings, subject->arena,
                 "the price is stale: %s dates from %s, over 12 months before %s",
-                graded_inputs[g].input, figure->date, scenario->date);
+                named(subject, graded_inputs[g].input), figure->date, scenario->date);
   }
   const struct figure *rate = figure_of(scenario, option, "exchange_rate");
   if (is_there(rate) && date_parse(rate->date, &of) && date_is_stale(of, today))
@@ -278,7 +300,7 @@ static void warn_of_age(const struct subject *subject) {
               scenario->date);
 }
 
-// What went wrong while measuring goes with the figure.
+// Problems during the measurement are reported with the figure.
 static void warn_of_record(const struct subject *subject) {
   struct option *option = subject->option;
   if (!option->record)
@@ -289,11 +311,11 @@ static void warn_of_record(const struct subject *subject) {
   const struct measurement_step_form *form = &option->record->step_form;
   if (*form->fallback)
     texts_add(&option->warnings, subject->arena,
-              "the measurement took longer than necessary: %s, because %s", form->form,
+              "the measured system was slower than it could be: %s, because %s", form->form,
               form->fallback);
 }
 
-// The inputs that an offer has a line for, and the option takes from elsewhere.
+// Inputs that the offer has a line for, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
   struct texts names = {0};
   for (int line = 0; line < OFFER_LINES; line++) {
@@ -324,23 +346,30 @@ static void warn_of_offer(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "not included in the offer %s: %s", name,
               texts_joined(&missing, subject->arena));
   if (*typed)
-    texts_add(&option->warnings, subject->arena, "not as the offer %s has it: %s", name, typed);
+    texts_add(&option->warnings, subject->arena, "differs from the offer %s: %s", name, typed);
   if (count != offer->accelerators)
     texts_add(&option->warnings, subject->arena,
-              "the offer %s is of %d accelerators, and this is of %g at its prices", name,
+              "the offer %s covers %d accelerators; this option has %g at its prices", name,
               offer->accelerators, count);
 }
 
-// A rate that was measured with hits and has them taken off once more is too high.
+// The probe reads its prompts in full, without cache hits.
+static bool is_recorded_prefill(const struct subject *subject) {
+  const struct figure *prefill =
+      figure_of(subject->scenario, subject->option, "prefill_throughput");
+  return subject->option->record && prefill->origin == ORIGIN_CATALOGUE;
+}
+
+// A rate that was measured with hits, and from which they are deducted again, is too high.
 static void warn_of_hits(const struct subject *subject) {
   const struct figure *counted =
       figure_of(subject->scenario, subject->option, "prefill_includes_hits");
-  if (counted->origin == ORIGIN_DEFAULT &&
+  if (counted->origin == ORIGIN_DEFAULT && !is_recorded_prefill(subject) &&
       amount(subject->scenario, subject->option, "cache_hit") > 0 &&
       is_there(figure_of(subject->scenario, subject->option, "prefill_throughput")))
     texts_add(&subject->option->warnings, subject->arena,
-              "cache_hit is taken off what is prefilled: where prefill_throughput already counts "
-              "tokens from the cache, say prefill_includes_hits = yes, else no");
+              "cache_hit is deducted from the prefill work: if prefill_throughput already counts "
+              "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
 }
 
 static void warn_of_throughput(const struct subject *subject) {
@@ -356,14 +385,22 @@ static void warn_of_throughput(const struct subject *subject) {
               option_doubt(option));
   if (option->decode_only)
     texts_add(&option->warnings, subject->arena,
-              "upper bound, decode only: the throughput leaves out prefill, so serving costs more");
+              "upper bound, decode only: the throughput leaves out prefill, so serving costs "
+              "more%s%s",
+              *option->prefill_lack ? "; " : "", option->prefill_lack);
+  if (option->serving_estimate && option->record)
+    texts_add(
+        &option->warnings, subject->arena,
+        "the throughput is a serving estimate, with prefill and decoding one after the other: it "
+        "ignores savings from batching both, cache memory limits and scheduling; %s",
+        recorded_prefill_caveat(option->record, subject->arena));
   if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
     texts_add(
         &option->warnings, subject->arena,
         "the throughput counts input and output tokens together, and so does the cost per token");
 }
 
-// Idle power measured in one option and taken as the load power in another tilts a comparison.
+// Idle power measured in one option but taken as the load power in another biases a comparison.
 static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
   bool given = false, missing = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -372,9 +409,9 @@ static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
     missing |= !has;
   }
   if (given && missing)
-    texts_add(&scenario->warnings, arena,
-              "idle power is given for only some options; the others idle at their "
-              "power under load");
+    texts_add(
+        &scenario->warnings, arena,
+        "idle power is given for only some options; for the others, power under load is used");
 }
 
 static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
@@ -384,7 +421,7 @@ static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
     texts_add(&scenario->warnings, arena, "there are no records in '%s'", directory);
 }
 
-// Rounds of a benchmark are months of software apart.
+// Rounds of a benchmark are months of software development apart.
 static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
   const struct evidence *first = NULL;
   const char *list = "";
@@ -395,7 +432,7 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
       continue;
     first = first ? first : evidence;
     differ |= strcmp(first->date, evidence->date) != 0;
-    list = arena_printf(arena, "%s%s%s of %s", list, *list ? ", " : "", scenario->options[o].id,
+    list = arena_printf(arena, "%s%s%s of %s", list, *list ? ", " : "", scenario->options[o].label,
                         evidence->date);
   }
   if (differ)
@@ -422,15 +459,15 @@ static void refuse_unlike(struct scenario *scenario, struct arena *arena,
     const char *family = workload_family_note(&baseline->workload, &option->workload, arena);
     const char *difference = workload_difference(&baseline->workload, &option->workload, arena);
     if (family)
-      texts_add(&scenario->warnings, arena, "%s and %s are compared in %s", baseline->id,
-                option->id, family);
+      texts_add(&scenario->warnings, arena, "%s and %s are compared in %s", baseline->label,
+                option->label, family);
     if (!difference)
       continue;
     if (scenario->may_mix) {
       scenario->mixed = true;
-      scenario->mixed_reason =
-          arena_printf(arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
-                       *scenario->mixed_reason ? "; " : "", baseline->id, option->id, difference);
+      scenario->mixed_reason = arena_printf(
+          arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
+          *scenario->mixed_reason ? "; " : "", baseline->label, option->label, difference);
       continue;
     }
     option_refuse_unlike(baseline, option, difference, diagnostics);
@@ -442,10 +479,10 @@ void option_refuse_unlike(const struct option *baseline, const struct option *op
   diagnostics_error(diagnostics, option->place,
                     "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
                     "them anyway, stamped as mixed)",
-                    baseline->id, option->id, difference);
+                    baseline->label, option->label, difference);
 }
 
-// Which accelerator or model a name was taken for is the first thing to know of an option.
+// How the name of an accelerator or model was read is the first thing to know about an option.
 static void say_readings(const struct subject *subject) {
   const struct texts *readings = &subject->option->readings;
   for (size_t i = 0; i < readings->count; i++)

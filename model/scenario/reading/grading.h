@@ -1,15 +1,18 @@
-// grading: grades, warnings and the refusal of unlike throughputs: all that is said about a
+// grading: grades, warnings and the refusal of unlike throughputs: everything reported about a
 // scenario after its evaluation.
 //
-// The headline grade is the weakest among those inputs of the table and numbers in the user's items
-// that matter: that move the cost per token by more than GRADE_MATTERS when they alone fall or rise
-// by GRADE_SWING. Faces that follow it live watch the table and the heaviest numbers. The grades of
-// throughput, power and price are the weakest of their inputs.
+// The headline grade is the weakest among the inputs of the table and the numbers in the user's
+// items that matter: those that change the cost per token by more than GRADE_MATTERS if they alone
+// fall or rise by GRADE_SWING. Faces that update it live watch the table and the most influential
+// numbers. The grades of throughput, power and price are the weakest of their inputs. Rates that
+// are combined into a serving estimate keep their grades, but count as projected at best: their
+// combination was not measured.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "model/evidence/grade.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -29,8 +32,12 @@ struct graded_input {
 
 extern const struct graded_input graded_inputs[GRADED_INPUTS];
 
-// Fills the grades and warnings of an evaluated option for the selected case, in place of what it
-// had; `number` is its own in scenario->options.
+// The grade that an option's figure for an input counts as.
+enum grade grading_counted(const struct scenario *scenario, const struct option *option,
+                           int declaration, enum grade grade);
+
+// Fills the grades and warnings of an evaluated option for the selected case, replacing earlier
+// ones; `number` is its own in scenario->options.
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena);
 
 // The same for every option, and adds the warnings of the scenario as a whole. Errors: unlike
@@ -38,7 +45,7 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
 void scenario_assess(struct scenario *scenario, struct arena *arena,
                      struct diagnostics *diagnostics);
 
-// The error of two options whose workloads differ, in the words of workload_difference.
+// The error for two options whose workloads differ, in the words of workload_difference.
 void option_refuse_unlike(const struct option *baseline, const struct option *option,
                           const char *difference, struct diagnostics *diagnostics);
 

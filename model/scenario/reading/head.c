@@ -11,29 +11,17 @@
 #include "model/scenario/scenario.h"
 
 #include <string.h>
-#include <time.h>
-
-static const char *today(struct arena *arena) {
-  time_t now;
-  struct tm day;
-  char text[16];
-  if (!process_epoch(&now))
-    now = time(NULL);
-  gmtime_r(&now, &day);
-  strftime(text, sizeof text, "%Y-%m-%d", &day);
-  return arena_copy(arena, text);
-}
 
 static void read_date(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "date");
   struct date date;
-  reading->scenario->date = key ? key->value : today(reading->arena);
+  reading->scenario->date = key ? key->value : process_today(reading->arena);
   if (key && (!date_parse(key->value, &date) || strlen(key->value) != 10))
     diagnostics_error(reading->diagnostics, key->value_place,
                       "expected a day such as 2026-10-01, not '%s'", key->value);
 }
 
-// A month stands for its first day.
+// A month means its first day.
 static void read_start(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "start");
   struct scenario *scenario = reading->scenario;
@@ -76,8 +64,8 @@ static void select_case(struct reading *reading) {
     return;
   const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count), *list = "";
   for (size_t c = 0; c < scenario->case_count && !nearest; c++)
-    list = arena_printf(reading->arena, "%s%s%s", list, c ? ", " : "; the cases are ",
-                        scenario->cases[c]);
+    list = arena_printf(reading->arena, "%s%s%s", list,
+                        c ? ", " : "; available cases: ", scenario->cases[c]);
   diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
                     "no [case %s]%s%s", wanted, did_you_mean(nearest, reading->arena), list);
 }

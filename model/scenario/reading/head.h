@@ -4,8 +4,8 @@
 
 #include "model/scenario/reading/reading.h"
 
-// After sections_read. Without a title the path stands in, without a date SOURCE_DATE_EPOCH or
-// today, without a start the date, without a baseline the first option. Errors: a title that is too
+// After sections_read. The defaults: the path for the title, SOURCE_DATE_EPOCH or today for the
+// date, the date for the start, the first option for the baseline. Errors: a title that is too
 // long, a malformed date, an unknown baseline or case.
 void head_read(struct reading *reading);
 

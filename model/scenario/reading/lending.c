@@ -17,7 +17,7 @@ bool tokens_are_lent(const struct resolving *resolving) {
   return selection_of(&resolving->selections, SELECT_TOKENS_OF) != NULL;
 }
 
-// Marks all that a declaration is computed from in a graph, and itself.
+// Marks a declaration and everything in a graph that it is computed from or needs.
 static void mark(const struct graph *graph, int declaration, bool *marked);
 
 static void mark_named(const struct graph *graph, const struct node *node, bool *marked) {
@@ -33,17 +33,20 @@ static void mark(const struct graph *graph, int declaration, bool *marked) {
   marked[declaration] = true;
   if (graph->state[declaration] >= 0)
     mark_named(graph, graph_formula(graph, declaration), marked);
+  const int only_with = graph->model->declarations[declaration].only_with;
+  if (only_with >= 0)
+    mark(graph, only_with, marked);
 }
 
 static int refuse(const struct resolving *resolving, const char *why) {
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_TOKENS_OF);
   diagnostics_error(resolving->diagnostics, key->value_place,
-                    "option '%s' takes the tokens of '%s': %s", resolving->option->id, key->value,
+                    "option '%s' uses the tokens of '%s': %s", resolving->option->id, key->value,
                     why);
   return -1;
 }
 
-// The option that lends, or -1 after an error.
+// The lending option, or -1 after an error.
 static int lender_of(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_TOKENS_OF);
@@ -59,12 +62,12 @@ static int lender_of(const struct resolving *resolving) {
   }
   const struct option *lender = &scenario->options[number];
   if (!resolving->option->provider)
-    return refuse(resolving, "only a token API does, which has no accelerators of its own");
+    return refuse(resolving, "only a token API can, as it has no accelerators of its own");
   if (lender->provider || selection_of(&scenario->selections[1 + number], SELECT_TOKENS_OF))
-    return refuse(resolving, "that is a token API too; give both a 'demand'");
+    return refuse(resolving, "that is also a token API; give both a 'demand'");
   if (resolving_has(resolving, demand))
-    return refuse(resolving, "it has a 'demand' as well; give one of them");
-  if (!lender->graph) // after its own errors
+    return refuse(resolving, "it also has a 'demand'; give only one");
+  if (!lender->graph) // it had errors of its own
     return -1;
   if (lender->graph->state[demand] == GRAPH_ABSENT && purchase >= 0 &&
       lender->graph->state[purchase] == GRAPH_INPUT)
@@ -74,17 +77,17 @@ static int lender_of(const struct resolving *resolving) {
   return number;
 }
 
-// An input of its own that the other's tokens follow from, too: of the same value.
+// An input of its own from which the other's tokens also follow must have the same value in both.
 static int check_same(const struct resolving *resolving, const struct option *lender, int input) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     if (resolving_figures(resolving, c)[input]->value !=
         option_figure(resolving->scenario, lender, c, input)->value)
-      return refuse(resolving, arena_printf(resolving->arena, "its '%s' must be the same as there",
+      return refuse(resolving, arena_printf(resolving->arena, "its '%s' must be the same in both",
                                             resolving->scenario->model->declarations[input].name));
   return 0;
 }
 
-// Hardware, and what a demand is: what else the option has or has not is its own to say.
+// Takes hardware, and whatever defines a demand; the option states everything else itself.
 static int take(const struct resolving *resolving, const struct option *lender, int input,
                 bool by_demand, bool *lent) {
   const struct model *model = resolving->scenario->model;

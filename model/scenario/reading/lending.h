@@ -1,5 +1,6 @@
-// lending: a token API that serves as many tokens as another option does (`tokens_of = ID`). It takes
-// every input that these follow from, and computes the same number: what moves the one moves the other.
+// lending: a token API that serves as many tokens as another option does (`tokens_of = ID`). It
+// takes every input from which these follow, and computes the same number: whatever changes one
+// changes the other.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_LENDING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_LENDING_H
 
@@ -8,18 +9,18 @@
 
 #include <stdbool.h>
 
-// Does the option ask for another one's tokens?
+// Does the option ask for another option's tokens?
 bool tokens_are_lent(const struct resolving *resolving);
 
-// After all options that ask for none are resolved, and this one but for its graph: takes the other's
-// figures in every case, and says in lender and lent which. Of an option with a demand, the demand is
-// taken. Errors: no such option; one that is a token API, or whose accelerators change or are renewed
-// without a demand; a demand beside it; an option with accelerators of its own; an input that both
-// have and that is not the same in both. Returns 0 or -1.
+// After all options without tokens_of are resolved, and this one except for its graph: takes the
+// other's figures in every case, and records which in lender and lent. From an option with a
+// demand, it takes the demand. Errors: no such option; one that is a token API, or whose
+// accelerators change or are renewed without a demand; a demand of its own; an option with
+// accelerators of its own; an input that both have with different values. Returns 0 or -1.
 int tokens_lend(struct resolving *resolving);
 
-// After its graph is built, of what is given: says in lent, too, what it computes from these and has no
-// other use for, as it would not have it beside a demand.
+// After its graph is built from what is given: also marks in lent what it computes from these and
+// uses for nothing else, as it would not have that with a demand.
 void tokens_hide(const struct resolving *resolving, enum given *given);
 
 #endif

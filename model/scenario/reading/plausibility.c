@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/catalog/columns.h"
 #include "model/chance/distribution.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Throughput is as low as one likes at a small batch, and so is the overhead of cooling.
+// At a small batch, any throughput is possible, however low, and so is a low overhead of cooling.
 static const struct looked_at {
   const char *input;
   enum catalog_table table;
@@ -40,7 +41,7 @@ static const struct looked_at {
     {"pue", CATALOG_POWER, false},
 };
 
-// Typed, and neither taken from the catalogue nor left at a default.
+// Typed, and neither from the catalogue nor left at a default.
 static const struct figure *typed_figure(const struct scenario *scenario, size_t option,
                                          const char *input, int *declaration) {
   const struct option *of = &scenario->options[option];
@@ -62,7 +63,7 @@ static void warn(const struct scenario *scenario, size_t option, int declaration
                  double beside, const char *what, const char *from, struct arena *arena) {
   const struct declaration *input = &scenario->model->declarations[declaration];
   texts_add(&scenario->options[option].warnings, arena,
-            "%s, %s, is %s the %s, %s (%s): is its unit right?", input->name,
+            "%s, %s, is %s the %s, %s (%s): check its unit", input->name,
             quantity_text(value, &input->unit, arena), ratio_text(value / beside, arena), what,
             quantity_text(beside, &input->unit, arena), from);
 }
@@ -109,7 +110,7 @@ static const struct rate {
 
 enum { RATES = sizeof rates / sizeof rates[0] };
 
-// An input of the option in a case, 0 where it has none.
+// An input of the option in a case, 0 if it has none.
 static double value_of(const struct scenario *scenario, const struct option *option,
                        size_t which_case, const char *input) {
   const int d = model_find(scenario->model, input);
@@ -142,8 +143,8 @@ static bool find_roofline(const struct scenario *scenario, const struct option *
   return accelerator >= 0 && model >= 0;
 }
 
-// "more than b200-sxm-180 can compute of llama-2-70b in fp8: 36231.9 token/s by its datasheet"; NULL
-// where it is not, or no roofline is known.
+// "more than b200-sxm-180 can compute of llama-2-70b in fp8: 36231.9 token/s by its datasheet";
+// NULL if it is not, or if no roofline is known.
 static const char *beyond(const struct scenario *scenario, const struct option *option,
                           size_t which_case, const struct rate *rate, double value,
                           struct arena *arena) {
@@ -172,7 +173,7 @@ const char *plausibility_beyond(const struct scenario *scenario, const struct op
   return NULL;
 }
 
-// What is to be said of a rate above its roofline; NULL where it is not, or is not there.
+// The text on a rate above its roofline; NULL if it is not above, or not given.
 static const char *exceeds(const struct scenario *scenario, const struct option *option,
                            size_t which_case, const struct rate *rate, const struct figure **figure,
                            struct arena *arena) {
@@ -187,9 +188,9 @@ static const char *exceeds(const struct scenario *scenario, const struct option 
               : NULL;
 }
 
-// ---- where a rate may lie
+// ---- the ranges of rates
 
-// What is said of an input's range, or of what is free.
+// A range of an input, or the bounds of a free one.
 struct reach {
   struct place place;
   double low, high;
@@ -213,7 +214,7 @@ static bool reach_of(const struct scenario *scenario, const struct option *optio
   return false;
 }
 
-// The rate's declaration; negative where it has none, or no range.
+// The rate's declaration; negative if there is none, or no range.
 static int reach_of_rate(const struct scenario *scenario, const struct option *option,
                          const struct rate *rate, struct reach *reach) {
   const int d = model_find(scenario->model, rate->input);
@@ -230,9 +231,9 @@ void plausibility_refuse_reach(const struct scenario *scenario, struct arena *ar
     const char *than =
         d < 0 ? NULL : beyond(scenario, option, scenario->selected, rate, reach.low, arena);
     if (than)
-      diagnostics_error(diagnostics, reach.place, "all that %s may be, from %s, is %s", rate->input,
-                        quantity_text(reach.low, &scenario->model->declarations[d].unit, arena),
-                        than);
+      diagnostics_error(
+          diagnostics, reach.place, "the whole range of %s, from %s, is %s", rate->input,
+          quantity_text(reach.low, &scenario->model->declarations[d].unit, arena), than);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
@@ -13,13 +14,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Where an input stands in the catalogue: rows where `column` is `value`.
+// Where the catalogue has an input: rows in which `column` is `value`.
 static const struct place_in_catalogue {
   const char *input;
   enum catalog_table table;
   const char *column, *value, *figure, *unit_column, *unit;
-  double scale;      // base units in one of the figure's
-  const char *whose; // a column with the option's accelerator or model; NULL: anybody's
+  double scale;      // base units per unit of the figure
+  const char *whose; // a column with the option's accelerator or model; NULL: any
   const char *of;
 } places[] = {
     {"list_price", CATALOG_PRICES, "price_basis", "purchase", "usd_per_gpu_equivalent", "currency",
@@ -65,8 +66,8 @@ static const char *scenario_of(const char *const *workload) {
   return *workload[WORKLOAD_SCENARIO] ? workload[WORKLOAD_SCENARIO] : "offline";
 }
 
-// A row of output tokens of the workload, undoubted. Where the workload names no scenario, offline:
-// a server's tokens and an interactive user's are others.
+// A row with output tokens of the workload, without a doubt. If the workload names no scenario,
+// offline: the tokens of a server or of interactive users are not comparable.
 static bool is_throughput(const struct table *table, size_t row, const char *accelerator,
                           const char *const *workload) {
   const char *precision = workload[WORKLOAD_PRECISION];
@@ -143,7 +144,7 @@ static bool same_benchmark(const struct table *table, size_t a, size_t b) {
   return true;
 }
 
-// Whether no other row of its accelerator and benchmark is better.
+// Whether no other row for its accelerator and benchmark is better.
 static bool is_best(const struct table *table, size_t row) {
   double own = 0, other;
   table_number(table, row, "tokens_per_s_per_gpu", &own);

@@ -1,4 +1,4 @@
-// published_bounds: between which values the catalogue has an input of an option, to tell how
+// published_bounds: the range of the catalogue's values for an input of an option, to judge how
 // plausible an implied value is.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_PUBLISHED_BOUNDS_H
 #define PERTOKEN_MODEL_SCENARIO_READING_PUBLISHED_BOUNDS_H
@@ -10,21 +10,21 @@
 #include <stddef.h>
 
 struct published {
-  double low, high; // base units of the input; of a ratio plain numbers
+  double low, high; // base units of the input; for a ratio plain numbers
   const char *low_id, *high_id;
   const char *of; // "output tokens of llama-2-70b, fp8, offline": what is compared; NULL: unknown
-  size_t count;   // rows, or of a ratio pairs of rows
+  size_t count;   // of rows, or for a ratio of pairs of rows
 };
 
-// Of the option's accelerator and, for throughput, its model, precision and scenario (offline where
-// none is named: rows of a server or of interactive users are not mixed in): rows of that grade or
-// a stronger one, without a doubt against them. Known inputs: throughput, list_price, rental_rate,
-// electricity_price (in US cents per kWh) and pue. False when there is none.
+// For the option's accelerator and, for throughput, its model, precision and scenario (offline if
+// none is named; rows of a server or of interactive users are not mixed in): rows of that grade or
+// a stronger one, without a doubt. Known inputs: throughput, list_price, rental_rate,
+// electricity_price (in US cents per kWh) and pue. False if there is none.
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
                      enum grade weakest, struct published *out);
 
-// Of the throughput of two options' accelerators: the best row of each in the same benchmark round,
-// model, precision and scenario. False when there is none.
+// The ratio of the throughputs of two options' accelerators: the best row of each in the same
+// benchmark round, model, precision and scenario. False if there is none.
 bool published_ratio(const struct scenario *scenario, size_t option, size_t over,
                      struct published *out);
 

@@ -29,14 +29,15 @@ double correlation_of_normals(double rank) {
   return 2 * sin(M_PI * rank / 6);
 }
 
-// A range in %, and any range of what is a list by year in some case, is of its scale.
+// A range in %, or any range of an input that is a list by year in some case, applies to its scale.
 static int ranged(const struct scenario *scenario, int option, int declaration, const char *text) {
   const struct model *model = scenario->model;
   if (declaration < 0 || model->declarations[declaration].scale < 0)
     return declaration;
   const struct declaration *input = &model->declarations[declaration];
   struct arena scratch = {NULL};
-  const struct figure **figures = arena_array(&scratch, (size_t)model->count, sizeof *figures);
+  const struct figure **figures =
+      arena_array(&scratch, (size_t)model->count, sizeof(const struct figure *));
   bool is_list = false;
   for (size_t c = 0; c < scenario->case_count; c++) {
     inputs_resolve(scenario->inputs, option, c, figures);
@@ -69,7 +70,7 @@ static bool read_range(struct reading *reading, const struct ini_key *key, struc
   return false;
 }
 
-// The range of a key of [range], however bad its value; or -1 after an error.
+// The range with a key of [range], however bad its value; or -1 after an error.
 static int correlated_range(struct reading *reading, const char *name, struct place place) {
   const struct ini_section *section = reading_section(reading, "range");
   const struct scenario *scenario = reading->scenario;
@@ -123,7 +124,7 @@ static bool read_correlation(struct reading *reading, const struct ini_key *key,
   return good && a != b;
 }
 
-// "b, a" after "a, b" says the same or contradicts it.
+// "b, a" after "a, b" repeats it or contradicts it.
 static bool is_repeated(struct reading *reading, const struct correlation *correlation) {
   const struct scenario *scenario = reading->scenario;
   for (size_t c = 0; c < scenario->correlation_count; c++) {
@@ -193,11 +194,12 @@ void ranges_of_evidence(struct reading *reading) {
       continue;
     if (!option->evidence)
       diagnostics_error(reading->diagnostics, key->place,
-                        "option '%s' has no published throughput whose candidates could be a range",
+                        "option '%s' has no published throughputs to form a range from",
                         option->id);
     else if (has_own_range(scenario, (int)o, throughput))
       diagnostics_error(reading->diagnostics, key->place,
-                        "option '%s' has a range of its throughput in [range] already", option->id);
+                        "option '%s' already has a range for its throughput in [range]",
+                        option->id);
     else if (option->evidence->candidates.submitters > 1)
       ranges[scenario->range_count++] =
           (struct range){.key = arena_printf(reading->arena, "%s.throughput", option->id),
@@ -289,13 +291,13 @@ static void check_common(struct reading *reading, const struct range *range) {
   }
   if (!taken)
     diagnostics_error(reading->diagnostics, range->place,
-                      "no option takes a common '%s': say which option's, %s", name, list);
+                      "no option uses a common '%s': name the option, %s", name, list);
 }
 
-#define MOST_SPREAD 0.9 // no draw comes near zero
+#define MAX_SPREAD 0.9 // keeps every draw well above zero
 
-// Half the width of a uniform distribution with the standard deviation that devices were measured to have;
-// assumed where too few were.
+// Half the width of a uniform distribution with the standard deviation measured among devices; an
+// assumed value if too few were measured.
 static double device_spread(const struct reading *reading, const struct option *option,
                             const char *name) {
   const bool throughput = !strcmp(name, "decode_throughput");
@@ -305,7 +307,7 @@ static double device_spread(const struct reading *reading, const struct option *
           ? NAN
           : fleet_device_spread(reading->scenario->records, option->record,
                                 throughput ? FLEET_TOKENS : FLEET_WATTS, reading->arena);
-  return isnan(measured) ? assumed : fmin(sqrt(3) * measured, MOST_SPREAD);
+  return isnan(measured) ? assumed : fmin(sqrt(3) * measured, MAX_SPREAD);
 }
 
 static void complete_measured(struct reading *reading, struct range *range) {
@@ -325,8 +327,7 @@ static void complete_measured(struct reading *reading, struct range *range) {
   if (!option->record || figure->origin != ORIGIN_CATALOGUE ||
       figure->place.source != option->record->place.source) {
     diagnostics_error(reading->diagnostics, range->place,
-                      "'%s' of option '%s' does not come from a record of the probe", name,
-                      option->id);
+                      "'%s' of option '%s' does not come from a probe record", name, option->id);
     return;
   }
   distribution_measure(&range->distribution, figure->value,
@@ -335,7 +336,7 @@ static void complete_measured(struct reading *reading, struct range *range) {
                        device_spread(reading, option, name), reading->arena);
 }
 
-// A range may take an input above zero that makes no sense without another.
+// A range may take an input above zero that has no effect without another one.
 static void check_companion(struct reading *reading, const struct range *range) {
   const struct scenario *scenario = reading->scenario;
   const struct model *model = scenario->model;
@@ -355,8 +356,8 @@ static void check_companion(struct reading *reading, const struct range *range) 
     }
 }
 
-// Is the matrix of the first `count` correlations positive definite? Scaled by a hair, so that an
-// exact 1 passes where it contradicts nothing.
+// Is the matrix of the first `count` correlations positive definite? It is scaled down slightly, so
+// that an exact 1 passes unless it contradicts another.
 static bool go_together(const struct scenario *scenario, size_t count, gsl_matrix *matrix) {
   gsl_matrix_set_identity(matrix);
   for (size_t c = 0; c < count; c++) {
@@ -368,8 +369,8 @@ static bool go_together(const struct scenario *scenario, size_t count, gsl_matri
   return gsl_linalg_cholesky_decomp1(matrix) == GSL_SUCCESS;
 }
 
-// All together they must be; one that spoils the ones above may be put right by one below. What is
-// named is the pair from which on they are not, in the order of the file.
+// The complete matrix must be positive definite: an entry may be wrong only until a later one
+// corrects it. The error names the pair from which on it never is, in the order of the file.
 static void check_correlations(struct reading *reading) {
   const struct scenario *scenario = reading->scenario;
   if (!scenario->correlation_count)
@@ -385,8 +386,8 @@ static void check_correlations(struct reading *reading) {
     return;
   const struct correlation *bad = &scenario->correlations[count - 1];
   diagnostics_error(reading->diagnostics, bad->place,
-                    "'%s' and '%s' cannot have the correlation %g beside the ones above: the "
-                    "matrix is not positive definite (pairs that are not named have 0)",
+                    "'%s' and '%s' cannot have the correlation %g with the ones above: the matrix "
+                    "is not positive definite (unnamed pairs have 0)",
                     scenario->ranges[bad->a].key, scenario->ranges[bad->b].key, bad->rank);
 }
 

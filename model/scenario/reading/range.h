@@ -1,4 +1,4 @@
-// range: [range] and [correlate] of a scenario: what is believed of its inputs beside their values.
+// range: [range] and [correlate] of a scenario: how uncertain its inputs are.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_RANGE_H
 #define PERTOKEN_MODEL_SCENARIO_READING_RANGE_H
 
@@ -10,10 +10,10 @@
 
 #include <stddef.h>
 
-// What is believed of an input beside its value, by a key of [range]. Without an option it is of
-// the common value, and holds for every option that takes that: none of its own, no rent. An
-// option's own range goes before the common one. In the selected case, and after --set, a value
-// given there for the same input and level is certain: the range does not apply.
+// The uncertainty of an input, by a key of [range]. Without an option it applies to the common
+// value, and to every option that uses that: one without a value of its own, and not rented. An
+// option's own range has priority over the common one. A value given in the selected case, or with
+// --set, for the same input and level is certain: the range then does not apply.
 struct range {
   const char *key; // "electricity_price", "mi325x.discount"
   struct place place;
@@ -21,37 +21,37 @@ struct range {
   struct distribution distribution;
 };
 
-// A rank correlation (Spearman's) by a key of [correlate].
+// A rank correlation (Spearman's), by a key of [correlate].
 struct correlation {
   size_t a, b; // ranges; a < b
   double rank; // within [-1, 1]
   struct place place;
 };
 
-// Reads the sections before the options are resolved, so that all of a file's errors come in one
-// run, and checks them afterwards: which options have the inputs, what a record gives, whether the
-// correlations go together.
+// ranges_read reads the sections before the options are resolved, so that one run shows all errors
+// of a file; ranges_check checks them afterwards: which options have the inputs, what a record
+// gives, whether the correlations are consistent.
 void ranges_read(struct reading *reading);
 void ranges_check(struct reading *reading);
 
-// After the options are resolved: `evidence_spread = yes` makes what a published throughput was
-// chosen from, every submitter's best row, a range of that option's throughput, each row as likely
-// as the others. An error where there is a range of it already; one row makes none.
+// After the options are resolved: `evidence_spread = yes` turns the rows from which a published
+// throughput was chosen, every submitter's best row, into a range of that option's throughput, with
+// equal weights. An error if there is already a range for it; a single row gives no range.
 void ranges_of_evidence(struct reading *reading);
 
-// The range that an option's input has in the selected case, or -1.
+// The range of an option's input in the selected case, or -1.
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 
-// Is the input the scale, which nobody states and no common range moves, of a list by year that the
-// option says for itself?
+// Is the input the scale of a list by year that the option states itself, while the scale is
+// neither stated nor moved by a common range?
 bool option_scales_own(const struct scenario *scenario, const struct option *option,
                        size_t which_case, int declaration);
 
-// The Gaussian copula's correlation that gives a rank correlation (Pearson, Drapers' Company
-// Research Memoirs, Biometric Series IV, 1907; Kruskal, JASA 53, 1958).
+// The Gaussian copula's correlation for a rank correlation (Pearson, Drapers' Company Research
+// Memoirs, Biometric Series IV, 1907; Kruskal, JASA 53, 1958).
 double correlation_of_normals(double rank);
 
-// Correlations of normals are taken this much smaller, so that exact ones (1 and -1) leave their
+// Correlations of normals are scaled down by this factor, so that exact ones (1 and -1) leave their
 // matrix positive definite.
 #define CORRELATION_SHRINK (1 - 1e-9)
 

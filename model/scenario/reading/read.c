@@ -1,6 +1,9 @@
 #include "model/scenario/reading/read.h"
 
+#include "base/csv.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
+#include "model/catalog/own_rows.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/records.h"
@@ -27,12 +30,14 @@ static void digest(const struct reading *reading) {
       arena_printf(reading->arena, "%s%s", scenario->model->source->text, reading->text->all_text);
   for (size_t i = 0; i < scenario->offer_count; i++)
     all = arena_printf(reading->arena, "%s%s", all, scenario->offers[i].offer->source->text);
+  for (size_t i = 0; i < scenario->catalog->own_count; i++)
+    all = arena_printf(reading->arena, "%s%s", all, scenario->catalog->own[i]->table->source->text);
   for (size_t i = 0; i < scenario->setting_count; i++)
     all = arena_printf(reading->arena, "%s--set %s\n", all, scenario->settings[i]);
   scenario->digest = source_sha256(source_from_text("digest", all, reading->arena), reading->arena);
 }
 
-// What the sections say, before anything is looked up.
+// Reads the sections, before anything is looked up.
 static void read_sections(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   sections_read(reading);
@@ -54,12 +59,13 @@ static bool failed(const struct reading *reading) {
   return reading->diagnostics->errors != reading->errors_before;
 }
 
-// Everything beside the scenario file itself that it is resolved with.
+// Everything other than the scenario file that is used to resolve it.
 static int open_data(const struct reading *reading, struct records *records) {
   const struct scenario_request *request = reading->request;
   struct catalog *catalog = reading->scenario->catalog;
   const char *directory = request->measurements_directory;
-  if (catalog_open(catalog, request->data_directory, reading->arena, reading->diagnostics))
+  if (catalog_open(catalog, request->data_directory, reading->arena, reading->diagnostics) ||
+      catalog_add_files(catalog, request->data_extras, request->data_extra_count))
     return -1;
   if (directory && records_read(directory, records, reading->arena, reading->diagnostics))
     return -1;
@@ -68,13 +74,13 @@ static int open_data(const struct reading *reading, struct records *records) {
   return 0;
 }
 
-// A mistake in the other file is told when that is read itself.
+// A mistake in the other file is reported when that file itself is read.
 static const struct scenario_text *spoken_by_both(const struct reading *reading) {
   const struct scenario_text *text = reading->text, *other = NULL;
   struct diagnostics untold = {.arena = reading->arena};
   if (reading->request->beside)
-    other =
-        scenario_text_read(reading->request->beside, section_is_common, reading->arena, &untold);
+    other = scenario_text_read(reading->request->beside, NULL, section_is_common, reading->arena,
+                               &untold);
   if (!other)
     return text;
   struct scenario_text *both = arena_alloc(reading->arena, sizeof *both);
@@ -96,7 +102,8 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
                             .errors_before = diagnostics->errors,
                             .arena = arena,
                             .diagnostics = diagnostics};
-  reading.text = scenario_text_read(request->path, section_is_common, arena, diagnostics);
+  reading.text =
+      scenario_text_read(request->path, request->text, section_is_common, arena, diagnostics);
   if (!reading.text)
     return NULL;
   reading.spoken = spoken_by_both(&reading);

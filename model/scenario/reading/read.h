@@ -1,4 +1,4 @@
-// read: a scenario file -> a scenario, resolved, evaluated and graded.
+// read: reads a scenario file into a scenario, resolved, evaluated and graded.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_READ_H
 #define PERTOKEN_MODEL_SCENARIO_READING_READ_H
 
@@ -6,8 +6,8 @@
 #include "base/diagnostics.h"
 #include "model/scenario/scenario.h"
 
-// NULL after errors (all of the file's in one run), each at the user's own text. Warnings are in
-// the scenario and its options, and not in diagnostics. Everything lies in the arena.
+// NULL after errors (all of a file's in one run), each at the user's own text. Warnings are in the
+// scenario and its options, not in diagnostics. Everything is in the arena.
 struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
                                struct diagnostics *diagnostics);
 

@@ -1,13 +1,13 @@
-// reading: a scenario while it is being read. The steps, in their order:
+// reading: a scenario while it is being read. The steps, in order:
 //
 //   text         the file with everything that it inherits
 //   cost_model   the cost model, with the file's own items
 //   sections     which options, cases and questions there are
 //   head         title, date, baseline, selected case
 //   assignment   every key, to an input's layer or a selection
-//   range, free  what is said of inputs beside their values
+//   range, free  ranges of inputs, around their values or instead of them
 //   resolution   every option: resolving.h has its steps
-//   grading      what is to be said of the comparison
+//   grading      warnings and grades for the comparison
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_READING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_READING_H
 
@@ -27,7 +27,7 @@ struct reading {
   struct scenario *scenario;
   struct inputs *inputs;
   struct selections *selections; // [1 + option_count]: the workload's, then each option's
-  size_t errors_before;          // what diagnostics held at the start
+  size_t errors_before;          // the number in diagnostics at the start
   struct arena *arena;
   struct diagnostics *diagnostics;
 };

@@ -45,13 +45,13 @@ static bool is_stated(const struct figure *figure) {
   return figure->origin > ORIGIN_RENT;
 }
 
-// ---- inputs that bear on one another
+// ---- inputs that affect one another
 
 static void report_both(const struct resolving *resolving, int a, int b,
                         const struct figure **figures) {
   const struct declaration *declarations = resolving->scenario->model->declarations;
   diagnostics_error(resolving->diagnostics, figures[a]->place,
-                    "option '%s' has both '%s' and '%s': give one of them", resolving->option->id,
+                    "option '%s' has both '%s' and '%s': give only one", resolving->option->id,
                     declarations[a].name, declarations[b].name);
 }
 
@@ -65,15 +65,14 @@ static void settle_pair(const struct resolving *resolving, int a, int b,
     figures[at_option_level(figures[a]) ? b : a] = &figure_none;
 }
 
-// Pairs that exclude each other: an error, or the option level's word against the common one's.
+// Pairs that exclude each other: an error, or the option level wins over the common one.
 static void settle_pairs(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
     const int conflicts = input->conflicts;
-    if (conflicts >= 0 && model->declarations[conflicts].when_varies < 0 && said(figures[d]) &&
-        said(figures[conflicts]) && figure_highest(figures[d]) != 0 &&
-        figure_highest(figures[conflicts]) != 0)
+    if (conflicts >= 0 && said(figures[d]) && said(figures[conflicts]) &&
+        figure_highest(figures[d]) != 0 && figure_highest(figures[conflicts]) != 0)
       report_both(resolving, d, conflicts, figures);
     const bool together = input->unless >= 0 && said(figures[input->unless]);
     for (int i = 0; i < input->instead_count && !together; i++)
@@ -81,8 +80,8 @@ static void settle_pairs(const struct resolving *resolving, const struct figure 
   }
 }
 
-// A row of prices counts as the option's own list price when it is weighed against a rent, before
-// its value has been looked up.
+// A row of prices counts as the option's own list price when compared with a rent, before its value
+// has been looked up.
 static void settle_purchase(const struct resolving *resolving, const struct figure **figures) {
   const int list_price = model_find(resolving->scenario->model, "list_price");
   const struct ini_key *price = selection_of(&resolving->selections, SELECT_PRICE);
@@ -96,7 +95,7 @@ static void settle_purchase(const struct resolving *resolving, const struct figu
     figures[list_price] = &figure_none;
 }
 
-// What a bought option has no use for.
+// Inputs that a bought option does not use.
 static void leave_out_rent(const struct resolving *resolving, const struct figure **figures) {
   static const char *const shares[] = {"reserved_share", "spot_share"};
   for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -105,13 +104,13 @@ static void leave_out_rent(const struct resolving *resolving, const struct figur
       continue;
     if (at_option_level(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' is of a rent, and option '%s' has none", shares[i],
+                        "'%s' applies to a rent, and option '%s' has none", shares[i],
                         resolving->option->id);
     figures[d] = &figure_none;
   }
 }
 
-// What a rented option does not pay for itself counts as zero there.
+// What a rented option does not pay for itself counts as zero.
 static void settle_rent(const struct resolving *resolving, const struct figure **figures) {
   static const struct figure paid = {
       .origin = ORIGIN_RENT, .grade = GRADE_ASSUMED, .source = "included in the rent", .date = ""};
@@ -132,13 +131,13 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
           resolving->diagnostics, figures[d]->place,
           "'%s' is part of the rent of option '%s': a rented option does not pay for it",
           input->name, resolving->option->id);
-    // What an option need not have, a rented one does not have.
+    // Inputs that an option may lack, a rented one lacks.
     figures[d] = input->has_default || input->required ? &paid : &figure_none;
   }
 }
 
-// The input that another one means nothing without, or -1: of a rate of what an option need not have,
-// one that it changes.
+// The input without which this one has no effect, or -1: for a rate on something that an option may
+// lack, the input that it changes.
 static int companion_of(const struct model *model, int declaration, const struct figure **figures) {
   const struct declaration *input = &model->declarations[declaration];
   if (input->only_with >= 0 || !input->typed || !input->rated_count ||
@@ -150,14 +149,19 @@ static int companion_of(const struct model *model, int declaration, const struct
   return input->rated[0];
 }
 
-// What is said of a view of finance to an option that does not have that view: an error at the
-// option's own level, and no matter at the common one as long as some option has it.
-static void settle_companions(const struct resolving *resolving, const struct figure **figures) {
+// An input for a view of finance that the option does not have: an error at the option's own level,
+// but allowed at the common one as long as some option has that view.
+//
+// An offer gives `remedy` only once the option's throughput is known: `late` is for the inputs that
+// depend on it.
+static void settle_companions(const struct resolving *resolving, const struct figure **figures,
+                              bool late) {
   const struct model *model = resolving->scenario->model;
   struct companions *companions = resolving->companions;
+  const int remedy = model_find(model, "remedy");
   for (int d = 0; d < model->count; d++) {
     const int with = companion_of(model, d, figures);
-    if (with < 0 || !is_given(figures[d]))
+    if (with < 0 || !is_given(figures[d]) || (with == remedy) != late)
       continue;
     if (is_given(figures[with])) {
       if (companions)
@@ -167,7 +171,7 @@ static void settle_companions(const struct resolving *resolving, const struct fi
     const char *name = declaration_key(model, d);
     if (at_option_level(figures[d]) && *name)
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' means nothing to option '%s' without '%s'", name,
+                        "'%s' has no effect on option '%s' without '%s'", name,
                         resolving->option->id, model->declarations[with].name);
     else if (companions && !companions->idle[d].source)
       companions->idle[d] = figures[d]->place;
@@ -175,7 +179,7 @@ static void settle_companions(const struct resolving *resolving, const struct fi
   }
 }
 
-// The same of what is there only where something varies over the years.
+// The same for inputs that exist only if something varies over the years.
 static void settle_varying(const struct resolving *resolving) {
   const struct option *option = resolving->option;
   const struct model *model = resolving->scenario->model;
@@ -188,7 +192,7 @@ static void settle_varying(const struct resolving *resolving) {
     const bool has = option->graph->state[d] == GRAPH_INPUT;
     if (!has && at_option_level(figure))
       diagnostics_error(resolving->diagnostics, figure->place,
-                        "'%s' means nothing to option '%s': its '%s' is the same in all years",
+                        "'%s' has no effect on option '%s': its '%s' is the same in all years",
                         input->name, option->id, model->declarations[input->when_varies].name);
     else if (!has && companions && !companions->idle[d].source)
       companions->idle[d] = figure->place;
@@ -197,55 +201,38 @@ static void settle_varying(const struct resolving *resolving) {
   }
 }
 
-// The value above zero that an option has of an input in some case, or NULL.
-static const struct figure *above_zero(const struct resolving *resolving, int declaration) {
-  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
-    const struct figure *figure = resolving_figures(resolving, c)[declaration];
-    if (said(figure) && figure->value > 0)
-      return figure;
-  }
-  return NULL;
-}
-
-// What conflicts with an input that is there where something varies conflicts with its default too.
-static void refuse_beside_varying(const struct resolving *resolving) {
-  const struct option *option = resolving->option;
-  const struct declaration *declarations = resolving->scenario->model->declarations;
-  for (int d = 0; d < resolving->scenario->model->count; d++) {
-    const int other = declarations[d].conflicts;
-    if (other < 0 || declarations[other].when_varies < 0 || !is_given(option->figures[d]) ||
-        option->graph->state[other] != GRAPH_INPUT)
-      continue;
-    const int with = declarations[other].or_with;
-    const struct figure *figure = above_zero(resolving, other);
-    if (with >= 0 && is_given(option->figures[with]))
-      diagnostics_error(
-          resolving->diagnostics, option->figures[d]->place,
-          "'%s' is of one purchase at the outset: option '%s' has a '%s', after which "
-          "its hardware is renewed",
-          declarations[d].name, option->id, declarations[with].name);
-    else if (figure)
-      diagnostics_error(resolving->diagnostics, option->figures[d]->place,
-                        "'%s' is of one purchase at the outset: option '%s' has '%s = %s'",
-                        declarations[d].name, option->id, declarations[other].name,
-                        declaration_choice(&declarations[other], figure->value));
-  }
-}
-
-// Nothing is renewed within a period.
+// A life shorter than a period cannot be modeled.
 static void check_life(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const int life = model_find(scenario->model, "life");
   for (size_t c = 0; life >= 0 && c < scenario->case_count; c++) {
     const struct figure *figure = resolving_figures(resolving, c)[life];
     const struct unit *unit = &scenario->model->declarations[life].unit;
-    if (!is_given(figure) || figure->value >= scenario->period_h * (1 - 1e-9))
+    if (!is_given(figure) || figure->value <= 0 || figure->value >= scenario->period_h * (1 - 1e-9))
       continue;
     diagnostics_error(resolving->diagnostics, figure->place,
                       "option '%s' has a 'life' of %s, which is shorter than a period of %s: give "
                       "[scenario] a shorter 'period'",
                       resolving->option->id, quantity_text(figure->value, unit, resolving->arena),
                       quantity_text(scenario->period_h, unit, resolving->arena));
+    return;
+  }
+}
+
+// Hardware that is renewed is ordered within its life.
+static void check_lead_time(const struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  const int life = model_find(scenario->model, "life");
+  const int lead_time = model_find(scenario->model, "lead_time");
+  for (size_t c = 0; life >= 0 && lead_time >= 0 && c < scenario->case_count; c++) {
+    const struct figure *const *figures = resolving_figures(resolving, c);
+    if (!is_given(figures[life]) || !is_given(figures[lead_time]) ||
+        figures[lead_time]->value <= figures[life]->value)
+      continue;
+    diagnostics_error(resolving->diagnostics, figures[lead_time]->place,
+                      "option '%s' has a life shorter than its lead time: it would be retired "
+                      "before it arrives",
+                      resolving->option->id);
     return;
   }
 }
@@ -259,14 +246,14 @@ static void report_idle(const struct scenario *scenario, const struct companions
       const bool varies = input->when_varies >= 0;
       diagnostics_error(
           diagnostics, companions->idle[d],
-          varies ? "'%s' means nothing: '%s' is the same in all years, in every option"
-                 : "'%s' means nothing without '%s', which no option has",
+          varies ? "'%s' has no effect: '%s' is the same in all years, in every option"
+                 : "'%s' has no effect without '%s', which no option has",
           declaration_key(model, d),
           model->declarations[varies ? input->when_varies : companion_of(model, d, NULL)].name);
     }
 }
 
-// ---- what nobody stated
+// ---- what was not stated
 
 static bool may_apply(const struct declaration *input, const struct figure **figures) {
   return (input->only_with < 0 || is_given(figures[input->only_with])) &&
@@ -289,7 +276,7 @@ static void apply_defaults(const struct resolving *resolving, const struct figur
   }
 }
 
-// An input that another one, once above zero, makes no sense without.
+// Inputs that are required once another one is above zero.
 static void check_companions(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -302,7 +289,7 @@ static void check_companions(const struct resolving *resolving, const struct fig
   }
 }
 
-// Without these it is not known what a provider is to be paid for.
+// Without these it is unknown what a provider is to be paid for.
 static void check_api(const struct resolving *resolving, const struct figure **figures) {
   static const char *const needed[] = {"demand", "input_tokens", "output_tokens"};
   const struct model *model = resolving->scenario->model;
@@ -316,19 +303,20 @@ static void check_api(const struct resolving *resolving, const struct figure **f
   }
 }
 
-// What a server did contains its own hits; how many more there would be is not known.
+// A server's throughput already includes its own cache hits; the effect of additional ones is
+// unknown.
 static void check_cache(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   const int hits = model_find(model, "cache_hit"), throughput = model_find(model, "throughput");
   if (hits >= 0 && said(figures[hits]) && said(figures[throughput]))
-    diagnostics_error(resolving->diagnostics, figures[hits]->place,
-                      "option '%s' has a serving throughput, which contains its own cache hits: "
-                      "'cache_hit' goes with decode_throughput and prefill_throughput, or with a "
-                      "token API",
-                      resolving->option->id);
+    diagnostics_error(
+        resolving->diagnostics, figures[hits]->place,
+        "option '%s' has a serving throughput, which already reflects cache hits: 'cache_hit' goes "
+        "with decode_throughput and prefill_throughput, or with a token API",
+        resolving->option->id);
 }
 
-// A rent of several kinds is one of all the accelerators, each kind at a rate of its own.
+// A rent of several kinds covers all the accelerators, each kind at its own rate.
 static void check_shares(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   const int reserved = model_find(model, "reserved_share"), spot = model_find(model, "spot_share");
@@ -340,10 +328,10 @@ static void check_shares(const struct resolving *resolving, const struct figure 
   const double percent = round(1e8 * (figures[reserved]->value + figures[spot]->value)) / 1e6;
   const char *wrong = NULL;
   if (percent > 100)
-    wrong =
-        arena_printf(resolving->arena,
-                     "reserved_share and spot_share of option '%s' come to %g %%: at most 100 %%",
-                     resolving->option->id, percent);
+    wrong = arena_printf(
+        resolving->arena,
+        "reserved_share and spot_share of option '%s' total %g %%; the maximum is 100 %%",
+        resolving->option->id, percent);
   else if (percent < 100 && !is_stated(figures[on_demand]))
     wrong = arena_printf(resolving->arena,
                          "reserved_share and spot_share leave %g %% of option '%s' to rent on "
@@ -352,21 +340,21 @@ static void check_shares(const struct resolving *resolving, const struct figure 
                          model->declarations[on_demand].unit.text);
   else if (is_stated(figures[around_the_clock]) && !is_stated(figures[reserved]))
     wrong = arena_printf(resolving->arena,
-                         "option '%s' has 'spot_share' beside 'rental_rate': say with "
+                         "option '%s' has 'spot_share' and 'rental_rate': state with "
                          "'reserved_share' how much of it is rented around the clock",
                          resolving->option->id);
   if (wrong)
     diagnostics_error(resolving->diagnostics, share->place, "%s", wrong);
 }
 
-// A case may change what an input is, not which inputs there are.
+// A case may change the value of an input, but not which inputs there are.
 static void check_case(const struct resolving *resolving, size_t which) {
   const struct scenario *scenario = resolving->scenario;
   const struct figure **base = resolving_figures(resolving, 0);
   const struct figure **figures = resolving_figures(resolving, which);
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
-    // Of the years of a list, the list speaks.
+    // The years of a list are reported through the list.
     const char *name = declaration_key(scenario->model, d);
     if (!said(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
       continue;
@@ -379,8 +367,8 @@ static void check_case(const struct resolving *resolving, size_t which) {
 
 // ---- the steps
 
-// What the layers say, settled between inputs that bear on one another. After an error in one case
-// the later ones would only repeat it.
+// What the layers state, settled between inputs that affect one another. After an error in one case
+// the later cases would only repeat it.
 static void settle_case(const struct resolving *resolving, size_t which, size_t errors) {
   const struct diagnostics *diagnostics = resolving->diagnostics;
   const size_t before = diagnostics->errors;
@@ -396,10 +384,11 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
   if (diagnostics->errors == before)
     settle_rent(resolving, figures);
   if (diagnostics->errors == before)
-    settle_companions(resolving, figures);
+    settle_companions(resolving, figures, false);
 }
 
 static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
+  settle_companions(resolving, resolving_figures(resolving, which), true);
   apply_defaults(resolving, resolving_figures(resolving, which));
   static void (*const checks[])(const struct resolving *, const struct figure **) = {
       check_companions, check_api, check_cache, check_shares};
@@ -429,8 +418,8 @@ static void build_graph(const struct resolving *resolving) {
   if (!option->graph)
     return;
   settle_varying(resolving);
-  refuse_beside_varying(resolving);
   check_life(resolving);
+  check_lead_time(resolving);
   if (option->lent)
     tokens_hide(resolving, given);
 }
@@ -457,8 +446,8 @@ static void settle(struct resolving *resolving) {
   build_graph(resolving);
 }
 
-// An evaluation of one of the last few options that computes the same from the same kinds of input:
-// most options of a scenario do.
+// The evaluation of one of the last few options that computes the same from the same kinds of
+// input: most options of a scenario have one.
 static const struct evaluation *evaluated_alike(const struct scenario *scenario,
                                                 const struct option *option) {
   enum { LAST_FEW = 8 };
@@ -502,7 +491,7 @@ void scenario_resolve(struct scenario *scenario, struct arena *arena,
   const size_t count = (size_t)scenario->model->count;
   struct companions companions = {arena_array(arena, count, sizeof(bool)),
                                   arena_array(arena, count, sizeof(struct place))};
-  for (int asking = 0; asking <= 1; asking++) // who asks for another's tokens comes after it
+  for (int asking = 0; asking <= 1; asking++) // those that ask for another's tokens come last
     for (size_t o = 0; o < scenario->option_count; o++) {
       if ((selection_of(&scenario->selections[1 + o], SELECT_TOKENS_OF) != NULL) != asking)
         continue;
@@ -521,7 +510,7 @@ void scenario_evaluate(struct scenario *scenario, struct arena *arena,
     evaluate_option(scenario, &scenario->options[o], arena, diagnostics);
 }
 
-// A scenario of the same options, each of which can be changed.
+// A copy of the scenario, with options that can be changed.
 static struct scenario *copy_of(const struct scenario *scenario, struct arena *arena) {
   struct scenario *copy = arena_alloc(arena, sizeof *copy);
   *copy = *scenario;

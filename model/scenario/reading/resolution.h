@@ -1,6 +1,6 @@
-// resolution: an option as a function of what its scenario says, the case and an amendment. Reading
-// a scenario resolves every option as it stands; a question asks again for another workload or case,
-// and nothing is read twice.
+// resolution: an option as a function of what its scenario states, the case and an amendment.
+// Reading a scenario resolves every option as written; a question resolves one again for another
+// workload or case, and nothing is read twice.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_RESOLUTION_H
 #define PERTOKEN_MODEL_SCENARIO_READING_RESOLUTION_H
 
@@ -12,27 +12,27 @@
 
 #include <stddef.h>
 
-// Resolves every option as it stands: figures and graph. Errors: inputs that exclude each other,
-// that a rented option does not pay, that mean nothing without another or that another one needs; a
-// case that gives an input which the option otherwise does not have; and what hardware.h,
-// throughput.h and currency.h report.
+// Resolves every option as written: figures and graph. Errors: inputs that exclude each other, that
+// a rented option does not pay for, that have no effect without another or that another one needs;
+// a case that gives an input that the option otherwise lacks; and what hardware.h, throughput.h and
+// currency.h report.
 void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics);
 
-// After a resolution without errors: finds the periods of the horizons and evaluates every option in
-// every case. Errors: a line item without a finite value.
+// After a resolution without errors: finds the periods of the horizons and evaluates every option
+// in every case. Errors: a line item without a finite value.
 void scenario_evaluate(struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics);
 
 // Option `number` with an amendment: resolved and evaluated in every case, graded in the selected
-// one, with its own warnings. NULL where it has no throughput then, of which *lack says why, and
-// after errors (lack->kind is LACK_NONE), which point at the user's own text.
+// one, with its own warnings. NULL if it then has no throughput, with the reason in *lack, and
+// after errors (lack->kind is LACK_NONE), which point to the user's own text.
 const struct option *option_resolve(const struct scenario *scenario, size_t number,
                                     const struct amendment *amendment, struct lack *lack,
                                     struct arena *arena, struct diagnostics *diagnostics);
 
-// The scenario with another case selected: its grades and warnings are that case's. NULL after
-// errors: a --set that no option hears in that case.
+// The scenario with another case selected, and that case's grades and warnings. NULL after errors:
+// a --set that affects no option in that case.
 const struct scenario *scenario_in_case(const struct scenario *scenario, size_t which_case,
                                         struct arena *arena, struct diagnostics *diagnostics);
 

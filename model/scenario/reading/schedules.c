@@ -17,9 +17,10 @@
 #include <stddef.h>
 #include <string.h>
 
-// ---- what the text speaks of
+// ---- what the text mentions
 
-// The input NAME that may be a list, of NAME, OPTION.NAME, NAME.OPTION or their twins in USD; or -1.
+// The input NAME that may be a list, from NAME, OPTION.NAME, NAME.OPTION or their twins in USD; or
+// -1.
 static int scheduled(const struct model *model, const char *key, struct arena *arena) {
   static const char *const attributes[] = {"source", "date", "quote"};
   const char *point = strchr(key, '.');
@@ -98,7 +99,7 @@ static bool has_scale_range(const struct resolving *resolving, int scale) {
 
 // ---- each option's figures
 
-// The values that an option has of an input in its longest case; 0: it has no list.
+// The number of values of an input in the option's longest case; 0: it has no list.
 static size_t longest(const struct resolving *resolving, int declaration) {
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
   size_t most = 0;
@@ -119,7 +120,7 @@ static struct figure default_of(const struct declaration *input) {
                          .date = ""};
 }
 
-// A number as a list of one.
+// A number as a list with one value.
 static const struct figure *as_list(const struct resolving *resolving,
                                     const struct figure *figure) {
   struct figure list = *figure;
@@ -138,7 +139,7 @@ static void put(const struct resolving *resolving, const struct figure **figures
     figures[declaration] = resolving_keep(resolving, figure);
 }
 
-// A list by age ends in nothing, and never rises.
+// A list by age ends at zero, and never rises.
 static void check_ages(const struct resolving *resolving, const struct figure **figures,
                        const struct declaration *input, size_t count) {
   for (size_t i = 1; i < count; i++) {
@@ -147,8 +148,7 @@ static void check_ages(const struct resolving *resolving, const struct figure **
       continue;
     diagnostics_error(
         resolving->diagnostics, figure->place,
-        "'%s' of option '%s' rises from %s to %s at age %zu: what is older is worth no "
-        "more",
+        "'%s' of option '%s' rises from %s to %s at age %zu: older hardware cannot be worth more",
         input->name, resolving->option->id,
         quantity_text(before->value, &input->unit, resolving->arena),
         quantity_text(figure->value, &input->unit, resolving->arena), i + 1);
@@ -180,8 +180,8 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   scale.text = NULL;
   scale.years = NULL;
   scale.year_count = 0;
-  scale.in_usd = list.in_usd = false; // its years are
-  // A common word reaches the scale of an option's own list, too.
+  scale.in_usd = list.in_usd = false; // its years are in USD
+  // A common statement also reaches the scale of an option's own list.
   if (scale.origin >= ORIGIN_OPTION) {
     scale.origin = ORIGIN_COMMON;
     scale.place = (struct place){0};
@@ -190,25 +190,25 @@ static void put_years(const struct resolving *resolving, const struct figure **f
     figures[input->scale] = resolving_keep(resolving, scale);
   for (int i = (int)count; i < input->year_count; i++)
     if (figures[input->years[i]]->origin < list.origin)
-      figures[input->years[i]] = &figure_none; // said of another list
+      figures[input->years[i]] = &figure_none; // stated for another list
   figures[declaration] = resolving_keep(resolving, list);
 }
 
-// What is stated of the years of a list that the option does not have.
+// Statements about the years of a list that the option does not have.
 static void clear_years(const struct resolving *resolving, const struct figure **figures,
                         const struct declaration *input) {
   for (int i = -1; i < input->year_count; i++) {
     const int d = i < 0 ? input->scale : input->years[i];
     if (figures[d]->origin >= ORIGIN_OPTION)
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' means nothing to option '%s', whose '%s' is no list by year",
+                        "'%s' has no effect on option '%s', whose '%s' is not a list by year",
                         resolving->scenario->model->declarations[d].name, resolving->option->id,
                         input->name);
     figures[d] = &figure_none;
   }
 }
 
-// A list says already how it changes.
+// A list already states how it changes.
 static void refuse_rates(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -218,8 +218,7 @@ static void refuse_rates(const struct resolving *resolving, const struct figure 
     for (int i = 0; i < rate->rated_count; i++)
       if (figures[rate->rated[i]]->year_count)
         diagnostics_error(resolving->diagnostics, figures[d]->place,
-                          "option '%s' has '%s' as a list by year and '%s' beside it: give one of "
-                          "them",
+                          "option '%s' has both '%s' as a list by year and '%s': give only one",
                           resolving->option->id, model->declarations[rate->rated[i]].name,
                           rate->name);
   }
@@ -250,9 +249,9 @@ void schedules_settle(const struct resolving *resolving) {
 
 static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
                  const char *name, double horizon_years, struct arena *arena) {
-  const char *text = arena_printf(
-      arena, "'%s' has %zu years, of which those beyond the horizon of %g do not count", name,
-      list->year_count, horizon_years);
+  const char *text =
+      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %g have no effect", name,
+                   list->year_count, horizon_years);
   if (list->origin >= ORIGIN_OPTION) {
     texts_add(&option->warnings, arena, "%s", text);
     return;

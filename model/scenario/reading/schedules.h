@@ -8,13 +8,13 @@
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
 
-// Declares what the lists of the scenario's sections and of --set need, and the scale of an input
-// with a range in %; before the user's own items, which may read them.
+// Declares what the lists in the scenario's sections and in --set need, and the scale of an input
+// with a range in %; before the user's own items, which may use them.
 void schedules_declare(const struct reading *reading, struct model *model);
 
-// An option that has a list in some case has one in all: a number is a list of one, and what a
-// list does not reach is its last value. A value that is stated by itself (--set NAME_year_2) goes
-// before the same or a weaker layer's list.
+// An option that has a list in some case has one in all: a number is a list with one value, and
+// beyond a list's end its last value holds. A value that is stated by itself (--set NAME_year_2)
+// has priority over a list of the same or a weaker layer.
 void schedules_settle(const struct resolving *resolving);
 
 // Warns of values beyond the horizon, in the selected case.

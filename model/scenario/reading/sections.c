@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/short_text.h"
 #include "base/source.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -16,8 +17,8 @@ enum { MAX_ID_LENGTH = 24 };
 
 enum section_role {
   SECTION_COMMON,  // its keys hold for every option
-  SECTION_ONE,     // says something of one option, case, item or figure
-  SECTION_QUESTION // asks something: its keys are read by whoever answers
+  SECTION_ONE,     // about one option, case, item or figure
+  SECTION_QUESTION // asks something: its keys are read by the code that answers
 };
 
 static const struct section_kind {
@@ -38,6 +39,7 @@ static const struct section_kind {
     {"demand", SECTION_QUESTION, true},
     {"supply", SECTION_QUESTION, true},
     {"portfolio", SECTION_QUESTION, false},
+    {"plan", SECTION_QUESTION, false},
     {"wait", SECTION_QUESTION, true},
     {"rent", SECTION_QUESTION, true},
     {"fit", SECTION_QUESTION, false},
@@ -116,7 +118,7 @@ static void collect_questions(struct reading *reading) {
   scenario->questions = questions;
 }
 
-// A word with another meaning where an id may stand: before a point in --set, as a case.
+// A word with another meaning where an id may occur: before a dot in --set, or as a case.
 static bool is_reserved(const char *id) {
   const struct section_kind *kind = kind_find(id);
   return (kind && kind->role != SECTION_QUESTION) || !strcmp(id, "base");
@@ -137,15 +139,60 @@ static bool legal_id(struct reading *reading, const struct ini_section *section)
   return legal && !reserved;
 }
 
+// The label of a section. A quotation mark would end the text in a formula.
+static const char *label_of(struct reading *reading, const struct ini_section *section,
+                            const char *refused) {
+  const struct ini_key *key = ini_find(section, SECTION_LABEL);
+  if (!key || !*key->value)
+    return section->argument;
+  short_text_check("a label", key->value, key->value_place, reading->diagnostics);
+  const char *sign = strpbrk(key->value, refused);
+  if (sign)
+    diagnostics_error(reading->diagnostics, key->value_place, "%s label cannot have %s: '%s'",
+                      !strcmp(section->kind, "case") ? "a case's" : "an option's",
+                      *sign == '"' ? "a quotation mark"
+                                   : arena_printf(reading->arena, "'%c'", *sign),
+                      key->value);
+  return text_readable(key->value, reading->arena);
+}
+
+// Two options must have different labels and ids, or they could not be distinguished; the same
+// holds for cases. `kind` is "options" or "cases".
+static void check_label(struct reading *reading, const char *kind,
+                        const struct ini_section *section, const char *label, const char *other_id,
+                        const char *other_label) {
+  const bool by_label = !strcmp(other_label, label) || !strcmp(other_id, label);
+  if (by_label || !strcmp(other_label, section->argument))
+    diagnostics_error(reading->diagnostics, section->place,
+                      "%s '%s' and '%s' are both labeled '%s': give each its own label", kind,
+                      other_id, section->argument, by_label ? label : section->argument);
+}
+
 static void add_option(struct reading *reading, const struct ini_section *section) {
   struct scenario *scenario = reading->scenario;
+  const char *label = label_of(reading, section, "\"");
+  for (size_t o = 0; o < scenario->option_count; o++)
+    check_label(reading, "options", section, label, scenario->options[o].id,
+                scenario->options[o].label);
   for (size_t o = 0; o < scenario->option_count; o++)
     if (!strcasecmp(scenario->options[o].id, section->argument))
       diagnostics_error(reading->diagnostics, section->place,
                         "options '%s' and '%s' differ only in case", scenario->options[o].id,
                         section->argument);
   scenario->options[scenario->option_count++] =
-      (struct option){.id = section->argument, .place = section->place};
+      (struct option){.id = section->argument, .label = label, .place = section->place};
+}
+
+// A workbook looks cases up by their labels: * ? ~ would be wildcards there, and | separates the
+// names in a list.
+static void add_case(struct reading *reading, const struct ini_section *section, const char **cases,
+                     const char **labels) {
+  struct scenario *scenario = reading->scenario;
+  const char *label = label_of(reading, section, "\"*?~|");
+  for (size_t c = 0; c < scenario->case_count; c++)
+    check_label(reading, "cases", section, label, cases[c], labels[c]);
+  cases[scenario->case_count] = section->argument;
+  labels[scenario->case_count++] = label;
 }
 
 static void collect_options(struct reading *reading) {
@@ -153,7 +200,9 @@ static void collect_options(struct reading *reading) {
   size_t sections = reading->text->section_count;
   scenario->options = arena_array(reading->arena, sections + 1, sizeof *scenario->options);
   const char **cases = arena_array(reading->arena, sections + 1, sizeof *cases);
-  cases[scenario->case_count++] = "base";
+  const char **labels = arena_array(reading->arena, sections + 1, sizeof *labels);
+  labels[0] = cases[0] = "base";
+  scenario->case_count = 1;
   for (size_t i = 0; i < sections; i++) {
     const struct ini_section *section = &reading->text->sections[i];
     bool option = !strcmp(section->kind, "option"), a_case = !strcmp(section->kind, "case");
@@ -162,9 +211,10 @@ static void collect_options(struct reading *reading) {
     if (option)
       add_option(reading, section);
     else
-      cases[scenario->case_count++] = section->argument;
+      add_case(reading, section, cases, labels);
   }
   scenario->cases = cases;
+  scenario->case_labels = labels;
   if (!scenario->option_count)
     diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
                       "there is no [option ID] to cost");
@@ -180,7 +230,7 @@ void sections_read(struct reading *reading) {
 int reading_case(const struct reading *reading, const char *name) {
   const struct scenario *scenario = reading->scenario;
   for (size_t c = 0; c < scenario->case_count; c++)
-    if (!strcmp(scenario->cases[c], name))
+    if (!strcmp(scenario->cases[c], name) || !strcmp(scenario->case_labels[c], name))
       return (int)c;
   return -1;
 }

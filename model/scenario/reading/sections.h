@@ -1,5 +1,5 @@
-// sections: the sections that a scenario file may have, and the options, cases and
-// questions that they name.
+// sections: the sections that a scenario file may have, and the options, cases and questions that
+// they name.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_SECTIONS_H
 #define PERTOKEN_MODEL_SCENARIO_READING_SECTIONS_H
 
@@ -8,25 +8,29 @@
 
 #include <stdbool.h>
 
+// The key with the label of an option or a case.
+#define SECTION_LABEL "label"
+
 // Lists options, cases and questions in the order of the file. Errors: a section of an unknown
-// kind, one name too many or too few; a malformed or reserved id; options that differ only in
-// case; no option at all.
+// kind, with a missing or a superfluous name; a malformed or reserved id; options that differ only
+// in case; no option at all; a label that is too long, has a character that is special in a
+// workbook's formulas, or is another option's or another case's label or id.
 void sections_read(struct reading *reading);
 
 // [scenario], [workload], [common]: their keys hold for every option.
 bool section_is_common(const char *kind);
 
-// Are its keys read by whoever answers it?
+// Are its keys read by the code that answers it?
 bool section_is_question(const char *kind);
 
-// Does a common section that is listed before `kind` above have the key too?
+// Does a common section that comes before `kind` in the list above also have the key?
 bool section_is_repeated(const struct reading *reading, const char *kind, const char *key);
 
-// The section of a kind of which there is one, or NULL; a key of [scenario], or NULL.
+// The only section of its kind, or NULL; a key of [scenario], or NULL.
 const struct ini_section *reading_section(const struct reading *reading, const char *kind);
 const struct ini_key *reading_head_key(const struct reading *reading, const char *name);
 
-// The number of a case, or -1.
+// The number of a case by its id or label, or -1.
 int reading_case(const struct reading *reading, const char *name);
 
 #endif

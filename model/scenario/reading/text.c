@@ -28,7 +28,7 @@ static struct ini_key *find_key(struct ini_section *section, const char *name) {
   return NULL;
 }
 
-// Within a file no section repeats another: it may be one of the first `inherited` alone.
+// Within a file no section repeats another, so only the first `inherited` ones can be the same.
 static void merge_section(struct chain *chain, size_t inherited, const struct ini_section *from) {
   struct scenario_text *text = chain->text;
   struct ini_section *into = NULL;
@@ -65,7 +65,7 @@ static void drop_key(struct ini_section *section, const char *name) {
   memmove(key, key + 1, (size_t)(last - key) * sizeof *key);
 }
 
-// A key of a common section replaces the inherited one, in whichever common section that stands.
+// A key of a common section replaces the inherited one, whichever common section that is in.
 static void drop_inherited(struct chain *chain, size_t inherited, const struct ini_section *from) {
   for (size_t i = 0; i < inherited && chain->is_common(from->kind); i++) {
     struct ini_section *section = &chain->text->sections[i];
@@ -76,7 +76,7 @@ static void drop_inherited(struct chain *chain, size_t inherited, const struct i
   }
 }
 
-static int read_file(struct chain *chain, const char *path);
+static int read_source(struct chain *chain, const char *path, const struct source *source);
 
 static int read_ancestor(struct chain *chain, const char *path, const struct ini_key *inherits) {
   const char *parent = source_beside(path, inherits->value, chain->arena);
@@ -93,11 +93,11 @@ static int read_ancestor(struct chain *chain, const char *path, const struct ini
                       "'%s' inherits from itself, directly or through others", inherits->value);
     return -1;
   }
-  return read_file(chain, parent);
+  return read_source(chain, parent, source_read(parent, chain->arena, chain->diagnostics));
 }
 
-static int read_file(struct chain *chain, const char *path) {
-  const struct source *source = source_read(path, chain->arena, chain->diagnostics);
+// source: of the file, NULL after an error.
+static int read_source(struct chain *chain, const char *path, const struct source *source) {
   const struct ini *ini = source ? ini_read(source, chain->arena, chain->diagnostics) : NULL;
   if (!ini)
     return -1;
@@ -122,7 +122,7 @@ static int read_file(struct chain *chain, const char *path) {
   return bad;
 }
 
-const struct scenario_text *scenario_text_read(const char *path,
+const struct scenario_text *scenario_text_read(const char *path, const char *written,
                                                bool (*is_common)(const char *kind),
                                                struct arena *arena,
                                                struct diagnostics *diagnostics) {
@@ -130,5 +130,7 @@ const struct scenario_text *scenario_text_read(const char *path,
   text->all_text = "";
   struct chain chain = {
       .text = text, .is_common = is_common, .arena = arena, .diagnostics = diagnostics};
-  return read_file(&chain, path) ? NULL : text;
+  const struct source *source =
+      written ? source_from_text(path, written, arena) : source_read(path, arena, diagnostics);
+  return read_source(&chain, path, source) ? NULL : text;
 }

@@ -15,13 +15,14 @@ struct scenario_text {
   struct ini_section
       *sections; // merged: in a child each key overrides the same key of the same section
   size_t section_count;
-  const char *all_text; // of all files, oldest ancestor first: what the digest is taken over
+  const char *all_text; // of all files, oldest ancestor first: the input of the digest
 };
 
 // Reads `path` and, through `inherits = FILE` in [scenario], its ancestors (relative to the file
-// that names them). A key of a common section, which is of an is_common() kind, overrides it in the
-// ancestors' other common sections too. A missing ancestor and a circle are errors at the key. NULL after errors.
-const struct scenario_text *scenario_text_read(const char *path,
+// that names them). A key of a common section, which is one of a kind with is_common(), also
+// overrides it in the ancestors' other common sections. A missing ancestor and a circle are errors
+// at the key. NULL after errors. `written`: what the file will contain, or NULL if it exists.
+const struct scenario_text *scenario_text_read(const char *path, const char *written,
                                                bool (*is_common)(const char *kind),
                                                struct arena *arena,
                                                struct diagnostics *diagnostics);

@@ -10,7 +10,7 @@
 
 enum { VALUE, NUMBER, PARTS };
 
-// The word of what the cost model's text says of tiers: two stems and a name.
+// A word of the model's `tiers`: one of two stems, or a name.
 static const char *word_of(const struct model *model, int declaration, size_t number,
                            struct arena *arena) {
   const char *word = model->declarations[declaration].tiers;
@@ -29,7 +29,7 @@ static int input_of(const struct resolving *resolving, int declaration, size_t t
   return model_find(model, tiers_input(model, declaration, tier, part, resolving->arena));
 }
 
-// The most tiers that the option has in a case; 0: none.
+// The most tiers that the option has in any case; 0: none.
 static size_t most_tiers(const struct resolving *resolving, int declaration) {
   size_t most = 0;
   for (size_t c = 0; c < resolving->scenario->case_count; c++) {
@@ -75,13 +75,13 @@ static void put_tiers(const struct resolving *resolving, const struct figure **f
   figures[declaration] = &figure_none;
 }
 
-// Tiers beyond a case's own are copies of its last.
+// Tiers beyond a case's own are copies of its last one.
 static void check_rising(const struct resolving *resolving, const struct figure **figures,
                          int declaration, size_t count, size_t own) {
   static const char *const wrong[PARTS] = {
-      "falls from %s to %s in volume tier %zu: a larger order has no smaller discount",
-      "has a volume tier from %s on and another from %s on as tier %zu: each must begin after the "
-      "one before"};
+      "falls from %s to %s in volume tier %zu: a larger order cannot have a smaller discount",
+      "has a volume tier from %s and another from %s as tier %zu: each must begin after the one "
+      "before"};
   for (size_t i = 1; i < count && i < own; i++)
     for (size_t part = 0; part < PARTS; part++) {
       const int d = input_of(resolving, declaration, i, part);
@@ -107,13 +107,13 @@ static void refuse_lone(const struct resolving *resolving, const struct figure *
     return;
   if (figures[lone]->origin >= ORIGIN_OPTION)
     diagnostics_error(resolving->diagnostics, figures[lone]->place,
-                      "'%s' means nothing to option '%s', whose '%s' has no volume tiers",
+                      "'%s' has no effect on option '%s', whose '%s' has no volume tiers",
                       declarations[lone].name, resolving->option->id,
                       declarations[declaration].name);
   figures[lone] = &figure_none;
 }
 
-// What is said of tiers by themselves needs tiers.
+// An input that belongs to tiers has no effect without tiers.
 static void refuse_all_lone(const struct resolving *resolving, const struct figure **figures,
                             int declaration) {
   const struct model *model = resolving->scenario->model;

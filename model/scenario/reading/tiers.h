@@ -1,5 +1,5 @@
-// tiers: volume tiers of an option, "discount = 8 % from 100 gpu, 14 % from 500 gpu", as the inputs that
-// the cost model declares for them.
+// tiers: volume tiers of an option, "discount = 8 % from 100 gpu, 14 % from 500 gpu", as the inputs
+// that the cost model declares for them.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_TIERS_H
 #define PERTOKEN_MODEL_SCENARIO_READING_TIERS_H
 
@@ -9,13 +9,15 @@
 
 #include <stddef.h>
 
-// The name of a tier's input, from 0: its value (part 0) or the number from which on it holds (part 1).
+// The name of a tier's input, from 0: its value (part 0) or the number from which it holds (part
+// 1).
 const char *tiers_input(const struct model *model, int declaration, size_t tier, size_t part,
                         struct arena *arena);
 
-// An option that has tiers in some case has them in all: a value without is one tier from 1 on, and
-// what a case does not have of tiers is its last one. A tier that is stated by itself (--set
-// discount_tier_2) goes before the same or a weaker layer's. Tiers that overlap or fall are errors.
+// An option that has tiers in some case has them in all: a value without tiers is one tier from 1
+// on, and missing tiers of a case are copies of its last one. A tier that is stated by itself
+// (--set discount_tier_2) has priority over those of the same or a weaker layer. Tiers that overlap
+// or fall are errors.
 void tiers_settle(const struct resolving *resolving);
 
 #endif

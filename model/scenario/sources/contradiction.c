@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-// One that was refused where it was read: nothing more is to be said of it.
+// A rate that was refused when it was read: nothing more is reported.
 static bool has_refused_rate(const struct sources *sources) {
   static const int keys[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT};
   bool refused = false;
@@ -44,7 +44,7 @@ static bool is_outranked(const struct sources *sources) {
   return sources->projection && (sources->evidence || sources->record);
 }
 
-// A case or --set may replace the evidence; the option itself is to say one or the other.
+// A case or --set may replace the evidence; the option itself must state one or the other.
 static bool states_and_names(const struct sources *sources) {
   return (sources->evidence || sources->record || sources->projection) &&
          (sources_origin_is(sources, sources->throughput, ORIGIN_OPTION) ||
@@ -57,7 +57,7 @@ static bool is_typed(const struct sources *sources, const char *input) {
   return origin >= ORIGIN_COMMON && origin != ORIGIN_SET && origin != ORIGIN_SET_OPTION;
 }
 
-// Watts without their tokens, or tokens without their watts.
+// Would mix stated watts with a record's throughput, or the other way round.
 static bool limits_and_states(const struct sources *sources) {
   static const char *const inputs[] = {"load_power", "throughput", "decode_throughput"};
   bool stated = false;
@@ -70,7 +70,8 @@ static bool limits_a_projection(const struct sources *sources) {
   return sources->request.power_limit_w > 0 && sources->projection;
 }
 
-// What an option cannot say together, and the first of the selections that is there is to blame.
+// Combinations that an option cannot have; the first of the blamed selections that exists gets the
+// error.
 static const struct contradiction {
   bool (*holds)(const struct sources *sources);
   int blamed[3];
@@ -78,24 +79,24 @@ static const struct contradiction {
 } contradictions[] = {
     {has_two_batches,
      {SELECT_WORKLOAD + WORKLOAD_BATCH},
-     "has both batch and interactivity, ttft or tpot: these choose the batch"},
+     "has batch along with interactivity, ttft or tpot, which determine the batch"},
     {has_decoding_times,
      {SELECT_WORKLOAD + WORKLOAD_TTFT, SELECT_WORKLOAD + WORKLOAD_TPOT},
-     "wants ttft or tpot, and records of decoding tell no times: a serving record does"},
+     "sets ttft or tpot, but decoding records contain no latencies: use a serving record"},
     {has_two_records, {SELECT_RECORD}, "names both evidence and a record: give one"},
     {is_outranked,
      {SELECT_PROJECTION},
      "names a projection and evidence that outranks it: give one"},
     {states_and_names,
      {SELECT_EVIDENCE, SELECT_RECORD, SELECT_PROJECTION},
-     "states a throughput and names evidence for one: give one"},
+     "states a throughput and also names evidence for one: give only one"},
     {limits_and_states,
      {SELECT_POWER_LIMIT},
      "has power_limit, which takes watts and throughput from one record or row, and states one of "
      "them itself: give one"},
     {limits_a_projection,
      {SELECT_POWER_LIMIT},
-     "has both power_limit and a projection, which is of no power limit: give one"},
+     "has both power_limit and a projection, which has no power limit: give only one"},
 };
 
 bool contradiction_refuse(const struct sources *sources) {

@@ -1,4 +1,4 @@
-// contradiction: what an option cannot say together of where its throughput comes from.
+// contradiction: contradictory statements about the source of an option's throughput.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_CONTRADICTION_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_CONTRADICTION_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-// Reports the first contradiction at what is to blame for it. False where there is none.
+// Reports the first contradiction, at the selection to blame. False if there is none.
 bool contradiction_refuse(const struct sources *sources);
 
 #endif

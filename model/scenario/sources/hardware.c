@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/texts.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
@@ -78,7 +79,7 @@ static void leave_out_hardware(const struct resolving *resolving, const struct f
       continue;
     if (figures[d]->origin >= ORIGIN_OPTION)
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "option '%s' buys tokens from a provider: '%s' means nothing there",
+                        "option '%s' buys tokens from a provider: '%s' has no effect there",
                         resolving->option->id, model->declarations[d].name);
     figures[d] = &figure_none;
   }
@@ -90,7 +91,7 @@ static void refuse_selections(const struct resolving *resolving) {
     if (said && *said->value && key != SELECT_API && key != SELECT_PRODUCTION &&
         key != SELECT_TOKENS_OF)
       diagnostics_error(resolving->diagnostics, said->place,
-                        "option '%s' buys tokens from a provider: '%s' means nothing there",
+                        "option '%s' buys tokens from a provider: '%s' has no effect there",
                         resolving->option->id, selection_key_name(key));
   }
 }
@@ -125,8 +126,8 @@ void hardware_api(const struct resolving *resolving, const struct figure **figur
 
 // ---- the accelerator and its price
 
-// What holds together, and what is sold together where that is no server: a rack, a card. Rent is by
-// the accelerator.
+// The unit that holds accelerators, and the unit of sale if that is not a server: a rack, a card.
+// Rent is per accelerator.
 static void apply_units(struct resolving *resolving, const struct table *table, size_t row) {
   const struct model *model = resolving->scenario->model;
   const int per_node = model_find(model, "accelerators_per_node");
@@ -145,7 +146,7 @@ static void apply_units(struct resolving *resolving, const struct table *table, 
     resolving_fill(resolving, unit, sold);
 }
 
-// Of making it, where the carbon of its electricity is asked for.
+// The carbon of manufacturing, if the grid's intensity is given.
 static void apply_carbon(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct figure figure;
@@ -159,7 +160,7 @@ static void apply_carbon(struct resolving *resolving) {
   resolving_fill(resolving, model_find(scenario->model, "embodied_carbon"), figure);
 }
 
-// The accelerator of an offer where the option names none; another one's offer says nothing of it.
+// The offer's accelerator if the option names none; an offer for a different one is an error.
 static void settle_offered_accelerator(struct resolving *resolving) {
   const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
   struct ini_key *key = &resolving->selections.keys[SELECT_ACCELERATOR];
@@ -176,11 +177,11 @@ static void settle_offered_accelerator(struct resolving *resolving) {
                                               key->value, &row, resolving->arena);
   if (named.word && strcmp(named.word, offer->accelerator) != 0)
     diagnostics_error(resolving->diagnostics, quote->place,
-                      "the offer %s is of '%s', and option '%s' is of '%s'", offer->reference,
+                      "the offer %s is for '%s', but option '%s' has '%s'", offer->reference,
                       offer->accelerator, resolving->option->id, named.word);
 }
 
-// As many as are offered, where nobody says how many there are to be, or for what demand.
+// The number offered, if neither a number nor a demand is stated.
 static void apply_offered_count(struct resolving *resolving) {
   const struct model *model = resolving->scenario->model;
   const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
@@ -242,8 +243,8 @@ static int apply_accelerator(struct resolving *resolving) {
   return 0;
 }
 
-// A server's price contains the server, a rack's also the network: they are not to be paid twice,
-// and not to be missed.
+// A server's price includes the server, and a rack's also the network: they must be neither paid
+// twice nor reported as missing.
 static int settle_parts(struct resolving *resolving, const struct ini_key *key,
                         const char *category, struct figure price) {
   static const char *const parts[] = {"node_price", "network_price"};
@@ -309,7 +310,7 @@ static void apply_price(struct resolving *resolving) {
     resolving_pretend(resolving, "list_price");
 }
 
-// What an accelerator that nobody knows would have given: its own error is enough.
+// What an unknown accelerator would have given: its own error is enough.
 static void pretend_accelerator(struct resolving *resolving) {
   static const char *const inputs[] = {"accelerators_per_node", "load_power", "throughput"};
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
@@ -325,7 +326,7 @@ int hardware_apply(struct resolving *resolving) {
   return 0;
 }
 
-// ---- watts that nobody stated
+// ---- watts that were not stated
 
 static struct figure watts_figure(const struct evidence *from, double value, const char *column,
                                   const char *source) {
@@ -346,8 +347,8 @@ static void take_watts(struct resolving *resolving, const struct evidence *from,
   resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, figure);
 }
 
-// A whole node's watts contain the host's: what is said of those is taken off, else they are not
-// paid again. False where the node draws no more than that.
+// A whole node's watts include the host's: stated host watts are subtracted, otherwise the host's
+// are not paid again. False if the node draws no more than that.
 static bool take_node(struct resolving *resolving, double node_power_w, struct figure node) {
   const struct model *model = resolving->scenario->model;
   const int load_power = model_find(model, "load_power"), host = model_find(model, "host_power");
@@ -362,7 +363,7 @@ static bool take_node(struct resolving *resolving, double node_power_w, struct f
   resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, load);
   contained.value = 0;
   contained.source =
-      arena_printf(resolving->arena, "contained in the node's power: %s", node.source);
+      arena_printf(resolving->arena, "included in the node's power: %s", node.source);
   resolving_fill(resolving, host, contained);
   return true;
 }
@@ -385,16 +386,16 @@ static bool take_like(struct resolving *resolving) {
   if (!like_run_find(&run, &like))
     return false;
   take_watts(resolving, &like, GRADE_PROJECTED);
-  option->power_doubt = arena_printf(
-      resolving->arena,
-      "power under load, %.4g W/gpu, is that of a like run, %s (%s, %s, %.6g token/s), as none "
-      "was measured beside the throughput",
-      like.load_power_w, like.id, table_cell(like.table, like.row, "model_as_published"),
-      run.precision, evidence_rate(like.table, like.row));
+  option->power_doubt = arena_printf(resolving->arena,
+                                     "power under load, %.4g W/gpu, is from a similar run, %s (%s, "
+                                     "%s, %.6g token/s), as none was measured with the throughput",
+                                     like.load_power_w, like.id,
+                                     table_cell(like.table, like.row, "model_as_published"),
+                                     run.precision, evidence_rate(like.table, like.row));
   return true;
 }
 
-// Of the server's record: its accelerators', else its node's.
+// From the server's record: its node's watts if measured, else its accelerators'.
 static bool take_served(struct resolving *resolving, const struct served *served) {
   const struct model *model = resolving->scenario->model;
   struct figure figure = {.origin = ORIGIN_CATALOGUE,
@@ -414,7 +415,7 @@ static bool take_served(struct resolving *resolving, const struct served *served
   return true;
 }
 
-// Of a row that was held at a limit, where no watts were measured: it drew no more.
+// For a row run at a power limit without measured watts: it drew no more than the limit.
 static bool take_limit(struct resolving *resolving, const struct evidence *own) {
   struct option *option = resolving->option;
   if (!selection_of(&resolving->selections, SELECT_POWER_LIMIT) || !isfinite(own->power_limit_w))
@@ -432,7 +433,7 @@ static bool take_limit(struct resolving *resolving, const struct evidence *own) 
   return true;
 }
 
-// Of the row itself: its accelerators', else its node's, else its limit.
+// From the row itself: its accelerators' watts, else its node's, else its limit.
 static bool take_own(struct resolving *resolving) {
   const struct evidence *own = resolving->option->watts_of;
   if (resolving->option->served_watts)
@@ -461,11 +462,11 @@ void hardware_power(struct resolving *resolving) {
   const bool is_tdp =
       figure->origin == ORIGIN_CATALOGUE && figure->place.source == accelerators->source;
   if (figure->origin != ORIGIN_NONE && !is_tdp)
-    return; // stated, or of a record
+    return; // stated, or from a record
   if (!take_own(resolving) && !take_like(resolving) && is_tdp)
-    option->power_doubt =
-        arena_printf(resolving->arena,
-                     "power under load is the TDP, %s, as none was measured; decoding draws less",
-                     quantity_text(figure->value, &scenario->model->declarations[load_power].unit,
-                                   resolving->arena));
+    option->power_doubt = arena_printf(
+        resolving->arena,
+        "power under load is the TDP, %s: no measurement available; actual draw is likely lower",
+        quantity_text(figure->value, &scenario->model->declarations[load_power].unit,
+                      resolving->arena));
 }

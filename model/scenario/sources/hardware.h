@@ -1,4 +1,4 @@
-// hardware: what an option's accelerator and its row of prices give it, or, of an option without
+// hardware: what an option's accelerator and its row of prices give it, or, for an option without
 // hardware, a provider's token API.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_HARDWARE_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_HARDWARE_H
@@ -6,21 +6,23 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/resolving.h"
 
-// Fills, where the option's layers are silent, accelerators_per_node, load_power (the TDP) and, where
-// the grid's carbon is given, embodied_carbon by the accelerator, and list_price by the price, with node_price and network_price where that contains
-// them. Errors: no accelerator, an unknown one or an unknown price; a price of another accelerator
-// or none of purchase, beside a list_price or beside a part that it contains. Returns 0, or -1
-// where the accelerator is not known, so that no more can be looked up.
+// Fills what the option's layers leave open. From the accelerator: accelerators_per_node,
+// load_power (the TDP) and, if the grid's carbon is given, embodied_carbon. From the price:
+// list_price, and node_price and network_price if the price includes them. Errors: no accelerator,
+// an unknown one or an unknown price; a price that is another accelerator's or not a purchase
+// price, or that is given beside a list_price or a part that it includes. Returns 0, or -1 if the
+// accelerator is unknown, so that nothing more can be looked up.
 int hardware_apply(struct resolving *resolving);
 
-// After throughput_apply: puts the watts of the row that the throughput is from in place of the TDP,
-// else those of a like run (model/evidence/like_run.h), graded projected; and says in
-// option->power_doubt what is to be said of watts that are not the row's own.
+// After throughput_apply: replaces the TDP with the watts of the row that the throughput is from,
+// else with those of a like run (model/evidence/like_run.h), graded projected; option->power_doubt
+// has a note on watts that are not the row's own.
 void hardware_power(struct resolving *resolving);
 
-// Before all that, in each case: gives an option with `api` the prices of that row, and takes from one
-// with an output_price whatever absent_with says that it cannot have. Errors in the base case: an
-// unknown row, one of another model or beside a typed output_price; hardware at the option's level.
+// Before all of that, in each case: gives an option with `api` the prices of that row, and removes
+// from an option with an output_price whatever absent_with excludes. Errors in the base case: an
+// unknown row, a row of another model or beside a typed output_price; hardware at the option's
+// level.
 void hardware_api(const struct resolving *resolving, const struct figure **figures);
 
 #endif

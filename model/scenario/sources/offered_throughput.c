@@ -4,10 +4,8 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/model.h"
-#include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
@@ -30,25 +28,32 @@ static struct figure guaranteed(const struct resolving *resolving, const struct 
                          .date = offer->date};
 }
 
-static void set_figure(struct resolving *resolving, size_t which_case, const char *input,
-                       struct figure figure) {
+void offered_set(struct resolving *resolving, size_t which_case, const struct offer *offer,
+                 const struct offer_guarantee *guarantee, const char *input, double value,
+                 struct place place) {
   const int d = model_find(resolving->scenario->model, input);
   const struct figure **at = &resolving_figures(resolving, which_case)[d];
   if (d >= 0 && ((*at)->origin == ORIGIN_NONE || (*at)->origin == ORIGIN_CATALOGUE))
-    *at = resolving_keep(resolving, figure);
+    *at = resolving_keep(resolving, guaranteed(resolving, offer, guarantee, value, place));
 }
 
-// The watts of a whole node are its host's too, and so no accelerator's.
+// Watts of decoding do not belong to a throughput of serving, nor the other way round.
+static bool stands_under_another(const struct sources *sources,
+                                 const struct offer_guarantee *guarantee) {
+  const struct resolving *resolving = sources->resolving;
+  return sources_stated(sources) &&
+         !resolving_has(resolving,
+                        model_find(resolving->scenario->model, offer_guaranteed_input(guarantee)));
+}
+
+// The watts of a whole node include its host's, so they are not the accelerators'.
 static void apply_guarantee(struct resolving *resolving, size_t which_case,
                             const struct offer *offer, const struct offer_guarantee *guarantee) {
-  const double share = offer->per_node ? offer_accelerators_per_node(offer) : 1;
-  const bool decodes = !strcmp(guarantee->workload.values[WORKLOAD_BASIS], "decode");
-  set_figure(resolving, which_case, decodes ? "decode_throughput" : "throughput",
-             guaranteed(resolving, offer, guarantee, rate_per_hour(guarantee->tokens_per_s) / share,
-                        guarantee->tokens_place));
+  offered_set(resolving, which_case, offer, guarantee, offer_guaranteed_input(guarantee),
+              offer_guaranteed_rate(offer, guarantee), guarantee->tokens_place);
   if (!offer->per_node && !isnan(guarantee->power_w))
-    set_figure(resolving, which_case, "load_power",
-               guaranteed(resolving, offer, guarantee, guarantee->power_w, guarantee->power_place));
+    offered_set(resolving, which_case, offer, guarantee, "load_power", guarantee->power_w,
+                guarantee->power_place);
 }
 
 bool offered_throughput_apply(const struct sources *sources) {
@@ -62,12 +67,12 @@ bool offered_throughput_apply(const struct sources *sources) {
     size_t others = 0;
     const struct offer_guarantee *guarantee =
         quote ? offer_guarantee_for(quote->offer, &option->workload, &others) : NULL;
-    if (!guarantee)
+    if (!guarantee || stands_under_another(sources, guarantee))
       continue;
     if (others && !c)
       diagnostics_error(resolving->diagnostics, quote->place,
-                        "the offer %s guarantees %zu rates that fit the workload of option '%s': "
-                        "say its batch, context, basis or scenario",
+                        "the offer %s guarantees %zu rates that match the workload of option '%s': "
+                        "state its batch, context, basis or scenario",
                         quote->offer->reference, others + 1, option->id);
     apply_guarantee(resolving, c, quote->offer, guarantee);
     found = true;

@@ -1,14 +1,25 @@
-// offered_throughput: an option's throughput as its vendor's offer guarantees it.
+// offered_throughput: an option's throughput as guaranteed in its vendor's offer.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_OFFERED_THROUGHPUT_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_OFFERED_THROUGHPUT_H
 
+#include "base/source.h"
+#include "model/delivery/offer.h"
+#include "model/scenario/resolving.h"
 #include "model/scenario/sources/sources.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-// In every case, makes what the guarantee that fits the workload says the option's tokens per second and,
-// where it is of an accelerator, watts. False where there is none, where evidence is named, and beside
-// power_limit, of which an offer says nothing. Error: more than one guarantee fits.
+// Gives an input of a case a figure from a guarantee, unless it has a stronger one.
+void offered_set(struct resolving *resolving, size_t which_case, const struct offer *offer,
+                 const struct offer_guarantee *guarantee, const char *input, double value,
+                 struct place place);
+
+// In every case, takes the option's tokens per second and, if they are per accelerator, its watts
+// from the guarantee that fits the workload. A throughput that is already there keeps its value,
+// and takes the watts of a guarantee with the same basis. False if there is no guarantee, if
+// evidence is named, and beside power_limit, which no offer states. Error: more than one guarantee
+// fits.
 bool offered_throughput_apply(const struct sources *sources);
 
 #endif

@@ -1,6 +1,7 @@
 #include "model/scenario/sources/published_throughput.h"
 
 #include "base/arena.h"
+#include "model/catalog/columns.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
@@ -41,7 +42,7 @@ struct lack published_throughput_choose(const struct sources *sources, struct ev
                       evidence_choose(&sources->request, evidence, sources->arena));
 }
 
-// False where there is none, which is reported.
+// False if there is none, which is reported.
 static bool find_published(const struct sources *sources, struct evidence *evidence) {
   if (!catalog_table(sources->scenario->catalog, CATALOG_THROUGHPUT))
     return false;
@@ -54,7 +55,7 @@ static bool find_published(const struct sources *sources, struct evidence *evide
 void published_throughput_apply(const struct sources *sources) {
   struct option *option = sources->option;
   struct workload *workload = &option->workload;
-  // A throughput is of output tokens while serving, unless the workload says otherwise.
+  // A throughput counts output tokens of serving, unless the workload says otherwise.
   if (!*workload->values[WORKLOAD_TOKENS])
     workload->values[WORKLOAD_TOKENS] = "output";
   if (!*workload->values[WORKLOAD_BASIS])

@@ -14,16 +14,39 @@
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/selection.h"
+#include "model/scenario/sources/recorded_prefill.h"
 #include "model/scenario/sources/user_rate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+static bool is_at_limit(const struct measurement_record *record, double limit_w) {
+  return fabs(record->environment.device_state.power_limit_w - limit_w) < 0.5;
+}
+
+// The records at the requested power limit; all of them if none is requested, or if no record has
+// it: the limit that they have is then reported.
+static const struct records *records_of(const struct sources *sources) {
+  const struct records *all = sources->scenario->records;
+  const double limit_w = sources->request.power_limit_w;
+  if (!(limit_w > 0) || !all->count)
+    return all;
+  struct records *held = arena_alloc(sources->arena, sizeof *held);
+  *held = *all;
+  held->list = arena_array(sources->arena, all->count, sizeof(struct measurement_record *));
+  held->count = 0;
+  for (size_t i = 0; i < all->count; i++)
+    if (is_at_limit(all->list[i], limit_w))
+      held->list[held->count++] = all->list[i];
+  return held->count ? held : all;
+}
 
 static struct lack recorded_at_rate(const struct sources *sources, const char *file,
                                     struct recorded *recorded) {
   struct option *option = sources->option;
   struct curve *curve = arena_alloc(sources->arena, sizeof *curve);
-  const char *why = recorded_curve(sources->scenario->records, file, option->accelerator,
+  const char *why = recorded_curve(records_of(sources), file, option->accelerator,
                                    &option->workload, curve, recorded, sources->arena);
   const struct lack lack =
       why ? sources_lack(sources, SELECT_RECORD, why) : user_rate_choose(sources, curve);
@@ -52,7 +75,7 @@ static struct figure recorded_figure(const struct recorded *recorded, double val
 static const char *find_record(const struct sources *sources, const char *file,
                                struct recorded *recorded) {
   const struct option *option = sources->option;
-  return recorded_choose(sources->scenario->records, file, option->accelerator, &option->workload,
+  return recorded_choose(records_of(sources), file, option->accelerator, &option->workload,
                          recorded, sources->arena);
 }
 
@@ -72,14 +95,14 @@ static const char *mean_words(const struct sources *sources, const struct record
       record_name(recorded->nearest));
 }
 
-// Where enough devices were measured alike, what counts is their mean and not the newest's; not of a
-// record that is named, nor between two that were measured, nor of what ran beside others.
+// If enough devices were measured alike, their mean counts instead of the newest; but not for a
+// named record, an interpolated figure, or a device that ran beside others.
 static struct recorded mean_of_devices(const struct sources *sources,
                                        const struct recorded *recorded) {
   const struct measurement *nearest = recorded->nearest;
   const bool as_measured =
       recorded->tokens_per_s == nearest->tokens_per_s / measurement_devices(nearest);
-  const bool has_limit = sources->request.power_limit_w > 0; // of which others say nothing
+  const bool has_limit = sources->request.power_limit_w > 0; // which other records do not state
   const struct fleet *fleet = !sources->record && as_measured && !has_limit
                                   ? fleet_of_records(sources->scenario->records, sources->arena)
                                   : NULL;
@@ -125,12 +148,13 @@ void recorded_throughput_take(const struct sources *sources, const struct record
   resolving_fill(
       resolving, sources->decode,
       recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->source));
-  if (isfinite(recorded->load_power_w)) // in place of the TDP
+  if (isfinite(recorded->load_power_w)) // replaces the TDP
     resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE,
                         recorded_figure(recorded, recorded->load_power_w, recorded->load_source));
   if (isfinite(recorded->idle_power_w))
     resolving_fill(resolving, model_find(model, "idle_power"),
                    recorded_figure(recorded, recorded->idle_power_w, recorded->idle_source));
+  recorded_prefill_take(sources, recorded);
 }
 
 void recorded_throughput_apply(const struct sources *sources) {

@@ -1,4 +1,5 @@
-// recorded_throughput: an option's decoding as a record of the probe has it, with the watts.
+// recorded_throughput: an option's decoding from a record of the probe, with the watts, and its
+// prefill if the record has that too.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_RECORDED_THROUGHPUT_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_RECORDED_THROUGHPUT_H
 
@@ -11,17 +12,17 @@
 // Whether the accelerator's own decoding of the workload is measured.
 bool recorded_throughput_exists(const struct sources *sources);
 
-// Whether a record speaks for the option though none is named: its device is known from records
-// alone, or the workload is decoding, of which nothing is published, and its accelerator was
+// Whether a record counts for the option though none is named: its device is known only from
+// records, or the workload is decode only, without a published figure, and its accelerator was
 // measured.
 bool recorded_throughput_speaks(const struct sources *sources);
 
 struct lack recorded_throughput_choose(const struct sources *sources, struct recorded *recorded);
 
-// Makes what was chosen the option's figures, in place of the TDP too.
+// Gives the option the chosen figures, which also replace the TDP.
 void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded);
 
-// Both; what lacks is reported.
+// Chooses and takes; anything missing is reported.
 void recorded_throughput_apply(const struct sources *sources);
 
 #endif

@@ -47,6 +47,8 @@ static void take_served_workload(const struct sources *sources, const struct ser
   const struct served_rungs *rungs = served->rungs;
   values[WORKLOAD_MODEL] = rungs->record->model;
   values[WORKLOAD_PRECISION] = rungs->record->precision;
+  values[WORKLOAD_ACTIVATIONS] = rungs->record->activations;
+  values[WORKLOAD_KV] = rungs->record->kv;
   values[WORKLOAD_SPECULATION] = rungs->record->speculation;
   values[WORKLOAD_BASIS] = "serving";
   values[WORKLOAD_TOKENS] = "output";

@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "base/diagnostics.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/recorded.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <stddef.h>
 
-// Of an input in the base case; 0 where it has none.
+// An input in the base case; 0 if it has none.
 static double tokens_of(const struct resolving *resolving, const char *input) {
   const int d = model_find(resolving->scenario->model, input);
   return resolving_has(resolving, d) ? resolving->option->figures[d]->value : 0;
@@ -82,12 +83,12 @@ struct lack sources_lack_limit(const struct sources *sources, double limit_w) {
   return sources_lack(
       sources, SELECT_POWER_LIMIT,
       isnan(limit_w)
-          ? arena_printf(sources->arena, "the record of option '%s' does not tell its power limit",
+          ? arena_printf(sources->arena, "the record of option '%s' does not state its power limit",
                          sources->option->id)
-          : arena_printf(sources->arena,
-                         "the record of option '%s' is of a power limit of %g W, not "
-                         "of %g W",
-                         sources->option->id, limit_w, wanted_w));
+          : arena_printf(
+                sources->arena,
+                "the record of option '%s' was measured at a power limit of %g W, not %g W",
+                sources->option->id, limit_w, wanted_w));
 }
 
 bool sources_stated(const struct sources *sources) {

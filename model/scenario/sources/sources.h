@@ -1,5 +1,5 @@
-// sources: an option and what is said of where its throughput comes from, for the files of this room
-// that each know one source.
+// sources: an option and what is stated about the source of its throughput, shared by the files of
+// this room, each of which handles one source.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_SOURCES_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_SOURCES_H
 
@@ -21,28 +21,27 @@ struct sources {
   struct option *option;
   const struct scenario *scenario;
   struct arena *arena;
-  const struct ini_key *evidence, *record, *projection; // NULL: not said
-  struct evidence_request request;                      // of a published throughput
-  struct served_request served;                         // of a server's
+  const struct ini_key *evidence, *record, *projection; // NULL: not stated
+  struct evidence_request request;                      // for a published throughput
+  struct served_request served;                         // for a server's
   int throughput, decode;                               // declarations
 };
 
 struct sources sources_of(struct resolving *resolving);
 
-// Evidence that is not there (`why` NULL: it is), at the selection that named it or at the option.
+// Missing evidence (`why` NULL: not missing), at the selection that named it or at the option.
 struct lack sources_lack(const struct sources *sources, int selection, const char *why);
 
-// A lack for whoever takes it, else an error.
+// Passes a lack to resolving->lack, or else reports it as an error.
 void sources_report(const struct sources *sources, struct lack lack);
 
-// Whether the option states a throughput itself, whatever that is of.
+// Whether the option states a throughput itself, of whatever kind.
 bool sources_stated(const struct sources *sources);
 
-// Whether a declaration has its figure from there; never for -1.
+// Whether a declaration has its figure from that origin; never for -1.
 bool sources_origin_is(const struct sources *sources, int declaration, enum origin origin);
 
-// A lack where power_limit asks for another limit than a record was measured at, NAN where that does
-// not tell.
+// A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);
 
 // Gives the option the workload that a record measured.

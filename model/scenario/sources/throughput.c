@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/evidence.h"
@@ -15,6 +16,7 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/contradiction.h"
+#include "model/scenario/sources/offered_remedy.h"
 #include "model/scenario/sources/offered_throughput.h"
 #include "model/scenario/sources/projected_throughput.h"
 #include "model/scenario/sources/published_throughput.h"
@@ -38,12 +40,20 @@ static void fill_workload(struct resolving *resolving) {
       model < 0 ? "" : table_cell(models, (size_t)model, "shipped_precision");
 }
 
-// Decoding alone is not serving; with a prefill rate it is.
+static bool has(const struct resolving *resolving, const char *input) {
+  return resolving_has(resolving, model_find(resolving->scenario->model, input));
+}
+
+// Decoding alone is not serving; with a prefill rate and request lengths it is.
 static void settle_basis(const struct resolving *resolving) {
   struct option *option = resolving->option;
-  const struct model *model = resolving->scenario->model;
-  option->decode_only = resolving_has(resolving, model_find(model, "decode_throughput")) &&
-                        !resolving_has(resolving, model_find(model, "prefill_throughput"));
+  const bool prefills = has(resolving, "prefill_throughput");
+  const bool decodes = has(resolving, "decode_throughput");
+  option->serving_estimate =
+      decodes && prefills && has(resolving, "input_tokens") && has(resolving, "output_tokens");
+  option->decode_only = decodes && !option->serving_estimate;
+  if (option->decode_only && prefills)
+    option->prefill_lack = "prefill_throughput is used only with input_tokens and output_tokens";
   const char **basis = &option->workload.values[WORKLOAD_BASIS];
   if (option->decode_only)
     *basis = "decode";
@@ -58,7 +68,7 @@ static bool is_typed_over(const struct sources *sources, int declaration) {
 
 static void keep_published_watts(const struct sources *sources) {
   struct evidence *evidence = arena_alloc(sources->arena, sizeof *evidence);
-  struct option beneath = *sources->option; // as it were without the --set
+  struct option beneath = *sources->option; // as it would be without the --set
   struct sources its = *sources;
   its.option = &beneath;
   its.request.workload = &beneath.workload;
@@ -78,31 +88,32 @@ static void keep_served_watts(const struct sources *sources) {
     sources->option->served_watts = served;
 }
 
-// A throughput typed over with --set, as one does in a cell of the workbook: the watts of what it
-// stands over stay. Where nothing fits there are none to keep.
+// A throughput overridden with --set, as in a cell of the workbook, keeps the watts of the figure
+// that it replaces, if there is one.
 static void keep_watts(const struct sources *sources) {
   struct recorded recorded;
   if (is_typed_over(sources, sources->throughput) && served_throughput_speaks(sources))
     keep_served_watts(sources);
-  else if (is_typed_over(sources, sources->throughput))
+  else if (is_typed_over(sources, sources->throughput) && !offered_throughput_apply(sources))
     keep_published_watts(sources);
   if (!is_typed_over(sources, sources->decode) ||
-      resolving_has(sources->resolving, sources->throughput) ||
-      !(sources->record || recorded_throughput_speaks(sources)))
+      resolving_has(sources->resolving, sources->throughput))
     return;
-  if (!recorded_throughput_choose(sources, &recorded).kind)
+  if (!sources->record && !recorded_throughput_speaks(sources))
+    offered_throughput_apply(sources);
+  else if (!recorded_throughput_choose(sources, &recorded).kind)
     recorded_throughput_take(sources, &recorded);
 }
 
-// A provider serves a model in a precision of its own, in its own way.
+// A provider chooses its own precision and way of serving.
 static void keep_model(struct workload *workload) {
   for (int key = 0; key < WORKLOAD_KEYS; key++)
     if (key != WORKLOAD_MODEL)
       workload->values[key] = "";
 }
 
-// Its own word, else a record where one is asked for or speaks for it, else what its offer
-// guarantees, else what is published.
+// In this order: what the option states, a record if one is named or counts for it, its offer's
+// guarantee, what is published.
 void throughput_apply(struct resolving *resolving) {
   const struct sources sources = sources_of(resolving);
   fill_workload(resolving);
@@ -124,4 +135,5 @@ void throughput_apply(struct resolving *resolving) {
       published_throughput_apply(&sources);
   }
   settle_basis(resolving);
+  offered_remedy_apply(&sources);
 }

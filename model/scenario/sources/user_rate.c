@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stddef.h>
 
-// In base units; `none` where it is not stated.
+// In base units; `none` if it is not stated.
 static double limit_of(const struct sources *sources, enum workload_key key, const char *unit_text,
                        double none) {
   const struct workload *workload = &sources->option->workload;
@@ -32,8 +32,8 @@ struct curve_limits user_rate_limits(const struct sources *sources) {
 
 struct place user_rate_place(const struct option *option) {
   static const enum workload_key keys[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT};
-  size_t i = 0;
-  while (!*option->workload.values[keys[i]])
+  size_t i = 0; // at least one of them asks for a rate
+  while (i + 1 < sizeof keys / sizeof keys[0] && !*option->workload.values[keys[i]])
     i++;
   return option->workload.places[keys[i]];
 }

@@ -1,5 +1,5 @@
-// user_rate: the batch at which every user gets a rate, or an answer in time: interactivity, ttft and
-// tpot choose it on a curve over the batch.
+// user_rate: the batch at which every user gets a rate, or an answer in time: interactivity, ttft
+// and tpot choose it on a curve over the batch.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_USER_RATE_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_USER_RATE_H
 
@@ -17,13 +17,13 @@ struct curve_limits user_rate_limits(const struct sources *sources);
 // Where the first of the limits is stated; one must be.
 struct place user_rate_place(const struct option *option);
 
-// Gives the option a curve on which its choice has been made, and the batch that follows.
+// Gives the option a curve on which a choice has been made, and the batch that follows from it.
 void user_rate_take(const struct sources *sources, const struct curve *curve);
 
-// The place on a curve that the option's limits choose: its choice, curve and batch.
+// Chooses the place on a curve by the option's limits: sets its choice, curve and batch.
 struct lack user_rate_choose(const struct sources *sources, const struct curve *curve);
 
-// What the option's choice makes of the grade and of the words of its curve's source.
+// The grade, and the words for the source of its curve, after the option's choice.
 enum grade user_rate_grade(const struct option *option, enum grade grade);
 const char *user_rate_words(const struct sources *sources, const char *source);
 

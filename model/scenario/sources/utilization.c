@@ -32,8 +32,8 @@ static bool differs(const char *said, const char *recorded) {
   return *said && strcmp(said, recorded) != 0;
 }
 
-// Why a record says nothing of the option, or NULL. A share of one fleet's capacity is none of
-// another's.
+// Why a record does not apply to the option, or NULL. A share of one fleet's capacity is not a
+// share of another's.
 static const char *refuse_production(const struct resolving *resolving, const char *file,
                                      const struct production *production) {
   const struct option *option = resolving->option;
@@ -45,16 +45,16 @@ static const char *refuse_production(const struct resolving *resolving, const ch
       differs(workload[WORKLOAD_MODEL], production->model) ||
       differs(workload[WORKLOAD_PRECISION], production->precision))
     return arena_printf(arena,
-                        "'%s' is of %s in %s on %s: its utilization is not that of another "
-                        "accelerator, model or precision; 'demand' carries over",
+                        "'%s' covers %s in %s on %s: its utilization does not apply to another "
+                        "accelerator, model or precision; its 'demand' does",
                         file, production->model, production->precision, production->accelerator);
   if (production->covered_s < PRODUCTION_DAY_S)
     return arena_printf(arena, "'%s' covers %.1f hours: utilization needs a whole day", file,
-                        production->covered_s / 3600);
+                        hours_from_seconds(production->covered_s));
   return NULL;
 }
 
-// An input's value in a case, its default where nobody said one; NAN without either.
+// An input's value in a case, or its default if none was stated; NAN without either.
 static double value_in(const struct resolving *resolving, const struct figure **figures,
                        const char *input) {
   const struct model *model = resolving->scenario->model;
@@ -73,7 +73,7 @@ static const char *production_words(const struct production *production, struct 
                                         100 * production->cache_hit);
   const char *peak = isnan(production->peak_over_mean)
                          ? ""
-                         : arena_printf(arena, ", %.3g times that in the busiest hour",
+                         : arena_printf(arena, ", %.3g times that rate in the busiest hour",
                                         production->peak_over_mean);
   return arena_printf(arena, "%s counters: %.6g token/s over %.3g days on %d accelerators%s%s",
                       production->engine, production->output_tokens_per_s,
@@ -81,7 +81,7 @@ static const char *production_words(const struct production *production, struct 
                       hits);
 }
 
-// Beside a day's profile utilization is that of the peak hour.
+// With a day's profile, utilization is that of the peak hour.
 static double busiest_over_mean(const struct production *production) {
   double most = 0;
   for (size_t hour = 0; hour < production->day_profile_count; hour++)
@@ -89,7 +89,7 @@ static double busiest_over_mean(const struct production *production) {
   return most > 0 ? HOURS_OF_DAY * most : 1;
 }
 
-// The utilization of a case, or NULL where it has none, and why.
+// The utilization in a case, or NULL if there is none, with the reason.
 static const struct figure *utilization_in(const struct resolving *resolving,
                                            const struct production *production,
                                            const struct figure **figures, const char **why) {
@@ -104,11 +104,11 @@ static const struct figure *utilization_in(const struct resolving *resolving,
                        (in_peak ? busiest_over_mean(production) : 1);
   *why = NULL;
   if (!(per_hour > 0))
-    *why = "utilization from production needs a serving throughput to be a share of";
+    *why = "utilization from production needs a serving throughput as its base";
   else if (share > 1)
     *why = arena_printf(resolving->arena,
-                        "%.6g token/s were served, %.0f %% of what %d accelerators can at this "
-                        "throughput: one of them is wrong",
+                        "%.6g token/s were served, %.0f %% of what %d accelerators can serve at "
+                        "this throughput: one of the two is wrong",
                         production->output_tokens_per_s, 100 * share, production->accelerators);
   if (*why)
     return NULL;
@@ -122,7 +122,8 @@ static const struct figure *utilization_in(const struct resolving *resolving,
                                  .date = arena_copy_n(resolving->arena, production->finished, 10)});
 }
 
-// Hits change what is left to prefill, and what a provider asks; a serving throughput contains its own.
+// Cache hits change what is left to prefill, and a provider's price; a serving throughput already
+// includes its own.
 static void fill_hits(struct resolving *resolving, const struct production *production) {
   const struct model *model = resolving->scenario->model;
   const bool counts = resolving->option->provider ||
@@ -138,7 +139,7 @@ static void fill_hits(struct resolving *resolving, const struct production *prod
                         .date = arena_copy_n(resolving->arena, production->finished, 10)});
 }
 
-// A day that is said to be measured: of the option's record. Why it cannot be, or NULL.
+// A day stated as measured: taken from the option's record. Why it cannot be, or NULL.
 static const char *take_day(const struct resolving *resolving, const struct figure **figures,
                             const struct production *production) {
   const int first = model_find(resolving->scenario->model, "day_share_1");
@@ -156,11 +157,11 @@ static const char *take_day(const struct resolving *resolving, const struct figu
     figures[first + hour] = resolving_keep(resolving, share);
   }
   return is_there     ? NULL
-         : production ? "the record has no profile of a day: not each of its hours was seen whole"
-                      : "a measured day needs 'production', the record of what served";
+         : production ? "the record has no daily profile: not every hour was fully covered"
+                      : "a measured day needs 'production', the record of what was served";
 }
 
-// In all cases, with one error.
+// In all cases, with a single error.
 static void take_days(const struct resolving *resolving, const struct production *production) {
   const int first = model_find(resolving->scenario->model, "day_share_1");
   const char *why = NULL;
@@ -174,7 +175,8 @@ static void take_days(const struct resolving *resolving, const struct production
   }
 }
 
-// Takes the record's figures for what the option leaves open. Why it cannot, or NULL.
+// Takes the record's figures for inputs that the option leaves open. Why that is not possible, or
+// NULL.
 static const char *take_production(struct resolving *resolving,
                                    const struct production *production) {
   const struct scenario *scenario = resolving->scenario;

@@ -1,4 +1,4 @@
-// The plugin for processes that mpirun or srun starts; see reports/ranks/plugin.h.
+// The plugin for processes started by mpirun or srun; see reports/ranks/plugin.h.
 #include "reports/ranks/plugin.h"
 
 #include <limits.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Rehearses the ladder of GPU kernels (tests/bench/gpu_kernels.c) on the host emulator.
 
-Every choice of kernels/gpu/host/tuning.c must be tried by some workload; variants must be verified,
-timed and compared; one that computes something else, here by a plugin that is wrong with one tuning,
-must fail the ladder and not be timed.
+Every choice of kernels/gpu/plan/tuning.c must be tried by some workload; variants must be verified, timed and
+compared; one that computes something else (here a plugin that is wrong with one tuning) must fail the ladder and
+not be timed.
 Deep: every variant of two workloads is timed, and results are made wrong in every way.
 Seconds: 5
 """
@@ -21,7 +21,7 @@ EMULATOR = BUILD / 'tests' / 'lib' / 'emulatormma.so'
 WRONG = BUILD / 'tests' / 'ladder' / 'wrong_variant.so'
 FAILED = 1
 TIMEOUT_S = 300
-VECTOR, MATRIX, SHORT = '1', '7', '11'  # numbers of workloads; the last has the fewest variants
+VECTOR, MATRIX, SHORT = '1', '7', '11'  # numbers of workloads; the last one has the fewest variants
 SHORT_VARIANT = 'vector_batch=1'
 ORACLE_VOCAB = '61'  # of the small shape of a rehearsal: the timed one has more
 
@@ -42,7 +42,7 @@ def tried():
 
 
 def test_every_choice():
-    source = (ROOT / 'kernels/gpu/host/tuning.c').read_text()
+    source = (ROOT / 'kernels/gpu/plan/tuning.c').read_text()
     choices = re.findall(r'^    \{"(\w+)", offsetof.*?, \{(.*?)\}\},', source, re.MULTILINE)
     variants = ' '.join(name for names in tried().values() for name in names)
     expect(choices and len(tried()) > 9, f'{choices}, {variants}')
@@ -52,7 +52,7 @@ def test_every_choice():
 
 
 def test_rehearsal():
-    """All variants are timed, and some of them do compute otherwise than the default."""
+    """All variants are timed, and some of them compute differently from the default."""
     said = ladder(DONE, '--tiny', 'emulator', VECTOR, MATRIX)
     for name in ['default', *tried()[VECTOR], *tried()[MATRIX]]:
         expect(re.search(rf'^  {re.escape(name)} +\d+\.\d\d +\d+\.\d\d\d ', said, re.MULTILINE),

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Is the GPUs' machine code what it is meant to be? Needs no GPU.
+"""Is the GPUs' machine code as intended? Needs no GPU.
 
     check_machine_code.py [TREE]
 
-Looks at the images that the build left in build/gpu. What is not there, or is older than the
-kernels' sources, is compiled: where all is wanted for all targets, else for one of each vendor. TREE
-is another source tree; its kernels are always compiled.
+Checks the images that the build left in build/gpu. What is missing there, or older than the kernels'
+sources, is compiled: in a full run for all targets, else for one of each vendor. TREE is another source
+tree; its kernels are always compiled.
 Deep only: compiling for every GPU takes minutes.
-Seconds: 20
+Seconds: 60
 
-Of CUDA it reads the PTX and what the cubin says of itself; where nvdisasm is found (in NVDISASM, PATH
-or beside nvcc), also the machine code of SASS.
+For CUDA it reads the PTX, the metadata of the cubin and, of sm_90a, which instructions wait for which loads
+(sass.py); if nvdisasm is found (in NVDISASM, PATH or beside nvcc), also the rest of the SASS machine code.
 """
 import collections
 import os
@@ -23,52 +23,86 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from kernels import sass  # noqa: E402
 from support.program import Count, DEEP, ROOT  # noqa: E402
 
 CUDA = {'80': False, '90a': True, '100': True, '120': True}  # has griddepcontrol (PTX ISA, sm_90)
 LOAD_WEIGHTS = r'LDG\.E\.NA\.LTC\d+B\.128\.CONSTANT'
-SASS = {'80', '90a'}  # that nvdisasm of CUDA 12.4 and later knows
-# Instructions of SASS whose number in all kernels together is printed.
+LOAD_WORD = r'LDG\.E\.CONSTANT'  # in addition to weights stored in units: load_weights_word
+SASS = {'80', '90a'}  # supported by nvdisasm of CUDA 12.4 and later
+# SASS instructions whose number over all kernels is printed.
 SHOWN = {'weights LDG.128': r'LDG\..*\.128\.CONSTANT$', 'LDGSTS.128': r'LDGSTS\..*\.128$', 'HMMA': r'HMMA\b',
          'HGMMA': r'HGMMA\b', 'QGMMA': r'QGMMA\b', 'UTMALDG': r'UTMALDG\b',
          'local': r'(LDL|STL)\b'}
 MATRIX_UNITS = ['gfx90a', 'gfx942', 'gfx950']
 HIP = MATRIX_UNITS + ['gfx1100', 'gfx1201']
-OFTEN = {'90a', 'gfx942'}  # compiled when there is no image
+OFTEN = {'90a', 'gfx942'}  # compiled if there is no image
 
 PAIRS = ['bf16_bf16', 'e4m3_bf16', 'e4m3_e4m3']
-ENDS = ['norm_store', 'round_add', 'norm_swiglu']
+ENDS = ['norm_store', 'round_add', 'norm_swiglu', 'norm_biased', 'round_biased', 'norm_gated']
 VECTOR = [f'vector_{p}_{e}_{b}' for p in PAIRS for e in ENDS for b in (1, 2, 4)]
-MATRIX = [f'matrix_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
-          for c in (16, 32, 64)]
+MATRIX = [f'matrix_{p}_{e}_{c}' for p in PAIRS
+          for e in ('store', 'add', 'swiglu', 'biased', 'gated') for c in (16, 32, 64)]
 WGMMA = [f'wgmma_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
          for c in (16, 32, 64, 128) if p == 'bf16_bf16' or c < 128]
-ATTENTION = [f'attention_{kv}_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128, 256)]
+EXPERT_VECTOR = [f'expert_vector_{p}_{e}_{b}' for p in PAIRS
+                 for e in ('norm_gated', 'round_biased') for b in (1, 2, 4)]
+FORMATS = ['int8', 'mxfp4', 'nvfp4', 'mxfp6_e2m3', 'mxfp6_e3m2', 'int8_group', 'int4_group']
+EXPERT_UNITS = [f'expert_matrix_{f}_bf16_{e}_{c}' for f in FORMATS for e in ('gated', 'biased') for c in (16, 64)]
+EXPERT_MATRIX = [f'expert_matrix_{p}_{e}_{c}' for p in PAIRS for e in ('gated', 'biased')
+                 for c in (16, 64)] + EXPERT_UNITS
+EXPERTS = EXPERT_VECTOR + EXPERT_MATRIX
+UNITS = [f'matrix_{f}_bf16_{e}_{c}' for f in FORMATS for e in ('store', 'add', 'swiglu', 'biased', 'gated')
+         for c in (16, 64)]
+OF_UNITS = set(UNITS + EXPERT_UNITS) | {f'embed_{f}' for f in FORMATS}
+ATTENTION = [f'attention_{kv}{f}_{d}' for kv in ('bf16', 'e4m3') for f in ('', '_family')
+             for d in (64, 128, 256)]
+PROMPTS = [f'attention_{kv}_prompt_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128, 256)] + [
+    'latent_bf16_prompt', 'latent_e4m3_prompt']
+LATENT = ['latent_bf16', 'latent_e4m3']
+HEADS_VECTOR = [f'heads_vector_bf16_bf16_round_store_{b}' for b in (1, 2, 4)]
+HEADS_MATRIX = [f'heads_matrix_bf16_bf16_store_{c}' for c in (16, 64)]
+HEADS = HEADS_VECTOR + HEADS_MATRIX
 READ = [f'read_{v}' for v in range(3)]
 PERSISTENT_FOR = ('80', '90a', '100')  # build.mk
 PERSISTENT = {f'persistent_{batch}' for batch in (1, 2, 4)}
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
 SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3', 'paired') for p in ('norm', 'round')] +
-         ['embed_bf16', 'embed_e4m3', 'sample', 'sample_key', 'fill_bf16', 'fill_e4m3', 'fill_f32',
-          'fill_value'])
-EVERY = set(VECTOR + MATRIX + WGMMA + ATTENTION + READ + TILE + SMALL)
-STREAMING = set(VECTOR + MATRIX + ATTENTION + READ)
-# Without a matrix unit heads of 256 take more registers than there are.
-OPTIONAL = {t: {'attention_bf16_256', 'attention_e4m3_256'} for t in ('gfx1100', 'gfx1201')}
+         ['round_bf16_layer', 'round_e4m3_layer'] +
+         [f'round_{x}_as_bf16_{p}' for x in ('int8', 'e4m3') for p in ('norm', 'layer', 'round')] +
+         [f'embed_{f}' for f in ['bf16', 'e4m3', *FORMATS]] +
+         ['sample', 'sample_key', 'fill_bf16', 'fill_e4m3', 'fill_f32', 'fill_units', 'fill_value', 'route', 'gather',
+          'combine', 'turn_bf16', 'turn_e4m3', 'latent_bf16_entries', 'latent_e4m3_entries'] +
+         [f'finish_{e}' for e in ('store', 'add', 'swiglu', 'biased', 'gated')])
+EVERY = set(VECTOR + MATRIX + UNITS + EXPERTS + WGMMA + ATTENTION + PROMPTS + LATENT + HEADS + READ + TILE + SMALL)
+# Kernels whose loads in flight are counted; not those with units, whose conversions are between loads and
+# waits.
+COUNTED = set(VECTOR + MATRIX + EXPERTS + ATTENTION + PROMPTS + LATENT + HEADS) - set(EXPERT_UNITS)
+STREAMING = set(VECTOR + MATRIX + UNITS + EXPERTS + ATTENTION + LATENT + HEADS + READ)
+# Without a matrix unit, heads of 256 need more registers than there are.
+OPTIONAL = {t: {a for a in ATTENTION + PROMPTS if a.endswith('_256')} for t in ('gfx1100', 'gfx1201')}
 
-# The registers that a kernel may take so that as many blocks fit as kernels.cu means: 65,536 to a
-# multiprocessor for 1024 or 512 threads (CUDA C++ Programming Guide); to a SIMD of gfx9 512 for each
-# lane of 4 or 2 waves, of gfx11 and gfx12 1536 for each of 16 or 8, of which a wave may take 256
-# (LLVM, "User Guide for AMDGPU Backend").
+# The registers that a kernel may use so that as many blocks fit as kernels.cu intends: 65,536 per
+# multiprocessor for 1024 or 512 threads (CUDA C++ Programming Guide); per SIMD of gfx9 512 for each lane of
+# 4 or 2 waves, of gfx11 and gfx12 1536 for each of 16 or 8, of which a wave may use 256 (LLVM, "User Guide
+# for AMDGPU Backend").
 REGISTERS = {'cuda': (64, 128), 'gfx9': (128, 256), 'gfx1': (96, 192)}
+# Kernels whose E4M3 is converted to BF16 by bits: e4m3_bits.h.
+BY_BITS = re.compile(r'(matrix|wgmma|tile_check)_e4m3_bf16|attention_e4m3|latent_e4m3(?!_entries)')
+# Kernels of which no two blocks fit on a multiprocessor, so that each has its own: by registers. (For
+# wgmma_*, by shared memory: test_plan_division.) For vector products of one row two fit, so that the next
+# kernel's blocks can begin.
+ALONE = {name for name in VECTOR + EXPERT_VECTOR + HEADS_VECTOR if not name.endswith('_1')}
 
-# Bytes that are to be under way to a compute unit at all times, and how many waves it has of a
-# kernel: the arithmetic stands in platform_hip.h. Heads of 256 drain their loads once a unit.
+# Bytes that should be in flight to a compute unit at all times, and how many waves of a kernel it has: the
+# arithmetic is in platform_hip.h. Heads of 256 drain their loads once per unit.
 UNDER_WAY = {'gfx90a': 15e3, 'gfx942': 20e3, 'gfx950': 31e3}
-LOAD_BYTES = 64 * 16  # of a wave of 64
-# Where clang has a wave wait for several of its loads at once, what is under way on average before
-# and after that counts.
-PAIRED = re.compile(r'vector_.*(swiglu_\d)$|attention_e4m3_64$')
+LOAD_BYTES = 64 * 16  # for a wave of 64
+# What is requested ahead is a unit of latents, which in E4M3 is 18 KB.
+MIN_UNDER_WAY = {'latent_e4m3': 16e3, 'latent_e4m3_prompt': 16e3}
+# If clang makes a wave wait for several of its loads at once, the average in flight before and after
+# counts.
+PAIRED = re.compile(r'(?:expert_)?vector_.*(swiglu|gated)_\d$|attention_e4m3(_family|_prompt)?_64$')
 
 count = Count()
 check = count.check
@@ -83,7 +117,7 @@ def nvcc():
 
 
 def llvm(name):
-    """The newest of a tool, for the newest clang knows the most targets."""
+    """The newest version of a tool, as the newest clang supports the most targets."""
     return tool(*[f'{name}-{version}' for version in range(23, 18, -1)])
 
 
@@ -93,7 +127,7 @@ def run(*command):
 
 
 def newest_source():
-    folders = [TREE / 'kernels', TREE / 'kernels/gpu', TREE / 'kernels/gpu/device']
+    folders = [TREE / f'kernels/{f}' for f in ('', 'gpu', 'gpu/device', 'gpu/device/machine')]
     return max(p.stat().st_mtime for f in folders for p in f.iterdir() if p.suffix in ('.h', '.cu'))
 
 
@@ -105,7 +139,7 @@ def built(*names):
 
 
 def wanted(target, compiler, images):
-    """Is this target looked at? If not, it is counted as skipped, with the reason."""
+    """Is this target checked? If not, it is counted as skipped, with the reason."""
     if images or (compiler and (DEEP or target in OFTEN)):
         return True
     count.skip(target, 'no fresh image in build/gpu' + ('' if compiler else ', no compiler'))
@@ -127,7 +161,7 @@ def check_names(target, names):
 
 
 def register_limit(family, name):
-    if name.startswith('vector_'):
+    if name in VECTOR + EXPERT_VECTOR + HEADS_VECTOR:
         return REGISTERS[family][0 if name.endswith('_1') else 1]
     return 255 if family == 'cuda' else 512
 
@@ -148,7 +182,7 @@ def cubin_sections(data):
 
 
 def shared_bytes(image, kernel):
-    """Of shared memory that the kernel declares."""
+    """The shared memory that the kernel declares."""
     sections, names, text = cubin_sections(image.read_bytes())
     return sum(s[5] for s in sections if text(names, s[0]) == f'.nv.shared.{kernel}')
 
@@ -175,9 +209,11 @@ def cubin_facts(image):
 def check_loads(subject, name, body):
     cached = re.findall(r'\bld\.global\.nc\S*|\bld\.global\S*\.nc\S*|\bldu\.\S*', body)
     streams = [c for c in cached if re.match(r'ld\.global\.nc\.L1::no_allocate\.\S*v4\.u32$', c)]
-    other = sorted(set(cached) - set(streams))
+    other = sorted(set(cached) - set(streams) - ({'ld.global.nc.u32'} if name in OF_UNITS else set()))
     check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
     check(subject, streams or name not in STREAMING, 'no 16-byte loads of load_weights')
+    check(subject, name not in PROMPTS or ('ld.global.v4.u32' in body and not streams),
+          'not only 16-byte loads of the cache that see what was just written')
     check(subject, not (name in WGMMA and streams), 'weights loaded past the copy engine')
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
 
@@ -189,27 +225,119 @@ def check_cuda(architecture, overlap, ptx, cubin):
     for name, body in kernels.items():
         subject = f'sm_{architecture} {name}'
         check_loads(subject, name, body)
+        check(subject, not STAMPS.search(body), 'looks at the clock, which only a build that stamps does')
         for instruction in ('griddepcontrol.wait', 'griddepcontrol.launch_dependents'):
             there = instruction in body
             check(subject, there == overlap, instruction + (' present' if there else ' missing'))
-        if overlap and name in VECTOR + MATRIX:
+        if overlap and name in VECTOR + MATRIX + UNITS + HEADS:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'ld.global.nc.' in before, 'fetches no weights before it waits')
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
-        if name in MATRIX + ATTENTION + TILE:
+        if name in MATRIX + UNITS + EXPERT_MATRIX + HEADS_MATRIX + ATTENTION + PROMPTS + LATENT + TILE:
             check(subject, 'mma.sync.' in body, 'no matrix instruction')
+        if BY_BITS.search(name):
+            check(subject, 'fma.rn.bf16x2' in body and 'cvt.rn.f16x2.e4m3x2' not in body,
+                  'converts E4M3 by instructions that have a slower unit of their own')
         used, limit = registers.get(name, 0), register_limit('cuda', name)
         check(subject, 0 < used <= limit, f'{used} registers of at most {limit}')
-        check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
+        check(subject, name not in ALONE or used > REGISTERS['cuda'][0],
+              f'{used} registers, of which two blocks fit a multiprocessor')
+        allowed = KNOWN_SPILLS.get(name, 0)
+        check(subject, frames.get(name, 1e9) <= allowed,
+              f'{frames.get(name)} bytes of stack or spills of at most {allowed}')
 
 
-# Stack and spills in the persistent kernels, bytes at most: their attention keeps two batches of keys
-# or values under way in the 128 registers that 512 threads leave (ptxas 13.0).
-PERSISTENT_STACK = {'80': 16, '90a': 16, '100': 0}
-# Of the shared memory that a cubin declares, what is the system's own (CUDA C++ Programming Guide,
-# technical specifications: 1 KB of a block from sm_80 on).
+# ---- sm_90a: which loads are under way together, and what a vector product's window costs
+
+# Loads of 16 bytes. A block of attention has nothing else to do while its queries, the new key or value and
+# the angles come, two of each; in families ptxas waits for the first four. So, too, while splits are merged.
+QUERY_LOADS, QUERY_LOADS_OF_FAMILIES, MERGE_LOADS = 6, 4, 16
+WINDOW_LOADS = 8
+# Instructions of a warp for 16 bytes of weights a lane, with everything else that a window takes. An H200's
+# memory brings a multiprocessor 17 bytes a cycle, so its four schedulers could issue 119.
+WINDOW_INSTRUCTIONS = {'bf16': 60, 'e4m3': 104}
+
+
+def check_attention_loads(subject, name, code):
+    operations = [i.operation for i in code]
+    released, merging = operations.index(sass.RELEASED), operations.index(sass.ATOMIC)
+    barriers = [at for at in range(released, len(code)) if operations[at] == sass.BARRIER]
+    family = '_family' in name  # the norms' factors end with a barrier
+    together = sass.loads_together(code[released:barriers[family]])
+    least = QUERY_LOADS_OF_FAMILIES if family else QUERY_LOADS
+    check(subject, together >= least, f'{together} loads for its queries are under way together, of at least {least}')
+    together = sass.loads_together(code[merging:])
+    check(subject, together >= MERGE_LOADS,
+          f'{together} loads of splits are under way together, of at least {MERGE_LOADS}')
+
+
+def check_window(subject, name, code):
+    """The loop over a vector product's windows: what it costs, that it asks for a window further on, and that
+    nothing waits for a window's loads before they are used."""
+    loop = sass.window_loop(code, WINDOW_LOADS)
+    check(subject, loop, 'no loop over windows')
+    if not loop:
+        return
+    cost, most = len(loop) / WINDOW_LOADS, WINDOW_INSTRUCTIONS[name.split('_')[1]]
+    check(subject, cost <= most, f'{cost:.0f} instructions for 16 bytes, of at most {most}')
+    asks = sum(i.operation == sass.ASK for i in loop)
+    check(subject, asks == 1, f'asks for {asks} windows ahead')
+    early = sass.waits_after_loads(loop)
+    check(subject, early == 0, f'{early} instructions wait for a window just after its loads')
+
+
+def check_sass_loads(cubin):
+    data = cubin.read_bytes()
+    sections, names, text = cubin_sections(data)
+    kernels = sass.code_of(data, [(text(names, s[0]), s) for s in sections])
+    check_names('sm_90a, its machine code', kernels)
+    for name, code in kernels.items():
+        if name in ATTENTION:
+            check_attention_loads(f'sm_90a {name}', name, code)
+        if name in VECTOR and name.endswith('_1') and 'e4m3_e4m3_round' not in name:  # it leaves no registers
+            check_window(f'sm_90a {name}', name, code)
+    one_by_one = [i._replace(waits=0x3f) if sass.is_wide_load(i) else i for i in kernels['attention_bf16_128']]
+    check('sm_90a attention_bf16_128', sass.loads_together(one_by_one) == 1,
+          'loads that wait for each other are said to be under way together')
+
+
+# What a build with time stamps adds (kernels/gpu/device/machine/stamp_cuda.h), with a second argument.
+STAMPS = re.compile(r'%globaltimer|%smid|_param_1\b')
+
+
+def check_stamped():
+    """The kernels of `make gpu-stamped`, where they were built: each records its block's entry and exit, where
+    it ran, and when it was released; those of products and attention also record their first product."""
+    ptx = TREE / 'build' / 'stamped' / 'gpu' / 'cuda_90a.ptx'
+    if TREE != ROOT or not ptx.exists() or ptx.stat().st_mtime < newest_source():
+        count.skip('kernels that stamp the time', "run 'make gpu-stamped' first: they compile for minutes")
+        return
+    kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
+    for name, body in kernels.items():
+        subject, multiplies = f'sm_90a {name}, stamped', name in STAMPED_PRODUCTS
+        times = body.count('%globaltimer')
+        check(subject, times >= (4 if multiplies else 3), f'{times} looks at the clock')
+        check(subject, '%smid' in body and f'{name}_param_1' in body, 'does not tell where it ran')
+        check(subject, body.find('%globaltimer') < body.find('griddepcontrol.wait'), 'no stamp before it waits')
+
+
+STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
+
+
+# Spills of the other kernels, maximum bytes: at 64 columns, products of experts hold their item's place in
+# addition to a window of weights in all 255 registers; prompts with heads of 256 do so with what a column
+# sees (ptxas 13.0; sm_80 and, with keys in bf16, sm_100 and sm_120); four vectors of experts on sm_120.
+KNOWN_SPILLS = {'expert_vector_bf16_bf16_norm_gated_4': 8, 'expert_matrix_int4_group_bf16_gated_64': 8,
+                'expert_matrix_e4m3_e4m3_gated_64': 8,
+                'attention_e4m3_prompt_256': 24, 'attention_bf16_prompt_256': 80}
+
+# Stack and spills in the persistent kernels, maximum bytes: their attention keeps two batches of keys or
+# values in flight in the 128 registers that 512 threads leave (ptxas 13.0).
+PERSISTENT_STACK = {'80': 16, '90a': 32, '100': 0}
+# The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
+# specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
 
 
@@ -218,15 +346,16 @@ def persistent_shared():
     return int(re.search(r'PERSISTENT_SHARED = (\d+)', text).group(1))
 
 
-# What arrive and wait of a grid are (PTX ISA, red, ld, memory consistency model).
+# The instructions for arriving at and waiting for a grid (PTX ISA, red, ld, memory consistency model).
 GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
 
 
 def check_persistent(architecture, ptx, cubin):
-    """One image, whose kernels call functions of their own: registers are of both."""
+    """One image, whose kernels call functions of their own: registers are counted for both."""
     text, subject = ptx.read_text(), f'sm_{architecture} persistent'
     names = set(re.findall(r'^\.(?:visible )?\.?entry (\w+)\(', text, re.M))
     check(subject, names == PERSISTENT, 'other kernels: ' + ', '.join(sorted(names ^ PERSISTENT)))
+    check(subject, not STAMPS.search(text), 'looks at the clock, which only a build that stamps does')
     check_loads(subject, 'vector', text)
     for instruction in GRID_WAIT:
         check(subject, instruction in text, f'no {instruction}')
@@ -246,7 +375,7 @@ def check_persistent(architecture, ptx, cubin):
         check(subject, cached and not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
 
 
-# ---- SASS: the instructions that the GPU is given
+# ---- SASS: the instructions that the GPU gets
 
 def disassembler():
     beside = [str(pathlib.Path(nvcc()).resolve().parent / 'nvdisasm')] if nvcc() else []
@@ -257,42 +386,43 @@ INSTRUCTION = r'^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)'
 
 
 def instructions(code):
-    """Every instruction with its modifiers and how often it stands there."""
+    """Every instruction with its modifiers, and how often it occurs."""
     return collections.Counter(re.findall(INSTRUCTION, code, re.M))
 
 
 def check_sass_kernel(subject, name, found, wanted_parts):
-    """Each of `wanted_parts` is a pattern of an instruction that is to be there."""
+    """Each of `wanted_parts` is a pattern of a required instruction."""
     local = [i for i in found if re.match(r'(LDL|STL)\b', i)]
     check(subject, not local, 'local memory: ' + ', '.join(local))
     cached = [i for i in found if re.match(r'LDG\b.*\.CONSTANT', i)]
-    other = [i for i in cached if not re.fullmatch(LOAD_WEIGHTS, i)]
+    known = LOAD_WEIGHTS + ('|' + LOAD_WORD if name in OF_UNITS else '')
+    other = [i for i in cached if not re.fullmatch(known, i)]
     check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
     for pattern in wanted_parts:
         check(subject, any(re.match(pattern, i) for i in found), f'no {pattern}')
 
 
 def sass_parts(name):
-    """What a kernel is to be made of."""
+    """What a kernel should consist of."""
     parts = [LOAD_WEIGHTS + '$'] if name in STREAMING else []
-    if name in MATRIX:
+    if name in MATRIX + UNITS + EXPERT_MATRIX:
         parts += [r'LDGSTS\.\S*\.128$', r'LDS\.128$']
     if name in WGMMA:
         kind = r'QGMMA\.64x{}x32\.F32\.E4M3\.E4M3' if 'e4m3_e4m3' in name else r'HGMMA\.64x{}x16\.F32\.BF16'
         parts += [kind.format(name.rsplit('_', 1)[1]), r'UTMALDG\.2D', r'SYNCS\.PHASECHK']
-    if name in MATRIX + ATTENTION + TILE:
+    if name in MATRIX + UNITS + EXPERT_MATRIX + ATTENTION + TILE:
         parts.append(r'HMMA\.16816\.F32' + ('' if 'e4m3_e4m3' in name else r'\.BF16'))
     return parts
 
 
-# What is fetched before a kernel waits for the one before it, as the GPU is given it: in PTX the order
-# may be right, and ptxas changes it.
+# What is fetched before a kernel waits for the preceding one, in the code that the GPU gets: in PTX the
+# order may be right, and ptxas changes it.
 FETCHED = re.compile(r'LDG\.E\.NA\..*\.CONSTANT$|UTMALDG')
 
 
 def check_sass_order(subject, name, code):
     order = [i for i in re.findall(INSTRUCTION, code, re.M) if i == 'ACQBULK' or FETCHED.match(i)]
-    if name in VECTOR + MATRIX + WGMMA + ATTENTION and 'ACQBULK' in order:
+    if name in VECTOR + MATRIX + UNITS + WGMMA + ATTENTION and 'ACQBULK' in order:
         check(subject, order[0] != 'ACQBULK', 'waits before it fetches')
 
 
@@ -331,7 +461,7 @@ def cuda_images(architecture, folder, built_as='cuda', source_name='kernels'):
 # ---- HIP: notes and disassembly
 
 def note_facts(notes):
-    """The notes of each kernel as a dictionary of its whole numbers."""
+    """The notes of each kernel as a dictionary of its integers."""
     facts = {}
     for block in re.split(r'\n  - \.', notes)[1:]:
         names = re.findall(r'^ {4}\.name: +(\w+)', block, re.M)
@@ -348,8 +478,8 @@ def instructions_of(body):
 
 
 def is_stream(name, text):
-    """Of weights; or of attention, where clang merges loads of both sorts, of anything."""
-    cached = name.startswith('attention_')
+    """For weights; for attention, where clang merges loads of both kinds, of anything."""
+    cached = name.startswith(('attention_', 'latent_'))
     return re.match(r'global_load_dwordx4\b' + ('' if cached else r'.*(\bnt\b|\bslc\b)'), text)
 
 
@@ -357,11 +487,9 @@ def streams(name, loop):
     return sum(1 for text in loop if is_stream(name, text))
 
 
-def hot_loop(name, code):
-    """The shortest loop with at least four loads of 16 bytes and a wait for some of them that is no
-    copy into shared memory: its instructions."""
+def loops_of(code):
+    """The instructions of each loop, from the target of its last branch to that branch."""
     index = {address: i for i, (address, _) in enumerate(code)}
-    loops = []
     for i, (address, text) in enumerate(code):
         jump = re.match(r's_c?branch\S* (\d+)', text)
         if not jump:
@@ -369,15 +497,28 @@ def hot_loop(name, code):
         offset = int(jump.group(1))
         start = index.get(address + 4 + 4 * (offset - 65536 if offset >= 32768 else offset))
         if start is not None and start <= i:
-            loop = [t for _, t in code[start:i + 1]]
-            if streams(name, loop) >= 4 and least_left(loop) is not None:
-                loops.append(loop)
-    return min(loops, key=len, default=None)
+            yield [t for _, t in code[start:i + 1]]
+
+
+def hot_loop(name, code):
+    """The instructions of the streaming loop: the shortest with at least four loads of 16 bytes and a wait
+    for some of them that is not for a copy into shared memory. Of several with the same number of loads, it
+    is the one that leaves the most in flight: if clang puts a row's first loads, awaited together with the
+    activations, after the stream, a shorter loop surrounds both.
+    """
+    # What attention multiplies comes from shared memory; its queries and the splits' sums do not.
+    multiplied = r'ds_read2?_b(64|128)' if name.startswith(('attention_', 'latent_')) else ''
+    loops = [loop for loop in loops_of(code) if streams(name, loop) >= 4 and least_left(loop) is not None and
+             any(re.match(multiplied, text) for text in loop)]
+    if not loops:
+        return None
+    loads = streams(name, min(loops, key=len))
+    return max((loop for loop in loops if streams(name, loop) == loads), key=least_left)
 
 
 def least_left(loop):
-    """How many loads the loop's waits for loaded weights leave under way, the least; those for
-    activations, which go into shared memory next, are others. None without such a wait."""
+    """The minimum number of loads that the loop's waits for loaded weights leave in flight; waits for
+    activations, which go into shared memory next, do not count. None without such a wait."""
     left = []
     for i, text in enumerate(loop):
         wait = re.match(r's_waitcnt .*vmcnt\((\d+)\)', text)
@@ -388,9 +529,11 @@ def least_left(loop):
     return min(left, default=None)
 
 
-def waves(name):
-    """Of a kernel on a compute unit: blocks as plan.c and the kernels' bounds have them."""
-    if name.startswith('vector_'):
+def waves(target, name):
+    """For a kernel on a compute unit: blocks according to the plan and the kernels' bounds."""
+    if name.startswith('latent_'):  # a block takes nearly 64 KB of shared memory
+        return 8 if target == 'gfx950' else 4
+    if name in VECTOR + EXPERT_VECTOR + HEADS_VECTOR:
         return 8
     return 2 * 8 if name.endswith('_16') else 8
 
@@ -402,9 +545,11 @@ def check_under_way(target, name, body):
         return
     loads, left = streams(name, loop), least_left(loop)
     count = (left + min(loads, 8)) / 2 if PAIRED.match(name) else left
-    have = count * LOAD_BYTES * waves(name)
-    check(f'{target} {name}', have >= UNDER_WAY[target],
-          f'{left} loads stay under way, {have:.0f} bytes to a compute unit of {UNDER_WAY[target]:.0f}')
+    have = count * LOAD_BYTES * waves(target, name)
+    least = min(UNDER_WAY[target], MIN_UNDER_WAY.get(name, 1e9))
+    # A layer norm waits for its row's mean before the product begins.
+    check(f'{target} {name}', '_norm_biased_' in name or have >= least,
+          f'{left} loads stay under way, {have:.0f} bytes to a compute unit of {least:.0f}')
 
 
 # A nontemporal load is `nt` on gfx940 and later, `glc slc` on gfx90a, `slc` on gfx11.
@@ -415,21 +560,27 @@ def check_hip_code(target, name, body):
     subject = f'{target} {name}'
     streams = re.findall(STREAM, body)
     check(subject, streams or name not in STREAMING, 'no 16-byte nontemporal loads')
+    check(subject, name not in PROMPTS or re.search(LONG_LOAD, body), 'no 16-byte loads of the cache')
     check(subject, 'scratch_' not in body, 'uses scratch memory')
-    if target in UNDER_WAY and name in VECTOR + MATRIX + ATTENTION and name[-4:] != '_256':
+    if target in UNDER_WAY and name in COUNTED and name[-4:] != '_256':
         check_under_way(target, name, body)
-    if target in MATRIX_UNITS and name in MATRIX + ATTENTION + TILE:
+    if target in MATRIX_UNITS and name in MATRIX + UNITS + EXPERT_MATRIX + HEADS_MATRIX + ATTENTION + PROMPTS + LATENT + TILE:
         check(subject, 'v_mfma_' in body, 'no matrix instruction')
-        if target != 'gfx90a' and name.split('_', 1)[1].startswith('e4m3_e4m3'):
+        if target != 'gfx90a' and 'e4m3_e4m3' in name:
             check(subject, re.search(r'v_mfma_\w*(fp8|f8f6f4)', body), 'no matrix instruction of fp8')
     if target in ('gfx942', 'gfx950') and 'atomic_inc' in body:
         fences = all(re.search(f, body) for f in (r'buffer_wbl2 sc1', r'buffer_inv sc1'))
         check(subject, fences, 'blocks meet without fences between the dies')
 
 
-# What arrive and wait of a grid are: LLVM, "User Guide for AMDGPU Backend", Memory Model gfx90a and
-# gfx942: releases and acquires of agent scope. Between the dies of gfx942 and gfx950 the L2s are
-# written back and lose what others may have written; the counter is added to and read past them.
+LONG_LOAD = r'global_load_(dwordx4|b128)\b'
+# clang 19: attention in families, before it streams; its other kernels on gfx90a, heads of 256, keep one.
+SCALARS_IN_LANES = {True: 20, False: 2}
+
+
+# The instructions for arriving at and waiting for a grid: LLVM, "User Guide for AMDGPU Backend", Memory
+# Model gfx90a and gfx942: releases and acquires of agent scope. Between the dies of gfx942 and gfx950 the
+# L2s are written back and lose what others may have written; the counter is added to and read past them.
 AGENT_SCOPE = {'gfx90a': (r'global_atomic_add\b', r'global_load_dword\b.*\bglc\b', r'buffer_wbinvl1_vol'),
                'gfx942': (r'global_atomic_add\b', r'global_load_dword\b.*\bsc1\b', r'buffer_wbl2 sc1',
                           r'buffer_inv sc1')}
@@ -437,8 +588,8 @@ AGENT_SCOPE['gfx950'] = AGENT_SCOPE['gfx942']
 
 
 def check_order(subject, code):
-    """Around every addition to the grid's counter: written back and awaited before it; and after every
-    wait for the counter, before the block goes on, the caches dropped."""
+    """Around every addition to the grid's counter: written back and awaited before it; and after every wait
+    for the counter, before the block continues, the caches dropped."""
     texts = [text for _, text in code]
     for i, text in enumerate(texts):
         if re.match(r'global_atomic_add\b', text):
@@ -453,8 +604,8 @@ def check_order(subject, code):
 
 
 def check_scalar_loads(subject, code):
-    """Scalar loads, whose cache no fence touches, are of what the kernel was started with, or of an
-    address that constant_of_launch has made (platform_hip.h), never of what other blocks wrote."""
+    """Scalar loads, whose cache no fence affects, are from what the kernel was started with, or from an
+    address made by constant_of_launch (platform_hip.h), never from what other blocks wrote."""
     written, other = {}, set()
     for _, text in code:
         load = re.match(r's_load_\S+ \S+ s\[(\d+):', text)
@@ -468,7 +619,7 @@ def check_scalar_loads(subject, code):
 
 
 def check_persistent_hip(target, image):
-    """Kernels that hold all stages of a step."""
+    """Kernels that contain all stages of a step."""
     facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
     check(f'{target} persistent', set(facts) == PERSISTENT, 'other kernels: ' + ', '.join(set(facts) ^ PERSISTENT))
@@ -485,12 +636,22 @@ def check_persistent_hip(target, image):
         used, shared = values.get('vgpr_count', 0), values.get('group_segment_fixed_size', 1e9)
         check(subject, 0 < used <= 256, f'{used} vector registers of at most 256')
         check(subject, shared <= persistent_shared(), f'{shared} bytes of shared memory beside the launch\'s')
-        check_no_spills(subject, values)
+        check_no_spills(subject, values, body)
 
 
-def check_no_spills(subject, values):
-    for fact in ('vgpr_spill_count', 'sgpr_spill_count', 'private_segment_fixed_size'):
+def check_no_spills(subject, values, body):
+    """No spills to memory. A few scalar registers may be spilled to lanes of a vector register: outside of
+    the loops over weights and cache, that is two instructions each in a whole launch. Attention also loads its
+    queries in 16 bytes, in a loop that is gone through once or twice."""
+    for fact in ('vgpr_spill_count', 'private_segment_fixed_size'):
         check(subject, values.get(fact) == 0, f'{fact} {values.get(fact)}')
+    scalars = values.get('sgpr_spill_count', 1e9)
+    is_family = '_family' in subject
+    loads = STREAM if is_family else LONG_LOAD
+    moved = [text for loop in loops_of(instructions_of(body)) if any(re.search(loads, t) for t in loop)
+             for text in loop if re.match(r'v_(write|read)lane_b32', text)] if scalars else []
+    check(subject, scalars <= SCALARS_IN_LANES[is_family] and not moved,
+          f'sgpr_spill_count {scalars}' + ''.join(f', in a loop: {text}' for text in moved))
 
 
 def check_hip(target, image):
@@ -500,7 +661,7 @@ def check_hip(target, image):
     facts = note_facts(notes)
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
     check_names(target, facts)
-    # HIP before 6.1 does not know hidden_dynamic_lds_size, and passes such a kernel no arguments.
+    # HIP before 6.1 does not support hidden_dynamic_lds_size, and passes no arguments to such a kernel.
     hidden = set(re.findall(r'\.value_kind: +(hidden_\w+)', notes))
     check(target, not hidden, 'hidden arguments: ' + ', '.join(sorted(hidden)))
     for name, values in facts.items():
@@ -509,7 +670,7 @@ def check_hip(target, image):
         limit = register_limit(target[:4], name)
         used = values.get('vgpr_count', 0)
         check(subject, 0 < used <= limit, f'{used} vector registers of at most {limit}')
-        check_no_spills(subject, values)
+        check_no_spills(subject, values, code.get(name, ''))
 
 
 def hip_compiler(target):
@@ -533,13 +694,14 @@ def hip_image(target, folder, built_as='', source_name='kernels', *options):
     return image
 
 
-# product_wgmma is sm_90a's alone.
-SHARED_STAGES = ('product_vector', 'product_matrix', 'attention', 'round', 'embedding', 'sample', 'fill', 'read',
-                 'rate', 'tile_check', 'persistent')
+# product_wgmma is only sm_90a's.
+SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route', 'attention', 'attention_merge',
+                 'attention_queries', 'attention_share', 'latent', 'round', 'turn', 'embedding', 'sample',
+                 'fill', 'calibration', 'family', 'persistent')
 
 
 def check_stages():
-    """What differs from device to device stands in platform_*.h and matrix_tile_*.h alone."""
+    """What differs from device to device is only in machine/."""
     for name in SHARED_STAGES:
         path = ROOT / 'kernels/gpu/device' / f'{name}.h'
         guard = f'PERTOKEN_KERNELS_GPU_DEVICE_{name.upper()}_H'
@@ -558,9 +720,12 @@ def main():
             if images:
                 check_cuda(architecture, overlap, *images)
                 check_sass(architecture, images[1])
+                if architecture == '90a':
+                    check_sass_loads(images[1])
             images = architecture in PERSISTENT_FOR and cuda_images(architecture, folder, 'persistent', 'persistent')
             if images:
                 check_persistent(architecture, *images)
+        check_stamped()
         for target in HIP:
             image = hip_image(target, folder)
             if image:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The decode step written a second time (decode_model.py) against the oracle: its logits and chosen
-experts as build/tests/test_reference_families prints them, of a small model of every family, each in
-several types, and of a Llama in every format; two steps long, and after a prompt. Then the second text
-is told to leave a piece of each family out, and must differ.
+"""An independent implementation of the decode step (decode_model.py) compared with the oracle: its
+logits and chosen experts as printed by build/tests/test_reference_families, for a small model of every
+family, each in several types, and for a Llama in every format; two steps long, and after a prompt.
+Then the second implementation omits a piece of each family, and must differ.
 
 Seconds: 4
 """
@@ -17,7 +17,7 @@ from support.program import Count, DONE, ROOT, expect, run, skip_all  # noqa: E4
 
 PROGRAM = ROOT / "build/tests/test_reference_families"
 
-# What may be left out or be another, where a family has it.
+# What may be left out or changed, if a family has it.
 LEFT_OUT = {
     "norm": decode.RMS, "mlp": decode.SWIGLU, "parallel": 0, "qk_norm": 0, "sinks": 0, "biases": 0,
     "window": 0, "full_every": 0, "score_scale": 0,
@@ -53,7 +53,7 @@ def value_of(values, path):
 
 
 def changes_of(values):
-    """Each piece that the model has, as changes that take it out."""
+    """Each piece that the model has, as changes that remove it."""
     for path, none in LEFT_OUT.items():
         if path.startswith("biases without"):
             if values["biases"] & none and values["biases"] != none:
@@ -71,7 +71,7 @@ def notices(count, line):
 
 
 def notices_rounding(count, line):
-    """What enters the router, and k_b and v_b, is rounded to BF16 and not left alone."""
+    """The router's input, and k_b and v_b, are rounded to BF16 and not left unchanged."""
     model = decode.Model(line)
     if model.fine == "bf16" and (model.experts.count or model.latent.rank):
         error = difference(decode.Model(line, fine="f32").held_steps()[0], model.logits)

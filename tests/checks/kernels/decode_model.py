@@ -1,8 +1,8 @@
-"""The decode step written a second time, from decode.h and weights.h and the models' own code, as
-these compute it: keys and values expanded from latent vectors for every position, pairs that turn as
-complex numbers, experts gathered token by token, prompts with a causal mask. Formats are rounded to
-by searching their values, and the table of weights comes from the normal distribution of Python's
-library."""
+"""An independent implementation of the decode step, from decode.h and weights.h and the models' own
+code, in the form in which these compute it: keys and values expanded from latent vectors for every
+position, rotated pairs as complex numbers, experts gathered token by token, prompts with a causal
+mask. Rounding to a format searches its values, and the table of weights comes from the normal
+distribution of Python's library."""
 
 import bisect
 import functools
@@ -23,16 +23,16 @@ BELL = [-q for q in reversed(UPPER)] + UPPER
 
 
 def magnitudes(exponent_bits, fraction_bits, bias):
-    """What the codes of a small float are worth, without its sign: subnormals, then the rest."""
+    """The values of a small float's codes, without its sign: subnormals, then the rest."""
     ones = 2**fraction_bits
     return ([f / ones * 2.0 ** (1 - bias) for f in range(ones)]
             + [(1 + f / ones) * 2.0 ** (e - bias) for e in range(1, 2**exponent_bits)
                for f in range(ones)])
 
 
-E4M3 = magnitudes(4, 3, 7)[:-1]  # the last is no number
-# Elements in blocks: their size, and of the OCP MX specification's the magnitudes and the exponent of
-# the largest (section 5.3), of the others the largest.
+E4M3 = magnitudes(4, 3, 7)[:-1]  # the last is not a number
+# Elements in blocks: their size, and for those of the OCP MX specification the magnitudes and the
+# exponent of the largest (section 5.3), for the others the largest.
 MX = {"mxfp4": (32, magnitudes(2, 1, 1), 2), "mxfp6_e2m3": (32, magnitudes(2, 3, 1), 2),
       "mxfp6_e3m2": (32, magnitudes(3, 2, 3), 4)}
 NVFP4 = 16, magnitudes(2, 1, 1)
@@ -51,7 +51,7 @@ def mix(x):
 
 
 def bits(x, count):
-    """x with `count` significant bits, to nearest even as round() does."""
+    """x with `count` significant bits, rounded to nearest even as round() does."""
     step = 2.0 ** (math.frexp(x)[1] - count)
     return round(x / step) * step
 
@@ -61,7 +61,7 @@ def bf16(x):
 
 
 def nearest(values, x):
-    """Of equally near ones that with an even code."""
+    """Of two equally near values, the one with an even code."""
     above = min(bisect.bisect_left(values, abs(x)), len(values) - 1)
     code = min({max(above - 1, 0), above}, key=lambda c: (abs(abs(x) - values[c]), c % 2))
     return math.copysign(values[code], x)
@@ -72,7 +72,8 @@ def e4m3(x):
 
 
 def in_blocks(kind, row, most):
-    """A row of weights as blocks with a scale each; `most` is what NVFP4's tensor could hold."""
+    """A row of weights as blocks with a scale each; `most` is the largest value that NVFP4's tensor
+    could hold."""
     size = MX[kind][0] if kind in MX else NVFP4[0] if kind == "nvfp4" else GROUPS[kind][0]
     out = []
     for first in range(0, len(row), size):
@@ -127,7 +128,7 @@ class Group:
 
 
 class Model:
-    """One line of family_print; `changes` are other values of its fields, `rope.factor` for one."""
+    """One line of family_print; `changes` are other values for its fields, such as `rope.factor`."""
 
     def __init__(self, line, **changes):
         values = json.loads(line)
@@ -169,7 +170,7 @@ class Model:
 
     @functools.cache
     def matrix(self, tensor, layer, rows, columns, part=0):
-        """The part-th matrix of this size that a tensor is made of: of experts, or of heads."""
+        """The part-th matrix of this size in a tensor: of experts, or of heads."""
         scale = bits(self.sigma(tensor, columns) / 32, 24)
         hold = {"bf16": lambda q: bf16(bits(q * scale, 24)), "int8": lambda q: q * scale,
                 "e4m3": lambda q: e4m3(q) * scale}.get(self.kind(tensor))
@@ -269,7 +270,7 @@ class Model:
         return [x[i:i + self.head_dim] for i in range(0, len(x), self.head_dim)]
 
     def attention(self, layer, row, first, inputs):
-        """What enters wo, of each position from `first` on."""
+        """The input of wo, for each position from `first` on."""
         attend = self.latent_heads if self.latent.rank else self.plain_heads
         return attend(layer, row, first, inputs)
 
@@ -395,7 +396,7 @@ class Model:
         self.seen.append([-1] * self.experts.chosen)
         return self.dense("", layer, self.ffn_hidden, quantise(self.activations, m))
 
-    # The whole
+    # The whole model
 
     def forced(self, step, layer, row):
         """The entry of a table [steps][layers][batch][chosen]."""
@@ -404,8 +405,8 @@ class Model:
         return self.table[at:at + chosen] if hasattr(self, "table") else None
 
     def run(self, row, first, tokens, steps):
-        """Logits after the last of tokens that stand at positions from `first` on; the cache before
-        them is the seed's. `steps` are the entries of forced routing."""
+        """Logits after the last of tokens at the positions from `first` on; the cache before them is
+        the seed's. `steps` are the entries of forced routing."""
         embedding = self.matrix("embedding", 0, self.vocab, self.hidden)
         xs = [embedding[token] for token in tokens]
         for layer in range(self.layers):
@@ -424,8 +425,8 @@ class Model:
                           quantise("bf16" if narrow else self.activations, last))
 
     def held_steps(self):
-        """Logits after two steps at the last position, and the experts of the second as family_print
-        has them: by layers, then rows."""
+        """Logits after two steps at the last position, and the experts of the second in the order of
+        family_print: by layers, then rows."""
         logits, chosen = [], []
         for row in range(self.batch):
             first = self.run(row, self.context - 1, [(self.seed + row) % self.vocab], [0])
@@ -435,6 +436,6 @@ class Model:
         return logits, [k for layer in range(self.layers) for row in chosen for k in row[layer]]
 
     def prompted(self):
-        """Logits of a step from token 0 after the prompt, of the last row."""
+        """Logits of a step from token 0 after the prompt, for the last row."""
         tokens = [*self.prompt, 0]
         return self.run(self.batch - 1, 0, tokens, [*range(len(self.prompt)), 0])

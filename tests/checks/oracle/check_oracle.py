@@ -3,6 +3,7 @@
 
     check_oracle.py      60 random scenarios; PERTOKEN names the program
 Deep: 200 scenarios.
+Seconds: 2, deep 12
 """
 
 import collections
@@ -17,7 +18,7 @@ from support.program import Count, DEEP, ROOT  # noqa: E402
 
 SCRATCH = ROOT / "build" / "oracle"
 TOLERANCE = 1e-9
-LEAST_USES = 5
+MIN_USES = 5
 
 
 def number(value):
@@ -25,7 +26,7 @@ def number(value):
 
 
 def same(expected, got, size=0):
-    """Equal, to the larger of the two and of `size`. A series that stays the same may be told as one number."""
+    """Equal, relative to the larger of the two and of `size`. A constant series may be given as one number."""
     if expected is None:
         return got is None
     if isinstance(expected, list) and number(got):
@@ -41,16 +42,17 @@ def line(option, item, expected, got):
 
 
 def describe(option, item, expected, got, size):
-    """Of two series of one length, only the first entry that differs."""
+    """For two series of the same length, only the first entry that differs."""
     if isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         t = [same(e, g, size) for e, g in zip(expected, got)].index(False)
         return line(option, f"{item}[{t}]", expected[t], got[t])
     return line(option, item, expected, got)
 
 
-# What is left of a difference may be near zero: it is right to the size of what it is taken from.
+# A difference may be near zero: its error is relative to the size of what it is taken from.
 SIZES = {"margin": "cash", "margin_total": "tco", "npv": "tco", "unmet": "demanded", "unmet_total": "demanded",
-         "book_value": "capex", "book_value_left": "capex"}
+         "book_value": "capex", "book_value_left": "capex", "loan_balance": "capex", "lease_liability": "capex",
+         "right_of_use_value": "capex", "cash": "capex"}
 PERCENT = {"headroom", "headroom_least", "margin_of_cost", "margin_of_revenue", "site_excess"}
 
 
@@ -88,12 +90,12 @@ def compare_savings(expected, baseline, output):
 
 
 def near(want, got, scale):
-    """Equal but for what rounding leaves of a difference between amounts of that size."""
+    """Equal except for the rounding error of a difference between amounts of that size."""
     return number(got) and abs(got - want) <= TOLERANCE * max(abs(want), abs(scale))
 
 
 def compare_difference(expected, baseline, output, months):
-    """The dearer purchase and what it earns back; near the edge, rounding decides if it does."""
+    """The more expensive purchase and what it earns back; near the limit, rounding decides whether it does."""
     faults = []
     for option, items in expected.items():
         if option == baseline:
@@ -104,8 +106,8 @@ def compare_difference(expected, baseline, output, months):
         if got.get("dearer_purchase") != dearer:
             faults.append(line(option, "dearer_purchase", dearer, got.get("dearer_purchase")))
         size = {"extra_outlay": expected[baseline]["capex"], "saved": expected[baseline]["tco"],
-                "npv_saved": expected[baseline]["tco"],
-                "irr": (100 + (want["irr"] or 0)) * 12 / months}      # a year's, of a period's rate
+                "npv_saved": expected[baseline]["tco"], "payback": 1, "discounted_payback": 1,
+                "irr": (100 + (want["irr"] or 0)) * 12 / months}      # per year, from a rate per period
         for key, value in want.items():
             same_value = got.get(key) is None if value is None else (
                 near(value, got.get(key), size.get(key, 0)))
@@ -128,7 +130,7 @@ def compare_output(expected, baseline, output, months=12):
 
 
 def run(path, case):
-    """The program's JSON, or a complaint."""
+    """The program's JSON, or its error message."""
     try:
         return program.run_json("compare", path, "--case", case), None
     except (AssertionError, json.JSONDecodeError) as error:
@@ -137,7 +139,7 @@ def run(path, case):
 
 def try_scenario(name, ini, expected, baseline, also=lambda output: [], months=12,
                  case="base"):
-    """Runs one scenario, prints what differs; a scenario that fails is left in build/oracle."""
+    """Runs one scenario and prints what differs; a scenario that fails is left in build/oracle."""
     path = SCRATCH / f"{name}.ini"
     path.write_text(ini, encoding="utf-8")
     output, complaint = run(path, case)
@@ -152,7 +154,7 @@ def try_scenario(name, ini, expected, baseline, also=lambda output: [], months=1
 
 
 def golden_faults(output):
-    """What the program says of the golden example, and in which units."""
+    """The program's results for the golden example, with their units."""
     options = {option["id"]: option["items"] for option in output["options"]}
     units = output.get("units", {})
     faults = [f"unit of {item} expected {unit} got {units.get(item)}"
@@ -169,11 +171,31 @@ def vintages_faults(output):
     return [line(*fault) for fault in golden.vintages_faults(output["options"][0]["items"])]
 
 
+def credit_faults(output):
+    return [line(*fault) for fault in golden.credit_faults(output["options"][0]["items"])]
+
+
+def check_published(number):
+    """A table of docs/vintages.md compared with the program and with the oracle, as far as that has its
+    items."""
+    rows, example = golden.published()[number], golden.PUBLISHED[number]
+    own = golden.oracle(example)["h200"]
+    faults = list(golden.published_faults([row for row in rows if row[0] in own], own))
+
+    def also(output):
+        return [line(*fault) for fault in golden.published_faults(rows, output["options"][0]["items"])]
+
+    for fault in faults:
+        print(f"the oracle itself, table {number + 1} of docs/vintages.md: {line(*fault)}")
+    return try_scenario(f"published {number + 1}", golden.ini(example), golden.oracle(example), "h200", also) and not faults
+
+
 def check_golden_oracle():
     static, staged = golden.oracle(golden.STATIC), golden.oracle(golden.STAGED)
     faults = list(golden.static_faults(static, cost_model.saving(static["mi325x"], static["h200"])))
     faults += golden.staged_faults(staged["h200"])
     faults += golden.vintages_faults(golden.oracle(golden.VINTAGES)["h200"])
+    faults += golden.credit_faults(golden.oracle(golden.CREDIT)["h200"])
     for fault in faults:
         print(f"the oracle itself, golden examples: {line(*fault)}")
     return not faults
@@ -197,9 +219,9 @@ def check_random(seed, tables, uses):
 
 
 def check_uses(uses):
-    """The random scenarios are worth nothing for an input that they leave at its default."""
+    """The random scenarios do not test an input that they always leave at its default."""
     rare = {name: uses[name] for name in {*cost_model.DEFAULTS, *random_scenario.LISTS}
-            if uses[name] < LEAST_USES}
+            if uses[name] < MIN_USES}
     if rare:
         print(f"inputs given too rarely in the random scenarios: {rare}")
     return not rare
@@ -212,6 +234,11 @@ def main():
     count.check("golden example", check_golden("golden", golden.STATIC, golden_faults))
     count.check("golden stages", check_golden("stages", golden.STAGED, stages_faults))
     count.check("golden vintages", check_golden("vintages", golden.VINTAGES, vintages_faults))
+    count.check("golden loans and leases", check_golden("credit", golden.CREDIT, credit_faults))
+    tables = golden.published()
+    count.check("the tables of docs/vintages.md", [len(table) for table in tables] == [16, 10, 8])
+    for number in range(len(tables)):
+        count.check(f"table {number + 1} of docs/vintages.md", check_published(number))
     tables = random_scenario.shipped(ROOT / "data")
     uses = collections.Counter()
     for seed in range(1, 201 if DEEP else 61):

@@ -1,11 +1,10 @@
 """The cost of ownership of accelerators, of rents and of token APIs, in plain Python: the oracle for pertoken.
 
-Written from the cost model's description alone, not from the program, so that the two can disagree.
-Inputs are numbers in the units a user types: percent as 70 (not 0.7), power in W per accelerator,
-electricity in USD/kWh, water in L/kWh and USD/m3, throughput in token/s, demand in Mtok/yr, lives
-and terms in years, ramp and period in months, prices of tokens in USD/Mtok, carbon in g/kWh and
-kg per accelerator. A list is a schedule by year. Results are in the units that
-`pertoken compare --format json` prints.
+Written from the cost model's description alone, not from the program, so that the two can disagree. Inputs are numbers
+in the units a user types: percent as 70 (not 0.7), power in W per accelerator, electricity in USD/kWh, water in L/kWh
+and USD/m3, throughput in token/s, demand in Mtok/yr, lives and terms in years, ramp and period in months, prices of
+tokens in USD/Mtok, carbon in g/kWh and kg per accelerator. A list is a schedule by year. Results are in the units of
+`pertoken compare --format json`.
 """
 
 from types import SimpleNamespace
@@ -17,7 +16,7 @@ JOULES_PER_KWH = 3.6e6
 LITRES_PER_M3 = 1000
 W_PER_KW = 1000
 
-# Every input: its neutral default, or None where there is none.
+# Every input: its neutral default, or None if there is none.
 DEFAULTS = {
     "accelerators": None, "demand": None, "spares": 0, "accelerators_per_node": None,
     "purchase_unit": None, "on_demand_rate": 0, "burst_price": 0, "burst_rate": 0,
@@ -46,7 +45,10 @@ DEFAULTS = {
     "grid_intensity": None, "embodied_carbon": 0,
     # vintages
     "server_residual": None, "network_residual": None, "server_book_life": None, "network_book_life": None,
-    "life": None, "resale": None, "warranty": 0, "tiers": None, "tier_discount": "beyond",
+    "life": None, "resale": None, "warranty": 0, "tiers": None, "tier_discount": "beyond", "lead_time": 0,
+    # a vendor's remedy
+    "remedy": 0, "guaranteed_throughput": None, "guarantee_tolerance": 0, "remedy_limit": None,
+    "replacement": None,
     # offers
     "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
     "tokens_of": None, "input_price": None, "cached_input_price": None, "output_price": None,
@@ -61,17 +63,19 @@ PERCENT = {
     "delivered", "wacc", "tax_rate", "bonus_depreciation", "loan_share", "loan_rate",
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
-    "server_residual", "network_residual", "resale",
+    "server_residual", "network_residual", "resale", "remedy", "guarantee_tolerance", "remedy_limit",
+    "replacement",
 }
 
-# A rent contains hardware, power and building: what the scenario says of these does not apply.
+# A rent includes hardware, power and building: the scenario's statements about these do not apply.
 NOT_FOR_RENTED = {
     "tiers", "tier_discount", "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
     "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
     "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
-    "warranty",
+    "warranty", "lead_time", "remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit",
+    "replacement",
 }
 RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
@@ -83,7 +87,7 @@ def fraction(percent):
 
 
 def is_staged(values):
-    """Whether the fleet may change: it is renewed, its number is a list, or what sizes it does."""
+    """Whether the fleet may change: it is renewed, or its number or what determines it is a list."""
     if values["life"] and not values["is_rented"]:
         return True
     if values["accelerators"] is not None:
@@ -104,7 +108,7 @@ def complete(given):
         values["purchase_unit"] = 1
         values["pue"] = given.get("pue", 1)
     values["has_parts"] = any(given.get(name) is not None for name in ("server_residual", "network_residual"))
-    for part in ("server", "network"):              # what is not said of a part is as of the hardware
+    for part in ("server", "network"):              # what is not stated for a part is as for the hardware
         for whole, each in (("residual_value", f"{part}_residual"), ("book_life", f"{part}_book_life")):
             values[each] = values[whole] if values[each] is None else values[each]
     if values["idle_power"] is None:
@@ -140,7 +144,8 @@ def request(x, r):
 
 
 def tokens_by_kind(x, r, tokens):
-    """Of a number of output tokens: the input tokens that were computed, those from the cache, and itself."""
+    """For a number of output tokens: the input tokens that were computed, those from the cache, and the output
+    tokens."""
     total_input = tokens * x.input_tokens / x.output_tokens
     return {"input": total_input * (1 - x.cache_hit), "cached": total_input * x.cache_hit,
             "output": tokens}
@@ -149,7 +154,7 @@ def tokens_by_kind(x, r, tokens):
 # ---- accelerators that are owned
 
 def tiers_discount(x, ordered):
-    """The mean discount on an order: each accelerator has that of its own number, or all that of the last one."""
+    """The mean discount on an order: each accelerator has that of its own number, or all have that of the last one."""
     def of(number):
         return max([share / 100 for share, begins in x.tiers if begins <= number], default=0)
 
@@ -161,13 +166,15 @@ def tiers_discount(x, ordered):
 
 
 def hardware(x, r):
-    """Each purchase at the price of the year that it is for. Lists are by the period that it is for."""
+    """Each purchase at the price of the year that it is for, less the lead time. Lists are by the period that it is
+    for."""
     discount = [in_year(x.discount, year) for year in r.year]
     if x.tiers:
         orders = r.bought if x.is_staged else [r.bought[1]] * len(r.bought)
         discount = [tiers_discount(x, ordered) for ordered in [orders[1], *orders[1:]]]
-    r.net_price = [in_year(x.list_price, year) * growth(-x.price_decline, year) * (1 - off)
-                   for year, off in zip(r.year, discount)]
+    ordered = [max(year - x.lead_time / MONTHS_PER_YEAR, 0) for year in r.year]
+    r.net_price = [in_year(x.list_price, year) * growth(-x.price_decline, after) * (1 - off)
+                   for year, after, off in zip(r.year, ordered, discount)]
     accelerators = series(r, lambda t: r.bought[t] * r.net_price[t])
     servers = series(r, lambda t: r.nodes_bought[t] * x.node_price)
     network = series(r, lambda t: r.connected[t] * x.network_price)
@@ -181,7 +188,7 @@ def hardware(x, r):
 
 
 def energy(x, r):
-    """Every hour draws by its load; as power rises with load along a line, a period's mean load is enough."""
+    """Every hour draws power by its load; as power is linear in the load, a period's mean load is enough."""
     beside = x.host_power + x.network_power
     peak = series(r, lambda t: r.in_service[t] * (x.load_power + beside) / W_PER_KW)
     r.peak_by_period, r.peak_it_power = peak, max(peak)
@@ -222,7 +229,7 @@ def power(x, r):
 
 
 def operation(x, r):
-    """Support and repair follow what was paid for all that is there in the period."""
+    """Support and repair are shares of the price of everything that is there in the period."""
     r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
     r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] for v in fleet.there(r, t)) * x.support
@@ -231,7 +238,7 @@ def operation(x, r):
                             * inflated(x, r, t))
 
     def repair(t):
-        """Of those under warranty nothing; it ends with a whole period."""
+        """Accelerators under warranty need none; it ends with a whole period."""
         full = x.period / MONTHS_PER_YEAR
         paid = sum(r.accelerators_paid[v] for v in fleet.there(r, t) if (t - v + 1) * full > x.warranty + 1e-9)
         mean_price_paid = paid / r.stock[t]
@@ -239,6 +246,19 @@ def operation(x, r):
         return failures * mean_price_paid * x.repair_cost * inflated(x, r, t)
 
     r.repair = series(r, repair)
+    if x.remedy:
+        share = owed(x)
+        r.remedy_credit = series(r, lambda t: -r.hardware_paid[t] * share)
+
+
+def owed(x):
+    """The share of the hardware's price for a speed below the guaranteed one, once that exceeds the tolerance."""
+    speed = fleet.held_against(x)
+    if not fleet.is_short(x):
+        return 0
+    per_cents_missing = 100 * (1 - speed / x.guaranteed_throughput)
+    share = per_cents_missing * x.remedy
+    return share if x.remedy_limit is None else min(share, x.remedy_limit)
 
 
 # ---- offers
@@ -267,7 +287,8 @@ def burst(x, r):
 
 
 def api(x, r, other):
-    """All that is asked for is served, and every token has its price; or what another option serves, or is asked for."""
+    """All of the demand is served, and every token has its price; or what another option serves, or what it is asked
+    for."""
     if x.tokens_of:
         r.tokens = other.get("demanded", other["tokens"])
     else:
@@ -290,10 +311,10 @@ def engineering(x, r):
 
 
 def own_items(x, r, items):
-    """The user's items: (group, unit, amount, escalates), where amount(results, period number) is in unit."""
+    """The user's items: (group, unit, amount, escalates), where amount(results, period number) is in that unit."""
     r.owned = 0 if x.is_rented else 1
     if x.is_api:
-        return 0                                    # the items are of those who have hardware
+        return 0                                    # only options with hardware have the items
     own_capex = sum(amount(r, 0) for group, _, amount, _ in items if group == "capex")
     r.other_cost = [0] * len(r.period)
     for group, unit, amount, escalates in items:
@@ -324,14 +345,14 @@ COSTS = ["power", "cooling", "colo", "support", "licence", "engineering", "renta
 
 
 def resale_at(x, years):
-    """What hardware of that age brings: what it does at its next birthday, and nothing when older than the list."""
+    """The resale value of hardware of that age: the value at its next birthday, and zero if older than the list."""
     shares = x.resale if isinstance(x.resale, list) else [x.resale]
     birthday = max(1, fleet.ceil(years))
     return shares[birthday - 1] if birthday <= len(shares) else 0
 
 
 def sales(x, r):
-    """Each vintage at its end, or at the horizon. What is retired before has a value by its age alone."""
+    """Each vintage at its end, or at the horizon. Hardware retired before has only a value by age."""
     shares = {"accelerator": x.residual_value, "server": x.server_residual, "network": x.network_residual}
     last = len(r.period) - 1
     r.sold, r.hardware_residual = [0] * len(r.period), 0
@@ -348,7 +369,7 @@ def sales(x, r):
 
 
 def cash_flow(x, r, own_capex):
-    """Column 0 is the outset; what a period needs is bought at the end of the one before."""
+    """Column 0 is the initial outlay; what a period needs is bought at the end of the preceding one."""
     columns = range(len(r.period))
     paid = getattr(r, "hardware_paid", [0] * len(r.period))
     r.capitalised = {part: [cost * (1 + x.installation + x.purchase_tax) for cost in costs[1:] + [0]]
@@ -360,7 +381,7 @@ def cash_flow(x, r, own_capex):
     r.outlay = list(r.purchases)
     r.outlay[0] += getattr(r, "facility_cost", 0) + x.migration_cost
     running = [getattr(r, f"{name}_cost") for name in COSTS if hasattr(r, f"{name}_cost")]
-    running += [r.repair] if hasattr(r, "repair") else []
+    running += [getattr(r, name) for name in ("repair", "remedy_credit") if hasattr(r, name)]
     r.opex = [sum(costs[c] for costs in running) for c in columns]
     r.cash = [r.outlay[c] + r.opex[c] for c in columns]
     if not x.is_api:
@@ -382,6 +403,8 @@ def totals(r):
             setattr(r, f"{name}_total", sum(getattr(r, f"{name}_cost")))
     if hasattr(r, "repair"):
         r.repair_total = sum(r.repair)
+    if hasattr(r, "remedy_credit"):
+        r.remedy_total = sum(r.remedy_credit)
     r.capex, r.opex_total = sum(r.outlay), sum(r.opex)
     r.tokens_total = sum(r.tokens)
     r.tco = sum(r.cash)
@@ -406,7 +429,7 @@ def of_accelerators(x, r):
 
 
 def site(x, r):
-    """Tokens per second and MW that the site must supply in its fullest period."""
+    """Tokens per second and MW that the site must supply in its period of highest use."""
     r.site_peak_power = r.peak_it_power * x.pue / 1000
     if r.site_peak_power:
         r.tokens_per_mw = sum(r.fleet_tokens) / (x.horizon * HOURS_PER_YEAR * 3600) / r.site_peak_power
@@ -415,7 +438,7 @@ def site(x, r):
 
 
 def carbon(x, r):
-    """What making the accelerators emitted counts in full, spares too; tonnes."""
+    """Emissions from manufacturing accelerators count in full, spares included; tonnes."""
     r.operational_carbon = r.energy_total * x.grid_intensity / 1e6
     r.embodied_total = r.accelerators_bought * x.embodied_carbon / 1e3
     r.carbon_total = r.operational_carbon + r.embodied_total
@@ -423,7 +446,7 @@ def carbon(x, r):
 
 
 def sold_tokens(x, r):
-    """What is sold is an item of its own; no cost shrinks because of it."""
+    """Sales are an item of their own; no cost decreases because of them."""
     prices = {"input": x.token_price_input, "output": x.token_price_output,
               "cached": x.token_price_input if x.token_price_cached is None else x.token_price_cached}
     r.revenue = [0] * len(r.period)
@@ -439,7 +462,7 @@ def sold_tokens(x, r):
 
 
 def paid_back(r):
-    """Years until the margin so far is no longer negative, for good; None where it still is."""
+    """Years until the cumulative margin is permanently no longer negative; None if it still is."""
     so_far = years = 0
     for t, margin in enumerate(r.margin):
         before, so_far = so_far, so_far + margin
@@ -450,7 +473,7 @@ def paid_back(r):
     return None if so_far < 0 else years
 
 
-# What leads to the results and is told by no face; what is told only of options that use it.
+# Intermediate results that no face shows; those shown only for options that use them.
 ONLY_THE_WAY = {"demand", "elapsed", "year", "share", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
                 "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
@@ -469,7 +492,7 @@ def told(x, r):
 
 
 def evaluate_all(options):
-    """The line items of each, by its id; of who takes another's tokens, after that one's."""
+    """The line items of each option, by its id; an option that takes another's tokens comes after that one."""
     done = {}
     for option in sorted(options, key=lambda one: "tokens_of" in one.inputs):
         done[option.id] = evaluate(option.inputs, option.items, done.get(option.inputs.get("tokens_of")))
@@ -477,8 +500,7 @@ def evaluate_all(options):
 
 
 def evaluate(given, items=(), other=None):
-    """All line items of one option, as a dict; what has an entry a period is a list. `other`: of the option whose
-    tokens it takes."""
+    """All line items of one option, as a dict; a series is a list. `other`: of the option whose tokens it takes."""
     x, r = complete(given), SimpleNamespace()
     fleet.time_line(x, r)
     if x.is_api:

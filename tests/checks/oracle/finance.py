@@ -1,8 +1,8 @@
-"""The finance views in plain Python, from their description alone: books, tax, loan, lease, and
-what the dearer of two purchases earns back.
+"""The finance views in plain Python, from their description alone: books, tax, loan, lease, and what the more expensive
+of two purchases earns back.
 
-`x` are an option's inputs as numbers (fractions, not percent; years), `r` its results so far.
-Where the program has closed formulas, this steps through the years or the instalments.
+`x` are an option's inputs as numbers (fractions, not percent; years), `r` its results so far. Where the program has
+closed formulas, this steps through the years or the installments.
 """
 
 from itertools import accumulate
@@ -28,7 +28,8 @@ def straight(r, cost, life, since=0):
 
 
 def written_off(r, cost, life, since):
-    """The same for what may be retired before: what is left is written off in the period in which it goes."""
+    """The same for hardware that may be retired earlier: the remainder is written off in the period in which it
+    goes."""
     bought_for = next(t for t in r.operation if abs(r.elapsed[t] - since) < 1e-9)
     goes = bought_for + r.lasts - 1
     written = [amount if t <= goes else 0 for t, amount in enumerate(straight(r, cost, life, since))]
@@ -39,13 +40,14 @@ def written_off(r, cost, life, since):
 
 
 def left(costs, depreciation):
-    """Of what was paid by the end of each period, what is not yet depreciated; rounding leaves no crumbs."""
+    """The part of the payments up to the end of each period that is not yet depreciated; rounding errors are
+    removed."""
     values = [cost - written for cost, written in zip(accumulate(costs), accumulate(depreciation))]
     return [0 if abs(value) < 1e-9 * sum(costs) else value for value in values]
 
 
 def once(r, cost):
-    """What is paid at the outset."""
+    """What is paid initially."""
     return [cost] + [0] * (len(r.period) - 1)
 
 
@@ -95,16 +97,30 @@ def tax_shares(x, r, since):
             + (1 - x.bonus_depreciation) * scheduled(begin - since, end - since) for begin, end in spans(r)]
 
 
+def deducted(x, r, cost, since):
+    """What is deducted for a purchase in each period, and the rest in the period in which it is retired."""
+    bought_for = next(t for t in r.operation if abs(r.elapsed[t] - since) < 1e-9)
+    goes = bought_for + r.lasts - 1
+    shares = [share if t <= goes else 0 for t, share in enumerate(tax_shares(x, r, since))]
+    rest = [cost * (1 - sum(shares)) if t == goes < len(shares) - 1 else 0 for t in range(len(shares))]
+    return [cost * share for share in shares], rest
+
+
 def tax(x, r):
-    hardware = each_purchase(
-        r, lambda cost, since: [cost * share for share in tax_shares(x, r, since)])
+    hardware, disposed = [0] * len(r.period), [0] * len(r.period)
+    for cost, (_, end) in zip(r.purchases, spans(r)):
+        if cost:
+            for whole, amounts in zip((hardware, disposed), deducted(x, r, cost, end)):
+                whole[:] = [a + b for a, b in zip(whole, amounts)]
     facility = straight(r, r.facility_cost, x.facility_life)
     r.tax_depreciation = [a + b for a, b in zip(hardware, facility)]
-    r.tax_value = [a + b for a, b in zip(left(r.purchases, hardware),
+    gone = [a + b for a, b in zip(hardware, disposed)]
+    r.tax_value = [a + b for a, b in zip(left(r.purchases, gone),
                                          left(once(r, r.facility_cost), facility))]
-    r.tax_deduction = [cost + written for cost, written in zip(r.opex, r.tax_depreciation)]
+    r.tax_deduction = [cost + written + rest + sold for cost, written, rest, sold
+                       in zip(r.opex, r.tax_depreciation, disposed, r.residual)]
     r.tax_deduction[1] += x.migration_cost
-    r.tax_deduction[-1] += r.tax_value[-1] + r.residual[-1]
+    r.tax_deduction[-1] += r.tax_value[-1]
     r.tax_shield = [amount * x.tax_rate for amount in r.tax_deduction]
     r.after_tax_cash = [cost - saved for cost, saved in zip(r.cash, r.tax_shield)]
     r.after_tax_total = sum(r.after_tax_cash)
@@ -113,32 +129,53 @@ def tax(x, r):
                                   / present_value(r, r.tokens) * 1e6)
 
 
-def instalment(amount, rate, count):
-    """What repays a debt in equal instalments: one over the sum of their discount factors."""
-    return amount / sum((1 + rate) ** -k for k in range(1, count + 1))
+def accrued(rate, part):
+    """The value of an annuity of one per period over a part of a period."""
+    return ((1 + rate) ** part - 1) / rate if rate else part
+
+
+def instalment(rate, count):
+    """The payment that repays a debt of one in equal installments, the last of which may be for a part of a period."""
+    whole = int(count + 1e-9)
+    rest = max(count - whole, 0)
+    worth = sum((1 + rate) ** -k for k in range(1, whole + 1)) + accrued(rate, rest) * (1 + rate) ** -(whole + rest)
+    return 1 / worth
+
+
+def one_loan(x, r, amount, drawn):
+    """The debt, the interest and the payment in each period of a loan that is drawn when period `drawn` ends."""
+    full = x.period / 12
+    rate, count = x.loan_rate * full, x.loan_term / full
+    each = amount * instalment(rate, count)
+    owed, over = amount, 0
+    steps = [(0, 0, 0)] * drawn + [(owed, 0, 0)]
+    for length in r.period[drawn + 1:]:
+        part = max(0, min(length / full, count - over))
+        due, interest = each * accrued(rate, part), owed * ((1 + rate) ** part - 1)
+        owed, over = owed + interest - due, over + part
+        if over > count - 1e-9:
+            owed = 0
+        steps.append((owed, interest, due))
+    return steps
+
+
+def summed(parts, columns):
+    """For several loans or leases, each a list of tuples by period: the sums, as one list for each position in the
+    tuples."""
+    return [[sum(part[t][place] for part in parts) for t in range(columns)] for place in range(len(parts[0][0]))]
 
 
 def loan(x, r):
-    full = x.period / 12
-    rate = x.loan_rate * full
-    count = round(x.loan_term / full)
+    """A loan for each purchase, over its own term, whatever happens to the hardware."""
     r.loan_amount = r.capex * x.loan_share
-    r.loan_instalment = instalment(r.loan_amount, rate, count)
-    owed, paid = r.loan_amount, 0
-    r.loan_balance, r.loan_interest, r.loan_payment = [owed], [0], [0]
-    for length in r.period[1:]:
-        part = length / full if paid < count else 0     # of an instalment: the last may be cut
-        grown = (1 + rate) ** part
-        due = r.loan_instalment * ((grown - 1) / rate if rate else part)
-        interest = owed * (grown - 1)
-        owed, paid = owed + interest - due, paid + part
-        if paid > count - 1e-9:
-            owed = 0
-        r.loan_balance.append(owed)
-        r.loan_interest.append(interest)
-        r.loan_payment.append(due)
-    r.loan_cash = [cost + due for cost, due in zip(r.cash, r.loan_payment)]
-    r.loan_cash[0] -= r.loan_amount
+    drawn = [cost * x.loan_share for cost in r.outlay]
+    loans = [one_loan(x, r, amount, column) for column, amount in enumerate(drawn) if amount or not column]
+    r.loan_balance, r.loan_interest, r.loan_payment = summed(loans, len(drawn))
+    full = x.period / 12
+    r.loan_instalment = max(r.loan_payment)
+    if not x.is_staged:
+        r.loan_instalment = r.loan_amount * instalment(x.loan_rate * full, x.loan_term / full)
+    r.loan_cash = [cost - borrowed + due for cost, borrowed, due in zip(r.cash, drawn, r.loan_payment)]
     r.loan_cash[-1] += r.loan_balance[-1]
     r.loan_interest_total = sum(r.loan_interest)
     r.loan_cash_total = sum(r.loan_cash)
@@ -155,35 +192,47 @@ def lease_payments(x, full):
     return payments
 
 
-def lease(x, r):
+def one_lease(x, r, amount, signed):
+    """Payment, liability, interest, depreciation of the right of use and its value, for a lease that begins when period
+    `signed` ends."""
     full = x.period / 12
     payments = lease_payments(x, full)
 
     def worth(after):
-        """Of a payment of one a year, at the time `after`, without what is due then or before."""
+        """For payments of one per year: their value at the time `after`, without those due then or earlier."""
         return sum(years / (1 + x.lease_rate) ** (when - after) for when, years in payments
                    if when > after + 1e-9)
 
-    at_once = worth(0) + payments[0][1]
+    right = amount * (worth(0) + payments[0][1])
+    begins, last = signed * full, len(r.period) - 1
+    owed, written, steps = 0, 0, [(0, 0, 0, 0, 0)] * signed
+    for t, (begin, end) in list(enumerate(spans(r)))[signed:]:
+        age = t - signed
+        interest = owed * ((1 + x.lease_rate) ** (end - begin) - 1)
+        due = amount * payments[age][1] if t < last and age < len(payments) else 0
+        owed = owed + interest if t == last else amount * worth(age * full)
+        used = overlap(begin, end, begins, begins + x.lease_term) / x.lease_term
+        used = used if used > 1e-12 else 0          # removes rounding errors
+        written += used
+        steps.append((due, owed, interest, right * used, right * (1 - written) if written < 1 - 1e-12 else 0))
+    return steps
+
+
+def lease(x, r):
+    """A lease for each purchase of hardware, over its own term; a given payment covers all of them, by their prices."""
+    unit = sum(years / (1 + x.lease_rate) ** when for when, years in lease_payments(x, x.period / 12))
     amount = x.lease_payment
     if amount is None:
-        amount = r.lease_payment = r.hardware_cost / at_once
-    r.right_of_use = amount * at_once
-    last = len(r.period) - 1
-    r.lease_paid, r.lease_liability, r.lease_interest = [], [], []
-    for t, length in enumerate(r.period):
-        before = r.lease_liability[-1] if t else 0
-        interest = before * ((1 + x.lease_rate) ** length - 1)
-        due = amount * payments[t][1] if t < min(last, len(payments)) else 0
-        r.lease_paid.append(due)
-        r.lease_interest.append(interest)
-        r.lease_liability.append(before + interest if t == last else amount * worth(t * full))
-    used = [overlap(begin, end, 0, x.lease_term) / x.lease_term for begin, end in spans(r)]
-    r.right_of_use_depreciation = [r.right_of_use * share for share in used]
-    r.right_of_use_value = left(once(r, r.right_of_use), r.right_of_use_depreciation)
+        amount = r.lease_payment = r.hardware_cost / unit
+    r.right_of_use = amount * unit
+    hardware = r.hardware_paid[1:] + [0]
+    leases = [one_lease(x, r, amount * price / r.hardware_cost, column)
+              for column, price in enumerate(hardware) if price or not column]
+    (r.lease_paid, r.lease_liability, r.lease_interest,
+     r.right_of_use_depreciation, r.right_of_use_value) = summed(leases, len(hardware))
     r.lease_expense = [a + b for a, b in zip(r.lease_interest, r.right_of_use_depreciation)]
-    r.lease_cash = [cost + due for cost, due in zip(r.cash, r.lease_paid)]
-    r.lease_cash[0] -= r.hardware_cost
+    r.lease_cash = [cost - price + due + sold for cost, price, due, sold
+                    in zip(r.cash, hardware, r.lease_paid, r.sold)]
     r.lease_cash[-1] += r.lease_liability[-1] + r.hardware_residual
     r.lease_interest_total = sum(r.lease_interest)
     r.lease_cash_total = sum(r.lease_cash)
@@ -203,7 +252,7 @@ def views(x, r):
 
 
 def root(flows):
-    """The rate above zero at which the flows are worth nothing, by halving."""
+    """The rate above zero at which the flows have no present value, by bisection."""
     def value(rate):
         return sum(flow / (1 + rate) ** t for t, flow in enumerate(flows))
 
@@ -217,7 +266,7 @@ def root(flows):
 
 
 def payback(flows, lengths):
-    """The years from which on the sum of the flows is not below zero; None if it ends below."""
+    """The years after which the sum of the flows stays at or above zero; None if it ends below."""
     if flows[0] >= 0:
         return None
     found, total, years = None, flows[0], 0
@@ -229,7 +278,7 @@ def payback(flows, lengths):
 
 
 def difference(option, baseline, months):
-    """An option against the baseline, at the baseline's output: what compare says of the two."""
+    """An option compared with the baseline, at the baseline's output: what compare reports about the two."""
     scale = baseline["tokens_total"] / option["tokens_total"]
 
     def saved(series):
@@ -242,7 +291,7 @@ def difference(option, baseline, months):
                                                                 baseline["discount_factor"])]}
     cash, discounted = saved("cash"), saved("discounted")
     if abs(cash[0]) < 1e-9 * abs(baseline["cash"][0]):
-        cash[0] = discounted[0] = 0                 # the same purchase, but for what rounding leaves
+        cash[0] = discounted[0] = 0                 # the same purchase, except for rounding errors
     sign = -1 if cash[0] > 0 else 1
     flows = [sign * amount for amount in cash]
     lengths = option["period"] + [0] * len(cash)

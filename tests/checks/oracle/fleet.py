@@ -1,7 +1,7 @@
 """What an option has in service, what it buys when, and the tokens it serves: year by year, hour by hour.
 
-`x` are an option's inputs as numbers (fractions, not percent), `r` its results so far. Series have an
-entry a period: entry 0 is the purchase, then come the periods of operation.
+`x` are an option's inputs as numbers (fractions, not percent), `r` its results so far. Series have an entry per
+period: entry 0 is the purchase, followed by the periods of operation.
 """
 
 import math
@@ -15,7 +15,7 @@ TOKENS_PER_MTOK = 1e6
 
 
 def ceil(number):
-    """Round up, but forgive the last bits of a float: 800 * 1.10 is 880, not 881."""
+    """Rounds up, but ignores the last bits of a float: 800 * 1.10 is 880, not 881."""
     return math.ceil(round(number, 9))
 
 
@@ -24,12 +24,12 @@ def growth(rate, years):
 
 
 def in_year(value, year):
-    """An input in a year (0, 1, ...): of a list its element, of which the last holds on."""
+    """An input in a year (0, 1, ...): of a list its element; the last one continues."""
     return value[min(year, len(value) - 1)] if isinstance(value, list) else value
 
 
 def time_line(x, r):
-    """The last period is possibly shorter. `year` counts those that are over when a period begins."""
+    """The last period may be shorter. `year` counts the years that are over when a period begins."""
     full = x.period / MONTHS_PER_YEAR
     begins = [full * number for number in range(ceil(x.horizon / full))]
     r.period = [0] + [min(full, x.horizon - begin) for begin in begins]
@@ -41,7 +41,7 @@ def time_line(x, r):
 
 
 def ramped(begin, length, ramp):
-    """The mean over a period of a use that grows from nothing to one in the time `ramp`."""
+    """The mean, over a period, of a use that grows from zero to one in the time `ramp`."""
     growing = max(0, min(begin + length, ramp) - begin)
     if not growing:
         return 1
@@ -50,25 +50,43 @@ def ramped(begin, length, ramp):
 
 
 def series(r, amount):
-    """Nothing at the purchase, then amount(t) in each period of operation."""
+    """Zero at the purchase, then amount(t) in each period of operation."""
     return [0] + [amount(t) for t in r.operation]
 
 
 def demand(x, r):
-    """Tokens a year that are asked for."""
+    """Demand in tokens per year."""
     r.demand = series(r, lambda t: in_year(x.demand, r.year[t]) * TOKENS_PER_MTOK
                       * growth(x.demand_growth, r.year[t]))
 
 
+def held_against(x):
+    """The speed that a vendor's guarantee refers to."""
+    return in_year(x.throughput, 0) if x.decode_throughput is None else x.decode_throughput
+
+
+def is_short(x):
+    return held_against(x) < x.guaranteed_throughput * (1 - x.guarantee_tolerance)
+
+
+def made_good(x):
+    """Tokens after replacing what is too slow, over those without that: a token takes the guaranteed time."""
+    if not x.replacement or not is_short(x):
+        return 1
+    before = 1 / in_year(x.throughput, 0)
+    after = before - 1 / held_against(x) + 1 / x.guaranteed_throughput
+    return x.replacement * before / after + (1 - x.replacement)
+
+
 def speed(x, r):
-    """Tokens per accelerator-hour: flat out, and at the use that is planned."""
+    """Tokens per accelerator-hour: at full speed, and at the planned utilization."""
     r.flat_out = [in_year(x.throughput, year) * growth(x.throughput_gain, year) * SECONDS_PER_HOUR
-                  * x.availability * x.scaling_efficiency * x.delivered for year in r.year]
+                  * x.availability * x.scaling_efficiency * x.delivered * made_good(x) for year in r.year]
     r.tokens_per_gpu = [each * in_year(x.utilization, year) for each, year in zip(r.flat_out, r.year)]
 
 
 def needed(x, r, t):
-    """Accelerators that serve a period's demand, in whole units: in a day's peak hour, where a day is given."""
+    """Accelerators that serve a period's demand, in whole units: in a day's peak hour, if a day is given."""
     if x.day_profile is None:
         tokens_an_hour = r.demand[t] / HOURS_PER_YEAR
     else:
@@ -77,18 +95,18 @@ def needed(x, r, t):
 
 
 def lasts(x, r):
-    """Whole periods that a purchase is there for; without a life, all of them."""
+    """The whole periods that a purchase is in service for; without a life, all of them."""
     full = x.period / MONTHS_PER_YEAR
     return max(1, math.floor(round(x.life / full, 9))) if x.life else len(r.period)
 
 
 def there(r, t):
-    """The vintages that are there in period t: the periods that they were bought for."""
+    """The vintages that are in service in period t: the periods that they were bought for."""
     return [v for v in r.operation if v <= t < v + r.lasts]
 
 
 def buy(r, wanted):
-    """Of a thing of which wanted[t] must be there: how many are bought for each period, and how many there are."""
+    """Of things of which wanted[t] are needed: how many are bought for each period, and how many there are."""
     bought, have = [0] * len(r.period), [0] * len(r.period)
     for t in r.operation:
         left = sum(bought[v] for v in there(r, t))
@@ -98,7 +116,8 @@ def buy(r, wanted):
 
 
 def in_service(x, r):
-    """What is typed is kept, in each year. What demand sized stays when demand falls, idle, until it is retired."""
+    """A typed number is kept in each year. Units bought for a demand stay when it falls, idle, until they are
+    retired."""
     r.lasts = lasts(x, r)
     if x.accelerators is not None:
         r.needed = r.in_service = series(r, lambda t: in_year(x.accelerators, r.year[t]))
@@ -120,7 +139,7 @@ def purchases(x, r):
 
 
 def served(x, r):
-    """Nobody is served what he did not ask for, in no hour of the day; what is beyond capacity may be bought."""
+    """No more than the demand is served, in any hour of the day; what exceeds the capacity may be bought."""
     r.capacity = series(r, lambda t: r.in_service[t] * r.tokens_per_gpu[t] * r.period[t]
                         * HOURS_PER_YEAR * r.share[t])
     if x.demand is None:

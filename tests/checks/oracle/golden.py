@@ -1,9 +1,14 @@
-"""The golden examples of the cost model: what is typed, and the figures that come out, as they are published.
+"""The golden examples of the cost model: the inputs as typed, and the resulting figures as published.
 
-Every value is typed in the input's own unit, so that the oracle takes the number as it stands.
+Every value is typed in the input's own unit, so that the oracle can use the number unchanged.
 """
 
+import re
+from pathlib import Path
+
 from oracle import cost_model
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "vintages.md"
 
 STATIC = {
     "scenario": {"title": "Golden example", "date": "2026-11-01", "horizon": "3 yr",
@@ -55,7 +60,8 @@ STAGED = {
         "support": "4 %/yr", "engineers": "2, 1, 1 FTE", "engineer_cost": "250000 USD/yr", "wacc": "8 %/yr"},
 }
 VINTAGES = STAGED | {"option h200": STAGED["option h200"] | {
-    "life": "2 yr", "resale": "60, 40, 25 %", "warranty": "1 yr", "failure_rate": "5 %/yr", "book_life": "4 yr"}}
+    "life": "2 yr", "resale": "60, 40, 25 %", "warranty": "1 yr", "failure_rate": "5 %/yr", "book_life": "4 yr",
+    "tax_rate": "25 %"}}
 VINTAGES_TABLE = """\
 needed              0        48           64           80
 bought              0        48           16           64
@@ -68,6 +74,8 @@ cash                1682400  1108172.16   1530430.08   -795185.92
 book_depreciation   0        420600       543520       555848
 book_cost           0        1037092.16   1183438.08   996361.28
 book_value          1682400  1753480      2100472      1544624
+tax_depreciation    0        336480       636704       503680
+tax_value           1682400  1837600      2125056      1621376
 """
 VINTAGES_RESULTS = """\
 accelerators             80
@@ -78,8 +86,36 @@ tco                      3525816.32
 cost_per_mtok            0.3234693872
 levelised_cost_per_mtok  0.3681950709
 book_cost_total          3216891.52
+after_tax_total          2644362.24
 """
-# By the period that it is for, and what is paid by the column that it stands in.
+CREDIT = VINTAGES | {"option h200": VINTAGES["option h200"] | {
+    "loan_share": "60 %", "loan_rate": "6 %/yr", "loan_term": "2.5 yr", "lease_rate": "7 %/yr", "lease_term": "2.5 yr"}}
+CREDIT_TABLE = """\
+loan_payment                0            446789.8259  577363.7807  810600.3166
+loan_interest               0            60566.4      55093.47445  79590.85958
+loan_balance                1009440      918224.5741  1434981.468  703972.0108
+loan_cash                   672960       1259953.986  1068766.661  719386.4074
+lease_paid                  709484.6072  916830.8932  1292368.552  0
+lease_interest              0            68104.0775   43110.8004   76882.59781
+lease_liability             972915.3928  615868.5771  1098322.826  1175205.424
+right_of_use_depreciation   0            672960       869632       1225836.8
+right_of_use_value          1682400      1501120      2363200      1137363.2
+lease_cash                  709484.6072  1533323.053  1764046.632  1615718.704
+"""
+CREDIT_RESULTS = """\
+loan_amount          2343475.2
+loan_instalment      810600.3166
+loan_interest_total  195250.734
+loan_cash_total      3721067.054
+loan_npv             3326951.333
+right_of_use         3905792
+lease_payment        1647110.855
+lease_cash_total     5622572.996
+lease_npv            4924223.432
+"""
+LEAD = VINTAGES | {"option h200": VINTAGES["option h200"] | {"lead_time": "3 month"}}
+PUBLISHED = [VINTAGES, CREDIT, LEAD]     # the tables of docs/vintages.md, in order
+# By the period that it is for; payments by the column that they are in.
 STAGED_TABLE = """\
 needed            0        48           64           80
 bought            0        48           16           16
@@ -114,19 +150,19 @@ def inputs(example, section):
 
 
 def oracle(example):
-    """What the oracle makes of an example."""
+    """The oracle's results for an example."""
     shared = inputs(example, "scenario") | inputs(example, "common")
     return {name.split()[1]: cost_model.evaluate(shared | inputs(example, name))
             for name in example if name.startswith("option ")}
 
 
 def printed(value, digits):
-    """To the digits of a published figure."""
+    """With the digits of a published figure."""
     return format(value, f".{digits}g") if isinstance(value, (int, float)) else value
 
 
 def static_faults(options, saving):
-    """(option, item, published, found) of all that differs from the table."""
+    """(option, item, published, found) of everything that differs from the table."""
     for row in STATIC_TABLE.splitlines():
         item, *wanted = row.split()
         for (option, items), want in zip(options.items(), wanted):
@@ -150,8 +186,36 @@ def table_faults(items, table, results):
             yield "h200", item, want, items.get(item)
 
 
+def published():
+    """For each table of the page, its rows: (item, cells); and the costs in the sentences below."""
+    page = PAGE.read_text(encoding="utf-8").split("## An example to the last digit")[1].split("\n## ")[0]
+    tables = page.split("| | outset |")[1:]
+    found = [[(item, [cell.strip() for cell in cells.split("|")]) for item, cells
+              in re.findall(r"^\| `(\w+)`[^|]*\|(.*)\|$", table, re.M)] for table in tables]
+    for rows, table in zip(found, tables):
+        costs = re.search(r"TCO is\s+([\d,.]+)\s+USD,\s+([\d.]+)\s+USD/Mtok,\s+levelized\s+at\s+8\s+%\s+([\d.]+\d)", table)
+        rows += [(item, [text]) for item, text in zip(("tco", "cost_per_mtok", "levelised_cost_per_mtok"),
+                                                     costs.groups() if costs else ())]
+    return found
+
+
+def published_faults(rows, items):
+    """To the last digit that is printed; an empty cell is not compared."""
+    for item, cells in rows:
+        got = items.get(item)
+        got = got if isinstance(got, list) else [got]
+        texts = [f"{value:,.{len(text.partition('.')[2])}f}" if text and value is not None else text
+                 for text, value in zip(cells, got)]
+        if texts != cells or None in got:
+            yield "h200", item, cells, got
+
+
 def vintages_faults(items):
     return table_faults(items, VINTAGES_TABLE, VINTAGES_RESULTS)
+
+
+def credit_faults(items):
+    return table_faults(items, CREDIT_TABLE, CREDIT_RESULTS)
 
 
 def staged_faults(items):

@@ -1,13 +1,13 @@
-"""Random scenarios: the INI text, and beside it the numbers it stands for.
+"""Random scenarios: the INI text, and the corresponding numbers.
 
-The two are written separately, so that no INI or unit is ever read in Python: a value is drawn in
-the unit of the cost model and *spelled* in any unit a user may type (0.08 USD/kWh, 80 USD/MWh). In some
-what counts stands in a case, and the base case says something else.
+The two are written separately, so that no INI or unit is ever read in Python: a value is drawn in the unit of the cost
+model and *spelled* in any unit a user may type (0.08 USD/kWh, 80 USD/MWh). In some scenarios the values that count are
+in a case, and the base case has others.
 """
 
 import csv
 import random
-from decimal import Decimal
+from decimal import Decimal, ROUND_FLOOR
 from types import SimpleNamespace
 
 from oracle.cost_model import DEFAULTS, NOT_FOR_RENTED, RENTS, is_staged
@@ -17,13 +17,13 @@ from oracle.spelling import CURRENCIES, INPUTS, WORDS, draw, draw_list, plain, s
 ACCELERATORS = ["h200-sxm-141", "mi325x-256", "b200-sxm-180", "mi355x-288", "mi300x-192",
                 "h100-sxm5-80", "gb200-nvl72"]
 
-# What may be a list by year, and the rate that may stand in its place.
+# What may be a list by year, and the rate that it may replace.
 SCHEDULES = {"engineers": None, "electricity_price": "electricity_escalation", "utilization": None,
              "demand": "demand_growth", "accelerators": None, "throughput": "throughput_gain",
              "rental_rate": "rent_decline", "on_demand_rate": "rent_decline", "discount": None,
              "list_price": "price_decline", "colo_rate": "colo_escalation"}
 LISTS = {f"list of {name}" for name in SCHEDULES}
-CASE = "told"                   # what counts, in scenarios whose base case is something else
+CASE = "told"                   # has the values that count, in scenarios whose base case has others
 ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cost"}
 FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
               "colo": ["colo_rate", "colo_escalation", "colo_power"]}
@@ -34,16 +34,17 @@ RENTED_AS = ["rental_rate", "on_demand_rate"]
 LEASE = ["lease_rate", "lease_term", "lease_payment"]
 RESERVED = ["rental_rate", "reserved_share"]
 SPOT = ["spot_rate", "spot_share", "interruption"]
-# These have their own ways of being drawn; the last two rates are drawn as any input.
+# These are drawn in ways of their own; the last two rates are drawn like any input.
 SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_decline", "inflation", "purchase",
                   "day_profile", "site_power", "grid_intensity", "embodied_carbon",
                   *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
                   "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output"}
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
-VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount"]
-KEYS = {"tiers": "discount"}    # what is typed for an input that the oracle calls otherwise
+VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount", "lead_time"]
+KEYS = {"tiers": "discount"}    # the key of an input that the oracle calls differently
+REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit"]
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
-ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
+ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput",
              "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
@@ -68,7 +69,8 @@ OWN_ITEMS = [
 
 
 def catalogue(folder):
-    """What the shipped tables say of an accelerator: TDP, what holds and sells how many, the carbon of making it."""
+    """From the shipped tables, for an accelerator: TDP, what it is installed in and sold by, the carbon of making
+    it."""
     def rows(name):
         with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
@@ -87,7 +89,7 @@ def catalogue(folder):
 
 
 def profiles(folder):
-    """The shapes of a day that have a name."""
+    """The named day profiles."""
     with open(folder / "day_profiles.csv", newline="", encoding="utf-8") as file:
         shapes = {row["id"]: [float(row[f"share_{hour}"]) for hour in range(1, 25)]
                   for row in csv.DictReader(file)}
@@ -95,7 +97,7 @@ def profiles(folder):
 
 
 def shipped(folder):
-    """The shipped tables that a scenario may name a row of."""
+    """The shipped tables from which a scenario may name a row."""
     return SimpleNamespace(accelerators=catalogue(folder), profiles=profiles(folder))
 
 
@@ -104,7 +106,7 @@ def is_rented(inputs):
 
 
 class Draft:
-    """A scenario being drawn: what stands in which section."""
+    """A scenario being drawn: the contents of each section."""
 
     def __init__(self, rng, options):
         self.rng, self.options = rng, options
@@ -115,7 +117,7 @@ class Draft:
             option.given[name] = draw(self.rng, name)
 
     def sections(self):
-        """Every place where an input may stand, each with the options that it is for."""
+        """Every place for an input, each with the options that it applies to."""
         shared = [option for option in self.options if not option.is_api]
         return [(self.common, shared), (self.workload, shared)] + [
             (option.given, [option]) for option in self.options]
@@ -158,7 +160,7 @@ def draw_sizes(draft):
 
 
 def draw_facility(draft):
-    """A hall that is there, one that is built, or colocation; never the last two together."""
+    """An existing hall, one that is built, or colocation; never the last two together."""
     kind = draft.rng.choice(["plain", "own", "colo", "colo", "mixed"])
     if kind != "mixed":
         for name in FACILITIES[kind]:
@@ -181,7 +183,7 @@ def draw_speed(draft):
 
 
 def draw_finance(draft):
-    """Income tax and a loan, for all options or for some; what they need stands beside them."""
+    """Income tax and a loan, for all options or for some; with what they need."""
     rng = draft.rng
     taxed = rng.choice([[], draft.options[:1], draft.options])
     for option in taxed:
@@ -205,7 +207,7 @@ def draw_finance(draft):
 
 
 def draw_schedules(rng, draft):
-    """For each input that may be one a list, or its rate; never both in one scenario."""
+    """For each input that allows one, a list or its rate; never both in one scenario."""
     places = [values for values, _ in draft.sections()]
     for name, rate in SCHEDULES.items():
         if any(rate in values for values in places):
@@ -230,7 +232,7 @@ def draw_schedules(rng, draft):
 
 
 def varies(draft, option):
-    """Whether the option's fleet is bought in stages, as the option is told."""
+    """Whether the option's fleet is bought in stages, given its inputs."""
     def word(name):
         return next((values[name] for values in (option.given, draft.common, draft.workload)
                      if name in values), None)
@@ -241,15 +243,9 @@ def varies(draft, option):
 
 
 def draw_purchases(rng, draft):
-    """Purchases in stages have neither tax, loan nor lease."""
     for option in draft.options:
-        if option.is_api or not varies(draft, option):
-            continue
-        if rng.random() < 0.5:
+        if not option.is_api and varies(draft, option) and rng.random() < 0.5:
             option.given["purchase"] = draw(rng, "purchase")
-        for name in ("tax_rate", *TAX, "loan_share", *LOAN, *LEASE):
-            option.given.pop(name, None)
-    drop_what_nobody_needs(draft)
 
 
 def drop_what_nobody_needs(draft):
@@ -296,7 +292,7 @@ def draw_mixes(rng, draft):
 
 
 def draw_caches(rng, draft):
-    """Input tokens from a cache: of those who prefill, and of those who buy tokens."""
+    """Input tokens from a cache: for options with prefill, and for those that buy tokens."""
     for option in draft.options:
         prefills = "prefill_throughput" in option.given
         if not (prefills or option.is_api) or rng.random() < 0.5:
@@ -308,7 +304,7 @@ def draw_caches(rng, draft):
 
 
 def draw_apis(rng, draft):
-    """An option becomes a token API, where there is a demand for all."""
+    """An option becomes a token API, if there is a demand for all."""
     if "demand" not in draft.common or rng.random() < 0.5:
         return
     become_api(rng, draft, draft.options[-1])
@@ -328,8 +324,8 @@ def become_api(rng, draft, option):
 
 
 def draw_taken(seed, draft):
-    """An option becomes a token API for as many tokens as another one's accelerators make: there is no
-    demand, their number stays and they have no life, and what input comes from a cache is nobody's."""
+    """An option becomes a token API for the tokens that another one's accelerators produce: there is no demand, their
+    number is fixed and they have no life, and no input comes from a cache."""
     rng = random.Random(f"tokens of another {seed}")
     lender, option = draft.options[0], draft.options[-1]
     said = draft.common | draft.workload | lender.given
@@ -354,7 +350,7 @@ def draw_sales(rng, draft):
 
 
 def draw_second_edition(seed, draft):
-    """Draws of its own, so that the first edition's scenarios stay what they are."""
+    """Draws of its own, so that the first edition's scenarios do not change."""
     rng = random.Random(f"second edition {seed}")
     draw_apis(rng, draft)
     draw_mixes(rng, draft)
@@ -367,7 +363,7 @@ def draw_second_edition(seed, draft):
 
 
 def draw_vintages(seed, draft):
-    """What is said of servers and network alone; again with draws of its own."""
+    """Inputs of servers and network alone; again with draws of its own."""
     rng = random.Random(f"vintages {seed}")
     for option in draft.options:
         for name in PARTS:
@@ -384,13 +380,35 @@ def draw_vintages(seed, draft):
             draw_tiers(rng, option)
         if rng.random() < 0.25:
             option.given["life"] = draw(rng, "life")
-            for name in ("tax_rate", *TAX, "loan_share", *LOAN, *LEASE):
-                option.given.pop(name, None)
-    drop_what_nobody_needs(draft)
+
+
+def draw_lead_times(seed, draft):
+    """For prices that fall; no longer than the hardware's life."""
+    rng = random.Random(f"lead time {seed}")
+    for option in draft.options:
+        if option.is_api or is_rented(option.given) or rng.random() < 0.3:
+            continue
+        drawn = draw(rng, "lead_time")
+        life = option.given.get("life")
+        option.given["lead_time"] = drawn if life is None else min(drawn, (12 * life).to_integral_value(ROUND_FLOOR))
+
+
+def draw_remedy(seed, draft):
+    """What a vendor owes for accelerators slower than it guarantees; about half of them are."""
+    rng = random.Random(f"remedy {seed}")
+    for option in draft.options:
+        if option.is_api or is_rented(option.given) or rng.random() < 0.7:
+            continue
+        for name in REMEDY:
+            if name in ("remedy", "guaranteed_throughput") or rng.random() < 0.6:
+                option.given[name] = draw(rng, name)
+        if rng.random() < 0.4:
+            option.given["replacement"] = draw(rng, "replacement")
 
 
 def draw_tiers(rng, option):
-    """One to four tiers, some of which no order reaches; on what is beyond their number, or on all of an order."""
+    """One to four tiers, some of which no order reaches; on the accelerators beyond their number, or on all of an
+    order."""
     count = rng.randint(1, 4)
     shares = sorted(Decimal(rng.randint(0, 300)) / 10 for _ in range(count))
     begins = sorted(rng.sample(range(1, 1200), count))
@@ -427,12 +445,12 @@ def escalating(amount, percent):
 
 
 def as_told(amount):
-    """What an option is told to have, it has, rented or not."""
+    """An option has what it is given, rented or not."""
     return lambda r, t: amount(SimpleNamespace(**vars(r) | {"owned": 1}), t)
 
 
 def draw_own_items(rng, ids, hardware_ids):
-    """For all options, or some; whoever buys tokens has no hardware that an item could be a share of."""
+    """For all options, or some; options that buy tokens have no hardware that an item could be a share of."""
     items = []
     for name, group, unit, formula, amount in rng.sample(OWN_ITEMS, rng.choice([0, 0, 1, 2, 3])):
         high = 500 if "USD" in formula else 40
@@ -474,7 +492,8 @@ def lines(rng, values, currency, decoys):
 
 
 def draw_decoys(seed, draft):
-    """What some inputs are in the base case, where what counts stands in a case: numbers for lists and the reverse."""
+    """Values of some inputs in the base case, if the values that count are in a case: numbers for lists and vice
+    versa."""
     rng = random.Random(f"case {seed}")
     if rng.random() < 0.6:
         return {}
@@ -555,6 +574,8 @@ def make(seed, tables):
     draw_finance(draft)
     draw_second_edition(seed, draft)
     draw_vintages(seed, draft)
+    draw_lead_times(seed, draft)
+    draw_remedy(seed, draft)
     draw_taken(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
     if rng.random() < 0.6:

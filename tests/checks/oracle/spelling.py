@@ -1,4 +1,4 @@
-"""Every input's range, and how its values are drawn and typed: in any unit that a user may take for it."""
+"""Every input's range, and how its values are drawn and typed: in any unit that a user may use for it."""
 
 from decimal import Decimal
 
@@ -44,6 +44,7 @@ INPUTS = {
     "life": (1, 6, 2, YEARS),
     "resale": (1, 70, 1, PERCENT),
     "warranty": (0, 4, 2, YEARS),
+    "lead_time": (1, 18, 1, {"{} month": 1}),
     "server_residual": (1, 25, 1, PERCENT),
     "network_residual": (1, 40, 1, PERCENT),
     "load_power": (450, 1500, 0, WATT),
@@ -68,6 +69,11 @@ INPUTS = {
     "repair_cost": (10, 150, 0, PERCENT),
     "throughput": (600, 9000, 1, SPEED),
     "decode_throughput": (800, 9000, 1, SPEED),
+    "remedy": ("0.2", 4, 2, PERCENT),
+    "guaranteed_throughput": (800, 9000, 1, SPEED),
+    "guarantee_tolerance": (0, 9, 1, PERCENT),
+    "remedy_limit": (1, 25, 1, PERCENT),
+    "replacement": (10, 100, 0, PERCENT),
     "prefill_throughput": (5000, 60000, 0, SPEED),
     "input_tokens": (128, 9000, 0, TOKEN),
     "output_tokens": (64, 2048, 0, TOKEN),
@@ -89,7 +95,7 @@ INPUTS = {
     "macrs_4": (2, 10, 2, PERCENT), "macrs_5": (1, 6, 2, PERCENT), "macrs_6": (0, 4, 2, PERCENT),
     "loan_share": (10, 100, 0, PERCENT),
     "loan_rate": (1, 14, 2, PERCENT_YEAR),
-    "loan_term": (1, 7, 0, YEARS),
+    "loan_term": ("0.4", 7, 1, YEARS),
     "lease_rate": (1, 14, 2, PERCENT_YEAR),
     "lease_term": ("0.5", 7, 1, YEARS),
     "lease_payment": (100_000, 9_000_000, 0, {"{} USD/yr": 1}),
@@ -139,7 +145,7 @@ def plain(number):
 
 
 def spell(rng, name, value):
-    """A value as a user types it. In a list, what has no unit has that of the last."""
+    """A value as a user types it. In a list, entries without a unit have that of the last one."""
     if value in WORDS.get(name, []):
         return value
     forms = list(INPUTS[name][3].items())

@@ -1,7 +1,7 @@
-// browser: a headless Chromium for the what-if page's tests, which keeps count of what a page asks
-// for and complains of.
+// browser: a headless Chromium for the what-if page's tests, which records a page's requests and
+// complaints.
 //
-// The driver lies in build/page/tests/, where tests/checks/page/driver puts it.
+// The driver is in build/page/tests/, where tests/checks/page/driver puts it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,8 @@ const { chromium } = createRequire(join(root, 'build/page/tests/x.js'))('playwri
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-// use({ context, open }): open(file, fragment) gives a page with page.requests (addresses asked
-// for beside the file itself) and page.complaints (console errors and exceptions).
+// use({ context, open }): open(file, fragment) returns a page with page.requests (addresses
+// requested other than the file itself) and page.complaints (console errors and exceptions).
 export async function with_browser(options, use) {
   const folder = mkdtempSync(join(tmpdir(), 'pertoken-page-'));
   const context = await chromium.launchPersistentContext(folder, {

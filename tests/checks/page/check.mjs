@@ -1,9 +1,10 @@
 // What the what-if page must do in a browser: node tests/checks/page/check.mjs PLAN.json
 //
-// The plan comes from check_page.py: pages with states to put them into and what the engine
-// says of each. Prints a line per failure, then figures, then "N passed, N failed".
+// The plan comes from check_page.py: pages with states to put them into, and the engine's result
+// for each. Prints a line per failure, then figures, then "N passed, N failed".
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { with_browser } from './browser.mjs';
+import { answer_of, mutants, same_answer } from './mutants.mjs';
 
 const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const TOLERANCE = 1e-9;
@@ -39,8 +40,8 @@ async function open_tables(page, open) {
   await page.waitForSelector('#series tbody tr', { state: 'attached' });
 }
 
-// Follows a link within the page: what the cards grade, what the link's reader left out, and the
-// verdict as it is shown and as the page holds it.
+// Follows a link within the page: the grades on the cards, what the link's reader left out, and the
+// verdict as shown and as stored in the page.
 const follow = (page, fragment) => page.evaluate(async (text) => {
   if (location.hash.slice(1) !== text)
     await new Promise((done) => {
@@ -51,7 +52,7 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
     .map((one) => one.textContent);
   const { options } = ranking_of(evaluate_all(inputs_of(state.which, state.changes)));
   const cards = [...document.querySelectorAll('.card')], id = (card) =>
-    card.querySelector('h2').textContent;
+    card.dataset.option;
   const not_ranked = cards.flatMap((card) => [...card.querySelectorAll('.stamp')]
     .flatMap((one) => (one.textContent.startsWith('not ranked: ')
       ? [[id(card), one.textContent.slice('not ranked: '.length)]] : [])));
@@ -63,7 +64,7 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
     answer: document.getElementById('answer').textContent };
 }, fragment);
 
-// What the judge says, on the page and in the engine.
+// The judge's verdict, on the page and in the engine.
 function check_verdict({ verdict, saving, answer }, engine, what) {
   const { cheapest, not_ranked, why_none } = engine;
   check_equal(JSON.stringify(verdict), JSON.stringify({ cheapest, not_ranked }), `${what}: verdict`);
@@ -72,14 +73,15 @@ function check_verdict({ verdict, saving, answer }, engine, what) {
     `${what}: saving: ${JSON.stringify(saving)}, the engine has ${JSON.stringify(engine.saving)}`);
   if (engine.options.length > 1)
     check(why_none ? answer.startsWith(`Not ranked: ${why_none}`)
-      : cheapest.every((id) => answer.split(' per output token')[0].includes(id)),
+      : cheapest.every((id) => answer.split(' per output token')[0]
+        .includes(engine.options.find((one) => one.id === id).label)),
       `${what}: the answer: ${answer}`);
 }
 
-// Both tables as they are shown: by option, by item; a series as an array.
+// Both tables as shown: by option, by item; a series as an array.
 const read_tables = (page) => page.evaluate(() => {
   const ids = [...document.querySelectorAll('#scalars thead th')].slice(2, -1)
-    .map((head) => head.textContent);
+    .map((head) => data.options.find(({ label }) => label === head.textContent)?.id);
   const read = Object.fromEntries(ids.map((id) => [id, {}]));
   const numbers = (cells) => [...cells].map((one) => Number(one.dataset.value));
   for (const row of document.querySelectorAll('#scalars tbody tr'))
@@ -94,7 +96,7 @@ const read_tables = (page) => page.evaluate(() => {
   return read;
 });
 
-// The same from what the page has computed, which takes less time than tables.
+// The same from the page's computed values, which takes less time than tables.
 const read_values = (page) => page.evaluate(() => {
   const values = evaluate_all(inputs_of(state.which, state.changes));
   return Object.fromEntries(values.map((v, o) => [data.options[o].id,
@@ -104,7 +106,7 @@ const read_values = (page) => page.evaluate(() => {
         ? v[name].slice(0, periods_of(v)).map((value) => value / factor) : v[name] / factor]))]));
 });
 
-let worst = 0, compared = 0;
+let worst = 0, compared = 0, redrawn = 0;
 
 function near(got, wanted) {
   if (wanted === null)
@@ -116,9 +118,9 @@ function near(got, wanted) {
   return relative <= TOLERANCE;
 }
 
-// The names of items whose values differ from the engine's. Inputs that stand at zero everywhere
-// have no row, and neither has what an option without hardware does not have (null). gates: by name,
-// the item that is below zero where there is none of this one, for which the engine has null.
+// The names of items whose values differ from the engine's. Inputs that are zero everywhere have no
+// row, and neither have items that an option without hardware lacks (null). gates: by name, the
+// item that is below zero if this one does not exist, for which the engine has null.
 function differences(items, read, { inputs, gates }) {
   return Object.entries(items).filter(([name, wanted]) => {
     const got = read?.[name];
@@ -133,7 +135,7 @@ function differences(items, read, { inputs, gates }) {
   }).map(([name]) => name);
 }
 
-// Line items that the page has and the engine has not.
+// Line items that the page has and the engine does not.
 const extra = (option, read) =>
   Object.keys(read).filter((name) => !(name in option.items) && !(name in option.inputs));
 
@@ -155,10 +157,55 @@ async function check_state(page, file, state, reader) {
     check_equal(extra(option, read[option.id]).join(', '), '', `${what}: ${option.id}: extra`);
     check_equal(grades[o], option.grade, `${what}: ${option.id}: grade`);
   });
+  if (state.drawn !== undefined)
+    await check_draws(page, state, what);
   writeFileSync(state.export, await page.evaluate(() => export_text(state)));
 }
 
-// The page's tornado: by input, its ends in the unit of the input and its results.
+// The page's draws for the state, once the last question is answered; null if there are none.
+const read_draws = async (page) => {
+  await page.waitForFunction(() => question?.result !== undefined && !drawer.busy);
+  return page.evaluate(() => {
+    const { result } = question, by_option = (list, unit) => Object.fromEntries(list.flatMap((levels, o) =>
+      (levels ? [[data.options[o].id, levels.map((level) => level / unit)]] : [])));
+    return result && { cost: by_option(result.costs, per_mtok().factor), saving: by_option(result.savings, 1),
+      cheapest: Object.fromEntries(result.cheapest.flatMap((share, o) =>
+        (Number.isNaN(share) ? [] : [[data.options[o].id, share]]))),
+      over_ranges: document.getElementById('over-ranges').textContent,
+      words: document.getElementById('uncertainty-words').textContent };
+  });
+};
+
+const close_to = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(b), 1e-3);
+
+// The only place where the page gives P5 and P95 in words: those of its own draws, for the
+// cheapest.
+function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost }, what) {
+  const best = options.length === 1 ? options[0].id : cheapest[0];
+  const found = /costs ([\d.,]+) .* \(P5 to P95: ([\d.,]+) to ([\d.,]+)\)/.exec(over_ranges);
+  check(words.endsWith(' draws, seed 1.') && !words.includes('P5'), `${what}: below the title: ${words}`);
+  if (best === undefined)
+    return check_equal(over_ranges, '', `${what}: over the ranges`);
+  const levels = [3, 0, 6].map((level) => cost[best][level]);
+  check(found && levels.every((value, i) => Math.abs(Number(found[i + 1].replaceAll(',', '')) / value - 1) < 6e-4),
+    `${what}: ${over_ranges}: ${levels}`);
+}
+
+async function check_draws(page, { drawn, engine }, what) {
+  const got = await read_draws(page);
+  if (drawn === null || got === null)
+    return check_equal(got, drawn, `${what}: draws`);
+  check_over_ranges(got, engine, drawn, what);
+  for (const kind of ['cost', 'saving', 'cheapest']) {
+    const wanted = Object.entries(drawn[kind]).filter(([, one]) => one !== null);
+    check(Object.keys(got[kind]).length === wanted.length && wanted.every(([id, one]) => got[kind][id] !== undefined
+      && [one].flat().every((value, i) => close_to([got[kind][id]].flat()[i], value))),
+    `${what}: ${kind} over the ranges: ${JSON.stringify(got[kind])}, the engine has ${JSON.stringify(drawn[kind])}`);
+  }
+  redrawn++;
+}
+
+// The page's tornado: for each input, its ends in the unit of the input and the results.
 const read_tornado = (page) => page.evaluate(() => {
   const inputs = inputs_of(state.which, state.changes);
   const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok);
@@ -171,7 +218,7 @@ const read_tornado = (page) => page.evaluate(() => {
 
 const close = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
 
-// The saving at an end of a swing; of a single option its cost.
+// The saving at an end of a swing; for a single option its cost.
 const result_at = (end) => end.saving ?? Object.values(end.costs)[0];
 
 async function check_tornado(page, file, { swings }) {
@@ -202,22 +249,84 @@ async function check_break_even(open) {
   }
 }
 
+// Every number of the user's own items has a field.
+async function check_own_numbers(open) {
+  const page = await open(plan.own.file);
+  for (const name of plan.own.inputs)
+    check_equal(await page.locator(`[data-target="${name}"] input[type=number]`).count(), 1, `the field of ${name}`);
+  await page.close();
+}
+
 async function check_stamp(open) {
   const page = await open(plan.mixed);
   const text = await page.textContent('#stamp');
-  for (const word of ['MIXED: h200 and this_machine differ in model', 'Upper bound, decode only'])
+  for (const word of ['MIXED: H200 and This machine differ in model', 'Upper bound, decode only'])
     check(text.includes(word), `the page's stamp has '${word}': ${text}`);
-  const card = page.locator('.card', { hasText: 'this_machine' });
+  const card = page.locator('.card', { hasText: 'This machine' });
   check((await card.textContent()).includes('upper bound, decode only'), 'a card is stamped');
-  check((await card.textContent()).includes('not ranked: its throughput is of decoding alone'),
+  check((await card.textContent()).includes('not ranked: its throughput is decode only'),
     'why an upper bound is not ranked');
   await page.close();
+}
+
+// ---- what is drawn where
+
+// Waits until every chart is as wide as its place.
+async function resize(page, width) {
+  await page.setViewportSize({ width, height: 900 });
+  await page.waitForFunction(() => [...Object.keys(pictures), 'uncertainty'].map(at)
+    .filter((one) => one.checkVisibility() && one.querySelector('svg'))
+    .every((one) => one.querySelector('svg').width.baseVal.value === inner_width(one)));
+}
+
+// Texts of charts that overlap, or extend beyond their figure; controls and cells out of reach.
+const misplaced = (page) => page.evaluate(() => {
+  const box = (one) => one.getBoundingClientRect();
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1.5 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2.5;
+  return [...document.querySelectorAll('figure')].filter((one) => one.checkVisibility()).flatMap((figure) => {
+    const around = box(figure);
+    const texts = [...figure.querySelectorAll('svg text, .legend li, td, th')].filter((one) => one.textContent.trim())
+      .map((one) => ({ text: one.textContent, box: box(one) }));
+    const out = texts.filter((one) => one.box.left < around.left - 0.5 || one.box.right > around.right + 0.5);
+    return [...out.map(({ text }) => `'${text}' beside its figure`),
+      ...texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => meet(a.box, b.box))
+        .map((b) => `'${a.text}' over '${b.text}'`))];
+  });
+});
+
+async function check_layout(page, file) {
+  for (const width of plan.widths) {
+    await resize(page, width);
+    check_equal((await misplaced(page)).join('; '), '', `${file} at ${width} px`);
+    const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
+    check(wide <= width, `${file}: at ${width} px the page is ${wide} px wide`);
+  }
+  await resize(page, 1280);
+}
+
+// Every case side by side, compared with what the page shows once it is chosen.
+async function check_cases(page, file, states) {
+  const shown = await page.evaluate(() => [...document.querySelectorAll('#cases tbody tr')].map((row) => [row.dataset.case,
+    [...row.querySelectorAll('td[data-value]')].map((one) => Number(one.dataset.value)),
+    [...row.querySelectorAll('td[data-value]')].flatMap((one, o) =>
+      (one.classList.contains('best') ? [data.options[o].id] : [])).join()]));
+  const wanted = states.filter(({ fragment }) => !fragment.includes('&')).map(({ fragment, engine }) =>
+    [new URLSearchParams(fragment).get('case'), engine.options.map((one) => one.items.cost_per_mtok),
+      engine.cheapest.join()]);
+  const cases = await page.evaluate(() => data.cases.length);
+  check_equal(shown.length, cases > 1 ? cases : 0, `${file}: rows of cases`);
+  check(shown.length === 0 || wanted.every(([name, costs, cheapest], i) => shown[i][0] === name &&
+    shown[i][2] === cheapest && costs.every((cost, o) => near(shown[i][1][o], cost))),
+  `${file}: cases: ${JSON.stringify(shown)}, the engine has ${JSON.stringify(wanted)}`);
 }
 
 async function check_numbers(open) {
   for (const { file, states, tornado } of plan.pages) {
     const page = await open(file, states.length ? `#${states[0].fragment}` : '');
     await check_tornado(page, file, tornado);
+    await check_cases(page, file, states);
+    await check_layout(page, file);
     await open_tables(page, true);
     for (const state of states.slice(0, IN_TABLES))
       await check_state(page, file, state, read_tables);
@@ -254,12 +363,59 @@ async function check_speed(open) {
   await page.close();
 }
 
+// The time limit of a redraw. A busy machine delays most of them: three within it show that the
+// work takes less.
+const REDRAW_MS = 150;
+
+// Slider after slider: the draws of each change, from the change to the picture.
+async function check_redraws(open) {
+  const page = await open(plan.redraws);
+  await read_draws(page);
+  const field = page.locator(`[data-target="${plan.redraws_target}"] input[type=number]`);
+  const start = Number(await field.inputValue());
+  const enough = async () => (await measures(page, 'draws')).slice(1).filter((time) => time < REDRAW_MS).length >= 3;
+  for (let i = 1; i <= 12 || (i <= 60 && !await enough()); i++) {
+    await field.fill(String(start * (1 + i / 100)));
+    await page.waitForFunction((count) => performance.getEntriesByName('draws').length > count, i);
+  }
+  check(await page.evaluate(() => Boolean(drawer.worker)), 'a worker draws');
+  check_equal(page.complaints.join('; '), '', 'complaints about draws');
+  const [first, ...times] = await measures(page, 'draws');
+  console.log(`20,000 draws are redrawn in ${median(times).toFixed(1)} ms (median of ${times.length}, ` +
+    `longest ${Math.max(...times).toFixed(1)} ms; the first time ${first.toFixed(0)} ms)`);
+  check(await enough(), `of ${times.length} redraws not three took less than ${REDRAW_MS} ms`);
+  await page.close();
+}
+
+// An error in drawing is detected: in the percentiles of one of the pages, compared with
+// simulate's.
+async function check_mutants(open) {
+  const pages = [];
+  for (const file of plan.mutants) {
+    const page = await open(file);
+    await read_draws(page);
+    pages.push(await page.evaluate(() => ({ engine: document.getElementById('engine').textContent,
+      setup: simulation_setup(), question: question_of(state), result: question.result })));
+    await page.close();
+  }
+  for (const page of pages)
+    check(same_answer(answer_of(page.engine, page), page.result, TOLERANCE), 'the engine runs here as in a worker');
+  const few = pages.map((page) => ({ ...page, setup: { ...page.setup, draws: plan.mutant_draws } }));
+  const wanted = few.map((page) => answer_of(page.engine, page));
+  for (const [from, to] of mutants) {
+    const [before, after, ...more] = few[0].engine.split(from);
+    check(after !== undefined && !more.length, `'${from}' stands once in the engine`);
+    check(few.some((page, i) => !same_answer(answer_of(before + to + after, page), wanted[i], TOLERANCE)),
+      `'${to}' for '${from}' is noticed`);
+  }
+}
+
 function check_sizes() {
   for (const { file } of plan.pages)
     check(statSync(file).size < 1.5e6, `${file}: ${statSync(file).size} bytes`);
 }
 
-// ---- people
+// ---- for people
 
 async function open_everything(page) {
   await page.evaluate(() => {
@@ -283,10 +439,12 @@ async function check_narrow(context, open) {
         return left < 0 || right > 400;
       }).map((one) => one.id || one.className));
   check_equal(out.join(', '), '', 'at 400 px out of sight');
+  for (const id of ['answer', 'detail', 'cards', 'inputs', 'stacked', 'waterfall', 'tornado', 'break-even', 'cases', 'warnings'])
+    check(await page.isVisible(`#${id}`), `at 400 px #${id} is not there`);
   await page.close();
 }
 
-// Everything that takes a key is reached by Tab, and comes once.
+// Everything that takes a key is reached by Tab, exactly once.
 async function check_tab(open) {
   const page = await open(plan.speed.file);
   await page.evaluate(() => document.body.focus());
@@ -309,7 +467,7 @@ async function check_tab(open) {
 const NAMED = new Set(['button', 'combobox', 'spinbutton', 'slider', 'textbox', 'link', 'image',
   'img', 'group', 'dialog', 'DisclosureTriangle']);
 
-// As the browser tells a screen reader.
+// As announced to a screen reader by the browser.
 async function check_names(context, open) {
   const page = await open(plan.speed.file);
   await open_everything(page);
@@ -353,7 +511,7 @@ async function check_keyboard(open) {
   await again.close();
 }
 
-// What is saved is what is shown, and that is what the export of every state is checked by.
+// What is saved is what is shown, which the export of every state is checked by.
 async function check_export(open) {
   const page = await open(plan.speed.file, `#${plan.speed.target}=21`);
   await page.click('#show-export');
@@ -384,7 +542,7 @@ async function check_field(open) {
   await page.close();
 }
 
-// Keys of a link that mean nothing are left out and named; the rest counts.
+// Invalid keys of a link are left out and named; the rest counts.
 async function check_bad_link(open) {
   const page = await open(plan.speed.file,
     `#case=nowhere&from=x&nonsense=1&__proto__=3&${plan.speed.target}=-7&wacc=5&to=&axis=%3Cb%3E`);
@@ -396,7 +554,8 @@ async function check_bad_link(open) {
   await page.close();
 }
 
-// What the engine refuses is left out too: results that are no numbers, a throughput above the roofline.
+// What the engine refuses is left out too: results that are not numbers, a throughput above the
+// roofline.
 async function check_absurd_links(open) {
   const price = (option, number) => `${option}.list_price=${number}`;
   const throughput = plan.absurd.option + '.' + plan.absurd.input;
@@ -443,7 +602,7 @@ async function check_print(open) {
   await page.close();
 }
 
-// ---- bad input: texts are shown as they are and run nothing
+// ---- bad input: texts are shown unchanged and run nothing
 
 async function check_hostile(open) {
   for (const { file, title, texts } of plan.hostile) {
@@ -454,7 +613,7 @@ async function check_hostile(open) {
     const all = await page.evaluate(() => document.body.textContent);
     for (const text of texts)
       check(all.includes(text), `${file}: '${text}' is shown`);
-    check_equal(await page.evaluate(() => document.scripts.length), 4, `${file}: scripts`);
+    check_equal(await page.evaluate(() => document.scripts.length), 5, `${file}: scripts`);
     check_equal(await page.evaluate(() => document.querySelectorAll('img, iframe, b').length), 0,
       `${file}: markup made of text`);
     check_equal(await page.evaluate(() => globalThis.hostile), undefined, `${file}: ran`);
@@ -464,17 +623,26 @@ async function check_hostile(open) {
   }
 }
 
-// What is not the page's own cannot run, nor ask for anything.
+// Nothing foreign to the page can run or make requests.
 async function check_policy(open) {
   const page = await open(plan.speed.file);
   const ran = await page.evaluate(async () => {
-    const script = document.createElement('script');
+    const script = document.createElement('script'), style = document.createElement('style');
     script.textContent = 'globalThis.hostile = 1';
-    document.body.append(script);
+    style.textContent = 'body { --hostile: 1 }';
+    document.body.append(script, style);
     const asked = await fetch('data:,x').then(() => true, () => false);
-    return { script: globalThis.hostile === 1, asked };
+    const worker = await new Promise((done) => {
+      const one = new Worker('data:text/javascript,postMessage(1)');
+      one.onmessage = () => done(true);
+      one.onerror = () => done(false);
+    });
+    return { script: globalThis.hostile === 1, asked, worker,
+      style: getComputedStyle(document.body).getPropertyValue('--hostile') };
   });
-  check_equal(JSON.stringify(ran), '{"script":false,"asked":false}', 'the policy');
+  check_equal(JSON.stringify(ran), '{"script":false,"asked":false,"worker":false,"style":""}', 'the policy');
+  const said = await page.getAttribute('meta[http-equiv="Content-Security-Policy"]', 'content');
+  check(!said.includes('unsafe'), `the policy: ${said}`);
   await page.close();
 }
 
@@ -482,6 +650,7 @@ await with_browser({}, async ({ context, open }) => {
   check_sizes();
   await check_numbers(open);
   await check_stamp(open);
+  await check_own_numbers(open);
   await check_break_even(open);
   await check_hostile(open);
   await check_policy(open);
@@ -496,6 +665,9 @@ await with_browser({}, async ({ context, open }) => {
   await check_colours(open);
   await check_print(open);
   await check_speed(open);
+  await check_redraws(open);
+  await check_mutants(open);
 });
+console.log(`${redrawn} states redrawn as simulate draws them`);
 console.log(`${compared} values compared, the worst ${worst.toExponential(1)} apart`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""The what-if page in headless Chromium: its numbers against the engine's, and how it behaves.
+"""The what-if page in headless Chromium: its numbers compared with the engine's, and how it behaves.
 
-Every example gets seeded random changes of its inputs (6, or 2 where others have all that it has),
-put into the page by its address and into the engine by --set; every line item must agree to
-1e-9. What the page then exports, read back by pertoken, must give the same again. The browser's
-part is tests/checks/page/check.mjs.
-Deep: 50 changes, or 12.
-Seconds: 25
+Every example gets seeded random changes of its inputs (6, or 2 if other examples cover all that it has), applied to the
+page through its address and to the engine through --set; every line item must agree to 1e-9, and so must the
+percentiles of `simulate` if inputs have ranges. The page's export, read back by pertoken, must give the same results
+again. The browser's part is tests/checks/page/check.mjs.
+Deep: 16 changes, or 4; --seed draws others.
+Seconds: 95
 Usage: check_page.py [--seed N] [--count N]
-Last line: N passed, N failed, N skipped; exit 77 where node, npm or Chromium is missing.
+Last line: N passed, N failed, N skipped; exit 77 if node, npm or Chromium is missing.
 """
 import argparse
 import json
@@ -28,11 +28,11 @@ from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
 CHANGES = 6
-MANY, FEW = (50, 12) if DEEP else (6, 2)  # states of an example; THOROUGH have all that the others have
+MANY, FEW = (16, 4) if DEEP else (6, 2)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
 TOLERANCE = 1e-9
-PATIENCE = 8  # times the time that a quiet machine may take
+PATIENCE = 8  # multiple of the time that a quiet machine may take
 
 TITLES = {
     'script': '</script><script>globalThis.hostile = 1; alert(1)</script><img src=x onerror=alert(2)>',
@@ -41,6 +41,54 @@ TITLES = {
     'right_to_left': 'مقارنة التكلفة لكل رمز \u202eabc\u202c עברית',
     'emoji': 'Which GPU? \U0001f680\U0001f469\u200d\U0001f52c \U0001f1e9\U0001f1ea e\u0301',
     'long': 'W' * 150,
+}
+
+OWN_NUMBERS = ['insurance_1', 'retrofit_1', 'audit_1', 'audit_escalation', 'training_1', 'training_2']  # own-items.ini
+
+# The inputs of 2 x 33 ranges: more than the 64 that Sobol's sequence supports; the others are drawn at random.
+MANY_RANGED = {
+    'list_price': (30000, 'USD'), 'discount': (12, '%'), 'residual_value': (8, '%'), 'load_power': (800, 'W'),
+    'idle_power': (150, 'W'), 'throughput': (4000, 'token/s'), 'engineers': (2, 'FTE'), 'migration_cost': (90000, 'USD'),
+    'pue': (1.3, ''), 'cooling_share': (70, '%'), 'electricity_price': (0.09, 'USD/kWh'),
+    'electricity_escalation': (3, '%/yr'), 'water_use': (1.8, 'L/kWh'), 'water_price': (2, 'USD/m3'), 'support': (4, '%/yr'),
+    'software_licence': (900, 'USD/gpu/yr'), 'engineer_cost': (280000, 'USD/FTE/yr'), 'wage_growth': (3, '%/yr'),
+    'failure_rate': (6, '%/yr'), 'repair_cost': (80, '%'), 'utilization': (65, '%'), 'availability': (94, '%'),
+    'scaling_efficiency': (93, '%'), 'delivered': (92, '%'), 'spares': (3, '%'), 'node_price': (60000, 'USD'),
+    'network_price': (4200, 'USD/gpu'), 'installation': (4, '%'), 'purchase_tax': (5, '%'),
+    'demand_charge': (12, 'USD/kW/month'), 'host_power': (300, 'W'), 'network_power': (40, 'W'),
+    'build_price': (900, 'USD/kW')}
+
+
+def many_ranges():
+    """For each option separately; the first and the last of all are correlated, one drawn by Sobol and one at
+    random."""
+    lines = {f'{option}.{name}': f'{name} = {value} {unit}' for option in ('h200', 'mi325x')
+             for name, (value, unit) in MANY_RANGED.items()}
+    ranges = [f'{key} = uniform({0.93 * value:g}, {1.05 * value:g}) {unit}' for key in lines
+              for value, unit in [MANY_RANGED[key.split('.')[1]]]]
+    options = ''.join(f'[option {option}]\naccelerator = {accelerator}\naccelerators = 64\n' + '\n'.join(
+        line for key, line in lines.items() if key.startswith(option)) + '\n'
+        for option, accelerator in (('h200', 'h200-sxm-141'), ('mi325x', 'mi325x-256')))
+    first, *_, last = lines
+    return ('[scenario]\ntitle = Many ranges\ndate = 2026-11-20\n' + options + '[range]\n' + '\n'.join(ranges)
+            + f'\n[correlate]\n{first}, {last} = 0.6\n')
+
+
+# Ranges of every kind, in addition to those in the examples.
+RANGES = {
+    'chances.ini': '[scenario]\ninherits = uncertainty.ini\n[range]\nhorizon = triangular(3, 4, 6) yr\n'
+                   'wacc = normal(9, 1) %/yr\nnetwork_price = lognormal(4000, 1.2) USD\n'
+                   'accelerators = uniform(720, 880) gpu\n[correlate]\nwacc, electricity_price = -0.3\n',
+    'acceptance/owed.ini': '[scenario]\ninherits = quoted.ini\n[range]\n'
+                           'h200.throughput = triangular(3200, 3900, 4100) token/s\n',
+    'acceptance/replaced.ini': '[scenario]\ninherits = owed.ini\n[option h200]\nquote = replaced-offer.ini\n',
+    'many-ranges.ini': many_ranges(),
+    # In some draws only one option stays within the site's power, so none is the cheapest.
+    'site.ini': '[scenario]\ninherits = mi325x-vs-h200.ini\n[common]\nsite_power = 1.3 MW\n[range]\n'
+                'mi325x.load_power = uniform(900, 1100) W\nh200.load_power = uniform(650, 750) W\n'
+                'mi325x.discount = uniform(0, 20) %\n',
+    'measured/samples.ini': '[scenario]\ninherits = this-machine.ini\n'
+                            '[range]\nthis_machine.decode_throughput = from measurement\n',
 }
 
 # Every operation of the formula language, as costs of the user's own.
@@ -70,7 +118,7 @@ def arguments_for(scenario):
 
 def write_page(scenario, target, settings=()):
     done = run('page', scenario, '-q', '-o', target, *arguments_for(scenario), *settings)
-    if done.returncode == 3 and 'without the charts' in done.stderr:
+    if done.returncode == 3 and "without the page's charts" in done.stderr:
         skip_all("'pertoken page' was built without its charts")
     if done.returncode:
         raise RuntimeError(f'pertoken page {scenario}: exit {done.returncode}: {done.stderr}')
@@ -80,7 +128,7 @@ def write_page(scenario, target, settings=()):
 
 
 def compare(scenario, *arguments):
-    """The engine's word on a scenario, or None where it refuses."""
+    """The engine's result for a scenario, or None if it refuses."""
     done = run('compare', scenario, '-q', '--format', 'json', *arguments_for(scenario),
                     *arguments)
     if done.returncode == 2:
@@ -88,6 +136,20 @@ def compare(scenario, *arguments):
     if done.returncode:
         raise RuntimeError(f'pertoken compare {scenario} {arguments}: {done.stderr}')
     return json.loads(done.stdout)
+
+
+def simulate(scenario, uncertainty, *arguments):
+    """The engine's result from as many draws as the page's; None if it draws nothing."""
+    done = run('simulate', scenario, '-q', '--format', 'json', '--draws', uncertainty['draws'], '--seed', uncertainty['seed'],
+               *arguments_for(scenario), *arguments)
+    if done.returncode == 2 and 'nothing to draw' in done.stderr:
+        return None
+    if done.returncode:
+        raise RuntimeError(f'pertoken simulate {scenario} {arguments}: {done.stderr}')
+    told = json.loads(done.stdout)
+    found = {kind: {one['option']: list(one['percentiles'].values()) for one in told['outcomes'] if one['kind'] == kind}
+             for kind in ('cost', 'saving')}
+    return {**found, 'cheapest': told['cheapest']}
 
 
 # ---- seeded changes
@@ -147,26 +209,29 @@ def typed(number, item):
 
 
 def kept_settings(settings, changes):
-    """What was said of a value's source goes with the value."""
+    """The source stated for a value is replaced with the value."""
     return [word for pair in zip(settings[::2], settings[1::2])
             if not any(pair[1].startswith(f'{name}.') for name in changes) for word in pair]
 
 
 def state_of(scenario, data, which, changes, export, settings):
-    """A state of the page with what the engine says of it; None where the engine refuses."""
+    """A state of the page with the engine's result; None if the engine refuses."""
     case = data['cases'][which]['name']
     changed = [word for name, (number, item) in changes.items()
                for word in ('--set', f'{name}={typed(number, item)}')]
-    engine = compare(scenario, *kept_settings(settings, changes), '--case', case, *changed)
+    said = [*kept_settings(settings, changes), '--case', case, *changed]
+    engine = compare(scenario, *said)
     if engine is None:
         return None
     pairs = [f'case={case}'] + [f'{name}={number!r}' for name, (number, _) in changes.items()]
-    return {'fragment': '&'.join(pairs), 'export': str(export), 'engine': engine}
+    return {'fragment': '&'.join(pairs), 'export': str(export), 'engine': engine, **(
+        {'drawn': simulate(scenario, data['uncertainty'], *said)} if data['uncertainty'] else {})}
 
 
-def states_of(draw, scenario, data, target, count, settings=()):
-    """Every case as it stands, then seeded changes of cases in turn. Exports go beside `target`."""
-    cases = len(data['cases'])
+def states_of(draw, scenario, data, target, count, settings=(), cases=0):
+    """Every case unchanged (or the first `cases`), then seeded changes of the cases in turn. Exports go beside
+    `target`."""
+    cases = cases or len(data['cases'])
     states, tries = [], 0
     while len(states) < cases + count:
         number, tries = len(states), tries + 1
@@ -194,7 +259,7 @@ def answer(command, scenario, *arguments):
 
 
 def break_evens(scenario):
-    """Where the default pair of options meets, by input."""
+    """Where the default pair of options breaks even, by input."""
     return {name: answer('solve', scenario, '--option', 'mi325x', '--for', name)['values']
             for name in SOLVED}
 
@@ -224,10 +289,10 @@ def export_problems(state, scenario):
     return problems
 
 
-# ---- what the page is tried on
+# ---- the scenarios for the page
 
 def copy_examples(folder):
-    """Beside their originals exports may lie; the examples' own folder stays as it is."""
+    """Exports may be written beside these copies; the examples' own folder is unchanged."""
     shutil.copytree(ROOT / 'examples', folder / 'examples',
                     ignore=shutil.ignore_patterns('pictures'))
     for name in TESTS_OWN:
@@ -248,6 +313,20 @@ def write_operations(folder):
     return path
 
 
+def write_ranges(folder):
+    examples = folder / 'examples'
+    offer = (examples / 'acceptance' / 'offer.ini').read_text()
+    (examples / 'acceptance' / 'replaced-offer.ini').write_text(
+        offer[:offer.index('remedy  ')] + 'remedy = replacement\n')
+    for name, text in RANGES.items():
+        (examples / name).write_text(text)
+    return [examples / name for name in RANGES]
+
+
+def of_tests(scenario):
+    return any(scenario.match(name) for name in RANGES)
+
+
 def write_hostile(folder, name, text):
     path = folder / 'examples' / f'hostile-{name}.ini'
     path.write_text(f'[scenario]\ninherits = mi325x-vs-h200.ini\ntitle = {text}\n'
@@ -256,7 +335,7 @@ def write_hostile(folder, name, text):
     return path
 
 
-# A page made with --set: its export must stand without.
+# A page made with --set: its export must be independent of it.
 SETTINGS = ['--set', 'wacc=7 %/yr', '--set', 'mi325x.list_price=21000 USD',
             '--set', 'mi325x.list_price.quote=Q-7 2026-10-01', '--set', 'h200.evidence=tp0041',
             '--set', 'scenario.horizon=4 yr']
@@ -273,14 +352,15 @@ def page_with_settings(folder, seed, count):
 
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
-    scenarios.append(write_operations(folder))
+    scenarios += [write_operations(folder), *write_ranges(folder)]
     for scenario in scenarios:
         draw = random.Random(f'{seed} {scenario.name}')
         page = folder / f'{scenario.stem}.html'
         data = write_page(scenario, page)
         pages.append({'file': str(page), 'scenario': scenario,
                       'states': states_of(draw, scenario, data, scenario,
-                                          count or (MANY if scenario.stem in THOROUGH else FEW)),
+                                          count or (MANY if scenario.stem in THOROUGH else FEW),
+                                          cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
     pages.append(page_with_settings(folder, seed, count or FEW))
     hostile = []
@@ -290,6 +370,12 @@ def make_plan(folder, seed, count):
         hostile.append({'file': str(page), 'title': text, 'texts': [text]})
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE,
             'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
+            'widths': [400, 1280] if DEEP else [400],
+            'own': {'file': str(folder / 'own-items.html'), 'inputs': OWN_NUMBERS},
+            'redraws': str(folder / 'uncertainty.html'), 'redraws_target': 'mi325x.list_price',
+            'mutants': [str(folder / f'{name}.html') for name in
+                        ('chances', 'site', 'samples', 'everything', 'many-ranges')],
+            'mutant_draws': 2048,
             'absurd': {'file': str(folder / 'mi325x-vs-h200.html'), 'option': 'h200', 'input': 'throughput'},
             'mixed': str(folder / 'this-machine.html'),
             'break_even': break_evens(folder / 'examples' / 'mi325x-vs-h200.ini')}
@@ -307,7 +393,7 @@ def need_browser():
 
 
 def in_browser(plan, folder):
-    """Runs the browser's part and prints what it says; (passed, failed)."""
+    """Runs the browser's part and prints its output; (passed, failed)."""
     path = folder / 'plan.json'
     path.write_text(json.dumps(plan, default=str))
     done = run(ROOT / 'tests' / 'checks' / 'page' / 'check.mjs', path, program='node', timeout=None,

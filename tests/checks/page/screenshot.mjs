@@ -24,6 +24,7 @@ const viewport = { width: Number(values.width), height: Number(values.height) };
 const colorScheme = values.dark ? 'dark' : 'light';
 await with_browser({ viewport, colorScheme }, async ({ open }) => {
   const page = await open(file, values.fragment && `#${values.fragment}`);
+  await page.waitForFunction(() => !uncertain || question?.result !== undefined);
   if (values.print)
     await page.pdf({ path: out, format: 'A4', printBackground: true });
   else

@@ -1,14 +1,14 @@
-// Who is ranked and who is the cheapest as what-if pages show it, all in one browser:
+// Which options are ranked and which is the cheapest as shown by what-if pages, all in one browser:
 //   node tests/checks/page/verdicts.mjs FILE.html ...
-// Prints a JSON list: per page cheapest (ids), not_ranked ({ id: why }), saving ({ id: in % }) and
-// answer, all read from what is on the page.
+// Prints a JSON list: for each page cheapest (ids), not_ranked ({ id: why }), saving ({ id: in % })
+// and answer, all read from the page's contents.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { with_browser } from './browser.mjs';
 
 const read_page = () => {
   const cards = [...document.querySelectorAll('.card')];
-  const id = (card) => card.querySelector('h2').textContent;
+  const id = (card) => card.dataset.option;
   const text = (card, name) => card.querySelector(name)?.textContent ?? '';
   const pairs = (read) => Object.fromEntries(cards.flatMap((card) => {
     const found = read(card);

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """Records of a made-up fleet, as the probe would write them on each of its nodes.
 
-`fleet_records.py FOLDER` writes those of examples/fleet: eight nodes of four devices, of which one
-device is slow, one node has another driver and one has not reported. Nobody has measured them, and each record
-says so.
+`fleet_records.py FOLDER` writes those of examples/fleet: eight nodes of four devices; one device is slow, one node has
+another driver and one has not reported. `fleet_records.py FOLDER delivery` writes those of examples/acceptance: eight
+nodes of eight devices, each run twice; one node is slow. `fleet_records.py FOLDER served` writes those of
+examples/acceptance/served: the same nodes as servers under load, each three times. None of them was measured, and each
+record says so.
 """
 import json
 import random
@@ -11,13 +13,22 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.records import digest_of  # noqa: E402
+from support.records import NO_LATENCY, RUNG, digest_of, save, serving, written  # noqa: E402
 
 SCHEMA = 11
 Z_95 = 1.959963984540054  # standard errors to either side of a 95 % interval
 MADE_UP = 'made up: nobody has measured this'
 SHAPE = {'id': 'llama-2-70b', 'layers': 80, 'hidden': 8192, 'heads': 64, 'kv_heads': 8, 'head_dim': 128,
          'ffn_hidden': 28672, 'vocab': 32000, 'norm_epsilon': 1e-05, 'rope_theta': 10000.0}
+LLAMA = {'layer': {'norm': 'rms', 'mlp': 'swiglu', 'window': 0, 'full_every': 0, 'score_scale': None,
+                   **dict.fromkeys(('parallel', 'qk_norm', 'sinks', 'bias_qkv', 'bias_output', 'bias_mlp',
+                                    'bias_router'), False)},
+         'rope': {'scaling': 'plain', 'factor': None, 'low': None, 'high': None, 'magnitude': None,
+                  'original_context': 0, 'whole': False, 'interleaved': False},
+         'latent': dict.fromkeys(('rank', 'query_rank', 'rope_dim', 'value_dim'), 0),
+         'experts': {'router': 'softmax_chosen', 'scale': None,
+                     **dict.fromkeys(('count', 'chosen', 'hidden', 'shared_hidden', 'dense_layers', 'groups',
+                                      'kept_groups'), 0)}}
 TYPES = {'weights': 'e4m3', 'activations': 'bf16', 'kv': 'e4m3', 'head': 'bf16', 'accumulation': 'f32'}
 FLAGS = dict.fromkeys(('cache_resident', 'noisy', 'unconverged', 'drift', 'bandwidth_void',
                        'sampling_inconsistent', 'thermal_unsettled'), False)
@@ -62,7 +73,7 @@ def result(tokens_per_s, power_w, error=0.001, batch=64, throttles=(), when='202
 
 
 def record(node, device, results, state=None, uuid=None, kernels='00ff'):
-    """What the probe would write of the device of that number of that node."""
+    """What the probe would write about the device with that number in that node."""
     made = {'schema': SCHEMA, 'basis': 'decode',
             'device': {'backend': 'cuda', 'index': device, 'name': 'NVIDIA H200',
                        'uuid': uuid or f'GPU-{node}-{device}', 'pci': f'0000:{0x1a + 0x10 * device:02x}:00.0',
@@ -76,10 +87,25 @@ def record(node, device, results, state=None, uuid=None, kernels='00ff'):
     return made
 
 
+def with_links(made, links):
+    """The record as of schema 15, which states the links of a device and has wall power for all devices."""
+    for one in made['results']:
+        one['model'] = {**one['model'], **LLAMA}
+        one['types'] = {**one['types'], 'experts': ''}
+        one['step_form'] = {**one['step_form'], 'arithmetic': ''}
+        one['telemetry'] = {**one['telemetry'], 'links': links}
+        one['together'] = {'wall_power_w': None, **one['together'], 'telemetry': {**NO_TELEMETRY, 'links': ''}}
+        one.update(routing={'policy': '', 'skew': None, 'touched': None, 'expected': None, 'expert_bytes': 0},
+                   prefills=[], mixed=[])
+    made['schema'] = 15
+    made['digest'] = digest_of(made)
+    return made
+
+
 def write(folder, made, name=None):
     node, device = made['environment'].get('node'), made['device']['index']
     path = Path(folder) / f'{name or f"{node}-{device}"}.json'
-    path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + '\n')
+    path.write_text(written(made) + '\n')
     return path
 
 
@@ -97,5 +123,47 @@ def example(folder):
         'node,rack\n' + ''.join(f'node-{number:02d},{"A" if number < 5 else "B"}\n' for number in range(1, 9)))
 
 
+def delivery(folder):
+    draw = random.Random(31)
+    for number in range(1, 9):
+        node, level = f'node-{number:02d}', draw.gauss(1158, 5) * (0.92 if number == 5 else 1)
+        devices = [level * (1 + draw.gauss(0, 0.006)) for _ in range(8)]
+        runs = [draw.gauss(1, 0.002) for _ in range(2)]
+        for device, rate in enumerate(devices):
+            watts = draw.gauss(548, 6)
+            results = [result(rate * runs[r] * (1 + draw.gauss(0, 0.001)), watts * (1 + draw.gauss(0, 0.002)),
+                              when=f'2027-01-{14 + r}T09:30:00Z') for r in range(2)]
+            path = write(folder, record(node, device, results))
+            path.write_text(json.dumps(json.loads(path.read_text()), separators=(',', ':')) + '\n')
+
+
+def latency(p50, p99):
+    """With an exponential tail above the median."""
+    share = {'p90_s': 0.41, 'p95_s': 0.59}
+    return {**NO_LATENCY, 'mean_s': p50 * 1.3, 'p50_s': p50, 'p99_s': p99,
+            **{key: p50 + part * (p99 - p50) for key, part in share.items()}}
+
+
+def served(folder):
+    draw = random.Random(47)
+    for number in range(1, 9):
+        level = 1.78 * draw.gauss(1, 0.02) * (1.45 if number == 6 else 1)
+        for run in range(3):
+            p99, tpot, watts = level * draw.gauss(1, 0.03), draw.gauss(0.0361, 0.0004), draw.gauss(8 * 612, 25)
+            rung = {**RUNG, 'load': 'Poisson arrivals', 'concurrency': None, 'request_rate': 8.0, 'window_s': 120.0,
+                    'asked_input_tokens': 1024.0, 'asked_output_tokens': 256.0, 'completed': float(draw.randint(930, 990)),
+                    'output_tokens_per_s': 2048.0 * draw.gauss(1, 0.004), 'input_tokens_per_s': 8192.0,
+                    'ttft': latency(0.31, p99), 'tpot': latency(tpot * 0.8, tpot * 1.5),
+                    'power': {**RUNG['power'], 'source': 'nvml, 8 devices', 'covers': 'accelerators', 'devices': 8,
+                              'load_power_w': watts}, 'server_counters': 'agree', 'started': f'2027-01-{14 + run}T09:30:00Z',
+                    'finished': f'2027-01-{14 + run}T09:32:00Z'}
+            save(Path(folder) / f'node-{number:02d}-{run + 1}.json', serving(
+                rung, node=f'node-{number:02d}', device='NVIDIA H200', url='http://localhost:8000', remarks=MADE_UP,
+                prompts='token ids, completions', tool_version='0.1.0', date=f'2027-01-{14 + run}',
+                started=rung['started'], finished=rung['finished']))
+
+
+WRITERS = {'example': example, 'delivery': delivery, 'served': served}
+
 if __name__ == '__main__':
-    example(Path(sys.argv[1]))
+    WRITERS[sys.argv[2] if len(sys.argv) > 2 else 'example'](Path(sys.argv[1]))

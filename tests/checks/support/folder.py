@@ -1,4 +1,4 @@
-"""A folder of made-up files that a program reads, and where it writes records of them."""
+"""A folder of made-up files that a program reads, and into which it writes records of them."""
 import json
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-"""The golden example of the cost model as a scenario: every figure typed, so that all results are known."""
+"""The golden example of the cost model as a scenario: every figure is typed, so all results are known."""
 
 GOLDEN = """\
 [scenario]

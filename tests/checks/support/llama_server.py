@@ -1,4 +1,4 @@
-"""llama-server, the real one, serving a random model on loopback; tests/support/llama_server.sh fetches it."""
+"""The real llama-server, serving a random model on loopback; tests/support/llama_server.sh fetches it."""
 import contextlib
 import os
 import signal
@@ -16,16 +16,20 @@ from support.random_gguf import F32, write_gguf
 FETCH = ROOT / 'tests/support/llama_server.sh'
 FOLDER = ROOT / 'build/llama-server'
 STARTS_S = 60
+FETCHED_S = 180
 
 
 def program():
-    """Its path; fetched once, and not fetched where DOWNLOADS=no. Skip where it cannot be had."""
+    """Its path; fetched once, unless DOWNLOADS=no. Skips if it is not available."""
     path = FOLDER / 'llama-server'
     if path.exists():
         return path
     if os.environ.get('DOWNLOADS') == 'no':
         raise Skip('llama-server is not in build/, and DOWNLOADS=no')
-    done = subprocess.run([FETCH, FOLDER], capture_output=True, text=True, timeout=180, check=False)
+    try:
+        done = subprocess.run([FETCH, FOLDER], capture_output=True, text=True, timeout=FETCHED_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Skip(f'{FETCH.name} takes over {FETCHED_S} s: a slow mirror') from error
     if done.returncode == SKIPPED:
         raise Skip(done.stderr.strip().splitlines()[-1])
     expect(done.returncode == 0, f'{FETCH.name}: {done.stderr}')
@@ -39,7 +43,7 @@ def free_port():
 
 
 def answers(url, process):
-    """Whether the server says that it is ready; False also when it ended."""
+    """Whether the server says that it is ready; also False if it has ended."""
     deadline = time.monotonic() + STARTS_S
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -52,7 +56,7 @@ def answers(url, process):
 
 @contextlib.contextmanager
 def llama_server(*arguments, shape='tiny', weights=F32, model=None, key=None):
-    """The server's process, with its address as `url`: it is ended with the block, and nothing else is."""
+    """The server's process, with its address as `url`: it ends with the block, and nothing else does."""
     path = program()
     with tempfile.TemporaryDirectory(prefix='pertoken-llama-') as folder:
         if model is None:

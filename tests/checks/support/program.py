@@ -1,16 +1,20 @@
-"""What the check scripts share: the programs and how they are run, what is expected, and the count.
+"""Code shared by the check scripts: the programs and how they are run, expectations, and the count.
 
-A script counts what it checks in a Count: single statements (`check`) or whole tests (`test`), and
-ends with `finish`, whose line tests/run reads. PERTOKEN and PROBE name other programs than those in
-build/, from the repository's root.
+A script counts what it checks in a Count: single statements (`check`) or whole tests (`test`), and ends with
+`finish`, whose line tests/run reads; `run_tests` does both for all functions test_x. PERTOKEN and PROBE name other
+programs than those in build/, relative to the repository's root.
 """
 import csv
+import functools
 import io
 import json
 import os
 import pty
 import subprocess
 import sys
+import tempfile
+import termios
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -20,8 +24,9 @@ PERTOKEN = ROOT / os.environ.get('PERTOKEN', 'build/pertoken')
 PROBE = ROOT / os.environ.get('PROBE', 'build/pertoken-probe')
 DONE, NO, BAD_INPUT, MACHINE_FAILED = range(4)
 SKIPPED = 77
-DEEP = os.environ.get('PERTOKEN_TESTS') == 'deep'  # all cases, not those that show most (tests/README.md)
+DEEP = os.environ.get('PERTOKEN_TESTS') == 'deep'  # all cases instead of the most informative ones (tests/README.md)
 TIMEOUT_S = 120
+END = b'\0end of what was printed\0'
 
 
 class Skip(Exception):
@@ -37,7 +42,7 @@ def settings(changes):
 
 
 def run(*arguments, program=PERTOKEN, environment=None, **options):
-    """What subprocess.run says of a program that is given nothing to read, with its output as text."""
+    """The result of subprocess.run for a program without input, with its output as text."""
     usual = {'cwd': ROOT, 'timeout': TIMEOUT_S, 'encoding': 'utf-8', 'stdin': subprocess.DEVNULL,
              'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
     return subprocess.run([program, *map(str, arguments)], env=settings(environment),
@@ -55,36 +60,81 @@ def run_json(*arguments, statuses=(DONE,), **options):
     return json.loads(done.stdout, parse_constant=refuse_constant)
 
 
-def run_csv(*arguments, **options):
-    """The rows that pertoken prints with `-q --format csv`, by their columns' names."""
+def expect_model_checks(path, option, names):
+    """Those of these checks of the cost model that the option has are zero; returns them."""
+    found = []
+    for name in names:
+        done = run('explain', path, f'{option}.check_{name}', '-q', '--format', 'json')
+        if done.returncode == DONE:
+            found.append(name)
+            value = json.loads(done.stdout)['derivation']['value']
+            expect(abs(value) < 1e-9, f'check_{name}: {value}')
+    return found
+
+
+def run_csv(*arguments, statuses=(DONE,), **options):
+    """The rows that pertoken prints with `-q --format csv`, by column name."""
     done = run(*arguments, '-q', '--format', 'csv', encoding=None, **options)
-    expect(done.returncode == DONE, f'{arguments}: exit {done.returncode}: {done.stderr.decode()}')
+    expect(done.returncode in statuses, f'{arguments}: exit {done.returncode}: {done.stderr.decode()}')
     expect(b'\r' not in done.stdout, 'lines of CSV must end in LF alone')
     return list(csv.DictReader(io.StringIO(done.stdout.decode())))
 
 
-def on_terminal(*arguments, program=PERTOKEN, environment=None, statuses=(DONE,), stderr=subprocess.DEVNULL):
-    """What a program prints on a terminal, which knows colours unless the environment says no.
+def terminal(command, changes, stdin=None, stderr=None, typed=b'', cwd=ROOT, by_key=False):
+    """(exit status, text) of a command whose output is a terminal; streams that are not given are that terminal,
+    too.
 
-    stderr: subprocess.STDOUT for a terminal that gets both.
+    by_key: the terminal passes on every key, as to a program that reads keys itself, and does no line editing.
     """
     try:
         ours, theirs = pty.openpty()
     except OSError as error:
         raise Skip(f'there are no terminals here: {error}') from error
-    changes = {'TERM': 'xterm', 'NO_COLOR': None, 'COLUMNS': None, **(environment or {})}
-    process = subprocess.Popen([program, *map(str, arguments)], cwd=ROOT, env=settings(changes),
-                               stdin=subprocess.DEVNULL, stdout=theirs, stderr=stderr)
-    os.close(theirs)
+    if by_key:
+        modes = termios.tcgetattr(theirs)
+        modes[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN)
+        termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=settings(changes),
+                               stdin=theirs if stdin is None else stdin, stdout=theirs,
+                               stderr=theirs if stderr is None else stderr)
+    ended = threading.Thread(target=mark_end, args=(process, theirs))
+    ended.start()
+    os.write(ours, typed)
     text = b''
-    try:
-        while part := os.read(ours, 65536):
-            text += part
-    except OSError:  # how Linux says that the other end is closed
-        pass
+    while not text.endswith(END):
+        text += os.read(ours, 65536)
+    ended.join()
     os.close(ours)
-    expect(process.wait(TIMEOUT_S) in statuses, f'{arguments} on a terminal: exit {process.returncode}')
-    return text.decode().replace('\r\n', '\n')
+    os.close(theirs)
+    return process.returncode, text.removesuffix(END).decode(errors='replace').replace('\r\n', '\n')
+
+
+def mark_end(process, output):
+    """Writes END once the process has ended: a terminal closed by all may lose what it has not passed on."""
+    try:
+        process.wait(TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    os.write(output, END)
+
+
+def on_terminal(*arguments, program=PERTOKEN, environment=None, statuses=(DONE,), stderr=subprocess.DEVNULL):
+    """What a program prints on a terminal, which has colors unless the environment says no.
+
+    stderr: subprocess.STDOUT for a terminal that gets both.
+    """
+    changes = {'TERM': 'xterm', 'NO_COLOR': None, 'COLUMNS': None, **(environment or {})}
+    status, text = terminal([program, *arguments], changes, subprocess.DEVNULL, stderr)
+    expect(status in statuses, f'{arguments} on a terminal: exit {status}')
+    return text
+
+
+def asked(*arguments, answers, environment=None, cwd=ROOT, by_key=False):
+    """(exit status, text) of pertoken if these lines are typed on its terminal, and the input then ends."""
+    typed = ''.join(f'{answer}\n' for answer in answers).encode(errors='surrogateescape') + b'\x04'
+    return terminal([PERTOKEN, *arguments], {'TERM': 'dumb', **(environment or {})}, typed=typed, cwd=cwd,
+                    by_key=by_key)
 
 
 def table(name):
@@ -93,7 +143,7 @@ def table(name):
         return {row['id']: row for row in csv.DictReader(file)}
 
 
-# ---- what is expected
+# ---- expectations
 
 def expect(condition, what):
     if not condition:
@@ -101,7 +151,7 @@ def expect(condition, what):
 
 
 def expect_exit(done, status, *fragments):
-    """Exit status of a run, and what it must have printed."""
+    """Checks a run's exit status, and what it must have printed."""
     printed = f'{done.stdout}{done.stderr}'
     expect(done.returncode == status, f'exit {done.returncode}, expected {status}\n{printed}')
     for fragment in fragments:
@@ -119,7 +169,7 @@ class Count:
         self.passed, self.failed, self.skipped = passed, failed, skipped
 
     def check(self, name, condition, detail=''):
-        """Counts a statement; says which failed."""
+        """Counts a statement; reports which one failed."""
         self.passed, self.failed = self.passed + bool(condition), self.failed + (not condition)
         if not condition:
             print(f'FAILED {name}: {detail}', flush=True)
@@ -129,7 +179,7 @@ class Count:
         print(f'skip {name}: {reason}', flush=True)
 
     def test(self, name, test, *arguments):
-        """Counts a function that raises what it finds; says how long it took."""
+        """Counts a function that raises what it finds; reports how long it took."""
         began = time.monotonic()
         try:
             test(*arguments)
@@ -148,8 +198,15 @@ class Count:
             if name.startswith('test_') and (not sys.argv[1:] or any(word in name for word in sys.argv[1:])):
                 self.test(name[5:], test, *arguments)
 
+    def tests_in_folders(self, script):
+        """The same, each with an empty folder of its own."""
+        def in_folder(test):
+            with tempfile.TemporaryDirectory() as folder:
+                test(Path(folder))
+        self.tests({name: functools.partial(in_folder, test) for name, test in script.items() if name.startswith('test_')})
+
     def finish(self):
-        """The last line, and the exit status: failed, too, when nothing was checked."""
+        """The last line, and the exit status: failed also if nothing was checked."""
         print(f'{self.passed} passed, {self.failed} failed, {self.skipped} skipped')
         sys.exit(1 if self.failed or not self.passed + self.skipped else 0)
 
@@ -157,3 +214,11 @@ class Count:
 def skip_all(reason):
     print(f'skipped: {reason}')
     sys.exit(SKIPPED)
+
+
+def run_tests(script):
+    """Runs a whole script: its functions test_x, with a folder that they share and that is removed afterwards."""
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        count.tests(script, Path(folder))
+    count.finish()

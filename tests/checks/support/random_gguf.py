@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes a llama model of random weights as GGUF: a server runs it as it would run one that says something.
+"""Writes a llama model of random weights as GGUF: a server runs it like one with meaningful output.
 
     random_gguf.py FILE [tiny | tinyllama-1.1b] [f32 | f16 | q8_0]
 
-Speed and memory depend on the shape and the types, which are the model's; what it answers is noise.
-The format: github.com/ggml-org/ggml, docs/gguf.md, version 3.
+Speed and memory depend on the shape and the types, which are the model's; its answers are noise. The format:
+github.com/ggml-org/ggml, docs/gguf.md, version 3.
 """
 import array
 import random
@@ -15,12 +15,13 @@ import sys
 SHAPES = {
     'tiny': (2, 64, 4, 2, 128, 384, 4096),
     'small': (8, 512, 8, 4, 1536, 1024, 4096),
-    'tinyllama-1.1b': (22, 2048, 32, 4, 5632, 32000, 65536),  # as data/models.csv has it
+    'tinyllama-1.1b': (22, 2048, 32, 4, 5632, 32000, 65536),  # as in data/models.csv
 }
 ALIGNMENT = 32
 POOL = 1 << 18  # values that are repeated: a model of a gigabyte is written in seconds
-F32, F16, Q8_0 = 0, 1, 8  # ggml_type
-BYTES = {F32: (4, 1), F16: (2, 1), Q8_0: (34, 32)}  # of a block, and its values
+F32, F16, Q4_0, Q8_0, BF16, MXFP4 = 0, 1, 2, 8, 30, 39  # ggml_type
+# Bytes of a block, and its number of values.
+BYTES = {F32: (4, 1), F16: (2, 1), BF16: (2, 1), Q4_0: (18, 32), Q8_0: (34, 32), MXFP4: (17, 32)}
 FILE_TYPES = {F32: 0, F16: 1, Q8_0: 7}
 UINT32, FLOAT32, BOOL, STRING, ARRAY = 4, 6, 7, 8, 9
 NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6  # kinds of token
@@ -43,7 +44,7 @@ def array_of(kind, values, one):
 
 
 def vocabulary(size):
-    """Three control tokens, the bytes, and made-up words: any text has tokens, and most have few."""
+    """Three control tokens, the bytes, and made-up words: any text can be tokenized, usually into few tokens."""
     tokens = ['<unk>', '<s>', '</s>', *(f'<0x{byte:02X}>' for byte in range(256))]
     kinds = [UNKNOWN, CONTROL, CONTROL, *[BYTE] * 256]
     words = [f'▁w{number}' for number in range(size - len(tokens))]
@@ -102,18 +103,22 @@ def write_gguf(path, shape='tiny', weights=F32, seed=1):
         metadata('tokenizer.ggml.unknown_token_id', UINT32, 0), metadata('tokenizer.ggml.bos_token_id', UINT32, 1),
         metadata('tokenizer.ggml.eos_token_id', UINT32, 2), metadata('tokenizer.ggml.add_bos_token', BOOL, False),
     ]
-    listed = list(tensors(SHAPES[shape], weights))
+    write_file(path, pairs, list(tensors(SHAPES[shape], weights)),
+               {weights: pool_of(weights, hidden ** -0.5, random.Random(seed))})
+
+
+def write_file(path, pairs, listed, pools):
+    """The pairs of `metadata`, and the tensors (name, dimensions, kind): ones in vectors, which are F32, else their
+    kind's pool of bytes, repeated."""
     head, offset = struct.pack('<4sIQQ', b'GGUF', 3, len(listed), len(pairs)) + b''.join(pairs), 0
     for name, dimensions, kind in listed:
         head += text(name) + struct.pack(f'<I{len(dimensions)}QIQ', len(dimensions), *dimensions, kind, offset)
         offset += -(-size_of(dimensions, kind) // ALIGNMENT) * ALIGNMENT
-    pool = pool_of(weights, hidden ** -0.5, random.Random(seed))
-    ones = array.array('f', [1.0] * hidden).tobytes()
     with open(path, 'wb') as out:
         out.write(head + bytes(-len(head) % ALIGNMENT))
         for _, dimensions, kind in listed:
             size = size_of(dimensions, kind)
-            source = ones if len(dimensions) == 1 else pool
+            source = pools[kind] if len(dimensions) > 1 else struct.pack('<f', 1) * dimensions[0]
             for start in range(0, size, len(source)):
                 out.write(source[:size - start])
             out.write(bytes(-size % ALIGNMENT))

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-SERVING_SCHEMA = 10
+SERVING_SCHEMA = 12
 NO_LATENCY = dict.fromkeys(('mean_s', 'p50_s', 'p90_s', 'p95_s', 'p99_s', 'std_s'))
 NO_POWER = {'source': '', 'covers': 'nothing', 'devices': 0, 'which': '', 'load_power_w': None,
             'idle_power_w': None, 'energy_j': None, 'window_s': None, 'power_limit_w': None,
@@ -23,14 +23,15 @@ RUNG = {'load': 'closed loop', 'concurrency': 1.0, 'mean_concurrency': None, 're
         'finished': ''}
 RECORD = {'schema': SERVING_SCHEMA, 'record': 'engine run', 'basis': 'serving', 'tool': 'pertoken-probe',
           'tool_version': '', 'engine': 'vLLM', 'engine_version': '0.10.1',
-          'accelerator': 'h200-sxm-141', 'device': '', 'accelerators': 8, 'precision': 'fp8',
+          'accelerator': 'h200-sxm-141', 'device': '', 'node': '', 'accelerators': 8, 'precision': 'fp8',
+          'activations': '', 'kv': '',
           'model': 'llama-2-70b', 'served_model': '', 'url': '', 'prompts': '', 'speculation': '',
           'input_accelerators': 0, 'output_accelerators': 0, 'published_title': '',
           'published_url': '', 'remarks': '', 'files': [], 'started': '', 'finished': '',
           'date': '2026-11-01', 'grade': 'measured'}
 
 
-# The canonical form that the digest is taken over, written here a second time on purpose.
+# The canonical form over which the digest is computed, implemented independently on purpose.
 def canonical_real(value):
     mantissa, e, exponent = f'{value:.17g}'.partition('e')
     if not e:
@@ -47,6 +48,16 @@ def canonical(value):
     if isinstance(value, float):
         return canonical_real(value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def written(value, line='\n'):
+    """As the programs write a record: a member or an element a line, reals in full."""
+    inner = line + ' '
+    if isinstance(value, dict) and value:
+        return '{' + ','.join(f'{inner}{canonical(k)}: {written(v, inner)}' for k, v in value.items()) + line + '}'
+    if isinstance(value, list) and value:
+        return '[' + ','.join(inner + written(element, inner) for element in value) + line + ']'
+    return canonical(value)
 
 
 def load(path):
@@ -76,7 +87,7 @@ def serving(*rungs, **changes):
 
 
 def examples():
-    """Of every load and basis one."""
+    """One for every load and basis."""
     yield serving(rung(1, 100, 2000), rung(2, 190, 3000), {**RUNG, 'refused': 'requests failed'})
     yield serving({**RUNG, 'load': 'Poisson arrivals', 'concurrency': None, 'request_rate': 2.5},
                   grade='published', published_title='A study', published_url='https://example.org')

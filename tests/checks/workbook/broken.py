@@ -1,12 +1,12 @@
-"""Ways to break a good workbook in memory, each with the rule that must notice."""
+"""Ways to break a good workbook in memory, each with the rule that must detect it."""
 import copy
 import re
 
 import layout
 import simulated
 import xlsx
-from layout import FIRST_PERIOD, LABEL, SCALAR, UNIT
-from rules import checks_table
+from layout import FIRST_PERIOD, KEY, LABEL, SCALAR, UNIT
+from rules import checks_table, printed_rows
 
 # Formulas that a scalar must not have.
 FORMULAS = {
@@ -104,6 +104,20 @@ def periods_shifted(subject):
     sheet = sheet_of(subject)
     row, last = layout.timeline(sheet)
     sheet.cells[row, last + 1] = xlsx.Cell(float(last + 1 - FIRST_PERIOD))
+
+
+@breaks(3)
+def another_line(subject):
+    sheet = subject.calculations[-1]
+    sheet.cell(scalar_row(sheet), KEY).value = 'another'
+
+
+@breaks(3)
+def heading_twice(subject):
+    sheet = sheet_of(subject)
+    headings = [cell for (row, column), cell in sorted(sheet.cells.items())
+                if column == LABEL and row > layout.timeline(sheet)[0] and not sheet.text(row, KEY)]
+    headings[1].value = headings[0].value
 
 
 @breaks(4)
@@ -233,7 +247,7 @@ def no_negative_format(subject):
 
 @breaks(19)
 def no_sign_convention(subject):
-    for name in layout.BEFORE:
+    for name in set(layout.BEFORE) & set(subject.book.sheets):
         for cell in subject.book.sheets[name].cells.values():
             if isinstance(cell.value, str) and 'sign' in cell.value.lower():
                 cell.value = ''
@@ -308,3 +322,124 @@ def no_digest(subject):
 @breaks(25)
 def two_runs_that_differ(subject):
     subject.runs = [('any', b'one', b'two')]
+
+
+def printed_cell(subject, name='Outputs'):
+    """A free cell in the printed rows of a sheet."""
+    sheet = subject.book.sheets[name]
+    return sheet, next(row for row in printed_rows(subject, sheet) if row > 3 and not sheet.text(row, LABEL))
+
+
+@breaks(26)
+def working_in_view(subject):
+    sheet, row = printed_cell(subject)
+    sheet.cells[row, LABEL] = xlsx.Cell('Flag of the cheapest')
+
+
+@breaks(26)
+def workings_printed(subject):
+    area = next(name for name in subject.book.names
+                if name.name == '_xlnm.Print_Area' and name.sheet == 'Outputs')
+    area.ref = area.ref.split(':')[0] + f':H{subject.book.sheets["Outputs"].last_row()}'
+
+
+@breaks(26)
+def no_heading_of_workings(subject):
+    for cell in subject.book.sheets['Sensitivity'].cells.values():
+        cell.value = '' if cell.value == 'Workings' else cell.value
+
+
+@breaks(27)
+def dash_for_a_unit(subject):
+    sheet, row = printed_cell(subject)
+    sheet.cells[row, LABEL], sheet.cells[row, UNIT] = xlsx.Cell('Weakest grade'), xlsx.Cell('-')
+
+
+@breaks(27)
+def row_of_dashes(subject):
+    sheet, row = printed_cell(subject)
+    sheet.cells[row, LABEL], sheet.cells[row, SCALAR] = xlsx.Cell('Why it is not ranked'), xlsx.Cell('-')
+
+
+@breaks(27)
+def words_for_nothing(subject):
+    sheet, row = printed_cell(subject)
+    sheet.cells[row, SCALAR] = xlsx.Cell('no crossing')
+
+
+@breaks(27)
+def nothing_said(subject):
+    sheet = subject.book.sheets['Evidence']
+    row = next(row for row in range(1, sheet.last_row()) if sheet.text(row, LABEL) == 'Precision')
+    sheet.cells[row, KEY] = xlsx.Cell('-')
+
+
+@breaks(27)
+def a_saving_against_itself(subject):
+    sheet, row = printed_cell(subject)
+    sheet.cells[row, LABEL], sheet.cells[row, SCALAR] = xlsx.Cell('Saving per token against A'), xlsx.Cell(0.0)
+
+
+@breaks(28)
+def things_counted_with_decimals(subject):
+    sheet = subject.book.sheets['Summary']
+    cell = next(cell for cell in sheet.cells.values() if cell.is_number())
+    cell.value = 8.0
+    restyle(cell, format='#,##0.0000_);(#,##0.0000);0_)')
+
+
+@breaks(28)
+def more_digits_than_the_figure_has(subject):
+    for _, _, _, cell in subject.inputs.literals():
+        if cell.style.format.startswith('#,##0.00_)'):
+            restyle(cell, format='#,##0.0000_);(#,##0.0000);0_)')
+
+
+@breaks(28)
+def fewer_digits_than_the_figure_has(subject):
+    cell = next(cell for _, _, _, cell in subject.inputs.literals() if cell.style.format.startswith('#,##0.00_)'))
+    restyle(cell, format='#,##0_);(#,##0);0_)')
+
+
+@breaks(28)
+def a_share_shown_otherwise(subject):
+    sheet = subject.book.sheets['Outputs']
+    cell = next(cell for cell in sheet.cells.values() if cell.is_number() and cell.style and '0.0 %' in cell.style.format)
+    restyle(cell, format='0.00%_);(0.00%);0.00%_)')
+
+
+@breaks(29)
+def columns_over_periods_that_a_case_lacks(subject):
+    sheet = subject.book.sheets['Outputs']
+    row = next(row for row in range(1, sheet.last_row() + 1) if sheet.text(row, LABEL) == 'Period begins')
+    horizon = next(entry for entry in subject.inputs.rows if entry.key == 'horizon')
+    subject.inputs.sheet.cell(*list(horizon.cells.values())[-1]).value = 99.0
+    subject.book.parts['xl/charts/chart99.xml'] = f'<c:cat><c:f>Outputs!$E${row}:$J${row}</c:f></c:cat>'.encode()
+
+
+@breaks(30)
+def a_short_sheet_on_several_pages(subject):
+    subject.book.sheets['Checks'].root.find('pageSetup').set('fitToHeight', '0')
+
+
+@breaks(31)
+def a_key_in_a_label(subject):
+    entry = next(iter(subject.inputs.rows))
+    subject.inputs.sheet.cells[entry.row, LABEL] = xlsx.Cell('Tokens (decode_throughput)')
+
+
+@breaks(31)
+def a_step_that_asks(subject):
+    finance = subject.book.sheets['Finance']
+    row = next(row for row in range(1, finance.last_row()) if finance.text(row, KEY).endswith('.pays_undiscounted'))
+    finance.cells[row, LABEL] = xlsx.Cell('Does it pay, undiscounted?')
+
+
+@breaks(31)
+def an_id_in_a_warning(subject):
+    outputs, evidence = subject.book.sheets['Outputs'], subject.book.sheets['Evidence']
+    row = next(row for row in range(1, outputs.last_row()) if outputs.text(row, KEY).endswith('.cash'))
+    outputs.cells[row, LABEL] = xlsx.Cell('Cash cost, by its label')
+    below = evidence.last_row() + 1
+    evidence.cells[below, LABEL] = xlsx.Cell('Warning')
+    evidence.cells[below, KEY] = xlsx.Cell(outputs.text(row, KEY)[:-len('.cash')] + ' is unlike the others')

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""Do the charts of a workbook show what they say, and does the Cover name every sheet?
+"""Do the charts of a workbook show what they claim, and does the Cover name every sheet?
 
-Every example: charts lie in their rows and nowhere over cells, have a title, axes with units and a
-text for who cannot see them; their series refer to numbers; an option has one colour in all charts
-and the categories add up to the cost per token. Then scenarios of this script's own: cumulative
-costs that cross, where they cross; costs at other utilizations and batches, against `pertoken
-compare` with that utilization or throughput. And the answer's sentence on the Cover: what it says,
-that its grade is the weaker one of the two options it compares, and what Gnumeric makes of it once an
-input is typed over.
+Every example: charts are in their rows and never cover cells, have a title, axes with units and a text for those who
+cannot see them; their series refer to numbers; an option has the same color in all charts, colors can be distinguished
+in gray and with any kind of color vision, and the categories add up to the cost per token. Then scenarios of this
+script's own: cumulative costs that cross, and where; costs at other utilizations and batches, compared with `pertoken
+compare` with that utilization or throughput. And the answer's sentence on the Cover: its contents, that its grade is
+the weaker one of the two options it compares, and Gnumeric's result after an input is overwritten.
+Seconds: 8
 """
+import itertools
+import math
 import re
 import sys
 import tempfile
@@ -123,6 +125,7 @@ accelerator = h200-sxm-141
 evidence = tp0022
 list_price = 22000 USD
 """
+IN_GREY = 6  # number of options that are distinguishable in gray print
 
 
 class Series:
@@ -138,14 +141,19 @@ class Series:
 
 
 class Chart:
-    """A chart of a workbook: kind, title, names of the axes, series, where it hangs."""
+    """A chart of a workbook: kind, title, names of the axes, series, place."""
 
     def __init__(self, root):
         self.kind = next(node.tag for node in root.find('chart/plotArea') if node.tag.endswith('Chart'))
         self.title = ''.join(node.text or '' for node in root.iterfind('chart/title//t'))
+        self.named = {int(node.get('val')) for node in root.iterfind('chart/legend/legendEntry/idx')}
         self.axes = [''.join(text.text or '' for text in axis.iterfind('title//t'))
                      for tag in ('catAx', 'valAx') for axis in root.iterfind(f'chart/plotArea/{tag}')]
+        self.formats = [axis.find('numFmt').get('formatCode') for axis in root.iterfind('chart/plotArea/valAx')]
         self.series = [Series(node) for node in root.iter('ser')]
+        # LibreOffice leaves out labels only if the text is tilted; it breaks horizontal ones into letters.
+        self.crowded = [axis for axis in root.iter('catAx') if axis.find('tickLblSkip') is not None
+                        and int(axis.find('txPr/bodyPr').get('rot', 0)) == 0]
 
 
 def local(data):
@@ -185,9 +193,13 @@ def check_chart(book, sheet, chart, place, text):
     covered = [xlsx.address(*at) for at in sheet.cells
                if top <= at[0] <= bottom and left <= at[1] <= right and sheet.value(*at) is not None]
     expect(not covered, f'{name} lies over {covered[:3]}')
+    touched = [xlsx.address(*at) for at in sheet.cells
+               if at[0] == bottom + 1 and left <= at[1] <= right and sheet.value(*at) is not None]
+    expect(not touched or sheet.name == 'Cover', f'{name} touches {touched[:3]}')  # its charts end where a row does
     expect(chart.title and text, f'{name}: no title or no text beside it')
     expect(chart.series, f'{name}: no series')
     expect(any(chart.axes), f'{name}: no axis has a name')
+    expect(not chart.crowded, f'{name}: labels that are to be left out are level')
     for series in chart.series:
         expect(series.name or isinstance(values(book, series.name_ref)[0], str), f'{name}: no name')
         numbers = values(book, series.y)
@@ -197,7 +209,7 @@ def check_chart(book, sheet, chart, place, text):
 
 
 def option_colours(book):
-    """{option: its colours} over all charts but the tornado's and those by category."""
+    """{option: its colors} over all charts except the tornado's and those by category."""
     ids, colours = set(options_of(book)), {}
     for sheet in book.sheets.values():
         for chart, _, _ in charts_of(book, sheet):
@@ -212,7 +224,7 @@ def options_of(book):
 
 
 def row_of(book, sheet, label):
-    """The places right of the unit in the row with that label or key, as far as they are filled."""
+    """The filled cells right of the unit in the row with that label or key."""
     sheet = book.sheets[sheet]
     row = next(row for row in range(1, sheet.last_row() + 1)
                if label in (sheet.text(row, 1), sheet.text(row, 2)))
@@ -239,10 +251,105 @@ def check_categories(book):
     chart = chart_named(book, 'Outputs', 'Cost per token, by category')
     stacks = zip(*(values(book, series.y) for series in chart.series))
     for stack, cost in zip(stacks, numbers_of(book, 'Outputs', 'cost_per_mtok')):
-        stack = [share or 0 for share in stack]  # an option has not every category
+        stack = [share or 0 for share in stack]  # an option need not have every category
         expect(near(sum(stack), cost), f'the categories add up to {sum(stack)}, not {cost}')
     colours = [series.colour for series in chart.series]
     expect(len(set(colours)) == len(colours), f'categories share a colour: {colours}')
+    # A stack that begins with nothing, or goes below, has 0 on its axis, whatever the program chooses.
+    stacks = [[number or 0 for number in values(book, series.y)] for series in chart.series]
+    expect(not any(stacks[0]) or min(map(min, stacks)) < 0, f'the axis may begin above 0: {chart.series[0].name}')
+
+
+def check_cash(book):
+    """The axes of cash are in a unit that leaves its numbers digits before the point, and not many."""
+    for chart, _, _ in charts_of(book, book.sheets['Outputs']):
+        if not chart.title.startswith(('Cash cost by', 'Cumulative cash cost')):
+            continue
+        commas = re.search(r'0(,*)', chart.formats[-1].partition('.')[2] or chart.formats[-1].rpartition('#')[2])[1]
+        word = next((word for word in ('million', 'thousand') if any(word in axis for axis in chart.axes)), None)
+        expect({None: 0, 'thousand': 1, 'million': 2}[word] == len(commas), f'{chart.axes} in {chart.formats}')
+        most = max(abs(number) for series in chart.series for number in values(book, series.y))
+        expect(0.5 <= most / 1000 ** len(commas) < 1e5, f'up to {most} {chart.axes[-1]}')
+
+
+def lightness(colour):
+    """CIE L*, from 0 to 100, of an sRGB color: what remains of it in gray print."""
+    red, green, blue = (int(colour[at:at + 2], 16) / 255 for at in (0, 2, 4))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
+
+
+def check_greys(book, options):
+    """In gray print, options can be distinguished, and so can adjacent categories."""
+    greys = sorted(lightness(next(iter(found))) for found in list(options.values())[:IN_GREY])
+    expect(all(high - low >= 9.5 for low, high in zip(greys, greys[1:])), f'options in grey: {greys}')
+    chart = chart_named(book, 'Outputs', 'Cost per token, by category')
+    stacks = [[number or 0 for number in values(book, series.y)] for series in chart.series]
+    for option in range(len(stacks[0])):
+        greys = [lightness(series.colour) for series, stack in zip(chart.series, stacks) if stack[option]]
+        expect(all(abs(one - two) >= 20 for one, two in zip(greys, greys[1:])), f'categories in grey: {greys}')
+
+
+# How people without one kind of cone see: Machado, Oliveira and Fernandes, A Physiologically-based Model for Simulation
+# of Color Vision Deficiency, IEEE TVCG 15 (2009), severity 1, on linear RGB.
+VISIONS = {
+    'protanopia': ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    'deuteranopia': ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    'tritanopia': ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900))}
+XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+APART = 15  # CIE76; 2.3 is just noticeable
+
+
+def times(matrix, vector):
+    return [sum(one * other for one, other in zip(row, vector)) for row in matrix]
+
+
+def lab(colour, vision):
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+              for part in (int(colour[at:at + 2], 16) / 255 for at in (0, 2, 4))]
+    seen = [min(max(part, 0.0), 1.0) for part in times(vision, linear)]
+    x, y, z = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116
+               for part in (one / white for one, white in zip(times(XYZ, seen), (0.9505, 1, 1.089))))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def seen_apart(one, other):
+    """The smallest difference between two colors in any kind of color vision, and in which."""
+    return min((math.dist(lab(one, vision), lab(other, vision)), name) for name, vision in VISIONS.items())
+
+
+def check_colour_vision(book, options):
+    """Options, adjacent categories, and the tornado's ends: distinguishable in any kind of color vision."""
+    pairs = list(itertools.combinations([next(iter(found)) for found in list(options.values())[:IN_GREY]], 2))
+    chart = chart_named(book, 'Outputs', 'Cost per token, by category')
+    stacks = [[number or 0 for number in values(book, series.y)] for series in chart.series]
+    for option in range(len(stacks[0])):
+        there = [series.colour for series, stack in zip(chart.series, stacks) if stack[option]]
+        pairs += zip(there, there[1:])
+    if 'Sensitivity' in book.sheets:
+        pairs += [[series.colour for series in chart.series]
+                  for chart, _, _ in charts_of(book, book.sheets['Sensitivity']) if chart.kind == 'barChart']
+    for one, other in pairs:
+        difference, vision = seen_apart(one, other)
+        expect(difference >= APART, f'{one} and {other} in {vision}: {difference:.1f}')
+
+
+def check_tornado_labels(book, scenario):
+    """Each bar states whether it is for a range in the scenario, or for a swing."""
+    if 'Sensitivity' not in book.sheets:
+        return
+    sheet, text = book.sheets['Sensitivity'], scenario.read_text()
+    section = re.search(r'(?ms)^\[range\]\n(.*?)(?=^\[|\Z)', text)
+    ranged = re.findall(r'(?m)^([\w.]+) *=', section[1]) if section else []
+    rows = layout.swings(sheet)
+    for key, row in rows.items():
+        is_range = any(key == name or key.split('.')[-1] == name for name in ranged)
+        expect(sheet.text(row, 1).endswith(' (range)' if is_range else ' (swing)'), f'{key}: {sheet.text(row, 1)}')
+    for chart, _, _ in charts_of(book, sheet):
+        if chart.kind == 'barChart':
+            bars = values(book, chart.series[0].x)
+            expect(sorted(bars) == sorted(sheet.text(row, 1) for row in rows.values()), f'the bars are {bars}')
 
 
 def check_cover(book):
@@ -269,17 +376,21 @@ def check_example(scenario, folder):
     expect(all(len(found) == 1 for found in colours.values()), f'colours of options: {colours}')
     expect(len({tuple(found) for found in colours.values()}) == len(colours), f'shared: {colours}')
     check_categories(book)
+    check_cash(book)
+    check_greys(book, colours)
+    check_colour_vision(book, colours)
+    check_tornado_labels(book, scenario)
     check_cover(book)
     check_grade(book, scenario)
 
 
 def check_grade(book, scenario):
-    """The sentence's grade is the weaker one of the options it names, as compare grades them."""
+    """The sentence's grade is the weaker one of the options it names, as graded by compare."""
     sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
-    named = re.match(r'(\w+) costs (?:least: )?.*?(?:less than (\w+))?; weakest evidence that matters: '
-                     r'(\w+)\.$', str(sentence))
+    named = re.match(r'(.+?) costs (?:least: )?.*?(?:less than ((?:(?! less than ).)+?)(?: at the base values.*?)?)?; '
+                     r'weakest evidence that matters: (\w+)\.$', str(sentence))
     options = run_json('compare', scenario, *harness.places(scenario))['options']
-    grades = {option['id']: option['grade'] for option in options}
+    grades = {option['label']: option['grade'] for option in options}
     if not named:
         expect(any(option['decode_only'] for option in options), f'no grade: {sentence}')
         return
@@ -293,27 +404,35 @@ def report(text, folder, *arguments):
 
 
 def cost(folder, option, setting):
-    """What compare says the option costs with a setting."""
+    """The option's cost according to compare, with a setting."""
     options = run_json('compare', Path(folder, 'own.ini'), '--set', setting)['options']
     return next(entry['items']['cost_per_mtok'] for entry in options if entry['id'] == option)
 
 
+def words_of_crossing(book):
+    outputs = book.sheets['Outputs']
+    row = next(row for row in range(1, outputs.last_row() + 1) if outputs.text(row, 2) == 'crossing_words')
+    return outputs.text(row, 4 + options_of(book).index('hungry'))
+
+
 def check_crossing(folder):
-    """100 x 4000 USD more, against 100 x 600 W x 1.4 x 8760 h x 0.30 USD/kWh less in a year."""
+    """100 x 4000 USD more, compared with 100 x 600 W x 1.4 x 8760 h x 0.30 USD/kWh less in a year."""
     years = 100 * 4000 / (100 * 0.6 * 1.4 * 8760 * 0.30)
     book = report(CROSSING, folder)
     found = numbers_of(book, 'Outputs', 'hungry.crossing')[0]
     expect(abs(found - years) < 1e-9, f'they cross after {found}, not {years}')
     spent = 100 * 12000 + years * 100 * 0.5 * 1.4 * 8760 * 0.30
     expect(near(numbers_of(book, 'Outputs', 'hungry.crossing_point')[1], spent), 'at another cost')
-    words = numbers_of(book, 'Outputs', 'hungry.crossing_words')[0]
-    expect(words == f'crossing after {round(years, 1):g} years', words)
+    words = words_of_crossing(book)
+    expect(words == f'after {round(years, 1):g} years', words)
     chart = chart_named(book, 'Outputs', 'Cumulative cash cost')
-    marks = [series for series in chart.series if series.name_ref]
+    marks = [series for series in chart.series if series.name == 'where they cross']
+    unnamed = {number for number, series in enumerate(chart.series) if series in marks}
+    expect(chart.named == unnamed, f'the legend leaves out {chart.named}, not {unnamed}')
     expect(len(marks) == 1 and values(book, marks[0].x) == [found, found], 'the mark is elsewhere')
     short = report(CROSSING.replace('horizon = 5 yr', 'horizon = 1 yr'), folder)
     expect(numbers_of(short, 'Outputs', 'hungry.crossing')[0] == 0, 'a crossing behind the horizon')
-    expect(numbers_of(short, 'Outputs', 'hungry.crossing_words')[0] == 'no crossing', 'its words')
+    expect(words_of_crossing(short) == 'not within the horizon', 'its words')
 
 
 def check_utilization(folder):
@@ -348,7 +467,7 @@ def answer(book, value):
 
 
 def typed_over(book, path, key, value, folder):
-    """The sentence that Gnumeric shows once an input has another value."""
+    """The sentence that Gnumeric shows after an input gets another value."""
     inputs, part = layout.Inputs(book), book.sheets['Inputs'].part
     row = next(entry.row for entry in inputs.rows if entry.key == key)
     typed = {xlsx.address(row, inputs.cases['base']): value}
@@ -358,28 +477,29 @@ def typed_over(book, path, key, value, folder):
 
 
 def check_answer(folder):
-    """The sentence says what compare says; typed over, it moves and drops what the ranges said."""
+    """The sentence agrees with compare; after an input is overwritten, it changes and drops the result over the
+    ranges."""
     scenario = ROOT / 'examples' / 'uncertainty.ini'
     path = harness.report(scenario, Path(folder, 'own.xlsx'))
     book = xlsx.read(path)
     sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
-    expect(re.fullmatch(r'mi325x costs least: .*, 14.3 % less than h200 at the base values; over the ranges .*; '
+    expect(re.fullmatch(r'MI325X costs least: .*, 14.3 % less than H200 at the base values; over the ranges .*; '
                         r'weakest evidence that matters: claim\.', sentence), sentence)
     now = typed_over(book, path, 'mi325x.list_price', 60000.0, folder)
     Path(folder, 'own.ini').write_text(f'[scenario]\ninherits = {scenario}\n')
     cheapest = f'{round(cost(folder, "h200", "mi325x.list_price=60000 USD"), 4):.15g}'
-    expect(re.match(rf'h200 costs least: {re.escape(cheapest)} USD per million output tokens, [0-9.]+ % less than '
-                    r'mi325x at the base values \(over the ranges: run simulate again\); ', now), now)
+    expect(re.match(rf'H200 costs least: {re.escape(cheapest)} USD per million output tokens, [0-9.]+ % less than '
+                    r'MI325X at the base values \(over the ranges: run simulate again\); ', now), now)
 
 
 def check_answer_without_draws(folder):
-    """Another case, in which nothing is drawn, says so; and what differs by less than 0.05 % is not 0.0 % less."""
+    """Another case, in which nothing is drawn, says so; a difference below 0.05 % is not shown as 0.0 % less."""
     book, path = report(TINY, folder), Path(folder, 'own.xlsx')
     sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
     expect(', less than 0.1 % less than b at the base values; over the ranges a costs' in sentence, sentence)
     expect(re.search(r'saves 0\.0\d+ % against b \(0\.0\d+ to 0\.0\d+ %\)', sentence), sentence)
     shown, changed = book.name('pt_case'), Path(folder, 'certain.xlsx')
-    for case, wanted in (('certain', '; nothing is drawn in this case;'), ('other', '(over the ranges: run simulate again)')):
+    for case, wanted in (('certain', '; nothing is uncertain in this case;'), ('other', '(over the ranges: run simulate again)')):
         xlsx.patch(path, changed, lambda name, xml: xlsx.set_cells(xml, {shown.ref: case})
                    if name == book.sheets[shown.sheet].part else xml)
         now = answer(book, gnumeric.recalculate(changed, Path(folder, 'recalculated.xlsx')))
@@ -387,16 +507,16 @@ def check_answer_without_draws(folder):
     done = harness.report(Path(folder, 'own.ini'), Path(folder, 'itself.xlsx'), ('--case', 'certain'))
     itself = xlsx.read(done)
     sentence = answer(itself, lambda sheet, *place: itself.sheets[sheet].value(*place))
-    expect('less than b at the base values; nothing is drawn in this case; weakest' in sentence, sentence)
+    expect('less than b at the base values; nothing is uncertain in this case; weakest' in sentence, sentence)
 
 
 def check_answer_grade(folder):
-    """Three options of three grades: the sentence has that of the weaker of the two it compares."""
+    """Three options with three grades: the sentence has the weaker grade of the two it compares."""
     book, path = report(GRADED, folder), Path(folder, 'own.xlsx')
     check_grade(book, Path(folder, 'own.ini'))
     typed = {'claimed.list_price': (30000.0, 'quoted', 'assumed', 'assumed'),
              'assumed.list_price': (30000.0, 'quoted', 'claimed', 'claim'),
-             'quoted.list_price': (30000.0, 'claimed', 'quoted', 'assumed')}  # what is typed is
+             'quoted.list_price': (30000.0, 'claimed', 'quoted', 'assumed')}  # what is typed is `assumed`
     for key, (price, best, next_best, grade) in typed.items():
         now = typed_over(book, path, key, price, folder)
         expect(re.fullmatch(rf'{best} costs least: .* less than {next_best}; weakest evidence that '

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Are the sums of many items of one's own right, in formulas that stay short?
+"""Are the sums of many own items right, with formulas that stay short?
 
 No example has sums so long that they are added up in groups. Here 130 items share one: Gnumeric
-recalculates the workbook, with wrong cached values, to what pertoken has. One item moves a few of the
-steps, not every one behind it.
+recalculates the workbook, with wrong cached values, to pertoken's values. An item affects a few of
+the steps, not every one after it.
 Seconds: 6
 """
 import re
@@ -20,7 +20,7 @@ import xlsx  # noqa: E402
 from support.program import Count, expect, skip_all  # noqa: E402
 
 ITEMS, LONGEST = 130, 120
-MOST_STEPS = 3  # its group, and what the groups are added up in
+MAX_STEPS = 3  # its group, and the sums of the groups
 SCENARIO = """\
 [scenario]
 title = Many costs of one's own
@@ -67,7 +67,7 @@ def test_short(base):
 
 
 def steps_behind(sheet, row):
-    """The rows of the steps that a row of the first period goes into, one after the other."""
+    """The rows of the steps that use a row of the first period, one after the other."""
     column = next(c for (r, c), cell in sheet.formulas() if r == row)
     name = re.compile(rf'\b{xlsx.address(row, column)}\b')
     rows = {r for (r, c), cell in sheet.formulas() if c == column and '_step_' in sheet.text(r, KEY)
@@ -80,7 +80,7 @@ def test_few_steps(base):
     for item in (0, ITEMS // 2, ITEMS - 1):
         row = next(r for r in range(sheet.last_row() + 1) if sheet.text(r, KEY) == f'thing{item}_cost')
         steps = steps_behind(sheet, row)
-        expect(0 < len(steps) <= MOST_STEPS, f'thing{item} goes into {len(steps)} steps')
+        expect(0 < len(steps) <= MAX_STEPS, f'thing{item} goes into {len(steps)} steps')
 
 
 def main():

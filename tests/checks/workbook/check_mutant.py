@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Does the recalculation notice a wrong formula?
+"""Does the recalculation detect a wrong formula?
 
 Builds pertoken with one operator of the spreadsheet formulas changed, and expects Gnumeric to disagree
-with the values that pertoken computes. A check of recalculation that this mutant passes proves nothing.
+with pertoken's values. A recalculation check that this mutant passes proves nothing.
 """
 import shutil
 import subprocess
@@ -25,7 +25,8 @@ SOURCES = ('Makefile', 'base', 'model', 'kernels', 'reports', 'data', 'examples'
 
 
 def copy_sources():
-    """What is built is copied along, with its times: make then compiles the one file that changes."""
+    """Build outputs are copied along, with their times: make then compiles only the file that
+    changes."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     for name in (*SOURCES, 'build/obj'):
@@ -37,7 +38,7 @@ def copy_sources():
 
 
 def mutate(path):
-    """Changes the operator, which must stand in exactly one line."""
+    """Changes the operator, which must occur in exactly one line."""
     lines = path.read_text().splitlines(keepends=True)
     changed = [line.replace(OPERATOR, MUTATED) for line in lines]
     places = [number for number, (old, new) in enumerate(zip(lines, changed), 1) if old != new]

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """The sheet Negotiation: what each side would have to concede, or may ask.
 
-Every price there is put into the scenario and `pertoken compare` asked what the option costs then: as much
-as the other side, or 5 and 10 % less. Net price, discount, concession and room must be that price's; a
-price that would have to be below zero is none. Where inputs have ranges the interval is `solve`'s, of the
-same draws.
+Every price there is put into the scenario and the option's cost checked with `pertoken compare`: the same as the other
+side's, or 5 and 10 % less. Net price, discount, concession and room must be that price's; a price that would have to be
+below zero is not shown. If inputs have ranges, the interval is that of `solve`, from the same draws.
 """
 import re
 import sys
@@ -17,28 +16,29 @@ import xlsx  # noqa: E402
 from support.program import Count, ROOT, expect, near, run_json  # noqa: E402
 
 COLUMNS = ('saving', 'cost', 'price', 'concede', 'room', 'net', 'discount', 'P5', 'P50', 'P95')
-CHEAPEST = 'the cheapest of the others'  # whom the baseline is set against where there are several
+CHEAPEST = 'the cheapest alternative'  # what the baseline is compared with if there are several
 DEAR = ('--set', 'mi325x.engineers=40 FTE')
 SHEETS = {  # name: (scenario, settings, whose vendors negotiate, and with whom)
     'two to buy': ('mi355x-vs-b200', (), {'b200': 'mi355x', 'mi355x': 'b200'}),
     'ranges': ('uncertainty', (), {'h200': 'mi325x', 'mi325x': 'h200'}),
-    'no price does it': ('mi325x-vs-h200', DEAR, {'h200': 'mi325x', 'mi325x': 'h200'}),
+    'no such price': ('mi325x-vs-h200', DEAR, {'h200': 'mi325x', 'mi325x': 'h200'}),
     'rents': ('cloud', (), {'h100': CHEAPEST, 'h200': 'h100', 'mi300x': 'h100', 'mi325x': 'h100', 'mi355x': 'h100'}),
 }
 
 
 def sides(sheet):
-    """{option: [today's row, its targets' rows]} by COLUMNS, a target with the one it is set against."""
+    """{option by its id, whose label is in capitals: [today's row, its targets' rows]} by COLUMNS, a target with the
+    one it is compared with."""
     found, option = {}, None
     for row in range(1, sheet.last_row() + 1):
         label, values = str(sheet.text(row, 1)), dict(zip(COLUMNS, (sheet.value(row, c) for c in range(4, 14))))
-        heading = re.fullmatch(r"What (.+)'s vendor must concede, or may ask", label)
-        option = heading[1] if heading else option
+        heading = re.fullmatch(r"Price position of (.+)'s vendor", label)
+        option = heading[1].lower() if heading else option
         target = re.fullmatch(r'(?:Same cost per token as|\d+ % below) (.+)', label)
         if label == 'Today':
             found[option] = [values | {'input': sheet.text(row, 2), 'unit': sheet.text(row, 3)}]
         elif target:
-            found[option].append(values | {'against': target[1]})
+            found[option].append(values | {'against': target[1].lower()})
     return found
 
 
@@ -59,7 +59,7 @@ def check_target(scenario, settings, option, today, target):
     name = f'{option}.{today["input"]}'
     if isinstance(target['price'], str):
         free = costs(scenario, *settings, '--set', f'{name}=0.000001 {today["unit"]}')[option]
-        expect(target['price'] == 'no price does it' and free > wanted, f'{option}: {target}, {free} for nothing')
+        expect(target['price'] == 'no such price' and free > wanted, f'{option}: {target}, {free} for nothing')
         expect({target['concede'], target['room'], target['net'], target['discount']} == {'-'}, f'{option}: {target}')
         return
     price = costs(scenario, *settings, '--set', f'{name}={target["price"]!r} {today["unit"]}')
@@ -97,8 +97,26 @@ def check_sheet(name, settings, wanted):
             check_interval(scenario, option, today, targets[0])
 
 
+def check_guarantees():
+    """The offer's guarantees are in its own words, each with a label, once for the option that they belong to."""
+    scenario = ROOT / 'examples' / 'acceptance' / 'quoted.ini'
+    with tempfile.TemporaryDirectory() as folder:
+        sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), ())).sheets['Negotiation']
+    rows = [(str(sheet.text(row, 1)), sheet.text(row, 2)) for row in range(1, sheet.last_row() + 1)]
+    told = {sheet.text(row, 2): sheet.text(row, 3) for row in range(1, sheet.last_row() + 1)}
+    labels = {sheet.text(row, 2): sheet.text(row, 1) for row in range(1, sheet.last_row() + 1)}
+    expect(labels.get('guarantee chat.tokens_per_s') == 'Guarantee chat: output tokens per second', f'{labels}')
+    expect(not any('_' in label for label in labels.values()), f'a key among {labels}')
+    for name, words in (('guarantee chat.tokens_per_s', '3900 token/s/gpu'), ('guarantee decoding.power', '560 W/gpu'),
+                        ('acceptance.tolerance', '2 %'), ('acceptance.remedy', '1 %')):
+        expect(told.get(name) == words, f'{name}: {told.get(name)}, not {words}')
+    expect([label for label, _ in rows].count('Guaranteed for H200 by Example Compute Q-2026-118, 2026-11-02') == 1
+           and sum(label.startswith('Guaranteed for') for label, _ in rows) == 1, f'{rows}')
+
+
 def main():
     count = Count()
+    count.test('guarantees', check_guarantees)
     for name, sheet in SHEETS.items():
         count.test(name, check_sheet, *sheet)
     count.finish()

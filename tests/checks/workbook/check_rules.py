@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Do the examples' workbooks keep the rules? And does every rule notice what breaks it?
+"""Do the examples' workbooks follow the rules? And does every rule detect its violations?
 
 Deep: every example, and each of its cases. Else those that have among them every kind of sheet.
-Seconds: 20
+Seconds: 20, deep 60
 """
 import re
 import sys
@@ -31,7 +31,8 @@ def runs(scenario, folder, name):
 
 
 def subject(scenario, folder, first):
-    """All that is judged of an example. The second runs come seconds after the first: clocks show."""
+    """Everything about an example that is judged. The second runs come seconds after the first, so that time stamps
+    would differ."""
     path = harness.report(scenario, folder / f'{scenario.stem}.xlsx')
     book = xlsx.read(path)
     others = [xlsx.read(harness.report(scenario, folder / 'case.xlsx', [f'--case={case}']))
@@ -42,7 +43,7 @@ def subject(scenario, folder, first):
 
 
 def simulation(scenario, book):
-    """What pertoken simulate says of the run that a workbook shows, or None."""
+    """The output of pertoken simulate for the run that a workbook shows, or None."""
     sheet = book.sheets.get(simulated.NAME)
     return harness.simulate(scenario, *simulated.request(sheet)) if sheet else None
 
@@ -85,8 +86,18 @@ def check_rules(path, judged):
     return passed, failed
 
 
+def check_listed():
+    """docs/workbook.md has the rules verbatim."""
+    rows = re.findall(r'(?m)^\| (\d+) \| (.*) \|$', (harness.ROOT / 'docs/workbook.md').read_text())
+    wanted = [(str(number), rule.__doc__) for number, rule in rules.RULES]
+    if rows == wanted:
+        return 1, 0
+    print(f'FAILED docs/workbook.md lists {len(rows)} rules, and there are {len(wanted)}: {set(rows) ^ set(wanted)}')
+    return 0, 1
+
+
 def check_long_ids(folder):
-    """Ids may have 24 letters, and stand in the names of cells: no formula of the tornado may be too long for that."""
+    """Ids may have 24 letters, and are part of the names of cells: no formula of the tornado may get too long."""
     text = next(scenario for scenario in harness.EXAMPLES if scenario.stem == 'mi325x-vs-h200').read_text()
     for name in ('mi325x', 'h200'):
         text = re.sub(rf'^({name}\.|\[option {name}\]|baseline = {name}$)',
@@ -96,12 +107,13 @@ def check_long_ids(folder):
     sheet = xlsx.read(harness.report(scenario, folder / 'long-ids.xlsx')).sheets['Sensitivity']
     longest = max((len(cell.formula) + 1 for cell in sheet.cells.values() if cell.formula), default=0)
     print(f'ids of 24 letters: the longest formula of the tornado has {longest} characters')
-    return (1, 0) if 0 < longest <= rules.LONGEST_FORMULA else (0, 1)
+    return (1, 0) if 0 < longest <= rules.MAX_FORMULA_LENGTH else (0, 1)
 
 
 def check(folder):
     """(passed, failed) of every example, and of the rules themselves on one with every sheet."""
-    examples = [scenario for scenario in harness.EXAMPLES if DEEP or scenario.stem in TELLING]
+    examples = [*harness.FOR_READING, *harness.EXAMPLES] if DEEP else \
+        [scenario for scenario in harness.EXAMPLES if scenario.stem in TELLING]
     examples.append(Path(__file__).resolve().parent / 'by_year.ini')
     first = {scenario: runs(scenario, folder, 'first') for scenario in examples}
     totals, richest, subjects = [], None, {}
@@ -112,12 +124,12 @@ def check(folder):
             richest = scenario
     if not totals:
         return [(0, 1)]
-    totals.append(check_long_ids(folder))
+    totals += [check_long_ids(folder), check_listed()]
     return [*totals, check_rules(folder / f'{richest.stem}.xlsx', subjects[richest])]
 
 
 def main():
-    print(f'{len(rules.RULES)} rules on {len(harness.EXAMPLES) if DEEP else len(TELLING)} examples, '
+    print(f'{len(rules.RULES)} rules on {len(harness.FOR_READING + harness.EXAMPLES) if DEEP else len(TELLING)} examples, '
           f'and {len(broken.BREAKS)} broken workbooks')
     with tempfile.TemporaryDirectory() as folder:
         try:

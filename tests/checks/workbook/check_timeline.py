@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Are the periods headed by when they begin, and is nothing shown past the horizon?
+"""Are the periods headed by their beginnings, and is nothing shown past the horizon?
 
 Scenarios of this script's own, with starts, dates and periods of several kinds: every time sheet
-says the same days. Then the horizon is typed over: the sheets that looked like blank paper past the
-old one show the new one's periods, as Gnumeric recalculates them, and what they have no columns for
-cannot be typed. On paper, as LibreOffice prints it, no year stands past the horizon.
+shows the same days. Then the horizon is overwritten: the sheets that looked like blank paper past
+the old one show the new one's periods, as recalculated by Gnumeric, and a horizon that they have no
+columns for cannot be typed. On paper, as printed by LibreOffice, no year is past the horizon.
 Seconds: 6
 """
 import subprocess
@@ -45,7 +45,7 @@ list_price = 25000 USD
 throughput = 2300 token/s
 load_power = 1000 W
 """
-# What the scenario says of time, and when its periods begin.
+# The scenario's statements about time, and the beginnings of its periods.
 BEGINS = (
     ('start = 2027-01', ['2027-01', '2028-01', '2029-01']),
     ('start = 2027-01-01', ['2027-01', '2028-01', '2029-01']),
@@ -67,7 +67,7 @@ def workbook(folder, name, head):
 
 
 def heads(sheet, value=None):
-    """The headings of a sheet, each as the texts over its periods, up to the last that is there."""
+    """The headings of a sheet, each as the texts over its periods, up to the last one."""
     value = value or (lambda _, row, column: sheet.value(row, column))
     found = []
     for row in range(1, sheet.last_row() + 1):
@@ -112,7 +112,7 @@ def test_a_longer_horizon(folder):
 
 
 def test_lists(folder):
-    """Each list is a row over the years, headed by when they begin, and its cells are inputs."""
+    """Each list is a row over the years, headed by their beginnings, and its cells are inputs."""
     path = harness.report(Path(__file__).resolve().parent / 'by_year.ini', Path(folder, 'lists.xlsx'))
     inputs = layout.Inputs(xlsx.read(path))
     shown = {one.key: [(year.key, inputs.sheet.value(*year.cells['base'])) for year in one.years]

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""Is a user's text shown as text, whatever it looks like, and refused when it is too long?
+"""Is a user's text shown as text, whatever it looks like, and refused if it is too long?
 
 Titles, sources, labels and the id of an option: formulas, markup, scripts, quotes, right-to-left
-letters, emoji, 150 characters. Each stands in a scenario whose workbook LibreOffice and Gnumeric
-open and recalculate: the text must be in a cell as it was typed, no cell may hold a formula or an
-error that it does not hold with a plain text, and nothing may be written beside the workbook. On
-the terminal no control character and nothing that turns the direction of writing may come through.
-Deep: the spreadsheet programs open all of them, rather than those that such programs read otherwise.
-Seconds: 15
+letters, emoji, 150 characters. Each is in a scenario whose workbook LibreOffice and Gnumeric open
+and recalculate: the text must be in a cell as it was typed, no cell may hold a formula or an error
+that it does not hold with a plain text, and nothing may be written beside the workbook. On the
+terminal, no control character and nothing that changes the direction of writing may appear.
+Deep: the spreadsheet programs open all of them, rather than those that such programs read
+differently.
+Seconds: 12, deep 30
 """
 import csv
 import io
@@ -100,12 +101,12 @@ def write(folder, text):
 
 
 def shown(text):
-    """As a cell shows it: control characters are blanks."""
+    """As shown in a cell: control characters are blanks."""
     return re.sub(r'[\x00-\x1f\x7f]', ' ', text)
 
 
 def written(text):
-    """As the file has it: what reads like the code of a character is escaped."""
+    """As in the file: sequences that look like a character's code are escaped."""
     return re.sub(r'_(?=x[0-9A-Fa-f]{4}_)', '_x005F_', shown(text))
 
 
@@ -125,13 +126,13 @@ def places(book, text):
 
 
 def formulas(book):
-    """Where formulas stand, and what they are."""
+    """The places of formulas, and their texts."""
     return {(sheet.name, place): cell.formula for sheet in book.sheets.values()
             for place, cell in sheet.formulas()}
 
 
 def check_engine(name, book, actual, text, plain):
-    """The texts are there, and every formula has a value and not an error."""
+    """The texts are there, and every formula has a value that is not an error."""
     for sheet, row, column in places(book, text):
         expect(shown(text) in str(actual(sheet, row, column)),
                f'{name} shows {actual(sheet, row, column)!r} in {sheet}!{xlsx.address(row, column)}')
@@ -216,7 +217,7 @@ def check_refusals():
 
 
 def check_file_name():
-    """A scenario without a title is called by its file, whatever that is called."""
+    """A scenario without a title is named after its file, whatever the file's name."""
     scenario = re.sub('title = .*\n', '', SCENARIO.format(text=PLAIN), count=1)
     name, odd = 'a\x1b]0;b\x07\ufffec.ini', re.compile('[\x00-\x09\x0b-\x1f\x7f\ufffe\uffff]')
     with tempfile.TemporaryDirectory(prefix='pertoken-titles-') as folder:

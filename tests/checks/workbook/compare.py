@@ -1,4 +1,4 @@
-"""Compare what a spreadsheet program calculated with what pertoken cached."""
+"""Compares what a spreadsheet program calculated with what pertoken cached."""
 import re
 
 import layout
@@ -7,10 +7,10 @@ import typed
 import xlsx
 
 GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
-LOG_NUMBER = 3  # the column of the Change log that numbers what is typed over
+LOG_NUMBER = 3  # the column of the Change log that numbers overwritten inputs
 RELATIVE = 1e-9
 ABSOLUTE = 1e-9
-OF_AMOUNTS = 1e-6  # of a difference between amounts of 1e8 USD, a double's last bit is 1.5e-8
+OF_AMOUNTS = 1e-6  # for a difference between amounts of 1e8 USD; a double's last bit is 1.5e-8
 
 
 class Comparison:
@@ -18,7 +18,7 @@ class Comparison:
 
     def __init__(self, typed_over=False):
         self.cells, self.worst, self.mismatches = 0, 0.0, []
-        self.typed_over = typed_over  # an input of the run: what is drawn may be, and its range is void
+        self.typed_over = typed_over  # an input of the run: a drawn one may be overwritten, and its range is void
 
     def add(self, other):
         self.cells += other.cells
@@ -26,7 +26,7 @@ class Comparison:
         self.mismatches += other.mismatches
 
     def judge(self, sheet, row, column, cell, got):
-        """Counts a cell: pertoken's, and what the spreadsheet program got."""
+        """Counts a cell: pertoken's value, and the spreadsheet program's."""
         self.cells += 1
         absolute = slack_of(sheet, row)
         if self.typed_over and isinstance(got, str):
@@ -62,7 +62,7 @@ def compare(expected, base, actual):
 
 
 def origin_said(sheet, row, column, cell, origins):
-    """What a cell must say of where inputs come from; None of a cell that does not."""
+    """The expected provenance text of a cell; None for other cells."""
     if sheet.name == 'Inputs':
         return origins.wanted(row, column)
     if sheet.name == 'Change log':
@@ -74,7 +74,7 @@ def origin_said(sheet, row, column, cell, origins):
 
 
 def compare_simulation(result, sheet, base, actual):
-    """The results at present move with the inputs; the run's figures stay, and are stale then."""
+    """The current results follow the inputs; the run's figures stay, and are then outdated."""
     there = base.sheets[sheet.name]
     rows = {key: simulated.row_of(there, key) for key in ('state', 'differing')}
     for (row, column), cell in there.formulas():
@@ -103,8 +103,8 @@ def state_of_simulation(base, actual):
 
 
 def as_simulated(cell, sheet, base, actual):
-    """What a cell elsewhere shows of the simulation: its figures stay as they were. A text that is of
-    a current run alone names the cell that says what holds without one."""
+    """The expected text of a cell elsewhere about the simulation: its figures are unchanged. A text that
+    applies to a current run only names the cell with the text for the other case."""
     if not isinstance(cell.value, str):
         return cell
     state = state_of_simulation(base, actual)
@@ -115,7 +115,7 @@ def as_simulated(cell, sheet, base, actual):
 
 
 def moved(sheet, there):
-    """The widest swings, and so the rows, may be others in another state."""
+    """In another state, other swings may be the widest, and so the rows may differ."""
     def content(book_sheet):
         formulas = {place: cell.formula for place, cell in book_sheet.formulas()}
         return formulas, layout.swings(book_sheet)
@@ -123,14 +123,14 @@ def moved(sheet, there):
 
 
 def compare_swings(result, sheet, there, actual):
-    """The swings of a tornado that both books show: what both ends are, and what they do."""
+    """The swings of a tornado that both books show: both ends, and their effect."""
     rows, swings = layout.swings(there), layout.swings(sheet)
     alone = {key.split('.')[1] for key in swings.keys() - rows.keys() if '.' in key}
     for key, row in swings.items():
         if key not in rows or is_ranged(sheet, row) != is_ranged(there, rows[key]):
-            continue  # --set makes an input certain: its range goes
+            continue  # --set makes an input certain: its range is removed
         if key in alone:
-            continue  # what is common to the options there moves all but one here
+            continue  # an input common to the options there moves all but one here
         for column in layout.SWING_COLUMNS:
             result.judge(sheet, row, column, sheet.cell(row, column),
                          actual(sheet.name, rows[key], column))
@@ -142,7 +142,7 @@ def is_ranged(sheet, row):
 
 
 def compare_by_key(expected, base, actual):
-    """The line items of the calculation sheets, which stand in other rows in base than in expected."""
+    """The line items of the calculation sheets, whose rows in base and in expected differ."""
     result = Comparison()
     for sheet in layout.calculations(expected):
         there = base.sheets[sheet.name]
@@ -155,14 +155,14 @@ def compare_by_key(expected, base, actual):
 
 
 def slack_of(sheet, row):
-    """What rounding may make of a row that holds differences which nothing else keeps from zero."""
+    """The rounding error of a row with differences that nothing else keeps away from zero."""
     if sheet.name == 'Checks':
         return ABSOLUTE
     return OF_AMOUNTS if sheet.text(row, layout.KEY).startswith('check_') else 0.0
 
 
 def relative_difference(expected, got, absolute):
-    """None where the two cannot be compared, such as a text and a number."""
+    """None if the two cannot be compared, such as a text and a number."""
     if isinstance(expected, str) or isinstance(got, str):
         return 0.0 if of_the_run(expected) == of_the_run(got) else None
     if expected is None or got is None:
@@ -176,20 +176,21 @@ def relative_difference(expected, got, absolute):
 
 
 def without_draws(text):
-    """Whoever types over the one input that is drawn is told to simulate again; then nothing is drawn."""
-    return text.replace('; nothing is drawn in this case', ' (over the ranges: run simulate again)') \
+    """After the only drawn input is overwritten, the sheet says to simulate again; then nothing is
+    drawn."""
+    return text.replace('; nothing is uncertain in this case', ' (over the ranges: run simulate again)') \
         if isinstance(text, str) else text
 
 
 def of_the_run(text):
-    """The answer without what typing does not change: what the run's ranges say."""
+    """The part of the answer that typing changes: without the result over the run's ranges."""
     if not isinstance(text, str):
         return text
     return re.sub(r'; over the ranges [^;]*(?=;|$)| \(over the ranges: [^)]*\)', '(ranges)', text)
 
 
 def same_formulas(base, other):
-    """Two states of one scenario must have the same formulas in the same cells: what differs."""
+    """Two states of one scenario must have the same formulas in the same cells: the differences."""
     differing, origins = [], layout.Inputs(base).columns['Source']
     for sheet in base.sheets.values():
         if sheet.name in layout.MOVING:
@@ -197,7 +198,7 @@ def same_formulas(base, other):
         cells = other.sheets[sheet.name].cells if sheet.name in other.sheets else {}
         for (row, column), cell in sheet.formulas():
             if sheet.name == 'Inputs' and column >= origins:
-                continue  # whether an origin is the same in all cases depends on what is set
+                continue  # whether a source is the same in all cases depends on what is set
             there = cells.get((row, column)) or xlsx.Cell(None)
             if there.formula != cell.formula:
                 differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '

@@ -1,4 +1,4 @@
-"""A formula's tokens, precedents and relative form: enough to judge formulas by."""
+"""A formula's tokens, precedents and relative form: enough for judging formulas."""
 import functools
 import re
 
@@ -72,7 +72,7 @@ def precedents(book, sheet, formula):
 
 
 def by_name(book):
-    """The book's names by their lower-case spelling, made once."""
+    """The book's names by their lower-case spelling, built once."""
     if not hasattr(book, 'names_by_key'):
         book.names_by_key = {name.name.lower(): name for name in book.names}
     return book.names_by_key

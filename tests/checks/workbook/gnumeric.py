@@ -1,4 +1,4 @@
-"""Recalculate a workbook with Gnumeric's ssconvert."""
+"""Recalculates a workbook with Gnumeric's ssconvert."""
 import shutil
 import subprocess
 

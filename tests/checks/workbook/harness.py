@@ -1,10 +1,13 @@
-"""What the checks of workbooks share: the examples, and their workbooks and simulations."""
+"""Code shared by the checks of workbooks: the examples, and their workbooks and simulations."""
 from pathlib import Path
 
 from support.program import BAD_INPUT, PERTOKEN, ROOT, run, run_json
 
-MEASURED = ROOT / 'examples' / 'measured'  # they need records, and compare unlike workloads
+MEASURED = ROOT / 'examples' / 'measured'  # they need records, and compare different workloads
 EXAMPLES = [*sorted((ROOT / 'examples').glob('*.ini')), *sorted(MEASURED.glob('*.ini'))]
+# Their workbooks are for reading: of the sheets that the others have, with few inputs of their own.
+FOR_READING = [*sorted((ROOT / 'examples/studies').glob('*.ini')),
+               *sorted((ROOT / 'examples/acceptance').glob('quoted*.ini'))]
 PLACES = {}  # the arguments that scenarios of a check's own need, by scenario
 
 
@@ -13,7 +16,7 @@ class Refused(Exception):
 
 
 def places(scenario):
-    """The arguments that a scenario needs beside its name."""
+    """The arguments that a scenario needs in addition to its name."""
     if scenario in PLACES:
         return PLACES[scenario]
     if MEASURED in Path(scenario).parents:
@@ -22,13 +25,13 @@ def places(scenario):
 
 
 def simulate(scenario, draws, method, seed):
-    """What a simulation of an example finds, as its JSON."""
+    """The results of simulating an example, as its JSON."""
     return run_json('simulate', scenario, '--draws', draws, '--method', method, '--seed', seed,
                     *places(scenario))
 
 
 def report(scenario, target, arguments=(), command=PERTOKEN, environment=None):
-    """Writes a scenario's workbook. Raises Refused for bad input, RuntimeError when it fails otherwise."""
+    """Writes a scenario's workbook. Raises Refused for bad input, RuntimeError if it fails otherwise."""
     done = run('report', scenario, '-q', '-o', target, *arguments, *places(scenario),
                program=command, environment=environment, timeout=None)
     if done.returncode == BAD_INPUT:

@@ -1,19 +1,19 @@
-"""Where things stand in a generated workbook: inputs, calculation sheets, validations."""
+"""The layout of a generated workbook: inputs, calculation sheets, validations."""
 import xlsx
 
-BEFORE = ('Cover', 'Inputs')
+BEFORE = ('Cover', 'Summary', 'Scope and assumptions', 'Inputs')
 AFTER = ('Finance', 'Outputs', 'Sensitivity', 'Simulation', 'Negotiation', 'Decisions', 'Evidence',
          'Checks', 'Change log')
 CASES = ('Sensitivity', 'Simulation')  # repeat the calculation per case, down the rows
 TORNADO = ('Sensitivity',)
 MOVING = CASES + ('Negotiation',)  # their formulas depend on which swings are the widest
-SWING_COLUMNS = range(4, 10)  # at present, both ends, the result at both, the width
-RESULTS = ('Decisions', 'Negotiation')  # hold results of a run that are not live, in grey
+SWING_COLUMNS = range(4, 10)  # current value, both ends, the result at both, the width
+RESULTS = ('Decisions', 'Negotiation', 'Summary')  # hold results of a run that are not live, in gray
 LABEL, KEY, UNIT, SCALAR, FIRST_PERIOD = 1, 2, 3, 4, 5  # columns of a calculation sheet
 
 
 def calculations(book):
-    """The calculation sheets: one per option, named by it."""
+    """The calculation sheets: one for each option, with its name."""
     return [sheet for name, sheet in book.sheets.items() if name not in BEFORE + AFTER]
 
 
@@ -34,11 +34,11 @@ def items(sheet):
 
 
 def swings(sheet):
-    """The tornado's inputs by key, with their rows: Key stands in the header beside Low end."""
+    """The tornado's inputs by key, with their rows: Key is in the header next to Low end."""
     head = next((row for row in range(1, sheet.last_row() + 1)
                  if sheet.text(row, KEY) == 'Key' and sheet.text(row, SWING_COLUMNS[1]) == 'Low end'),
                 None)
-    if head is None:  # there are curves alone
+    if head is None:  # there are only curves
         return {}
     found, row = {}, head + 1
     while sheet.text(row, KEY):
@@ -100,7 +100,7 @@ def validations(sheet):
 
 
 class Input:
-    """An input that may be typed over: its live cell, and that of each case by the case's name."""
+    """An input that may be overwritten: its live cell, and that of each case by the case's name."""
 
     def __init__(self, row, key, unit, texts, live, cells):
         self.row, self.key, self.unit = row, key, unit
@@ -110,10 +110,10 @@ class Input:
 
 class Inputs:
     """The table of inputs: columns by heading, the cases' columns by name, rows; below it the timeline,
-    a list of inputs by year in each row, with its cases below where there are several.
+    a list of inputs by year in each row, with its cases below if there are several.
 
-    rows: of the table; lists: of the timeline, as (row, key, unit, texts, its years' inputs); all:
-    what may be typed over, of both.
+    rows: of the table; lists: of the timeline, as (row, key, unit, texts, its years' inputs); all: what
+    may be overwritten, of both.
     """
 
     def __init__(self, book):
@@ -143,7 +143,7 @@ class Inputs:
                      {case: (row, column) for case, column in self.cases.items()})
 
     def read_list(self, row):
-        """Years that are computed, as the list does not reach them, are no inputs."""
+        """Years beyond the list's end are computed, and not inputs."""
         texts, first = self.texts(row), self.columns['Live'] + 1
         one = Input(row, texts['Key'], texts['Unit'], texts, None, {})
         rows = {case: row + 1 + i if len(self.cases) > 1 else row for i, case in enumerate(self.cases)}
@@ -170,7 +170,7 @@ class Inputs:
         return next((rule for rule in self.validations if rule.covers(row, column)), None)
 
     def literals(self):
-        """(input, row, column, cell) of every value that a user may type over."""
+        """(input, row, column, cell) of every value that a user may overwrite."""
         for entry in self.all:
             for row, column in entry.cells.values():
                 cell = self.sheet.cell(row, column)
@@ -179,6 +179,6 @@ class Inputs:
 
 
 def year_key(key, year):
-    """What --set calls a year of a list: engineers_year_1, h200.list_price_year_2_usd."""
+    """The name of a list's year for --set: engineers_year_1, h200.list_price_year_2_usd."""
     name = key.removesuffix('_usd')
     return f'{name}_year_{year}{key[len(name):]}'

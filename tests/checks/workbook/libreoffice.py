@@ -1,4 +1,4 @@
-"""Drive one headless LibreOffice through UNO: load, edit cells, recalculate, read back."""
+"""Drives one headless LibreOffice through UNO: load, edit cells, recalculate, read back."""
 import importlib.util
 import os
 import shutil
@@ -57,7 +57,7 @@ class Office:
                 context = resolver.resolve(f'uno:pipe,name={pipe};urp;StarOffice.ComponentContext')
                 return context.ServiceManager.createInstanceWithContext(
                     'com.sun.star.frame.Desktop', context)
-            except Exception:  # UNO's exceptions are made at run time
+            except Exception:  # UNO's exceptions are created at run time
                 if self.process.poll() not in (None, 0) or time.monotonic() > deadline:
                     raise RuntimeError('LibreOffice did not start')
                 time.sleep(0.05)
@@ -118,7 +118,7 @@ class Document:
         return before
 
     def read(self):
-        """actual(sheet, row, column) for compare(): the values as they are now."""
+        """actual(sheet, row, column) for compare(): the current values."""
         data = {}
         for name, sheet in self.sheets.items():
             cursor = sheet.createCursor()

@@ -1,11 +1,11 @@
-"""The readings of a meter on the sheet Evidence: numbers of a record, which no formula gives.
+"""The readings of a meter on the sheet Evidence: numbers from a record, not from a formula.
 
-They are an exception from the rule that numbers stand on Inputs, so every one of them is held against
-the record itself, and must be grey.
+They are an exception from the rule that numbers are on Inputs, so every one of them is compared with
+the record itself, and must be gray.
 """
 NAME = 'Evidence'
 GREY = '595959'
-WINDOW, SECONDS, WATTS, TDP = 1, 2, 3, 4  # columns; TDP also where a gap is said to be one
+WINDOW, SECONDS, WATTS, TDP = 1, 2, 3, 4  # columns; TDP also where a gap is marked
 WINDOWS = (('idle', 'idle'), ('load', 'under load'))
 
 
@@ -19,7 +19,7 @@ def lines_row(sheet, option):
 
 
 def readings(sheet, option, result):
-    """(row, the window's name, end, watts or None) of every reading, where it must stand."""
+    """(row, the window's name, end, watts or None) of every reading, at its expected place."""
     row = 2 + row_of(sheet, f'{option}: readings of the meter')
     for window, name in WINDOWS:
         of = result['readings'][window]
@@ -29,7 +29,7 @@ def readings(sheet, option, result):
 
 
 def figures(sheet, measured):
-    """Per place, the number that must stand there."""
+    """For each place, the number that must be there."""
     found = {}
     for option, result in measured.items():
         for row, _, end_s, power_w in readings(sheet, option, result):

@@ -4,7 +4,7 @@ import re
 NUMBER_OF_INPUTS = 6
 TRIES = 20
 COUNTS = {'gpu', 'node', 'gpu/node'}
-# What an input that is zero becomes, in its display unit (percentages as fractions).
+# The replacement of an input that is zero, in its display unit (percentages as fractions).
 FROM_ZERO = {'%': 0.05, '%/yr': 0.03, 'gpu': 8, 'node': 2, 'FTE': 1, 'USD': 20000, 'USD/gpu': 500,
              'USD/node': 20000, 'USD/kW': 800, 'USD/kWh': 0.07, 'USD/gpu/h': 0.5,
              'USD/kW/month': 12, 'USD/gpu/yr': 150, 'USD/FTE/yr': 150000, 'W/gpu': 120,
@@ -31,7 +31,7 @@ def draw(random, book, inputs, entries, case):
 
 
 def change(random, book, inputs, entry, case):
-    """None where nothing can be drawn: a text without a list, or no value within the limits."""
+    """None if nothing can be drawn: a text without a list, or no value within the limits."""
     limits = inputs.validation(*entry.cells[case])
     old = inputs.sheet.value(*entry.cells[case])
     if isinstance(old, str) or (limits and limits.kind == 'list'):
@@ -52,7 +52,8 @@ def change(random, book, inputs, entry, case):
 
 
 def choice(random, book, inputs, entry, limits):
-    """Of a list: texts, or numbers that the error text names as in "1 (metered) or 0 (included)"."""
+    """From a list: texts, or numbers that the error text names as in "1 (metered) or 0
+    (included)"."""
     choices = limits.choices(book, inputs.sheet) if limits else []
     if not choices:
         return None

@@ -1,4 +1,4 @@
-"""The rules a generated workbook keeps. Each rule yields what breaks it: 'Sheet!A1: reason'.
+"""The rules that a generated workbook follows. Each rule yields its violations: 'Sheet!A1: reason'.
 
 A rule's docstring is its name in the check's report.
 """
@@ -17,18 +17,18 @@ FUNCTIONS = set('ABS AND COUNT COUNTIF EXP FIND FIXED HYPERLINK IF INDEX IRR ISN
                 'ROUNDDOWN ROUNDUP SUM SUMPRODUCT'.split())
 GRADES = set('measured quoted benchmark published projected claim assumed default'.split())
 UNDATED = {'assumed', 'default', 'claim'}
-LONGEST_FORMULA = 120
+MAX_FORMULA_LENGTH = 120
 DATE = re.compile(r'\d{4}(-\d\d){0,2}')
 ERROR = re.compile(r'#(REF!|NAME\?|DIV/0!|VALUE!|N/A|NUM!|NULL!)')
 BLUE, BLACK, WHITE, GREY = '0000FF', '000000', 'FFFFFF', '595959'
-EVERYWHERE = ('Cover', 'Inputs', 'Outputs', 'Checks', 'Change log')
+EVERYWHERE = ('Cover', 'Scope and assumptions', 'Inputs', 'Outputs', 'Checks', 'Change log')
 
 
 class Subject:
     """A scenario's workbook, those of its cases, and pairs of runs that must give the same bytes.
 
-    simulation: what pertoken simulate says of the run that the workbook shows, if it shows one;
-    measured: of each option whose record has readings of a meter, that result of the record.
+    simulation: the output of pertoken simulate for the run that the workbook shows, if it shows one;
+    measured: for each option whose record has a meter's readings, that result of the record.
     """
 
     def __init__(self, book, others=(), runs=(), version='', simulation=None, measured=()):
@@ -98,7 +98,8 @@ def rule_02(subject):
 
 
 def rule_03(subject):
-    """the same column is the same period on every time sheet"""
+    """the same column is the same period, and the same line the same item, on every time sheet"""
+    yield from (at(sheet, row, LABEL, reason) for sheet, row, reason in lines(subject))
     timelines = {sheet.name: layout.timeline(sheet) for sheet in subject.calculations}
     for name, (row, last) in timelines.items():
         if not row:
@@ -113,6 +114,22 @@ def rule_03(subject):
             period = top == bottom == time and FIRST_PERIOD <= left == right <= last
             if period and source != spot.sheet.name and left != spot.column:
                 yield spot.says('shows a period of another column')
+
+
+def lines(subject):
+    """Where a calculation sheet's labels, keys and units differ from those of the first; duplicate
+    headings."""
+    first = subject.calculations[0]
+    for sheet in subject.calculations:
+        headings = set()
+        for row in range(layout.timeline(sheet)[0] + 1, max(first.last_row(), sheet.last_row()) + 1):
+            texts = [sheet.text(row, column) for column in (LABEL, KEY, UNIT)]
+            if texts != [first.text(row, column) for column in (LABEL, KEY, UNIT)]:
+                yield sheet, row, f'not {first.name}\'s {first.text(row, KEY)}'
+            if texts[0] and not texts[1]:
+                if texts[0] in headings:
+                    yield sheet, row, f'a second heading {texts[0]}'
+                headings.add(texts[0])
 
 
 def rule_04(subject):
@@ -176,7 +193,7 @@ def rule_07(subject):
 
 
 def periods(subject):
-    """Per row of periods: its cells as spots."""
+    """For each row of periods: its cells as spots."""
     for sheet in subject.calculations:
         last = layout.timeline(sheet)[1]
         for row in layout.items(sheet):
@@ -205,9 +222,9 @@ def rule_09(subject):
 
 
 def rule_10(subject):
-    """formulas of at most 120 characters, no nested IF, flags instead of IFs on time"""
+    """formulas of at most 120 characters, no nested IF, flags instead of IF on time"""
     for spot in subject.formulas():
-        if len(spot.formula) + 1 > LONGEST_FORMULA:
+        if len(spot.formula) + 1 > MAX_FORMULA_LENGTH:
             yield spot.says(f'{len(spot.formula) + 1} characters')
         for call in formulas.arguments(spot.formula, 'IF'):
             if any(token.text.upper() == 'IF' for argument in call for token in argument):
@@ -357,7 +374,7 @@ def rule_17(subject):
 
 
 def colour_problem(spot, is_open):
-    """Open to typing are an input's cells in every case: also those that follow base by a formula."""
+    """An input's cells are unlocked in every case, including those that follow base by a formula."""
     style = spot.cell.style or xlsx.Style()
     if is_open and spot.formula is None:
         right = style.color == BLUE and style.fill and not style.locked
@@ -393,14 +410,20 @@ def with_unit(subject):
 
 
 def rule_18(subject):
-    """the number format follows the unit"""
+    """the number format follows the unit; on Inputs but for the decimals, see rule 28"""
     first = {}
     for sheet, row, column, code, unit in with_unit(subject):
+        if sheet.name == 'Inputs':
+            code = without_decimals(code)
         usual = first.setdefault((sheet.name == 'Inputs', unit), code)
         if ('%' in unquoted(code)) != unit.startswith('%') or code == 'General':
             yield at(sheet, row, column, f'{unit} in the format {code}')
         elif code != usual:
             yield at(sheet, row, column, f'{unit} in the format {code}, elsewhere {usual}')
+
+
+def without_decimals(code):
+    return re.sub(r'\.0+', '', code)
 
 
 def unquoted(code):
@@ -419,7 +442,7 @@ def rule_19(subject):
             below = any(column == c and row > r for r, c in heads) and (row, column) not in heads
             if below and not is_date(cell):
                 yield at(sheet, row, column, f'not a date: {cell.value!r}')
-    texts = [cell.value for name in layout.BEFORE
+    texts = [cell.value for name in layout.BEFORE if name in subject.book.sheets
              for cell in subject.book.sheets[name].cells.values() if isinstance(cell.value, str)]
     if not any(re.search(r'\bsign\b|\bpositive\b|\bnegative\b', text, re.I) for text in texts):
         yield 'the sign convention is not stated on Cover or Inputs'
@@ -474,7 +497,7 @@ def rule_21(subject):
 
 
 def plain_overrides(inputs):
-    """Highlighted is what has another fill than the base value, or a conditional format."""
+    """A highlighted cell has another fill than the base value, or a conditional format."""
     areas = [ref for node in inputs.sheet.root.iterfind('conditionalFormatting')
              for ref in node.get('sqref').split()]
     for entry, row, column, literal in inputs.literals():
@@ -570,6 +593,180 @@ def rule_25(subject):
     for label, one, two in subject.runs:
         if one != two:
             yield f'two runs differ ({label})'
+
+
+def reader_sheets(subject):
+    """Sheets for readers rather than line-by-line computation: all except Inputs and the calculations."""
+    return [sheet for sheet in subject.book.sheets.values()
+            if sheet is not subject.inputs.sheet and sheet not in subject.calculations]
+
+
+def printed_rows(subject, sheet):
+    """The rows of its print area; all of them if it has none."""
+    number = list(subject.book.sheets).index(sheet.name)
+    for name in subject.book.names:
+        if name.name == '_xlnm.Print_Area' and name.local == str(number):
+            top, _, bottom, _ = xlsx.area(name.ref)
+            return range(top, bottom + 1)
+    return range(1, sheet.last_row() + 1)
+
+
+def rule_26(subject):
+    """workings below all that is printed, under a heading that says so; only there what words are made of"""
+    for sheet in reader_sheets(subject):
+        printed = printed_rows(subject, sheet)
+        headings = [row for row in range(1, sheet.last_row() + 1) if sheet.text(row, LABEL) == 'Workings']
+        if len(headings) > 1 or (headings and headings[0] in printed):
+            yield f'{sheet.name}: workings in rows {headings}, of which up to {printed[-1]} are printed'
+        for (row, column), cell in sheet.cells.items():
+            if row > printed[-1] and (not headings or row < headings[0]):
+                yield at(sheet, row, column, 'neither printed nor among the workings')
+        for row in printed:
+            if row <= sheet.last_row() and WORKING.match(sheet.text(row, LABEL) or ''):
+                yield at(sheet, row, LABEL, f'a working in view: {sheet.text(row, LABEL)}')
+
+
+WORKING = re.compile(r'Flag of the cheapest|How many are|First of the|Comma |The cheapest so far|The answer, |Where fewer than|'
+                     r'Cost per token of (the ranked|what)|Ranked against|What it (serves|takes)|And beside|Crossing|'
+                     r'Difference of cum|Cumulative cost at|Time since|A price of zero')
+
+
+def rule_27(subject):
+    """no stray separators: no unit, heading or row of nothing but dashes, no words for nothing"""
+    for sheet in reader_sheets(subject):
+        rows = {}
+        for (row, column), cell in sheet.cells.items():
+            if row in printed_rows(subject, sheet):
+                rows.setdefault(row, {})[column] = cell.value
+        before = UNIT if any(cells.get(KEY) == 'Key' for cells in rows.values()) else LABEL
+        for row, cells in rows.items():
+            if cells.get(KEY) == '-' and len(cells) == 2:
+                yield at(sheet, row, LABEL, f'nothing said: {cells[LABEL]}')
+            words = [value for column, value in cells.items() if column > before and value not in ('', None)]
+            if sheet.name in ('Outputs', 'Sensitivity', 'Negotiation', 'Finance', 'Simulation') and cells.get(UNIT) == '-':
+                yield at(sheet, row, UNIT, 'a dash for a unit')
+            if words and all(value == '-' for value in words):
+                yield at(sheet, row, LABEL, f'a row of dashes: {cells.get(LABEL)}')
+            if str(cells.get(LABEL)).startswith('Saving per token against') and words == [0.0]:
+                yield at(sheet, row, LABEL, 'what a single option saves against itself')
+        for (row, column), cell in sheet.cells.items():
+            if cell.value == 'no crossing':
+                yield at(sheet, row, column, 'words for nothing')
+
+
+def rule_28(subject):
+    """a figure shows the digits that it has, and no others"""
+    widest = {}
+    for entry, row, column, cell in subject.inputs.literals():
+        code = unquoted(cell.style.format).split(';')[0]
+        if '[' in code:
+            continue
+        scale = 100 if '%' in code else 1
+        decimals = len(code.partition('.')[2]) - len(code.partition('.')[2].lstrip('0'))
+        shown = round(cell.value * scale, decimals)
+        if abs(shown - round(cell.value * scale, 6)) > 1e-9 * max(1, abs(shown)):
+            yield at(subject.inputs.sheet, row, column, f'{cell.value * scale:g} in the format {code}')
+        fewer = decimals and abs(round(shown, decimals - 1) - shown) <= 1e-9 * max(1, abs(shown))
+        line = widest.setdefault(entry.row, [at(subject.inputs.sheet, row, column, ''), True])
+        line[1] = line[1] and bool(fewer)
+    for place, empty in widest.values():
+        if empty:
+            yield f'{place}every number of {place[:-2]} ends in a zero behind the point'
+    for sheet in reader_sheets(subject):
+        for (row, column), cell in sheet.cells.items():
+            if cell.is_number() and cell.style and '%' in unquoted(cell.style.format) and row in printed_rows(subject, sheet) \
+                    and sheet.name in ('Summary', 'Outputs', 'Cover') and '0.0 %' not in cell.style.format:
+                yield at(sheet, row, column, f'a share in the format {cell.style.format}')
+        for places in columns_of_numbers(subject, sheet):
+            numbers, decimals = [sheet.value(*place) for place in places], decimals_of(sheet.cell(*places[0]))
+            whole = all(abs(number - round(number)) < 1e-9 for number in numbers)
+            if decimals and (whole or max(map(abs, numbers)) >= 1e5):
+                yield at(sheet, *places[0], f'{numbers[0]:g} with {decimals} decimals')
+
+
+def decimals_of(cell):
+    """Of what has as many as its size wants; 0 for money, shares and tiny differences."""
+    code = unquoted(cell.style.format)
+    if '%' in code or 'E' in code or '"-"' in cell.style.format or code.startswith('['):
+        return 0
+    behind = code.split(';')[0].partition('.')[2]
+    return len(behind) - len(behind.lstrip('0'))
+
+
+def columns_of_numbers(subject, sheet):
+    """Places of numbers that stand below each other in a table of answers, in one format."""
+    block = []
+    for column in sorted({column for _, column in sheet.cells}) if sheet.name in ('Decisions', 'Summary') else ():
+        for row in [*printed_rows(subject, sheet), None]:
+            cell = sheet.cell(row, column) if row else None
+            same = block and cell and cell.is_number() and cell.style.format == sheet.cell(*block[-1]).style.format
+            if block and not same:
+                yield block
+                block = []
+            if cell and cell.is_number():
+                block.append((row, column))
+
+
+def rule_29(subject):
+    """charts without empty periods: columns over periods only where all cases have the same"""
+    horizons = next((entry for entry in subject.inputs.rows if entry.key == 'horizon'), None)
+    lengths = {subject.inputs.sheet.value(*place) for place in horizons.cells.values()} if horizons else set()
+    if len(lengths) < 2:
+        return
+    dated = {row for row in range(1, subject.book.sheets['Outputs'].last_row() + 1)
+             if subject.book.sheets['Outputs'].text(row, LABEL) == 'Period begins'}
+    for number, part in enumerate(sorted(part for part in subject.book.parts if re.match('xl/charts/chart', part))):
+        for series in re.findall(r'<c:cat>.*?<c:f>(.*?)</c:f>', subject.book.parts[part].decode(), re.S):
+            sheet, _, ref = series.rpartition('!')
+            if sheet.strip("'") == 'Outputs' and xlsx.area(ref.replace('$', ''))[0] in dated | {row + 1 for row in dated}:
+                yield f'chart {number + 1}: columns over {series}, whose last periods are empty in some case'
+
+
+def rule_30(subject):
+    """each sheet on one page, where that leaves letters that can be read: not below 40 % on A3"""
+    for sheet in subject.book.sheets.values():
+        page = sheet.root.find('pageSetup')
+        if page is None or page.get('fitToHeight', '1') == '1':
+            continue
+        area = printed_rows(subject, sheet)
+        if len(area) <= MAX_PAGE_LENGTH:
+            yield f'{sheet.name}: {len(area)} rows on several pages'
+
+
+MAX_PAGE_LENGTH = 120  # of rows; 182 of 15 points are 40 % on A3 in portrait, and some are higher
+
+
+def rule_31(subject):
+    """labels where people read: no key in a label, no id of an option in a warning, no question that is not answered"""
+    outputs = subject.book.sheets['Outputs']
+    ids = {outputs.text(row, KEY)[:-len('.cash')]: outputs.text(row, LABEL) for row in range(1, outputs.last_row() + 1)
+           if outputs.text(row, KEY).endswith('.cash')}
+    ids = [id for id, label in ids.items() if not label.endswith(f', {id}')]
+    for sheet in (subject.inputs.sheet, *subject.calculations, *reader_sheets(subject)):
+        for row in range(1, sheet.last_row() + 1) if sheet.cell(1, 1) else ():
+            label = sheet.text(row, LABEL)
+            if sheet.text(row, KEY) and sheet.text(row, UNIT) and re.search(r'\b[a-z]+_[a-z_]+\b', label):
+                yield at(sheet, row, LABEL, f'a key in "{label}"')
+            if sheet.name == 'Finance' and label.endswith('?') and not sheet.text(row, KEY).endswith('.pays') and \
+                    sheet.text(row, SCALAR):
+                yield at(sheet, row, LABEL, f'"{label}" is answered by "{sheet.text(row, SCALAR)}"')
+    for sheet in (subject.book.sheets['Scope and assumptions'], subject.book.sheets.get('Evidence')):
+        for row, text in warnings_on(sheet) if sheet else ():
+            said = [id for id in ids if not text.startswith('not included') and re.search(rf'(?<![\w.-]){re.escape(id)}(?![\w.-])', text)]
+            if said:
+                yield at(sheet, row, LABEL, f'{said[0]} in "{text}"')
+
+
+def warnings_on(sheet):
+    """(row, text) of the warnings on Scope, below that heading, or on Evidence, beside it."""
+    below = False
+    for row in range(1, sheet.last_row() + 1):
+        label = sheet.text(row, LABEL)
+        if label == 'Warning' and sheet.name == 'Evidence':
+            yield row, sheet.text(row, KEY)
+        elif below and label:
+            yield row, label
+        below = label == 'Warning' or (below and bool(label))
 
 
 RULES = [(int(name[5:]), rule) for name, rule in sorted(globals().items())

@@ -1,11 +1,12 @@
-"""The figures of the sheet Simulation, which are numbers as no spreadsheet can draw them again alike.
+"""The figures of the sheet Simulation, which are numbers because no spreadsheet can reproduce the
+draws.
 
-They are the one exception from the rule that numbers stand on Inputs, so every one of them is held
-against what `pertoken simulate --format json` says of the same run.
+They are an exception from the rule that numbers are on Inputs, so every one of them is compared with
+the output of `pertoken simulate --format json` for the same run.
 """
 import re
 
-from layout import KEY, LABEL, SCALAR
+from layout import KEY, SCALAR
 
 NAME = 'Simulation'
 BARS, END, DRAWS, BELOW = 4, 0, 1, 2  # columns of an outcome's bars; above them low, high and below
@@ -23,15 +24,18 @@ def request(sheet):
 
 
 def figures(sheet, result):
-    """Per place, what must stand there."""
+    """For each place, what must be there."""
     found = {(row_of(sheet, 'done'), SCALAR): result['done'],
              (row_of(sheet, 'rank_error'), SCALAR): max(o['rank_error'] for o in result['outcomes'])}
-    outcomes = {(o['kind'], o['option']): o for o in result['outcomes']}
+    ids = [o['option'] for o in result['outcomes'] if o['kind'] == 'cost']
+    labels = dict(zip(ids, (label for _, label in headings(sheet, row_of(sheet, 'cost')))))
+    outcomes = {(o['kind'], labels.get(o['option'], o['option'])): o for o in result['outcomes']}
+    cheapest_of = {labels.get(option, option): share for option, share in result['cheapest'].items()}
     for kind in ('cost', 'saving'):
         found.update(percentiles(sheet, kind, outcomes))
     cheapest = row_of(sheet, 'cheapest')
     if cheapest:
-        found.update({(cheapest, column): result['cheapest'][option]
+        found.update({(cheapest, column): cheapest_of[option]
                       for column, option in headings(sheet, row_of(sheet, 'cost'))})
     for which in ('first', 'total'):
         found.update(influences(sheet, which, outcomes))
@@ -50,7 +54,7 @@ def percentiles(sheet, kind, outcomes):
     head = row_of(sheet, kind)
     for column, option in headings(sheet, head) if head else ():
         if (kind, option) not in outcomes or sheet.value(head + 1, column) is None:
-            continue  # of the baseline itself, and of an option of another kind of throughput
+            continue  # of the baseline itself, and of an option whose throughput is not comparable
         outcome = outcomes[kind, option]
         values = {**outcome['percentiles'], 'mean': outcome['mean'],
                   'standard_error': outcome['standard_error']}
@@ -64,7 +68,7 @@ def influences(sheet, which, outcomes):
     for column, name in headings(sheet, head) if head else ():
         option, kind = name.rsplit(' ', 1)
         for row in range(head + 1, head + 1 + len(outcomes[kind, option]['influences'])):
-            share = outcomes[kind, option]['influences'][sheet.text(row, LABEL)][which]
+            share = outcomes[kind, option]['influences'][sheet.text(row, KEY)][which]
             yield (row, column), None if share is None else max(share, 0.0)
 
 

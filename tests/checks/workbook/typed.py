@@ -1,23 +1,23 @@
-"""What a workbook must say of where its inputs come from once some of them have been typed over.
+"""What a workbook must say about the sources of its inputs once some of them have been overwritten.
 
-It is found from what Inputs keeps of itself as it was written, and from the values that the
-spreadsheet program shows: independently of the formulas that say so.
+It is derived from the original contents that Inputs keeps, and from the values that the spreadsheet
+program shows: independently of the formulas that say so.
 """
 import layout
 import xlsx
 
 FIELDS = {'Source': 'source', 'Date': 'date', 'Grade': 'grade', 'From': 'from'}
 INSTEAD = {'Date': '-', 'Grade': 'assumed', 'From': 'this workbook'}
-CHANGED, NUMBER, RUN = 'Typed over', 'So far', 'Simulated'
+CHANGED, NUMBER, RUN = 'Overwritten', 'So far', 'Simulated'
 
 
 def same_as_written(one, sheet, actual):
-    """Whether a list's live years are those that stood there when the workbook was written."""
+    """Whether a list's live years are the original ones."""
     return all(actual('Inputs', one.row, column) == sheet.value(one.row, column) for column in one.columns)
 
 
 class Typed:
-    """base: the workbook as pertoken wrote it; actual(sheet, row, column): what is shown now."""
+    """base: the workbook as pertoken wrote it; actual(sheet, row, column): the value shown now."""
 
     def __init__(self, base, actual):
         self.inputs = layout.Inputs(base)
@@ -30,18 +30,19 @@ class Typed:
         self.rows += [one.row for one in self.inputs.lists
                       if [actual('Inputs', one.row, column) for column in one.columns]
                       != [sheet.value(*place) for place in one.kept[self.case]]]
-        self.of_the_run = {one.row: 'by year' if same_as_written(one, sheet, actual) else 'typed over'
+        self.of_the_run = {one.row: 'by year' if same_as_written(one, sheet, actual) else 'overwritten'
                            for one in self.inputs.lists}
 
     def written(self, row, field):
-        """As it was in the case shown; what is the same in all cases stands in the first alone."""
+        """The original in the selected case; a value common to all cases is stored for the first
+        only."""
         sheet = self.inputs.sheet
         first = self.columns[f'As written, {field}: {next(iter(self.inputs.cases))}']
         own = self.columns[f'As written, {field}: {self.case}']
         return sheet.value(row, own) if sheet.cell(row, own) else sheet.value(row, first)
 
     def wanted(self, row, column):
-        """What a cell of Inputs must say of an input's origin; None of another cell."""
+        """The expected provenance in a cell of Inputs; None for another cell."""
         heading = next((text for text, at in self.columns.items() if at == column), None)
         if heading == RUN:
             return self.of_the_run.get(row)
@@ -56,11 +57,11 @@ class Typed:
             return None
         if row not in self.rows:
             return self.written(row, FIELDS[heading])
-        return INSTEAD.get(heading) or f'typed over (was {self.written(row, "in words")})'
+        return INSTEAD.get(heading) or f'overwritten (was {self.written(row, "in words")})'
 
     def in_log(self, number):
-        """The label and the source of the input that is typed over as that one, from 1."""
+        """The label and the source of the overwritten input with that number, from 1."""
         if number > len(self.rows):
-            return '-', '-'
+            return '', ''
         row = self.rows[int(number) - 1]
         return self.inputs.sheet.text(row, 1), self.wanted(row, self.columns['Source'])

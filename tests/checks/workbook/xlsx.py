@@ -1,7 +1,7 @@
-"""Read and patch xlsx workbooks: just what the checks need, and fast.
+"""Reads and patches xlsx workbooks: just what the checks need, and fast.
 
-A book is read straight from its XML: nothing stands between the checks and what was written.
-Cells are keyed by (row, column), both counted from 1.
+A book is read straight from its XML: nothing is between the checks and what was written. Cells are
+keyed by (row, column), both counted from 1.
 """
 import functools
 import re
@@ -27,7 +27,7 @@ def address(row, column):
     return f'{column_name(column)}{row}'
 
 
-@functools.lru_cache(maxsize=None)  # of all books that are read, the same places
+@functools.lru_cache(maxsize=None)  # all books that are read have the same places
 def position(ref):
     """'B12' -> (12, 2); dollars are ignored."""
     letters, digits = re.fullmatch(r'\$?([A-Z]+)\$?(\d+)', ref).groups()
@@ -59,11 +59,14 @@ class Cell:
 
 
 class Style:
-    """What a cell looks like: number format, font colour (RRGGBB), fill colour, lock, alignment."""
-    __slots__ = ('format', 'color', 'fill', 'locked')
+    """The look of a cell: number format, font color (RRGGBB), fill color, lock; its font's size in
+    points and face (regular, bold or italic); its alignment, indentation and wrapping."""
+    __slots__ = ('format', 'color', 'fill', 'locked', 'size', 'face', 'align', 'indent', 'wrap')
 
-    def __init__(self, format='General', color='000000', fill=None, locked=True):
+    def __init__(self, format='General', color='000000', fill=None, locked=True, size=11.0, face='regular',
+                 align=None, indent=0, wrap=False):
         self.format, self.color, self.fill, self.locked = format, color, fill, locked
+        self.size, self.face, self.align, self.indent, self.wrap = size, face, align, indent, wrap
 
 
 class Sheet:
@@ -155,21 +158,28 @@ def read_styles(parts):
     formats = dict(BUILTIN_FORMATS)
     for node in root.iterfind('numFmts/numFmt'):
         formats[int(node.get('numFmtId'))] = node.get('formatCode')
-    fonts = [color_of(font.find('color')) or '000000' for font in root.find('fonts')]
+    fonts = [(color_of(font.find('color')) or '000000', float(font.find('sz').get('val')), face_of(font))
+             for font in root.find('fonts')]
     fills = [color_of(fill.find('patternFill/fgColor')) for fill in root.find('fills')]
     styles = []
     for node in root.find('cellXfs'):
         protection = node.find('protection')
         locked = protection is None or protection.get('locked', '1') != '0'
         number = int(node.get('numFmtId', 0))
-        styles.append(Style(formats.get(number, f'builtin {number}'),
-                            fonts[int(node.get('fontId', 0))],
-                            fills[int(node.get('fillId', 0))], locked))
+        alignment = {} if node.find('alignment') is None else node.find('alignment').attrib
+        color, size, face = fonts[int(node.get('fontId', 0))]
+        styles.append(Style(formats.get(number, f'builtin {number}'), color,
+                            fills[int(node.get('fillId', 0))], locked, size, face, alignment.get('horizontal'),
+                            int(alignment.get('indent', 0)), alignment.get('wrapText') == '1'))
     return styles
 
 
+def face_of(font):
+    return 'bold' if font.find('b') is not None else 'italic' if font.find('i') is not None else 'regular'
+
+
 def color_of(node):
-    """RRGGBB, or None; the default text colour (theme 1) is black."""
+    """RRGGBB, or None; the default text color (theme 1) is black."""
     if node is None:
         return None
     if node.get('rgb'):
@@ -214,9 +224,9 @@ FORMULA = re.compile(r'<c r="([A-Z]+\d+)"[^>]*><f[^>]*>(.*?)</f>')
 
 
 def formulas(path, aside=()):
-    """A book's formulas and names as its XML has them, without reading more: (sheets, names).
+    """A book's formulas and names as in its XML, without reading more: (sheets, names).
 
-    sheets: {name: [(place, formula), ...]} of those that are not named in `aside`.
+    sheets: {name: [(place, formula), ...]} of those not named in `aside`.
     """
     with zipfile.ZipFile(path) as archive:
         root = parse(archive.read('xl/workbook.xml'))
@@ -238,7 +248,7 @@ def patch(source, target, change):
 
 
 def spoil(xml):
-    """Replaces every formula's cached value by garbage of the same type."""
+    """Replaces every formula's cached value with garbage of the same type."""
     def spoiled(match):
         ref, attributes, body = match.groups()
         if body is None or '<f' not in body:
@@ -251,7 +261,7 @@ def spoil(xml):
 
 
 def set_cells(xml, values):
-    """Puts numbers and texts into cells ({'B12': 0.08}), over formulas too; styles stay."""
+    """Puts numbers and texts into cells ({'B12': 0.08}), overwriting formulas; styles stay."""
     if not values:
         return xml
     left = dict(values)

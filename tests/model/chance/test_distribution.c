@@ -1,4 +1,4 @@
-// Distributions: their text, their quantiles against independent ones, their moments.
+// Distributions: their text, their quantiles compared with independent ones, their moments.
 #include "model/chance/distribution_text.h"
 #include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
@@ -68,7 +68,7 @@ static const struct {
     {"colo_power", "discrete(maybe: 1)", "1:10: expected metered or included, not 'maybe'"},
     {"colo_power", "discrete(metered: 1) -", "1:22: expected nothing after the bracket"},
     {"accelerators", "discrete(8.5: 1)", "1:10: 'accelerators' must be a whole number"},
-    // Of what overflows, or is one number to sixteen digits.
+    // Ranges that overflow, or that are a single number to sixteen digits.
     {"list_price", "uniform(0, 1e300) USD", "1:12: a range's values must be zero or from 1e-30 to"},
     {"list_price", "uniform(0, 1e-300) USD", "1:12: a range's values must be zero or from 1e-30"},
     {"list_price", "triangular(1, 2, 1e300) USD", "1:18: a range's values must be zero or from"},
@@ -100,7 +100,7 @@ static void test_refused(void **state) {
   }
 }
 
-// Closed forms by hand, in base units of inputs whose unit is one of them or %.
+// Closed forms by hand, in base units; the inputs' units are base units or %.
 static const struct {
   const char *input, *text;
   double mean, variance;
@@ -112,7 +112,7 @@ static const struct {
     {"discount", "pert(10, 10, 40) %", 0.15, 0.05 * 0.25 / 7},
     {"pue", "discrete(1: 1, 2: 2, 5: 1)", 2.5, 2.25},
     {"wacc", "normal(5, 1) %/yr", 0.05 / 8760, 1e-4 / 8760 / 8760},
-    // One side cut off at the mean: half-normal.
+    // Truncated on one side at the mean: half-normal.
     {"discount", "normal(0, 10) %", 0.0797884560802865, 0.01 * (1 - 2 / 3.14159265358979324)},
     {"node_price", "lognormal(1000, 1.2)", 1016.7594838557545, 34948.9},
     {"colo_power", "discrete(metered: 3, included: 1)", 0.75, 0.1875},
@@ -136,7 +136,7 @@ static void test_moments(void **state) {
     expect_near(distribution_mean(&d), dollars ? 1000 * exp(s * s / 2) : moments[i].mean, 1e-9,
                 text);
     expect_near(distribution_variance(&d), variance, 1e-7, text);
-    // And what is drawn has them.
+    // The drawn numbers have these moments.
     double sum = 0, squares = 0, u[VECTOR_BLOCK], x[VECTOR_BLOCK];
     for (int b = 0; b < BLOCKS; b++) {
       for (int k = 0; k < VECTOR_BLOCK; k++)
@@ -153,7 +153,7 @@ static void test_moments(void **state) {
   }
 }
 
-// Shares from the one end to the other, dense near both.
+// Shares from one end to the other, dense near both.
 static void fill_shares(double *u) {
   for (int k = 0; k < VECTOR_BLOCK / 2; k++) {
     u[k] = pow(2, -0.5 - k * 0.31);
@@ -195,7 +195,7 @@ static void test_pert(void **state) {
       for (int k = 0; k < VECTOR_BLOCK && round; k++)
         u[k] = (k * 31 + round - 0.6) / (VECTOR_BLOCK * 31.);
       distribution_quantiles(&d, u, x);
-      // Not through GSL's inverse: the share of what came out must be what went in.
+      // Without GSL's inverse: the share of the resulting quantile must equal the given share.
       for (int k = 0; k < VECTOR_BLOCK; k++) {
         double low = gsl_cdf_beta_P(fmax(x[k] - 1e-6, 0), a, b);
         double high = gsl_cdf_beta_P(fmin(x[k] + 1e-6, 1), a, b);
@@ -225,7 +225,7 @@ static void test_quantiles(void **state) {
       {"pue", "pert(1, 2, 3)", 0.5, 2},
       {"pue", "normal(2, 0.1)", 0.5, 2},
       {"pue", "normal(2, 0.1)", 0.841344746068543, 2.1},
-      // Cut off at the input's own limit, 1, the mean: the upper half remains.
+      // Truncated at the input's own limit, 1, which is the mean: the upper half remains.
       {"pue", "normal(1, 0.1)", 0.5, 1 + 0.1 * 0.674489750196082},
       {"pue", "normal(2, 0.5, 1.5, 2.5)", 0.5, 2},
       {"engineers", "lognormal(2, 1.5)", 0.5, 2},
@@ -257,7 +257,7 @@ static void test_quantiles(void **state) {
 
 enum { SAMPLES = 15, RESAMPLES = 20000 };
 
-// Of SAMPLES numbers that are all different.
+// For SAMPLES numbers that are all different.
 static double median_of(const double *numbers, const int *counts) {
   double median = 0;
   for (int i = 0; i < SAMPLES; i++) {
@@ -270,7 +270,7 @@ static double median_of(const double *numbers, const int *counts) {
   return median;
 }
 
-// Mean and variance of the rate by the median of steps drawn again.
+// Mean and variance of the rate from the median of resampled steps.
 static void resample(const double *steps, double *mean, double *variance) {
   static double rates[RESAMPLES];
   *mean = *variance = 0;
@@ -298,7 +298,7 @@ static double rate_of(const double *steps) {
   return 1 / median_of(steps, once);
 }
 
-// The exact bootstrap of the median, against one by resampling.
+// The exact bootstrap of the median, compared with resampling.
 static void test_measured(void **state) {
   (void)state;
   struct fixture fixture;
@@ -316,7 +316,7 @@ static void test_measured(void **state) {
   fixture_end(&fixture);
 }
 
-// With the spread between devices it is continuous; quantiles then invert the shares.
+// With the spread between devices the distribution is continuous; quantiles then invert the shares.
 static void test_measured_quantiles(void **state) {
   (void)state;
   struct fixture fixture;
@@ -334,14 +334,14 @@ static void test_measured_quantiles(void **state) {
     drawn += x[k] / VECTOR_BLOCK;
   }
   expect_near(drawn, distribution_mean(&d), 1e-4, "mean of what is drawn");
-  // Watts have no samples: the spread alone.
+  // Watts have no samples: only the spread.
   distribution_measure(&d, 300, NULL, 0, DISTRIBUTION_SPREAD_POWER, &fixture.arena);
   distribution_quantiles(&d, u, x);
   expect_near(x[0], 285 + 30 * 0.5 / VECTOR_BLOCK, 1e-12, "lowest power");
   fixture_end(&fixture);
 }
 
-// The elementary functions of vector.h, against the C library's.
+// The elementary functions of vector.h, compared with the C library's.
 static void test_elementary(void **state) {
   (void)state;
   for (double x = 1e-300; x < 1e300; x *= 1.37) {

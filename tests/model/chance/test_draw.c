@@ -1,4 +1,4 @@
-// Draws: known answers of both generators, and what a Sobol sequence must fulfil.
+// Draws: known answers of both generators, and the properties of a Sobol sequence.
 #include "tests/support/fixture.h"
 
 #include "model/chance/draw.h"
@@ -55,7 +55,7 @@ static uint32_t point(const uint32_t *directions, uint32_t n) {
   return x;
 }
 
-// The first points of dimensions 0 to 2, in eighths and in the order of Gray's code, by hand from
+// The first points of dimensions 0 to 2, in eighths and in Gray code order, computed by hand from
 // the direction numbers 4, 2, 1; 4, 6, 5 and 4, 6, 3.
 static void test_sobol_points(void **state) {
   (void)state;
@@ -69,13 +69,13 @@ static void test_sobol_points(void **state) {
   }
 }
 
-// x times a polynomial over GF(2), modulo another of that degree.
+// x times a polynomial over GF(2), modulo another one of that degree.
 static uint32_t times_x(uint32_t value, uint32_t modulus, int degree) {
   value <<= 1;
   return value >> degree & 1 ? value ^ modulus : value;
 }
 
-// Every polynomial is primitive, none comes twice, and initial numbers are odd and small enough.
+// Every polynomial is primitive and occurs only once; initial numbers are odd and small enough.
 static void test_sobol_table(void **state) {
   (void)state;
   for (int i = 0; i < SOBOL_DIMENSIONS - 1; i++) {
@@ -101,7 +101,8 @@ static void fill(const struct draw_stream *stream, size_t count, double *u) {
     draw_uniforms(stream, n, u + n);
 }
 
-// One point in each of 2^k equal parts, in every dimension and after scrambling, from any start.
+// One point in each of 2^k equal parts, in every dimension and after scrambling, from any starting
+// point.
 static void test_sobol_is_stratified(void **state) {
   (void)state;
   enum { POINTS = 1024 };
@@ -148,8 +149,8 @@ static bool are_same(const double *a, const double *b, size_t count) {
   return true;
 }
 
-// A random input's draws follow from its seed and name: others before it, which would make it
-// another number, change nothing.
+// A random input's draws follow from its seed and name: inputs before it, which change its number,
+// do not affect them.
 static void test_others_change_nothing(void **state) {
   (void)state;
   double alone[VECTOR_BLOCK], behind[VECTOR_BLOCK];
@@ -161,7 +162,7 @@ static void test_others_change_nothing(void **state) {
   assert_memory_equal(alone, behind, sizeof alone);
 }
 
-// Seeds, names and replicates give streams that have nothing to do with one another.
+// Seeds, names and replicates give independent streams.
 static void test_streams_differ(void **state) {
   (void)state;
   enum { POINTS = 4096, STREAMS = 6 };
@@ -186,7 +187,7 @@ static void test_streams_differ(void **state) {
       }
     }
   }
-  // Beyond the last dimension Sobol is random.
+  // Beyond the last dimension, Sobol is random.
   struct draw_stream a, b;
   draw_stream_start(&a, DRAW_SOBOL, 1, "a", SOBOL_DIMENSIONS, 0);
   draw_stream_start(&b, DRAW_RANDOM, 1, "a", 0, 0);
@@ -195,7 +196,7 @@ static void test_streams_differ(void **state) {
   assert_memory_equal(u[0], u[1], VECTOR_BLOCK * sizeof(double));
 }
 
-// Over many seeds the first point is anywhere with equal probability.
+// Over many seeds, the first point is equally likely to be anywhere.
 static void test_scrambling_is_uniform(void **state) {
   (void)state;
   enum { SEEDS = 4000, PARTS = 20, EXPECTED = SEEDS / PARTS };
@@ -249,7 +250,7 @@ static void test_exact_sum(void **state) {
   assert_true(exact_sum_value(&sum) == -2);
 }
 
-// Whatever the pilot was like, a quantile is off in rank by no more than its bin holds.
+// Whatever the pilot, a quantile's rank error is at most the contents of its bin.
 static void test_sketch(void **state) {
   (void)state;
   enum { VALUES = 65536 };
@@ -286,7 +287,8 @@ static void test_sketch(void **state) {
   arena_free(&arena);
 }
 
-// What the pilot has twice is told exactly, among values that are spread and with values beside it.
+// A value that occurs twice in the pilot is counted exactly, among spread-out values and with
+// values next to it.
 static void test_sketch_atoms(void **state) {
   (void)state;
   enum { VALUES = 4096 };

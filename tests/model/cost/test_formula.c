@@ -1,4 +1,4 @@
-// Formulas: text to tree, tree to text, and what they are worth.
+// Formulas: text to tree, tree to text, and their values.
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct {
-  const char *text, *again; // again: NULL where the text comes back as it was
+  const char *text, *again; // again: NULL if the text comes back unchanged
 } printed[] = {
     {"a + b * c", NULL},
     {"(a + b) * c", NULL},
@@ -34,13 +34,13 @@ static const struct {
     {"12 USD/kW/month * a", NULL},
     {"growth( a ,b )", "growth(a, b)"},
     {"1e-3", "0.001"},
-    // Before a bracket a unit's symbol is a function's name.
+    // Before a parenthesis, a unit's symbol is a function's name.
     {"2 min", NULL},
     {"2 / min(3 USD, a)", NULL},
     {"2 USD * min(2, 3)", NULL},
     {"2 USD / min (2, 3)", "2 USD / min(2, 3)"},
     {"2 USD/min * min(2, 3)", NULL},
-    // Behind a number or a unit and a slash it is a unit, else a name.
+    // After a number or a unit and a slash it is a unit, otherwise a name.
     {"2 year * a", NULL},
     {"2 USD/year * a", NULL},
     {"2 USD * year", NULL},
@@ -82,7 +82,9 @@ static const struct {
     {"1.2.3", "expected an operator"},
     {"a $ b", "expected an operator"},
     {"2 min(2, 3)", "1:3: expected an operator before 'min(2, 3)'"},
-    {"a * [b", "1:5: expected '[' with a ']' before '[b'"},
+    {"a * [b", "1:5: expected '[' with a ']' in its line before '[b'"},
+    {"a * [b\n] $", "1:5: expected '[' with a ']' in its line before"},
+    {"2 xéééééééééééééé", "1:3: expected an operator before 'xééééééééé'"},
     {"max(a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a)", "fewer arguments"},
 };
 
@@ -156,7 +158,7 @@ static double worth(struct fixture *fixture, const char *formula, const char *un
 
 static const struct {
   const char *formula, *unit;
-  double value; // base units
+  double value; // in base units
 } valued[] = {
     {"x + y * z", "-", 3.5},
     {"x - y - z", "-", 7.5},
@@ -193,7 +195,7 @@ static const struct {
     {"sum(running)", "-", 10},
     {"sum(two)", "-", 4}, // 0, 0, 1, 3
     {"highest(two)", "-", 3},
-    {"sum(half)", "-", 0}, // no whole period
+    {"sum(half)", "-", 0}, // no complete period
     {"sum(all)", "-", 4},
     {"sum(doubled)", "-", 15}, // 1, 2, 4, 8
     {"highest(n)", "-", 3},
@@ -216,7 +218,7 @@ static void test_valued(void **state) {
   }
 }
 
-// Random formulas: printing and parsing again gives the same value to the last bit.
+// Random formulas: printing and parsing gives the same value to the last bit.
 static void random_formula(struct fixture *fixture, unsigned *seed, int depth, const char **text) {
   static const char *const leaves[] = {"x", "y", "z", "2", "0.25", "sum(n)"};
   static const char *const shapes[] = {"(%s + %s)",         "(%s - %s)",  "%s * %s",

@@ -1,4 +1,4 @@
-// Models: what is refused, and with which words.
+// Models: what is refused, and with which message.
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
@@ -14,7 +14,7 @@ static const char head[] = "[group g]\nlabel = G\n"
                            "[input rate]\nlabel = R\nunit = USD/yr\ngroup = g\ndefault = 1 USD/yr\n"
                            "[series age]\nlabel = Y\nunit = yr\ngroup = g\nformula = t * 1 yr\n";
 
-// A line of the model's own stands at line 22.
+// A model's own first line is line 22.
 static const struct {
   const char *unit, *formula, *error;
 } refused[] = {
@@ -23,7 +23,7 @@ static const struct {
     {"USD", "price * power", "the formula of 'x' is in USD*W, but its unit is USD"},
     {"USD", "prise", "unknown name 'prise'; did you mean 'price'?"},
     {"USD", "qqqqqqqq", "unknown name 'qqqqqqqq'"},
-    {"USD", "x", "the formulas go round in a circle: x -> x"},
+    {"USD", "x", "circular reference in formulas: x -> x"},
     {"yr", "next(age)", "next() is defined only per period"},
     {"yr", "prev(age)", "prev() is defined only per period"},
     {"yr", "recent(age, 2)", "recent() is defined only per period"},
@@ -31,16 +31,16 @@ static const struct {
     {"yr", "recent(age)", "recent() takes 2 arguments, not 1"},
     {"yr", "recent(2, age)", "recent() takes a name"},
     {"-", "floor(1 yr)", "what is rounded down must be a plain number"},
-    {"yr", "age", "'age' has a value per period: say sum(age) or first(age)"},
+    {"yr", "age", "'age' has a value per period: write sum(age) or first(age)"},
     {"USD", "sum(price)", "'price' is one number, not a series"},
     {"-", "t", "t is defined only per period"},
     {"USD", "if(price, price, price)", "a condition must be a plain number, not price (USD)"},
     {"USD", "if(power > 1 W, price, power)", "units do not match: price (USD) and power (W)"},
     {"USD", "min(price, 3)", "units do not match: price (USD) and 3 (a plain number)"},
     {"USD", "price^2", "the formula of 'x' is in USD*USD, but its unit is USD"},
-    {"-", "(((price^3)^3)^3)^3", "a unit's power must be at most 12: this is USD*USD*USD"},
+    {"-", "(((price^3)^3)^3)^3", "a unit's power must be at most 12, not USD*USD*USD"},
     {"-", "(price^3)^3 * price^3 * price", "a unit's power must be at most 12"},
-    {"-", "1 / (price^3)^3 / price^3 / price", "a unit's power must be at most 12: this is 1/USD"},
+    {"-", "1 / (price^3)^3 / price^3 / price", "a unit's power must be at most 12, not 1/USD"},
     {"USD", "price^0.5", "can only be raised to the power 2 or 3"},
     {"-", "2^(1 yr)", "an exponent must be a plain number, not 1 yr (h)"},
     {"-", "growth(3, 1 yr)", "a growth rate must be 1/h"},
@@ -78,7 +78,7 @@ static void test_long_cycle(void **state) {
   assert_null(model_of(&fixture, "[item a]\nlabel = A\nunit = USD\ngroup = g\nformula = price + b\n"
                                  "[item b]\nlabel = B\nunit = USD\ngroup = g\nformula = 2 * c\n"
                                  "[item c]\nlabel = C\nunit = USD\ngroup = g\nformula = a\n"));
-  expect_error(&fixture, "a cycle", "go round in a circle: a -> b -> c -> a");
+  expect_error(&fixture, "a cycle", "circular reference in formulas: a -> b -> c -> a");
   fixture_end(&fixture);
 }
 
@@ -93,7 +93,7 @@ static const struct {
     {"[item price]\nlabel = X\nunit = USD\ngroup = g\nformula = 1 USD\n",
      "'price' is already a name of the cost model"},
     {"[item W]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n",
-     "'W' means something else in formulas"},
+     "'W' is a reserved word in formulas"},
     {"[item 9x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n", "'9x' is not a name"},
     {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\nneeds = prize\n",
      "'prize' must be declared before it is named here"},
@@ -107,16 +107,16 @@ static const struct {
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nformula = 3 USD\nor_formula_2 = 4 USD\n",
      "or_formula_2 without the formula before it"},
     {"[series x]\nlabel = X\nunit = yr\ngroup = g\nformula = next(x) + age\n",
-     "the formulas go round in a circle: x -> x"},
+     "circular reference in formulas: x -> x"},
     {"[series x]\nlabel = X\nunit = -\ngroup = g\nformula = recent(x, x)\n",
-     "the formulas go round in a circle: x -> x"},
+     "circular reference in formulas: x -> x"},
     {"[series x]\nlabel = X\nunit = yr\ngroup = g\nformula = recent(age, price)\n",
      "the number of periods must be a plain number, not price (USD)"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\ndefault = 3 USD\nscope = all\n",
      "expected option, not 'all'"},
     {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n"
      "needs = price price price price price price price\n",
-     "at most 6 names can stand here"},
+     "at most 6 names are allowed here"},
 };
 
 static void test_malformed(void **state) {
@@ -130,7 +130,8 @@ static void test_malformed(void **state) {
   }
 }
 
-// What an option gives decides which formulas hold there, and the order follows the needs.
+// The inputs that an option gives decide which formulas apply, and the order follows the
+// dependencies.
 static void test_states(void **state) {
   (void)state;
   struct fixture fixture;
@@ -164,8 +165,8 @@ static void test_states(void **state) {
   fixture_end(&fixture);
 }
 
-// What an option leaves out is absent, and so is what follows from it: a sum is that of the rest, and
-// is not there where nothing but a number is left.
+// What an option leaves out is absent, and so is what depends on it: a sum is that of the remaining
+// terms, and is absent if only numbers remain.
 static void test_absence(void **state) {
   (void)state;
   static const struct {
@@ -214,7 +215,7 @@ static void test_absence(void **state) {
   fixture_end(&fixture);
 }
 
-// The first of several alternatives whose needs are met counts.
+// Of several alternatives, the first one whose conditions are met counts.
 static void test_alternatives(void **state) {
   (void)state;
   static const struct {
@@ -242,8 +243,8 @@ static void test_alternatives(void **state) {
   fixture_end(&fixture);
 }
 
-// What nobody mentions is left out, and what then reads no series is one number; what is there only
-// where something follows the year is there in those options alone.
+// What nothing refers to is left out, and what then reads no series is a single number; what exists
+// only if something depends on the year exists only in those options.
 static void test_varying(void **state) {
   (void)state;
   static const struct {

@@ -65,8 +65,8 @@ static const struct {
     {"0.7", "%", "has no unit: expected a quantity such as '5 %'"},
     {"35,000 USD", "USD", "no thousands separators"},
     {"35.000,50 USD", "USD", "no thousands separators"},
-    {"35000 EUR", "USD", "7: amounts are in USD here, not EUR: convert them first, or let"},
-    {"35000 USD", "EUR/gpu", "7: amounts are in EUR here, not USD: convert them first"},
+    {"35000 EUR", "USD", "7: amounts here are in USD, not EUR: convert them first, or set"},
+    {"35000 USD", "EUR/gpu", "7: amounts here are in EUR, not USD: convert them first"},
     {"0.9 EUR/USD", "USD/EUR", "wrong unit 'EUR/USD': expected a quantity such as '100 USD/EUR'"},
     {"1 ABC", "USD", "unknown unit 'ABC'"},
     {"35000 usd", "USD", "unknown unit 'usd'; did you mean 'USD'?"},
@@ -85,7 +85,10 @@ static const struct {
     {"USD", "USD", "expected a quantity"},
     {"1 2 USD", "USD", "expected a quantity"},
     {"1..2 USD", "USD", "expected a quantity"},
-    {"5 USD/", "USD", "unknown unit"},
+    {"5 USD/", "USD", "a unit is missing after 'USD/'"},
+    {"5 /h", "USD/h", "4: a unit is missing before '/h': expected a unit such as 'token/s'"},
+    {"5 /", "USD", "a unit is missing after '/'"},
+    {"5 /hh", "USD/h", "unknown unit 'hh'"},
     {"5 USD/gpu/gpu/gpu/gpu/gpu/gpu/gpu/gpu", "USD", "unknown unit"},
 };
 
@@ -104,7 +107,7 @@ static void test_bad(void **state) {
   }
 }
 
-// A conversion shown as named constants is worth what the units are worth.
+// A conversion shown as named constants has the same value as the units.
 static void test_conversions(void **state) {
   (void)state;
   static const char *const units[] = {"USD/kW/month", "token/s", "Mtok/yr", "J/token",

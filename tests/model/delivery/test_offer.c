@@ -1,5 +1,5 @@
-// Vendors' offers: what a file may say, what is refused, and what a scenario takes from one. Run in the
-// repository's root.
+// Vendors' offers: what a file may contain, what is refused, and what a scenario takes from one.
+// Run in the repository's root.
 #include "model/delivery/offer.h"
 #include "tests/support/fixture.h"
 
@@ -26,7 +26,10 @@ static const char rate[] =
     "[guarantee chat]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
     "scenario = server\ntokens_per_s = 3900 token/s/gpu\n";
 
-// A folder with an offer, another one, and a scenario that takes them.
+#define SERVED  "[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
+#define LENGTHS "input_tokens = 1024 token\noutput_tokens = 256 token\n"
+
+// A folder with two offers and a scenario that uses them.
 struct world {
   struct fixture fixture;
   struct catalog catalog;
@@ -59,23 +62,23 @@ static const struct offer *read_offer(struct world *world, const char *text) {
                     &world->fixture.diagnostics);
 }
 
-// Each stands behind the head, or in its place where it begins with one of its own.
+// Each follows the head, or replaces it if it begins with its own.
 static const struct {
   const char *text, *error;
 } refused[] = {
     {"nodes = 0 node\n", "a whole number of nodes"},
-    {"nodes = 7 node\n", "64 accelerators are no whole number for each of 7 nodes"},
+    {"nodes = 7 node\n", "64 accelerators cannot be divided equally among 7 nodes"},
     {"valid_until = 2026-11-01\n", "valid until 2026-11-01, before its own date 2026-11-02"},
     {"valid_until = 2026-11\n", "a day such as 2026-10-01, not '2026-11'"},
     {"acelerators = 3\n", "did you mean 'accelerators'"},
     {"[prices]\naccelerators = 1 USD/gpu\n", "did you mean 'price'"},
-    {"[price]\naccelerators = 27500 USD\n", "which says per what"},
+    {"[price]\naccelerators = 27500 USD\n", "with its basis"},
     {"[price]\naccelerators = 220000 USD/node\n", "wrong unit 'USD/node'"},
-    {"[price]\naccelerators = 27500 EUR/gpu\n", "the offer is in USD, and this is in EUR"},
+    {"[price]\naccelerators = 27500 EUR/gpu\n", "the offer is in USD but this is in EUR"},
     {"[price]\naccelerators = -1 USD/gpu\n", "cannot be -1 USD/gpu"},
     {"[price]\naccelerators = 1 USD/gpu\ndiscount = 100 %\n", "cannot be 100 %"},
     {"[price]\nservers = 58000 USD/node\n", "a price per node needs 'nodes'"},
-    {"[price]\nsupport = 9000 USD/yr\n", "the offer has no price for any"},
+    {"[price]\nsupport = 9000 USD/yr\n", "is converted to a share of the hardware price"},
     {"[price]\nserver = 58000 USD/node\n", "did you mean 'servers'"},
     {"[terms]\nwarranty = 3\n", "'3' has no unit"},
     {"[terms]\nwarranty = 0 yr\n", "a time above 0"},
@@ -87,10 +90,10 @@ static const struct {
      "unknown model 'llama-2-71b'"},
     {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
      "tokens_per_s = 1 token/s\n",
-     "say per what: token/s/gpu or token/s/node"},
+     "state the rate as token/s/gpu or token/s/node"},
     {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
      "tokens_per_s = 1 token/s/gpu\npower = 5000 W/node\n",
-     "a rate per node beside one per gpu"},
+     "one rate is per node and another per gpu"},
     {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
      "tokens_per_s = 1 token/s/node\n",
      "a rate per node needs 'nodes'"},
@@ -100,10 +103,34 @@ static const struct {
     {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
      "tokens_per_s = 0 token/s/gpu\n",
      "must be above 0"},
+    {SERVED "ttft = 2 s\n", "expected a statistic and a time, as 'P99 2 s'"},
+    {SERVED "ttft = P98 2 s\n", "mean, P50, P90, P95 or P99, not 'P98 2 s'"},
+    {SERVED "ttft = P99 2 W\n", "wrong unit 'W'"},
+    {SERVED "ttft = P99 0 s\n", "'ttft' must be above 0, not 0 s"},
+    {SERVED "ttft = P99 2 s\n", "'ttft' depends on request length and load"},
+    {SERVED LENGTHS "tpot = P99 50 ms\n", "'tpot' depends on request length and load"},
+    {SERVED LENGTHS "ttfd = P99 2 s\n", "did you mean 'ttft'"},
+    {SERVED LENGTHS "power = 500 W/gpu\n", "a guarantee needs 'tokens_per_s', 'ttft' or 'tpot'"},
+    {SERVED LENGTHS "concurrency = 3.5 request\nttft = P99 2 s\n", "a whole number above 0"},
+    {SERVED LENGTHS "request_rate = 0 request/s\nttft = P99 2 s\n", "a value above 0"},
+    {SERVED LENGTHS "concurrency = 4 request\nrequest_rate = 8 request/s\nttft = P99 2 s\n",
+     "'concurrency' beside 'request_rate': a load is either"},
+    {SERVED LENGTHS "concurrency = 4 request\nbatch = 8\nttft = P99 2 s\n",
+     "'concurrency' beside 'batch': both are the requests in flight"},
+    {SERVED LENGTHS "context = 1024\nbatch = 8\nttft = P99 2 s\n",
+     "'input_tokens' beside 'context': both are the tokens of a prompt"},
+    {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = decode\n"
+     "tokens_per_s = 1 token/s/gpu\nttft = P99 2 s\n",
+     "'ttft' applies to serving, and this guarantee is for decoding"},
+    {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = decode\n"
+     "tokens_per_s = 1 token/s/gpu\nrequest_rate = 8 request/s\n",
+     "'request_rate' applies to serving"},
+    {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = decode\nbatch = 4\n",
+     "a guarantee needs 'tokens_per_s'"},
     {"[acceptance]\ntolerance = 120 %\n", "must be at least 0 % and below 100 %, not 120 %"},
     {"[acceptance]\ntolerance = 100 %\n", "must be at least 0 % and below 100 %"},
     {"[acceptance]\nconfidence = 100 %\n", "must be at least 0 % and below 100 %"},
-    {"[acceptance]\nconfidence = 40 %\n", "decides less than a coin does"},
+    {"[acceptance]\nconfidence = 40 %\n", "is no better than chance"},
     {"[acceptance]\nremedy = 0 %\n", "above 0 %"},
     {"[acceptance]\nremedy = refund\n", "refund"},
     {"nodes = 8 node\n[acceptance]\nmay_fail = 8 node\n", "fewer than the 8 nodes"},
@@ -113,7 +140,7 @@ static const struct {
      "an offer needs 'accelerators' in [offer]"},
     {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = dollar\n"
      "accelerator = h200-sxm-141\naccelerators = 8\n",
-     "the code of a currency"},
+     "a currency code such as USD"},
     {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
      "accelerator = h20000\naccelerators = 8.5\n",
      "a whole number above 0"},
@@ -137,7 +164,8 @@ static void test_refused(void **state) {
   }
 }
 
-// A line as an input of the cost model reads it: sums are shares of 64 x 27,500 + 8 x 58,000 USD.
+// A line the way an input of the cost model reads it: totals are shares of 64 x 27,500 + 8 x 58,000
+// USD.
 static const struct {
   const char *lines;
   enum offer_line line;
@@ -173,6 +201,89 @@ static void test_lines(void **state) {
   }
 }
 
+// What a server is guaranteed to do; a workload's batch and context also mean requests in flight
+// and prompts.
+static void test_served(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double input, concurrency, rate;
+    const char *batch, *context;
+  } cases[] = {
+      {SERVED LENGTHS "request_rate = 8 request/s\nttft = P99 2 s\ntpot = p90 50 ms\n", 1024, 0, 8,
+       "", "1024"},
+      {SERVED LENGTHS "concurrency = 64 request\nttft = P99 2 s\ntpot = p90 50 ms\n", 1024, 64, 0,
+       "64", "1024"},
+      {SERVED "context = 512\nbatch = 4\noutput_tokens = 256 token\nttft = P99 2000 ms\n"
+              "tpot = P90 0.05 s\n",
+       512, 4, 0, "4", "512"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct world world;
+    char text[1024];
+    start(&world);
+    snprintf(text, sizeof text, "%s%s", head, cases[i].text);
+    const struct offer *offer = read_offer(&world, text);
+    expect_error(&world.fixture, text, "");
+    const struct offer_guarantee *guarantee = &offer->guarantees[0];
+    assert_true(isnan(guarantee->tokens_per_s));
+    expect_near(guarantee->latencies[OFFER_TTFT].seconds, 2, 1e-12, "ttft");
+    assert_int_equal(guarantee->latencies[OFFER_TTFT].statistic, LATENCY_P99);
+    expect_near(guarantee->latencies[OFFER_TPOT].seconds, 0.05, 1e-12, "tpot");
+    assert_int_equal(guarantee->latencies[OFFER_TPOT].statistic, LATENCY_P90);
+    assert_true(guarantee->input_tokens == cases[i].input && guarantee->output_tokens == 256);
+    assert_true(guarantee->concurrency == cases[i].concurrency);
+    expect_near(guarantee->request_rate, cases[i].rate, 1e-12, "request_rate");
+    assert_string_equal(guarantee->workload.values[WORKLOAD_BATCH], cases[i].batch);
+    assert_string_equal(guarantee->workload.values[WORKLOAD_CONTEXT], cases[i].context);
+    size_t others;
+    assert_null(offer_guarantee_for(offer, &guarantee->workload, &others)); // no tokens/s
+    end(&world);
+  }
+}
+
+// A workload's times choose among guarantees: those that are no longer, and the closest of several.
+static void test_times_choose(void **state) {
+  (void)state;
+#define AT(name, tokens, times)                                                                    \
+  "[guarantee " name "]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n" LENGTHS          \
+  "request_rate = 8 request/s\ntokens_per_s = " tokens " token/s/gpu\n" times "\n"
+  static const char guarantees[] = AT("quick", "2000", "ttft = P99 1 s\ntpot = P99 30 ms")
+      AT("usual", "3000", "ttft = P95 2 s\ntpot = P90 50 ms") AT("late", "3900", "ttft = P90 5 s")
+          AT("mean", "4000", "ttft = mean 1.5 s")
+              AT("other", "2500", "ttft = P99 2 s\ntpot = P99 40 ms");
+  static const struct {
+    const char *ttft, *tpot, *interactivity, *name;
+    size_t others;
+  } cases[] = {
+      {"2 s", "50 ms", "", "usual", 0},   {"2 s", "", "", "usual", 1},
+      {"1.9 s", "", "", "quick", 0},      {"0.5 s", "", "", "", 0},
+      {"10 s", "", "", "late", 0},        {"2 s", "40 ms", "", "other", 0},
+      {"", "45 ms", "", "other", 0},      {"", "", "25 token/s", "other", 0},
+      {"", "", "30 token/s", "quick", 0}, {"", "", "", "quick", 4},
+      {"", "20 ms", "", "", 0},
+  };
+  struct world world;
+  char text[2048];
+  start(&world);
+  snprintf(text, sizeof text, "%s%s%s", head, nodes, guarantees);
+  const struct offer *offer = read_offer(&world, text);
+  expect_error(&world.fixture, text, "");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct workload workload = {.shipped_precision = ""};
+    size_t others;
+    for (int key = 0; key < WORKLOAD_KEYS; key++)
+      workload.values[key] = "";
+    workload.values[WORKLOAD_TTFT] = cases[i].ttft;
+    workload.values[WORKLOAD_TPOT] = cases[i].tpot;
+    workload.values[WORKLOAD_INTERACTIVITY] = cases[i].interactivity;
+    const struct offer_guarantee *found = offer_guarantee_for(offer, &workload, &others);
+    assert_string_equal(found ? found->name : "", cases[i].name);
+    assert_int_equal(others, cases[i].others);
+  }
+  end(&world);
+}
+
 static void test_other_currency(void **state) {
   (void)state;
   struct world world;
@@ -195,10 +306,10 @@ static const char common[] = "[scenario]\ndate = 2026-11-20\n"
                              "discount = 14 %\nsupport = 4 %/yr\n";
 
 struct taken {
-  const char *offer, *other; // behind the head
-  const char *scenario;      // behind the common part
+  const char *offer, *other; // after the head
+  const char *scenario;      // after the common part
   const char *setting;
-  const char *input; // of the option a
+  const char *input; // of option a
   double value;
   enum grade grade;
 };
@@ -208,7 +319,8 @@ static const struct taken takes[] = {
     {price, "", "[option a]\nquote = offer.ini\n", NULL, "accelerators", 64, GRADE_QUOTED},
     {price, "", "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "accelerators", 800,
      GRADE_ASSUMED},
-    // A net price takes no discount of [common]; one that is offered, or the option's own, counts.
+    // A net price does not take [common]'s discount; an offered discount, or the option's own,
+    // counts.
     {price, "", "[option a]\nquote = offer.ini\n", NULL, "discount", 0, GRADE_QUOTED},
     {"[price]\naccelerators = 27500 USD/gpu\ndiscount = 10 %\n", "",
      "[option a]\nquote = offer.ini\n", NULL, "discount", 10, GRADE_QUOTED},
@@ -220,15 +332,15 @@ static const struct taken takes[] = {
      GRADE_ASSUMED},
     {price, price, "[option a]\nquote = offer.ini\n", "a.support=1 %/yr", "support", 1,
      GRADE_ASSUMED},
-    // What is not offered is the scenario's.
+    // What the offer does not contain comes from the scenario.
     {price, "", "[option a]\nquote = offer.ini\n", NULL, "support", 4, GRADE_ASSUMED},
     {"[price]\naccelerators = 27500 USD/gpu\nsupport = 3 %/yr\n", "",
      "[option a]\nquote = offer.ini\n", NULL, "support", 3, GRADE_QUOTED},
-    // Another revision in a case, and none at all.
+    // Another revision in a case, and none.
     {price, "[price]\naccelerators = 26000 USD/gpu\n",
      "[option a]\nquote = offer.ini\n[case later]\na.quote = other.ini\n", NULL, "list_price",
      27500, GRADE_QUOTED},
-    // A guarantee of the workload is below what was typed, and above what is published.
+    // A guarantee for the workload ranks below what was typed, and above what is published.
     {rate, "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "throughput", 3900,
      GRADE_QUOTED},
     {rate, "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\nthroughput = 4000 token/s\n",
@@ -317,10 +429,10 @@ static const struct {
      "delivery, support, licence"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "[option a]\nquote = offer.ini\nlist_price = 20000 USD\n", NULL, "", 0, 0},
-     "not as the offer Example Compute Q-1 has it: list_price"},
+     "differs from the offer Example Compute Q-1: list_price"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
-     "is of 64 accelerators, and this is of 800 at its prices"},
+     "covers 64 accelerators; this option has 800 at its prices"},
 };
 
 static void test_warnings(void **state) {
@@ -341,9 +453,10 @@ static const struct {
   const char *error;
 } quarrels[] = {
     {{price, "", "[option a]\nquote = nowhere.ini\n", NULL, "", 0, 0}, "cannot be opened"},
-    {{price, "", "quote = offer.ini\n[option a]\n", NULL, "", 0, 0}, "an offer is of one option"},
+    {{price, "", "quote = offer.ini\n[option a]\n", NULL, "", 0, 0},
+     "an offer applies to one option"},
     {{price, "", "[option a]\naccelerator = mi325x-256\nquote = offer.ini\n", NULL, "", 0, 0},
-     "is of 'h200-sxm-141', and option 'a' is of 'mi325x-256'"},
+     "is for 'h200-sxm-141', but option 'a' has 'mi325x-256'"},
     {{price, "", "[option a]\nrental_rate = 2 USD/gpu/h\nquote = offer.ini\n", NULL, "", 0, 0},
      "has both"},
     {{"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\nscenario = server\n"
@@ -351,7 +464,7 @@ static const struct {
       "precision = fp8\nbasis = serving\nscenario = server\nbatch = 16\n"
       "tokens_per_s = 2000 token/s/gpu\n",
       "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
-     "guarantees 2 rates that fit the workload of option 'a'"},
+     "guarantees 2 rates that match the workload of option 'a'"},
 };
 
 static void test_quarrels(void **state) {
@@ -369,6 +482,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_times_choose),
+      cmocka_unit_test(test_served),
       cmocka_unit_test(test_other_currency),
       cmocka_unit_test(test_takes),
       cmocka_unit_test(test_revision_in_a_case),

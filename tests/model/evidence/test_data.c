@@ -1,4 +1,5 @@
-// The shipped data: every row has its source, agrees with itself and with what it refers to.
+// The shipped data: every row has a source, and is consistent with itself and with what it refers
+// to.
 #include "tests/support/tables.h"
 
 #include "model/evidence/memory.h"
@@ -55,7 +56,7 @@ static void test_references(void **state) {
   arena_free(&f.arena);
 }
 
-// What an alias stands for: one thing, and never a thing of the same name.
+// An alias means exactly one thing, and never one that has that name itself.
 static void test_aliases(void **state) {
   (void)state;
   struct tables f;
@@ -87,7 +88,7 @@ static bool is_in_order(const struct table *table, size_t row, const char *const
   return last > -INFINITY;
 }
 
-// Every row has a figure, and its low and high lie on either side.
+// Every row has a figure, with its low and high on either side.
 static void test_figures_are_in_order(void **state) {
   (void)state;
   const struct {
@@ -115,7 +116,7 @@ static bool is_near(double a, double b, double relative) {
   return fabs(a - b) <= relative * fabs(b);
 }
 
-// What a row states twice agrees: tokens per GPU, watts per GPU, share of the peak.
+// Figures that a row states twice agree: tokens per GPU, watts per GPU, share of the peak.
 static void test_rows_agree_with_themselves(void **state) {
   (void)state;
   struct tables f;
@@ -146,7 +147,7 @@ static void test_rows_agree_with_themselves(void **state) {
   arena_free(&f.arena);
 }
 
-// data/README.md: a rack is sold whole, modules in servers, cards and superchips alone.
+// data/README.md: a rack is sold whole, modules in servers, cards and superchips singly.
 static const char *unit_by_form(const struct table *table, size_t row) {
   const char *form = table_cell(table, row, "form_factor");
   if (strstr(form, "rack"))
@@ -176,7 +177,7 @@ static void test_parameters_follow_from_dimensions(void **state) {
     const char *id = table_cell(models, row, "id");
     const double total = model.parameters / 1e9, active = model.active_parameters / 1e9;
     const double matmul = active - (model.is_tied ? 0 : model.vocab * model.hidden / 1e9);
-    // Falcon 40B is called 40, and its dimensions make 41.3.
+    // Falcon 40B is named 40, and its dimensions give 41.3.
     const double published =
         strcmp(id, "falcon-40b") == 0 ? 41.3 : tables_number(models, row, "published_params_b");
     if (!is_near(total, published, 0.01))
@@ -195,7 +196,7 @@ static void test_parameters_follow_from_dimensions(void **state) {
   arena_free(&f.arena);
 }
 
-// The forms in groups of 128 are excluded where a matrix has rows that are no whole number of groups.
+// The formats with groups of 128 are excluded if a matrix's rows are not a whole number of groups.
 static void test_excluded_precisions_follow_from_dimensions(void **state) {
   (void)state;
   struct tables f;
@@ -217,7 +218,7 @@ static void test_excluded_precisions_follow_from_dimensions(void **state) {
   arena_free(&f.arena);
 }
 
-// A name that a driver gives leads to one accelerator, and each has a source and a day of its own.
+// A driver's name leads to one accelerator, and each has a source and a date of its own.
 static void test_device_names(void **state) {
   (void)state;
   struct tables f;
@@ -244,10 +245,10 @@ static void test_device_names(void **state) {
   arena_free(&f.arena);
 }
 
-// A row is doubted when it is faster than the best row of a sibling by over DOUBT_MARGIN more than
-// both datasheets explain, by peak rate and by bandwidth. Siblings are one vendor's parts with
-// stacked memory in the same MLPerf benchmark, scenario and precision; a part with other memory has
-// too little of it to compare, and another vendor other software.
+// A row is doubtful if it is faster than the best row of a sibling by a factor over DOUBT_MARGIN
+// more than both datasheets explain, by peak rate and by bandwidth. Siblings are one vendor's parts
+// with stacked memory in the same MLPerf benchmark, scenario and precision; a part with other
+// memory has too little of it to compare, and another vendor has different software.
 #define DOUBT_MARGIN 1.4
 
 static const char *peak_column(const char *precision) {
@@ -285,7 +286,7 @@ static bool are_alike(const struct comparison *c, size_t a, size_t b) {
   return true;
 }
 
-// The ratio of a figure of two accelerators; 0 when one is unknown.
+// The ratio of a figure of two accelerators; 0 if one is unknown.
 static double part_ratio(const struct comparison *c, size_t a, size_t b, const char *column) {
   const double below = tables_number(c->accelerators, b, column);
   return below > 0 ? tables_number(c->accelerators, a, column) / below : 0;
@@ -300,7 +301,7 @@ static double best_of_part(const struct comparison *c, size_t like, const char *
   return best;
 }
 
-// How far the row is above the sibling for which that is most, over what the datasheets explain.
+// The row's largest factor over a sibling, beyond what the datasheets explain.
 static double excess(const struct comparison *c, size_t row) {
   const size_t part =
       (size_t)catalog_find(c->accelerators, table_cell(c->rows, row, "accelerator"));

@@ -7,7 +7,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/place_of_work.h"
 
-#include "base/record.h"
+#include "base/record_digest.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/records.h"
 
@@ -30,7 +30,8 @@ static const struct measurement_throttle throttles[] = {{"software power cap", 0
   {                                                                                                \
     .source = "nvml", .looks = 22, .window_s = 5.5, .core_clock_hz = {1.7e9, 1.9e9, 1.98e9},       \
     .memory_clock_hz = {NAN, NAN, NAN}, .core_temperature_c = {-3, 61, 64},                        \
-    .memory_temperature_c = {70, 70, 70}, .throttles = throttles, .throttle_count = 2              \
+    .memory_temperature_c = {70, 70, 70}, .throttles = throttles, .throttle_count = 2,             \
+    .links = "PCIe 5 x16, 18 NVLinks"                                                              \
   }
 
 static const struct measurement_member members[] = {
@@ -65,7 +66,7 @@ static const struct measurement example = {
     .precision = "bf16",
     .types = {"bf16", "bf16", "bf16", "bf16", "f32", ""},
     .routing = {"", NAN, NAN, NAN, 0},
-    .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5, WATCHED},
+    .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5, WATCHED, 4100},
     .shard = {0, NAN, NAN, ""},
     .tensor_parallel = {2, members, 2, "NCCL 2.28.9", 12.5e-6, 32768},
     .batch = 4,
@@ -103,7 +104,7 @@ static const struct measurement example = {
     .power_slope_w_per_s = NAN,
     .beside = {NAN, NAN, "rapl-powercap, 1 CPU package", 25, 30.5, "typed: PDU A3", 512},
     .telemetry = WATCHED,
-    .step_form = {"single launches", "recording failed"},
+    .step_form = {"single launches", "recording failed", "native bf16"},
     .grade = GRADE_MEASURED,
     .verification = {"two layers", 1e-3, 1e-2, "ab"},
     .seed = INT64_MAX,
@@ -164,10 +165,11 @@ static void test_round_trip(void **state) {
   assert_string_equal(result->types.accumulation, "f32");
   assert_string_equal(result->step_form.form, "single launches");
   assert_string_equal(result->step_form.fallback, "recording failed");
+  assert_string_equal(result->step_form.arithmetic, "native bf16");
   place_of_work_end(&work);
 }
 
-// A mixture of experts, with what sets its layers apart and what a step touched.
+// A mixture of experts, with the differences between its layers and what a step touched.
 static void test_round_trip_of_a_mixture(void **state) {
   (void)state;
   struct place_of_work work;
@@ -238,6 +240,7 @@ static void test_round_trip_of_telemetry(void **state) {
   const struct measurement_together *together = &read->results[0].together;
   assert_int_equal(together->devices, 8);
   assert_true(together->slowest == 9.25 && together->total_tokens_per_s == 78);
+  assert_true(together->wall_power_w == 4100);
   const struct measurement_tensor_parallel *ranks = &read->results[0].tensor_parallel;
   assert_int_equal(measurement_devices(&read->results[0]), 2);
   assert_int_equal(ranks->members[1].index, 3);
@@ -252,13 +255,14 @@ static void test_round_trip_of_telemetry(void **state) {
   assert_string_equal(prompt->library, "oneDNN 2.6.3");
   assert_int_equal(read->results[0].mixed_count, 1);
   assert_true(read->results[0].mixed[0].mixed_s == 1.125);
+  assert_string_equal(telemetry->links, "PCIe 5 x16, 18 NVLinks");
   assert_int_equal(telemetry->throttle_count, 2);
   assert_string_equal(telemetry->throttles[1].reason, "hardware slowdown");
   assert_true(telemetry->throttles[1].seconds == 5.5);
   place_of_work_end(&work);
 }
 
-// Idle with a gap; under load the mean of 90 W for two seconds and 105 W for four.
+// Idle with a gap; under load a mean of 90 W for two seconds and 105 W for four.
 static const double idle_end_s[] = {2, 3.5, 6}, idle_w[] = {40.25, NAN, 39.5};
 static const double load_end_s[] = {2, 6}, load_w[] = {90, 105};
 
@@ -296,7 +300,7 @@ static void test_round_trip_of_readings(void **state) {
   place_of_work_end(&work);
 }
 
-// Readings that contradict each other, or the watts beside them.
+// Readings that contradict each other, or the stated watts.
 static const struct {
   struct measurement_readings readings;
   double idle_power_w, load_power_w, sampled_power_w;
@@ -312,7 +316,7 @@ static const struct {
     {{.idle = {false, load_end_s, load_w, 2, 2}}, 100, 120, 120, ""},
     {{.idle = {false, load_end_s, load_w, 2, 2}}, 90, 120, 120, "the mean of the readings is not"},
     {{.idle = {false, load_end_s, load_w, 2, 2}}, NAN, 120, 120, "watts that were not measured"},
-    {{.idle = {false, idle_end_s, idle_w, 3, 3}}, 50, 120, 120, ""}, // nobody knows the gap's
+    {{.idle = {false, idle_end_s, idle_w, 3, 3}}, 50, 120, 120, ""}, // nobody knows the gap's watts
     {{.load = {false, load_w, load_w, 2, 2}}, NAN, 96.4, 100, "the mean of the readings is not"},
     {{.load = {false, (const double[]){2, 2}, load_w, 2, 2}}, NAN, 90, 90, "times ascending"},
     {{.load = {false, (const double[]){0, 2}, load_w, 2, 2}}, NAN, 105, 90, "times ascending"},
@@ -353,7 +357,7 @@ static void refuse(struct place_of_work *work, const char *text, const char *err
   expect_error(&work->fixture, text, error);
 }
 
-// ---- texts that are no whole record
+// ---- texts that are not a complete record
 
 static void test_damaged(void **state) {
   (void)state;
@@ -365,15 +369,16 @@ static void test_damaged(void **state) {
   char *text = read_text(work.path, arena);
   const size_t length = strlen(text);
   for (size_t keep = 1; keep < length - 1; keep += 37)
-    refuse(&work, arena_copy_n(arena, text, keep), "expected a whole measurement record in JSON");
-  refuse(&work, "", "expected a whole measurement record in JSON");
-  refuse(&work, "hello", "expected a whole measurement record in JSON");
+    refuse(&work, arena_copy_n(arena, text, keep),
+           "expected a complete measurement record in JSON");
+  refuse(&work, "", "expected a complete measurement record in JSON");
+  refuse(&work, "hello", "expected a complete measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 14}", "a record of schema 14, this version reads 1 to 13");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 13");
+  refuse(&work, "{\"schema\": 16}", "a record of schema 16, this version reads 1 to 15");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 15");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 13}", "the record has no digest");
+  refuse(&work, "{\"schema\": 15}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -392,10 +397,10 @@ static void test_cannot_be_opened(void **state) {
   place_of_work_end(&work);
 }
 
-// ---- records whose digest is right and whose content is not
+// ---- records with a correct digest and invalid content
 
-// Sets (or, with no value, removes) a member of the first result, or of the record when the name
-// begins with '/'; digests anew.
+// Sets (or, without a value, removes) a member of the first result, or of the record if the name
+// begins with '/'; then renews the digest.
 static const char *edited(struct place_of_work *work, const char *name, const char *value) {
   struct arena *arena = &work->fixture.arena;
   measurement_write(make_record(arena, 1), work->path, arena, &work->fixture.diagnostics);
@@ -433,6 +438,40 @@ static const struct {
     {"samples", "[0.1, -0.1]", "results[0].samples[1]: expected a number of at least 0"},
     {"samples", "[0.1, null]", "results[0].samples[1]: expected a number, found null"},
     {"slices", "[{}]", "results[0].slices[0].layers: this field is missing"},
+    {"prefills",
+     "[{\"positions\": 513, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
+     "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.25, \"matrix_rate\": null, \"matrix_share\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "[]}]",
+     "a prompt is longer than the context"},
+    {"prefills",
+     "[{\"positions\": 512, \"chunk\": 513, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
+     "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.0, \"matrix_rate\": null, \"matrix_share\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "[]}]",
+     "a prompt is longer than the context, or a chunk longer than its prompt"},
+    {"prefills",
+     "[{\"positions\": 512, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
+     "\"ci95_high_s\": 4.1, \"tokens_per_s\": 129.0, \"matrix_rate\": null, \"matrix_share\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "[]}]",
+     "a prompt's tokens_per_s is not positions / seconds"},
+    {"prefills",
+     "[{\"positions\": 512, \"chunk\": 256, \"seconds\": 0.0, \"ci95_low_s\": 3.9, "
+     "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.0, \"matrix_rate\": null, \"matrix_share\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "[]}]",
+     "a prompt's tokens_per_s is not positions / seconds"},
+    {"prefills",
+     "[{\"positions\": 512, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 4.05, "
+     "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.0, \"matrix_rate\": null, \"matrix_share\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "[]}]",
+     "a prompt's seconds lie outside their own interval"},
+    {"mixed",
+     "[{\"rows\": 3, \"chunk\": 128, \"steps_s\": 1.0, \"chunk_s\": 1.0, \"mixed_s\": 1.0, "
+     "\"sum_error\": 0.5}]",
+     "sum_error is not that of its times"},
     {"flags.noisy", "1", "results[0].flags.noisy: expected true or false, found a number"},
     {"flags.cache_resident", "true", "are never graded measured"},
     {"whole_model", "false", "are never graded measured"},
@@ -467,7 +506,7 @@ static const struct {
     {"/schema", "99", "a record of schema 99"},
 };
 
-// What came with schema 12, taken out of a record.
+// Removes from a record what schema 12 added.
 static void take_out_12(json_t *record) {
   static const char *const parts[] = {"layer", "rope", "latent", "experts"};
   for (size_t i = 0; i < json_array_size(json_object_get(record, "results")); i++) {
@@ -479,7 +518,17 @@ static void take_out_12(json_t *record) {
   }
 }
 
-// What came since schema 7.
+// What schema 15 added.
+static void take_out_links(json_t *result) {
+  json_t *members = json_object_get(json_object_get(result, "tensor_parallel"), "members");
+  json_object_del(json_object_get(result, "together"), "wall_power_w");
+  json_object_del(json_object_get(result, "telemetry"), "links");
+  json_object_del(json_object_get(json_object_get(result, "together"), "telemetry"), "links");
+  for (size_t m = 0; m < json_array_size(members); m++)
+    json_object_del(json_object_get(json_array_get(members, m), "telemetry"), "links");
+}
+
+// What was added after schema 7.
 static void take_out_8(json_t *record) {
   take_out_12(record);
   json_object_del(json_object_get(record, "environment"), "node");
@@ -488,6 +537,8 @@ static void take_out_8(json_t *record) {
     json_t *result = json_array_get(json_object_get(record, "results"), i);
     json_object_del(result, "prefills");
     json_object_del(result, "mixed");
+    take_out_links(result);
+    json_object_del(json_object_get(result, "step_form"), "arithmetic");
     json_object_del(result, "share_ci95_low");
     json_object_del(result, "share_ci95_high");
   }
@@ -508,7 +559,14 @@ static void test_doubts_in_words(void **state) {
                       "unsteady, +-0.25 %: 93 % of the read bandwidth");
   result.read_bandwidth_share = NAN;
   assert_string_equal(measurement_doubts(&result, &arena), "unsteady, +-0.25 %");
-  for (size_t i = 0; i < sizeof result.flags / sizeof(bool); i++) { // each has its words
+  static const char *const impossible =
+      "unsteady, +-0.25 %, faster than the memory was read, so the share of the read bandwidth is "
+      "not usable: measure again on a quiet machine";
+  result.read_bandwidth_share = 1.06;
+  assert_string_equal(measurement_doubts(&result, &arena), impossible);
+  result.flags.bandwidth_void = true;
+  assert_string_equal(measurement_doubts(&result, &arena), impossible);
+  for (size_t i = 0; i < sizeof result.flags / sizeof(bool); i++) { // each has its text
     result.flags = (struct measurement_flags){false};
     ((bool *)&result.flags)[i] = true;
     assert_true(*measurement_doubts(&result, &arena));
@@ -516,7 +574,29 @@ static void test_doubts_in_words(void **state) {
   arena_free(&arena);
 }
 
-// Members and what runs together had no telemetry of their own before schema 6.
+// A prompt that is faster than the matrix rate: neither its share nor that rate is usable.
+static void test_matrix_shares(void **state) {
+  (void)state;
+  struct arena arena = {NULL};
+  struct measurement result = example;
+  struct measurement_prefill prefills[] = {{.matrix_share = 0.8}, {.matrix_share = 1.02}};
+  result.prefills = prefills;
+  result.prefill_count = 2;
+  assert_string_equal(measurement_doubts(&result, &arena), "");
+  assert_true(measurement_matrix_share(&prefills[1]) == 1.02);
+  prefills[1].matrix_share = 1.03;
+  assert_true(isnan(measurement_matrix_share(&prefills[1])));
+  assert_true(measurement_matrix_share(&prefills[0]) == 0.8);
+  assert_string_equal(measurement_doubts(&result, &arena),
+                      "a prompt's products were faster than the matrix rate, so the share of it is "
+                      "not usable: measure again on a quiet machine");
+  prefills[1].matrix_share = NAN;
+  assert_string_equal(measurement_doubts(&result, &arena), "");
+  assert_true(isnan(measurement_matrix_share(&prefills[1])));
+  arena_free(&arena);
+}
+
+// Before schema 6, members and devices run together had no telemetry of their own.
 static void test_members_of_old(void **state) {
   (void)state;
   struct place_of_work work;
@@ -556,7 +636,7 @@ static void test_members_of_old(void **state) {
   place_of_work_end(&work);
 }
 
-// A record as the first version wrote it: without what came since.
+// A record as written by the first version: without later additions.
 static void test_old_schema(void **state) {
   (void)state;
   struct place_of_work work;
@@ -591,6 +671,7 @@ static void test_old_schema(void **state) {
   assert_string_equal(old->beside.wall_meter, "");
   assert_true(isnan(old->beside.host_load_power_w) && isnan(old->telemetry.window_s));
   assert_string_equal(old->telemetry.source, "");
+  assert_string_equal(old->telemetry.links, "");
   assert_true(isnan(old->telemetry.core_clock_hz.median));
   assert_int_equal(old->telemetry.throttle_count, 0);
   assert_int_equal(old->readings.load.count, 0);
@@ -599,11 +680,12 @@ static void test_old_schema(void **state) {
   assert_string_equal(old->tensor_parallel.library, "");
   assert_string_equal(old->step_form.form, "");
   assert_string_equal(old->step_form.fallback, "");
-  assert_true(isnan(old->together.total_tokens_per_s));
-  // Resumed, it is written as the newest.
+  assert_string_equal(old->step_form.arithmetic, "");
+  assert_true(isnan(old->together.total_tokens_per_s) && isnan(old->together.wall_power_w));
+  // When it is resumed, it is written in the newest schema.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 13"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 15"));
   place_of_work_end(&work);
 }
 
@@ -656,7 +738,7 @@ static void test_failing_disk(void **state) {
   place_of_work_end(&work);
 }
 
-// A record that cannot be replaced stays as it was, and nothing is left beside it.
+// A record that cannot be replaced is unchanged, and nothing is left beside it.
 static void test_old_record_stays(void **state) {
   (void)state;
   struct place_of_work work;
@@ -666,7 +748,7 @@ static void test_old_record_stays(void **state) {
   struct measurement_record *record = make_record(arena, 1);
   assert_int_equal(measurement_write(record, work.path, arena, diagnostics), 0);
   const char *before = read_text(work.path, arena);
-  record->results[0].precision = "\xff"; // no UTF-8
+  record->results[0].precision = "\xff"; // not UTF-8
   assert_int_equal(measurement_write(record, work.path, arena, diagnostics), -1);
   assert_string_equal(read_text(work.path, arena), before);
   assert_int_equal(unlink(work.path), 0);
@@ -686,6 +768,7 @@ int main(void) {
       cmocka_unit_test(test_members_of_old),
       cmocka_unit_test(test_old_schema),
       cmocka_unit_test(test_doubts_in_words),
+      cmocka_unit_test(test_matrix_shares),
       cmocka_unit_test(test_round_trip_of_a_mixture),
       cmocka_unit_test(test_round_trip_of_telemetry),
       cmocka_unit_test(test_round_trip_of_readings),

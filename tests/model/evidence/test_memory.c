@@ -61,9 +61,9 @@ static void test_kv(void **state) {
       {"llama-3.1-8b", 1, 16, 32. * 2 * 8 * 128 * 2},
       {"llama-3.1-70b", 4096, 16, 4096. * 80 * 2 * 8 * 128 * 2},
       {"llama-3.1-70b", 4096, 8, 4096. * 80 * 2 * 8 * 128},
-      // One latent of 512 and one rotary key of 64 a layer.
+      // One latent of 512 and one rotary key of 64 per layer.
       {"deepseek-v3", 1000, 16, 1000. * 61 * (512 + 64) * 2},
-      // Half of the layers see 128 tokens at most.
+      // Half of the layers see at most 128 tokens.
       {"gpt-oss-120b", 100, 16, 100. * 36 * 2 * 8 * 64 * 2},
       {"gpt-oss-120b", 1000, 16, (18 * 1000. + 18 * 128) * 2 * 8 * 64 * 2},
   };
@@ -114,7 +114,7 @@ static void test_sharing(void **state) {
 }
 
 // Llama 3.1 70B in bf16 with 4,096 tokens in bf16 on two H200: 0.9 x 282e9 less 141,107,412,992
-// bytes of weights and 8,192 rows of a step, over 1.342e9 and the logits of a request.
+// bytes of weights and 8,192 rows of a step, divided by 1.342e9 plus a request's logits.
 static void test_concurrency(void **state) {
   (void)state;
   struct tables tables;
@@ -131,7 +131,7 @@ static void test_concurrency(void **state) {
   terms.accelerators = 1;
   assert_int_equal(fit_find(&model, "bf16", &device, &terms).accelerators, 0);
   assert_true(fit_concurrency(&model, "bf16", &device, 3, &terms) == 0); // 64 heads by three
-  terms.chunk = 16; // more requests than the chunk has tokens: each brings its row
+  terms.chunk = 16; // more requests than the chunk has tokens: each adds its row
   terms.context = 512;
   const double each =
       512 * 327680. + 128256. * 4 + 2 * 2 * (3 * 8192. + (2 * 8192. + 2 * 8 * 128 + 2 * 28672) / 2);
@@ -190,8 +190,8 @@ static void test_batch_at_rate(void **state) {
       {30, 1, 64, true, ""},
       {240, 8, 64, true, ""},
       {45, 1, 0, false, ""},
-      {100.1, 1, 0, false, "100.1 token/s per user is above what was measured: 100 at batch 1"},
-      {29.9, 1, 0, false, "below what was measured: 100 at batch 1 down to 30 at batch 64"},
+      {100.1, 1, 0, false, "100.1 token/s per user is above the measured range: 100 at batch 1"},
+      {29.9, 1, 0, false, "below the measured range: 100 at batch 1 down to 30 at batch 64"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct fixture fixture;
@@ -208,7 +208,7 @@ static void test_batch_at_rate(void **state) {
       assert_int_equal(choice.is_measured, cases[i].measured);
       expect_near(choice.load_power, 100 + choice.batch, 1e-12, "watts");
     } else if (!why) {
-      // Between 16 and 64, and one user more would be too many.
+      // Between 16 and 64, and one more user would be too many.
       assert_true(choice.batch > 16 && choice.batch < 64 && !choice.is_measured);
       const double next =
           curve_interpolate(curve.batch, curve.tokens_per_s, curve.count, choice.batch + 1);
@@ -234,7 +234,7 @@ static void test_straight_line(void **state) {
   fixture_end(&fixture);
 }
 
-// Times to the first token of 0.1, 0.2, 0.4 and 2 s.
+// Times to first token of 0.1, 0.2, 0.4 and 2 s.
 static void test_batch_within_times(void **state) {
   (void)state;
   static const double batches[] = {1, 4, 16, 64}, rates[] = {100, 320, 960, 1920};
@@ -251,7 +251,7 @@ static void test_batch_within_times(void **state) {
       {{80, 5, INFINITY}, 4, 4, ""},
       {{80, 0.1, INFINITY}, 1, 1, ""},
       {{0, 0.09, INFINITY}, 0, 0, "P99 is 0.1 s to the first token"},
-      {{101, 5, 5}, 0, 0, "nothing that was measured keeps it"},
+      {{101, 5, 5}, 0, 0, "no measured point meets it"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct fixture fixture;
@@ -259,7 +259,7 @@ static void test_batch_within_times(void **state) {
     fixture_start(&fixture);
     struct curve curve = curve_of(batches, rates, 4, 1);
     expect_why("times that are not told",
-               curve_choose(&curve, &cases[i].limits, &choice, &fixture.arena), "tell no P90");
+               curve_choose(&curve, &cases[i].limits, &choice, &fixture.arena), "give no P90");
     curve.percentile = 99;
     memcpy(curve.ttft_s, ttft_s, sizeof ttft_s);
     memcpy(curve.tpot_s, tpot_s, sizeof tpot_s);

@@ -1,4 +1,4 @@
-// What a record of one accelerator tells of another, and when it tells nothing. The record is made
+// What a record of one accelerator says about another, and when it says nothing. The record is made
 // up: no machine measured it.
 #include "tests/support/fixture.h"
 
@@ -66,16 +66,16 @@ static const char *project(struct world *world, const char *file, const char *ac
                          &world->fixture.arena);
 }
 
-// Bandwidth of the datasheet, the best share of it that is published, and where: data/*.csv. The
-// device of the record read 4.5 of 4.8 TB/s.
+// The datasheet's bandwidth, the best published share of it, and the source: data/*.csv. The
+// record's device read at 4.5 of 4.8 TB/s.
 static const struct {
   const char *accelerator, *ceiling_id;
   double bandwidth, published;
 } targets[] = {
     {"mi300x-192", "mb017", 5.3e12, 0.7882},
-    {"mi325x-256", "mb017", 6.0e12, 0.7882}, // nothing is published of it: of its architecture
+    {"mi325x-256", "mb017", 6.0e12, 0.7882}, // nothing is published about it, so its architecture's
     {"mi355x-288", "mb057", 8.0e12, 0.6842},
-    {"h100-sxm5-80", "mb010", 3.35e12, 0.9493}, // more than the record's device reads of its own
+    {"h100-sxm5-80", "mb010", 3.35e12, 0.9493}, // more than the share of the record's device
 };
 
 static void test_rule(void **state) {
@@ -103,7 +103,7 @@ static void test_rule(void **state) {
   }
 }
 
-// No more than all of the ceiling, however good the measured device was.
+// Never above the ceiling, however good the measured device was.
 static void test_not_above_the_ceiling(void **state) {
   (void)state;
   struct world world;
@@ -131,9 +131,8 @@ static void test_refused(void **state) {
   result = &world.list[0]->results[0];                                                             \
   change;                                                                                          \
   expect_refused(&world, "made-up.json", "mi300x-192", words)
-  REFUSED(result->grade = GRADE_PROJECTED,
-          "this workload itself was not measured, only a part of it");
-  REFUSED(result->slice_count = 2, "this workload itself was not measured, only a part of it");
+  REFUSED(result->grade = GRADE_PROJECTED, "this workload was not measured, only part of it");
+  REFUSED(result->slice_count = 2, "this workload was not measured, only part of it");
   REFUSED(result->whole_model = false, "no record has a whole-model result");
   REFUSED(result->shard.of = 2, "only one rank's share was measured");
   REFUSED((result->tensor_parallel.devices = 2, result->tensor_parallel.library = "NCCL"),
@@ -141,11 +140,12 @@ static void test_refused(void **state) {
   REFUSED(result->flags.cache_resident = true, "a cache held the model");
   REFUSED(result->flags.bandwidth_void = true, "no valid read bandwidth");
   REFUSED(result->read_bandwidth_share = NAN, "no valid read bandwidth");
+  REFUSED(result->read_bandwidth_share = 1.03, "no valid read bandwidth");
   REFUSED(result->resident_bytes = 193 * GB, "the model does not fit 'mi300x-192'");
   REFUSED(result->bytes_per_step = 2 * GB, "a cache could hold much of the model");
   // 16 GB at 0.9375 of 5.3 TB/s are 3.22 ms, at half of 1307.4 TFLOP/s 2.105e12 operations.
   REFUSED(result->operations_per_step = 2106 * GB, "compute-bound on 'mi300x-192'");
-  REFUSED(world.list[0]->device.name = "NVIDIA H300", "does not know the device of record");
+  REFUSED(world.list[0]->device.name = "NVIDIA H300", "lacks the device of record");
 #undef REFUSED
 }
 
@@ -157,7 +157,7 @@ static void test_names_refused(void **state) {
   start(&world);
   expect_refused(&world, "made-up.json", "h200-sxm-141", "the accelerator is measured itself");
   start(&world);
-  expect_refused(&world, "made-up.json", "mi455x-432", "no bandwidth is published of");
+  expect_refused(&world, "made-up.json", "mi455x-432", "no bandwidth is published for");
   start(&world);
   world.workload.values[WORKLOAD_BATCH] = "4";
   expect_refused(&world, "made-up.json", "mi300x-192", "the records measured batch 2");

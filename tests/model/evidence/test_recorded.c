@@ -47,10 +47,10 @@ static const struct {
 } cases[] = {
     {"", "cpu", "llama-3.1-8b", "bf16", "4", "512", 36, 36, GRADE_MEASURED, ""},
     {"machine.json", "h200-sxm-141", "llama-3.1-8b", "bf16", "1", "4096", 8, 8, GRADE_MEASURED, ""},
-    // Between batch 4 and 16 a monotone curve stays between their values.
+    // Between batch 4 and 16, a monotone curve stays between their values.
     {"", "cpu", "llama-3.1-8b", "bf16", "8", "512", 36, 120, GRADE_PROJECTED, ""},
     {"", "cpu", "llama-3.1-8b", "bf16", "8", "4096", 28, 80, GRADE_PROJECTED, ""},
-    // Two contexts make a straight line: halfway is the mean.
+    // Two contexts make a straight line: halfway, it has the mean.
     {"", "cpu", "llama-3.1-8b", "bf16", "4", "2304", 32, 32, GRADE_PROJECTED, ""},
     {"", "cpu", "llama-3.1-8b", "bf16", "128", "512", 0, 0, 0, "records measured batch 1, 1, 4, 4"},
     {"", "cpu", "llama-3.1-8b", "bf16", "64", "4096", 0, 0, 0, "records measured batch"},
@@ -102,7 +102,7 @@ static void test_choose(void **state) {
   }
 }
 
-// Of two records of one workload the newer counts, and slices never stand for a model.
+// Of two records of one workload the newer counts, and slices never represent a model.
 static void test_newest_whole_model(void **state) {
   (void)state;
   struct fixture fixture;
@@ -127,10 +127,8 @@ static void test_newest_whole_model(void **state) {
   fixture_end(&fixture);
 }
 
-// A share of a model counts for its part of the ranks; a whole model goes before it; and what
-// several devices at once do is said with the figure.
-// Batch 1, 4, 16 and 64 at context 512, each its rate; two ranks share a batch, and give a user
-// what both make.
+// Batch 1, 4, 16 and 64 at context 512, each with its rate; two ranks share a batch, and a user
+// gets what both produce.
 static void test_curve(void **state) {
   (void)state;
   static const struct {
@@ -169,8 +167,8 @@ static void test_curve(void **state) {
   }
 }
 
-// Tokens and watts of two devices that hold the model together are both shared out; measured, they
-// stand before one device's share.
+// Tokens and watts of two devices that hold the model together are both divided by two; this
+// measurement takes precedence over that of one device's share.
 static void test_tensor_parallel(void **state) {
   (void)state;
   struct fixture fixture;
@@ -201,6 +199,8 @@ static void test_tensor_parallel(void **state) {
   fixture_end(&fixture);
 }
 
+// A share of a model counts for its part of the ranks; a whole model takes precedence; and what
+// several devices do together is stated with the figure.
 static void test_ranks(void **state) {
   (void)state;
   struct fixture fixture;
@@ -240,7 +240,7 @@ static void test_ranks(void **state) {
   fixture_end(&fixture);
 }
 
-// What the watts rest on: the meter and what it read.
+// What the watts are based on: the meter and its readings.
 static void test_source_of_watts(void **state) {
   (void)state;
   static const double end_s[] = {2, 3, 5.5}, power_w[] = {98, NAN, 109};
@@ -277,7 +277,7 @@ static void test_source_of_watts(void **state) {
 
 #define GB 1000000000ULL
 
-// Which record of a directory speaks for an accelerator, or why none does.
+// Which record of a directory counts for an accelerator, or why none does.
 static const struct {
   const char *device;
   uint64_t memory_bytes;
@@ -290,14 +290,14 @@ static const struct {
     {"AMD Instinct MI325X", 270 * GB, "", "mi325x-256", ""},
     {"NVIDIA H200", 150 * GB, "", "h100-sxm5-80", "no record of h100-sxm5-80: see"},
     {"NVIDIA H200", 150 * GB, "machine.json", "h100-sxm5-80",
-     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not 'h100-sxm5-80'"},
-    // A name that is not in the table counts only where the file is named.
+     "record 'machine.json' is for 'h200-sxm-141' (NVIDIA H200), not 'h100-sxm5-80'"},
+    // A name that is not in the table counts only if the file is named.
     {"NVIDIA H300", 300 * GB, "", "h200-sxm-141",
-     "data/ does not say which accelerator 'NVIDIA H300' is: name its file with record = FILE"},
+     "data/ does not identify the accelerator 'NVIDIA H300': name its file with record = FILE"},
     {"NVIDIA H300", 300 * GB, "machine.json", "h200-sxm-141", ""},
-    // One of eight partitions has the whole device's name.
+    // One of eight partitions has the name of the whole device.
     {"AMD Instinct MI325X", 34 * GB, "", "mi325x-256",
-     "which accelerator 'AMD Instinct MI325X' is"},
+     "identify the accelerator 'AMD Instinct MI325X'"},
 };
 
 static void test_devices(void **state) {

@@ -1,4 +1,5 @@
-// What serving records say of a workload: the rungs that count, the place on their curve, the watts.
+// What serving records say about a workload: the rungs that count, the point on their curve, the
+// watts.
 #include "base/arena.h"
 #include "base/source.h"
 #include "model/evidence/curve.h"
@@ -65,6 +66,7 @@ static void start(struct scene *scene) {
   scene->record.accelerators = 8;
   scene->record.model = "llama";
   scene->record.precision = "fp8";
+  scene->record.activations = "bf16";
   scene->record.date = "2026-11-01";
   scene->record.rungs = scene->rungs;
   scene->record.count = RUNGS;
@@ -87,7 +89,7 @@ static void test_most(void **state) {
   struct served served;
   start(&scene);
   assert_null(find(&scene));
-  assert_int_equal(scene.found.count, 5); // by rising concurrency, without the one refused
+  assert_int_equal(scene.found.count, 5); // by increasing concurrency, without the refused one
   for (size_t i = 1; i < scene.found.count; i++)
     assert_true(scene.found.list[i]->concurrency > scene.found.list[i - 1]->concurrency);
   served_most(&scene.found, &served, &scene.fixture.arena);
@@ -97,11 +99,11 @@ static void test_most(void **state) {
   assert_true(isnan(served.node_power_w));
   assert_int_equal(served.grade, GRADE_MEASURED);
   expect_fragment(served.source, "record a.json: vLLM on 8 accelerators, 32 requests in flight");
-  expect_fragment(served.note, "more requests in flight may give more");
+  expect_fragment(served.note, "more requests in flight may yield more");
   expect_fragment(served.note, "1 of its rungs was refused: 2 of 160 requests failed");
   scene.rungs[0].output_tokens_per_s = 1990; // at 8
   served_most(&scene.found, &served, &scene.fixture.arena);
-  assert_null(strstr(served.note, "may give more"));
+  assert_null(strstr(served.note, "may yield more"));
   fixture_end(&scene.fixture);
 }
 
@@ -121,7 +123,7 @@ static void test_between_rungs(void **state) {
   assert_int_equal(served.grade, GRADE_PROJECTED);
   expect_fragment(served.source, "interpolated to 3 requests in flight, of 1 to 32");
   expect_why("beyond", served_at(&scene.found, 33, &served, arena), "1 to 32 requests in flight");
-  scene.record.grade = GRADE_PUBLISHED; // which no interpolation makes better
+  scene.record.grade = GRADE_PUBLISHED; // which interpolation does not improve
   assert_null(served_at(&scene.found, 3, &served, arena));
   assert_int_equal(served.grade, GRADE_PROJECTED);
   fixture_end(&scene.fixture);
@@ -150,19 +152,19 @@ static void test_within_limits(void **state) {
   expect_near(served.tokens_per_s, choice.tokens_per_s, 1e-12, "the same");
   const struct curve_limits none = {0, 0.05, INFINITY};
   expect_why("too soon", served_within(&scene.found, &none, &choice, &served, arena),
-             "nothing that was measured keeps it");
+             "no measured point meets it");
   scene.rungs[1].ttft.p99_s = scene.rungs[1].ttft.p90_s = NAN; // at 1, of too few requests
   assert_null(find(&scene));
   assert_null(served_within(&scene.found, &time, &choice, &served, arena));
   assert_int_equal(choice.batch, 8);
-  const struct curve_limits below = {0, 0.15, 0.02}; // kept by 1 alone, which does not tell
+  const struct curve_limits below = {0, 0.15, 0.02}; // only 1 meets it, whose percentile is unknown
   expect_why("not told", served_within(&scene.found, &below, &choice, &served, arena),
              "at batch 2 P99 is 0.2 s to the first token");
   for (size_t i = 0; i < RUNGS; i++)
     scene.rungs[i].ttft.p99_s = scene.rungs[i].ttft.p95_s = scene.rungs[i].ttft.p90_s = NAN;
   assert_null(find(&scene));
   expect_why("not told", served_within(&scene.found, &time, &choice, &served, arena),
-             "tell no P90");
+             "give no P90");
   fixture_end(&scene.fixture);
 }
 
@@ -182,7 +184,7 @@ static void test_watts_of_a_node(void **state) {
   fixture_end(&scene.fixture);
 }
 
-// What is asked for otherwise than the record has it.
+// A workload that differs from the record.
 static const struct {
   const char *file, *accelerator;
   int key; // of the workload
@@ -196,17 +198,21 @@ static const struct {
     {"", "b200", WORKLOAD_MODEL, "llama", 0, 0, "no serving record of b200"},
     {"b.json", "h200", WORKLOAD_MODEL, "llama", 0, 0, "no serving record named b.json"},
     {"a.json", "b200", WORKLOAD_MODEL, "llama", 0, 0,
-     "has accelerator = h200, but the option wants b200"},
+     "has accelerator = h200, but the option asks for b200"},
     {"", "h200", WORKLOAD_MODEL, "mixtral", 0, 0,
-     "has model = llama, but the option wants mixtral"},
+     "has model = llama, but the option asks for mixtral"},
     {"", "h200", WORKLOAD_PRECISION, "bf16", 0, 0, "has precision = fp8, but"},
     {"", "h200", WORKLOAD_SPECULATION, "mtp", 0, 0, "has speculation = (not stated), but"},
-    {"", "h200", WORKLOAD_KV, "fp8", 0, 0, "has kv = (not stated), but the option wants fp8"},
-    {"", "h200", WORKLOAD_TOKENS, "total", 0, 0, "has tokens = output, but the option wants total"},
+    {"", "h200", WORKLOAD_ACTIVATIONS, "bf16", 0, 0, ""},
+    {"", "h200", WORKLOAD_ACTIVATIONS, "fp8", 0, 0,
+     "has activations = bf16, but the option asks for fp8"},
+    {"", "h200", WORKLOAD_KV, "fp8", 0, 0, "has kv = (not stated), but the option asks for fp8"},
+    {"", "h200", WORKLOAD_TOKENS, "total", 0, 0,
+     "has tokens = output, but the option asks for total"},
     {"", "h200", WORKLOAD_CONTEXT, "8192", 0, 0,
-     "of 8192 tokens in, but the records served requests of 1000 tokens in, 250 out (a.json)"},
-    {"", "h200", WORKLOAD_MODEL, "llama", 1000, 300, "of 1000 tokens in, 300 out, but"},
-    {"", "h200", WORKLOAD_MODEL, "llama", 0, 100, "are of 100 out, but the records served"},
+     "have 8192 tokens in, but the records served requests of 1000 tokens in, 250 out (a.json)"},
+    {"", "h200", WORKLOAD_MODEL, "llama", 1000, 300, "have 1000 tokens in, 300 out, but"},
+    {"", "h200", WORKLOAD_MODEL, "llama", 0, 100, "have 100 out, but the records served"},
 };
 
 static void test_contradictions(void **state) {
@@ -229,7 +235,7 @@ static void test_refused_rungs_and_twins(void **state) {
   struct scene scene;
   start(&scene);
   scene.rungs[1].concurrency = 2;
-  expect_why("two at 2", find(&scene), "two rungs of 2 requests in flight");
+  expect_why("two at 2", find(&scene), "two rungs with 2 requests in flight");
   for (size_t i = 0; i < RUNGS; i++)
     scene.rungs[i].refused = "too short";
   expect_why("all", find(&scene), "every rung of the serving records of 'h200' was refused");
@@ -239,7 +245,8 @@ static void test_refused_rungs_and_twins(void **state) {
   fixture_end(&scene.fixture);
 }
 
-// Of several of one length the best grade counts, then the newest; of several lengths none.
+// Of several with the same lengths, the best grade counts, then the newest; if lengths differ, none
+// does.
 static void test_several_records(void **state) {
   (void)state;
   struct scene scene;
@@ -256,18 +263,18 @@ static void test_several_records(void **state) {
   assert_null(find(&scene));
   assert_ptr_equal(scene.found.record, &newer);
   assert_int_equal(scene.found.others, 2);
-  expect_fragment(scene.found.remark, "of 3 serving records that fit, newer.json counts");
+  expect_fragment(scene.found.remark, "of 3 matching serving records, newer.json is used");
   other.input_tokens = 8000;
   newer.rungs = &other;
   newer.count = 1;
-  expect_why("two lengths", find(&scene), "fit in several lengths of requests; say which");
+  expect_why("two lengths", find(&scene), "match with several request lengths; choose");
   scene.request.input_tokens = 8100;
   assert_null(find(&scene));
   assert_ptr_equal(scene.found.record, &newer);
   fixture_end(&scene.fixture);
 }
 
-// Arrivals have no curve, and count where there is no closed loop.
+// Arrivals have no curve, and count if there is no closed loop.
 static void test_arrivals(void **state) {
   (void)state;
   struct scene scene;
@@ -291,8 +298,8 @@ static void test_arrivals(void **state) {
   assert_null(served_within(&scene.found, &limits, &choice, &served, arena));
   expect_near(served.tokens_per_s, 700.0 / 8, 1e-12, "the fastest within 4 s, at 0.2 s");
   expect_why("no users", served_within(&scene.found, &rate, &choice, &served, arena),
-             "interactivity is of requests in flight");
-  expect_why("no batch", served_at(&scene.found, 4, &served, arena), "leave batch open");
+             "interactivity needs requests in flight");
+  expect_why("no batch", served_at(&scene.found, 4, &served, arena), "omit batch");
   fixture_end(&scene.fixture);
 }
 

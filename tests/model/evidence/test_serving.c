@@ -7,7 +7,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/place_of_work.h"
 
-#include "base/record.h"
+#include "base/record_digest.h"
 #include "model/evidence/recorded.h"
 #include "model/evidence/records.h"
 #include "model/evidence/served.h"
@@ -51,6 +51,7 @@ static struct serving_record *make_record(struct arena *arena) {
   record->engine = "vLLM";
   record->engine_version = "0.10.1";
   record->accelerator = "nvidia-h200-sxm";
+  record->node = "node-03";
   record->accelerators = 8;
   record->precision = "fp8";
   record->model = "llama-3.1-70b";
@@ -97,7 +98,7 @@ static void test_round_trip(void **state) {
   place_of_work_end(&work);
 }
 
-// A record is passed on: it tells nobody in which folder the server has its model.
+// A record is passed on: it does not reveal in which folder the server has its model.
 static void test_no_folder_is_told(void **state) {
   (void)state;
   static const struct {
@@ -129,7 +130,7 @@ static void test_no_folder_is_told(void **state) {
   place_of_work_end(&work);
 }
 
-// ---- files that are no record, or not what was written
+// ---- files that are not records, or have been changed
 
 static void refuse(struct place_of_work *work, const char *text, const char *error) {
   place_of_work_write(work, text);
@@ -145,23 +146,33 @@ static json_t *written(struct place_of_work *work) {
   return json_load_file(work->path, 0, NULL);
 }
 
-// Schema 9 did not say which device it was.
-static void test_old_schema(void **state) {
+// Schema 9 did not record the device, 10 not the node, 11 not the types that a server computes in.
+static void test_old_schemas(void **state) {
   (void)state;
+  static const char *const added[][2] = {{"activations", "kv"}, {"node"}, {"device"}};
   struct place_of_work work;
   place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   json_t *old = written(&work);
-  json_object_set_new(old, "schema", json_integer(9));
-  json_object_set_new(old, "digest", json_string(record_digest(old, arena)));
-  refuse(&work, place_of_work_text(&work, json_deep_copy(old)),
-         "device: records have no such field");
-  json_object_del(old, "device");
-  json_object_set_new(old, "digest", json_string(record_digest(old, arena)));
-  place_of_work_write(&work, place_of_work_text(&work, old));
-  const struct serving_record *read = serving_read(work.path, arena, &work.fixture.diagnostics);
-  expect_error(&work.fixture, "schema 9", "");
-  assert_string_equal(read->device, "");
+  for (int schema = SERVING_SCHEMA - 1; schema >= SERVING_OLDEST; schema--) {
+    const char *const *fields = added[SERVING_SCHEMA - 1 - schema];
+    json_object_set_new(old, "schema", json_integer(schema));
+    json_object_set_new(old, "digest", json_string(record_digest(old, arena)));
+    refuse(&work, place_of_work_text(&work, json_deep_copy(old)),
+           arena_printf(arena, "%s: records have no such field", fields[0]));
+    for (int f = 0; f < 2 && fields[f]; f++)
+      json_object_del(old, fields[f]);
+    json_object_set_new(old, "digest", json_string(record_digest(old, arena)));
+    work.fixture.diagnostics = (struct diagnostics){.arena = arena};
+    place_of_work_write(&work, place_of_work_text(&work, json_deep_copy(old)));
+    const struct serving_record *read = serving_read(work.path, arena, &work.fixture.diagnostics);
+    expect_error(&work.fixture, fields[0], "");
+    assert_string_equal(read->kv, "");
+    assert_string_equal(read->activations, "");
+    assert_string_equal(read->node, schema < 11 ? "" : "node-03");
+    assert_string_equal(read->device, "");
+  }
+  json_decref(old);
   place_of_work_end(&work);
 }
 
@@ -172,20 +183,20 @@ static void test_damaged(void **state) {
   const char *text = place_of_work_text(&work, written(&work));
   for (size_t keep = 1; keep < strlen(text) - 1; keep += 37)
     refuse(&work, arena_copy_n(&work.fixture.arena, text, keep),
-           "expected a whole serving record in JSON");
+           "expected a complete serving record in JSON");
   json_t *edited = written(&work);
   json_object_set_new(edited, "accelerators", json_integer(4));
   refuse(&work, place_of_work_text(&work, edited), "the record was changed after it was written");
   refuse(&work, "{\"schema\": 9}", "the record has no digest");
-  refuse(&work, "{\"schema\": 11}", "a record of schema 11, this version reads 9 to 10:");
+  refuse(&work, "{\"schema\": 13}", "a record of schema 13, this version reads 9 to 12:");
   refuse(&work, "{}", "expected a serving record, found no \"schema\" number");
   assert_null(serving_read("/nonexistent/a.json", &work.fixture.arena, &work.fixture.diagnostics));
   place_of_work_end(&work);
 }
 
-// ---- contents that nobody can have measured
+// ---- contents that cannot have been measured
 
-// What `name` stands in: "power.covers" of the second rung, "/grade" of the record.
+// The object that contains `name`: "power.covers" of the second rung, "/grade" of the record.
 static json_t *holder(json_t *record, const char **name) {
   if (**name == '/') {
     ++*name;
@@ -197,7 +208,7 @@ static json_t *holder(json_t *record, const char **name) {
   return object;
 }
 
-// With another value in one place, or (NULL) without it; and its digest mended.
+// With another value in one place, or (NULL) without it; and its digest renewed.
 static const char *edited(struct place_of_work *work, const char *name, const char *value) {
   json_t *record = written(work);
   json_t *object = holder(record, &name);
@@ -214,34 +225,37 @@ static const struct {
 } bad[] = {
     {"/record", "\"run\"", "record: expected \"engine run\""},
     {"/basis", "\"offline\"", "basis: expected \"serving\" or \"decode\", found a text"},
-    {"/basis", "\"decode\"", "rungs[1]: a static batch is decoding, and nothing else is"},
+    {"/basis", "\"decode\"",
+     "rungs[1]: a static batch must be decoding, and only a static batch can be"},
     {"/grade", "\"claim\"", "\"measured\" or \"benchmark\" or \"published\" or \"projected\""},
     {"/grade", "\"\"", "grade: expected"},
     {"/grade", "\"published\"", "a published run has a title and a URL"},
     {"/published_title", "\"A study\"", "one's own run has none"},
-    {"/model", "\"\"", "accelerator, model, precision and tool must be told"},
-    {"/date", "\"2026-11\"", "date: expected a day as 2026-11-21"},
-    {"/date", "\"2026-02-30\"", "date: expected a day as 2026-11-21"},
+    {"/model", "\"\"", "accelerator, model, precision and tool must be stated"},
+    {"/date", "\"2026-11\"", "date: expected a day such as 2026-11-21"},
+    {"/date", "\"2026-02-30\"", "date: expected a day such as 2026-11-21"},
     {"/accelerators", "0", "accelerators: expected a number of at least 1, found 0"},
     {"/input_accelerators", "3", "do not add up"},
     {"/rungs", "[]", "a record needs a rung"},
     {"/extra", "1", "extra: records have no such field"},
     {"load", "\"poisson\"", "rungs[1].load: expected \"closed loop\" or"},
-    {"load", "\"static batch\"", "rungs[1]: a static batch is decoding, and nothing else is"},
-    {"load", "\"Poisson arrivals\"", "rungs[1]: a request rate is of Poisson and constant"},
-    {"request_rate", "2.5", "rungs[1]: a request rate is of Poisson and constant"},
+    {"load", "\"static batch\"",
+     "rungs[1]: a static batch must be decoding, and only a static batch can be"},
+    {"load", "\"Poisson arrivals\"",
+     "rungs[1]: a request rate applies only to Poisson and constant"},
+    {"request_rate", "2.5", "rungs[1]: a request rate applies only to Poisson and constant"},
     {"concurrency", "null", "rungs[1]: its concurrency is missing"},
     {"concurrency", "0.5", "rungs[1].concurrency: expected a number of at least 1"},
     {"output_tokens_per_s", "null", "rungs[1]: output_tokens_per_s must be above 0"},
     {"output_tokens_per_s", "\"190 tok/s\"",
      "output_tokens_per_s: expected a number, found a text"},
     {"completed", "0", "rungs[1]: no request was completed"},
-    {"completed", "661", "rungs[1]: a percentile of fewer requests than it needs"},
+    {"completed", "661", "rungs[1]: a percentile with too few requests"},
     {"ttft.p90_s", "0.2", "rungs[1]: a latency's percentiles do not ascend"},
     {"power.load_power_w", NULL, "rungs[1].power.load_power_w: this field is missing"},
-    {"power.source", "\"none: no meter\"", "rungs[1]: watts need a meter, and what it covers"},
-    {"power.covers", "\"nothing\"", "rungs[1]: watts need a meter, and what it covers"},
-    {"power.devices", "9", "rungs[1]: the watts are of more accelerators than the rates"},
+    {"power.source", "\"none: no meter\"", "rungs[1]: watts need a meter and its scope"},
+    {"power.covers", "\"nothing\"", "rungs[1]: watts need a meter and its scope"},
+    {"power.devices", "9", "rungs[1]: the watts cover more accelerators than the rates"},
 };
 
 static void test_bad_content(void **state) {
@@ -253,7 +267,7 @@ static void test_bad_content(void **state) {
   place_of_work_end(&work);
 }
 
-// What cannot be read back is not written either.
+// What could not be read back is not written, either.
 static void test_bad_record_is_not_written(void **state) {
   (void)state;
   struct place_of_work work;
@@ -262,12 +276,12 @@ static void test_bad_record_is_not_written(void **state) {
   struct serving_record *record = make_record(arena);
   record->rungs[0].completed = 63;
   assert_int_equal(serving_write(record, work.path, arena, &work.fixture.diagnostics), -1);
-  expect_error(&work.fixture, "63 requests", "rungs[0]: a percentile of fewer requests");
+  expect_error(&work.fixture, "63 requests", "rungs[0]: a percentile with too few requests");
   assert_null(fopen(work.path, "r"));
   place_of_work_end(&work);
 }
 
-// It stands among the measurements of decoding, and never for a server.
+// It counts among the measurements of decoding, and never for a server.
 static void expect_decoding(struct place_of_work *work) {
   struct arena *arena = &work->fixture.arena;
   struct records records;
@@ -291,7 +305,7 @@ static void expect_decoding(struct place_of_work *work) {
   assert_null(served_named(&records, "a.json"));
 }
 
-// A batch whose prompts alone were read, and one that was only decoded.
+// A batch that only read prompts, and one that only decoded.
 static void test_static_batches(void **state) {
   (void)state;
   struct place_of_work work;
@@ -313,7 +327,7 @@ static void test_static_batches(void **state) {
   place_of_work_end(&work);
 }
 
-// LoadGen's early stopping: at most one of so many beyond a percentile, at a confidence of 99 %.
+// LoadGen's early stopping: at most one of that many beyond a percentile, with 99 % confidence.
 static void test_samples(void **state) {
   (void)state;
   static const int percentiles[] = {90, 95, 99};
@@ -350,7 +364,7 @@ int main(void) {
       cmocka_unit_test(test_round_trip),
       cmocka_unit_test(test_no_folder_is_told),
       cmocka_unit_test(test_damaged),
-      cmocka_unit_test(test_old_schema),
+      cmocka_unit_test(test_old_schemas),
       cmocka_unit_test(test_bad_content),
       cmocka_unit_test(test_bad_record_is_not_written),
       cmocka_unit_test(test_static_batches),

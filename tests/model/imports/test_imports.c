@@ -1,5 +1,5 @@
-// Other programs' results: what a reader makes of a file, and what it refuses. The files are made up
-// here, in each tool's format and with its keys; none is a measurement.
+// Other programs' results: what a reader extracts from a file, and what it refuses. The files are
+// made up here, in each tool's format and with its keys; none is a measurement.
 #include "base/arena.h"
 #include "base/texts.h"
 #include "tests/support/fixture.h"
@@ -159,7 +159,7 @@
   "target_qps : 76\nttft_latency (ns): 2000000000\n"
 #define SERVER_RATES "Completed samples per second    : 75\nCompleted tokens per second: 22000\n"
 
-// ---- what becomes of them
+// ---- what they are read as
 
 static const struct reading_case {
   const char *name, *text, *expected;
@@ -190,7 +190,7 @@ static const struct reading_case {
     {"llama-bench: prompts alone", LLAMA("load_mode", "64", "0", "0", "900.5"),
      "decode static batch 1: 64/0 tokens, 900.5/nan per s, ttft nan nan, tpot nan, gap nan"},
     {"llama-bench: prompts and tokens", LLAMA("load_mode", "64", "16", "0", "90.5"),
-     "decode static batch 1: refused: its rate counts input tokens too"},
+     "decode static batch 1: refused: its rate includes input tokens"},
     {"llama-batched-bench", BATCHED("128"),
      "decode static batch 4: 128/64 tokens, nan/128 per s, ttft nan nan, tpot nan, gap nan"},
     {"trtllm-bench", TRTLLM("2", "\"energy\": {\"total_energy_j\": 35000}, "),
@@ -263,15 +263,15 @@ static const char *reading_words(const struct imported *imported, struct arena *
 static const struct {
   const char *name, *text, *error;
 } refusals[] = {
-    {"nothing", "", "of no known format; tried: InferenceX aggregate, SGLang bench_serving, vLLM"},
+    {"nothing", "", "in no known format; tried: InferenceX aggregate, SGLang bench_serving, vLLM"},
     {"a text", "Serving Benchmark Result\nOutput token throughput (tok/s): 5\n",
-     "of no known format"},
-    {"JSON of another kind", "{\"a\": 1}", "JSON of no known format"},
-    {"a list of nothing", "[]", "JSON of no known format"},
-    {"YAML of another kind", "a: 1\n", "text of no known format"},
-    {"YAML of half a report", "results: 1\n", "YAML of no known format"},
-    {"CSV of another kind", "a,b\n1,2\n", "of no known format"},
-    {"vLLM, cut short", VLLM_HEAD VLLM_RATES, "not whole JSON"},
+     "in no known format"},
+    {"JSON of another kind", "{\"a\": 1}", "JSON in no known format"},
+    {"a list of nothing", "[]", "JSON in no known format"},
+    {"YAML of another kind", "a: 1\n", "text in no known format"},
+    {"YAML of half a report", "results: 1\n", "YAML in no known format"},
+    {"CSV of another kind", "a,b\n1,2\n", "in no known format"},
+    {"vLLM, cut short", VLLM_HEAD VLLM_RATES, "not complete JSON"},
     {"vLLM, an edited rate",
      VLLM_HEAD "\"max_concurrency\": 64, \"duration\": 64.0, \"completed\": 640, "
                "\"total_input_tokens\": 512000, \"total_output_tokens\": 163840, "
@@ -281,20 +281,20 @@ static const struct {
      VLLM_HEAD "\"max_concurrency\": 64, \"duration\": 64.0, \"completed\": 640, "
                "\"total_input_tokens\": 512000, \"total_output_tokens\": 163840, "
                "\"output_throughput\": 10560.0, \"total_token_throughput\": 10560.0}",
-     "counts input tokens too: 10560 per second are 512000 in and 163840 out in 64 s"},
+     "includes input tokens: 10560 per second are 512000 in and 163840 out in 64 s"},
     {"vLLM, an edited length", VLLM_HEAD VLLM_RATES "\"output_lens\": [163840, 1], " VLLM_TAIL,
      "'output_lens' adds up to 163841 tokens, the total is 163840"},
     {"vLLM, a latency in seconds", VLLM_HEAD VLLM_RATES "\"mean_e2el_ms\": 6400000}",
-     "would be 64000 in flight, not 64: is a latency in another unit?"},
+     "would be 64000 in flight, not 64: check the latency units"},
     {"vLLM, a text for a number", VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": \"250 ms\"}",
      "'mean_ttft_ms': expected a number"},
     {"vLLM throughput",
      "{\"elapsed_time\": 10, \"num_requests\": 100, \"total_num_tokens\": 9000, "
      "\"requests_per_second\": 10, \"tokens_per_second\": 900}",
-     "its tokens per second count input tokens too"},
+     "its tokens per second include input tokens"},
     {"SGLang, the second line cut short",
      SGLANG("total_input_tokens", "2800.0") "{\"backend\": \"sglang\", \"requ",
-     "2:23: not whole JSON"},
+     "2:23: not complete JSON"},
     {"SGLang, the second line edited",
      SGLANG("total_input_tokens", "2800.0") SGLANG("total_input_tokens", "3800.0"),
      "2:1: contradicts itself: 3800"},
@@ -313,7 +313,7 @@ static const struct {
     {"llama-batched-bench, an edited rate", BATCHED("512"),
      "speed_tg is 512, but pl x tg tokens in t_tg are 128"},
     {"trtllm-bench, GPUs that contradict", TRTLLM("4", ""),
-     "world_size is 4, but the rate per GPU is that of 2"},
+     "world_size is 4, but the rate per GPU implies 2"},
     {"AIPerf without a unit", AIPERF("", AIPERF_PHASES),
      "'output_token_throughput': expected the unit tokens/sec, found none"},
     {"AIPerf in another unit", AIPERF("\"unit\": \"tokens/min\", ", AIPERF_PHASES),
@@ -325,23 +325,22 @@ static const struct {
      "contradicts itself: 1912 output tokens per second, but 50000 of them in 100 s are 500"},
     {"llm-d, another unit", LLM_D_2("minutes", "1", "8", "500"),
      "'time_to_first_token': expected a unit of time, found minutes"},
-    {"llm-d, an alias", "results: &a 1\nb: *a\n", "2:4: aliases are not read"},
-    {"llm-d, a repeated key", "version: '0.2'\nversion: '0.2'\nmetrics: 1\n",
-     "stands here a second time"},
-    {"llm-d, cut short", "version: '0.2'\nscenario: {load: [1,", "not whole YAML"},
+    {"llm-d, an alias", "results: &a 1\nb: *a\n", "2:4: aliases are not supported"},
+    {"llm-d, a repeated key", "version: '0.2'\nversion: '0.2'\nmetrics: 1\n", "is repeated here"},
+    {"llm-d, cut short", "version: '0.2'\nscenario: {load: [1,", "not complete YAML"},
     {"YAML that is nested too deep",
      "metrics: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
      "[[[[[[[[[[",
      "nested too deep"},
     {"InferenceX, agents",
      "{\"scenario_type\": \"agentic-coding\", \"users\": 8, \"output_tput_per_gpu\": 5}",
-     "conversations of many turns"},
+     "multi-turn conversations"},
     {"InferenceX, latencies in milliseconds",
      "{\"hw\": \"h200\", \"conc\": 64, \"tp\": 8, \"isl\": 1024, \"osl\": 1024, "
      "\"tput_per_gpu\": 780, \"output_tput_per_gpu\": 390, \"mean_e2el\": 21000}",
-     "is a latency in another unit?"},
+     "check the latency units"},
     {"InferenceX, no GPU", INFERENCEX("\"tp\": 0, ", ONE_NODE_RATES, ""),
-     "says no number of them above 0"},
+     "states no number of GPUs above 0"},
     {"InferenceX, rates of other GPUs", INFERENCEX(APART, ONE_NODE_RATES, ""),
      "tokens per second in and out of 12 GPUs, but 1560 in and 3120 out"},
     {"MLPerf, not valid", MLPERF("Server", SERVER_RATES, "INVALID"), "the run's result is INVALID"},
@@ -406,7 +405,7 @@ static void test_what_is_refused(void **state) {
   }
 }
 
-// A file cut anywhere is refused or read; nothing worse.
+// A file truncated anywhere is refused or read; nothing worse.
 static void test_cut_anywhere(void **state) {
   (void)state;
   static const char *const texts[] = {VLLM, LLAMA_CSV, LLM_D_2("s", "1", "8", "500"),
@@ -423,7 +422,7 @@ static void test_cut_anywhere(void **state) {
     }
 }
 
-// ---- beside the rates
+// ---- besides the rates
 
 static void test_appended_lines_are_rungs(void **state) {
   (void)state;
@@ -456,7 +455,7 @@ static void test_metadata_and_fork_of_vllm(void **state) {
                              &imported),
                    0);
   expect_fragment(texts_joined(&imported.unsaid, &files.fixture.arena),
-                  "whether tokens were guessed ahead, for its chunks hold 2.9 of them");
+                  "whether speculative decoding was used, as its chunks hold 2.9 tokens");
   assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena), "metadata tp: 8");
   assert_string_equal(imported.date, "2026-08-06");
   assert_string_equal(imported.rungs[0].started, "2026-08-06T13:23:14Z");
@@ -475,7 +474,7 @@ static void test_counts_of_accelerators(void **state) {
       {TRTLLM("0", ""), -1, 0, 0},
       {LLM_D_1, 12, 4, 8},
       {LLM_D_2("s", "1", "8", "500"), 8, 0, 0},
-      {LLM_D_2("s", "2", "8", "500"), 0, 0, 0}, // of one replica or of both, it does not say
+      {LLM_D_2("s", "2", "8", "500"), 0, 0, 0}, // it does not say whether of one replica or of both
       {LLM_D_2("s", "1", "0", "500"), -1, 0, 0},
       {INFERENCEX(ONE_NODE, ONE_NODE_RATES, ""), 8, 0, 0},
       {INFERENCEX(APART, APART_RATES, ""), 12, 4, 8},

@@ -1,7 +1,7 @@
 // Audits of generated claims whose truth is known without a search, and the search on functions
-// with known extremes. PERTOKEN_SEED starts other problems.
+// with known extremes. PERTOKEN_SEED selects other problems.
 // Deep: 100 of each kind rather than 25.
-// Seconds: 5
+// Seconds: 4, deep 15
 #include "tests/support/depth.h"
 #include "tests/support/scenario_fixture.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The sanitizers slow this down by an order of magnitude and more.
+// The sanitizers slow this down by more than an order of magnitude.
 static uint64_t problems_wanted(void) {
   return SANITIZED ? 12 : depth_is_full() ? 100 : 25;
 }
@@ -40,7 +40,7 @@ static double pick(uint64_t *state, const double *values, size_t count) {
   return values[(size_t)uniform(state, 0, (double)count)];
 }
 
-// ---- three claims on four free quantities, with a truth in closed form
+// ---- three claims on four free quantities, with the truth in closed form
 
 // Option b's engineers F add F / C_b to 1 - saving, whatever the throughputs are: with a share w of
 // hardware H_b in C_b that is w F / H_b. So the saving after engineers is at most
@@ -49,7 +49,7 @@ struct problem {
   double accelerators, price_a, price_low, price_high, support, watts, pue, power_high;
   double engineers, engineer_cost;
   double saving, saving_tolerance, share, share_tolerance, after, after_tolerance;
-  double lowest, highest; // of the saving after engineers, while the other claims hold
+  double lowest, highest; // of the saving after engineers, if the other claims hold
   double gap;             // by which the claim misses that, or is inside
 };
 
@@ -57,7 +57,7 @@ static double hardware(const struct problem *problem, double price) {
   return problem->accelerators * price;
 }
 
-// What option b's electricity must cost for a share of hardware; USD/kWh.
+// The electricity price at which option b's hardware has that share of the cost; USD/kWh.
 static double power_price(const struct problem *problem, double price, double share) {
   const double energy =
       problem->accelerators * problem->watts * problem->pue * year_h * YEARS / watt_hours;
@@ -72,7 +72,7 @@ static void find_truth(struct problem *problem) {
                              (1 + low_share * staff / hardware(problem, problem->price_high));
   problem->lowest = 1 - (1 - problem->saving + problem->saving_tolerance) *
                             (1 + high_share * staff / hardware(problem, problem->price_low));
-  // Both ends must be within reach of the electricity's range.
+  // Both ends must be within the electricity's range.
   problem->power_high = 2 * power_price(problem, problem->price_high, low_share);
 }
 
@@ -97,7 +97,7 @@ static struct problem new_problem(uint64_t *state, bool possible) {
   find_truth(&problem);
   const bool above = uniform(state, 0, 1) < 0.5;
   const double sign = (above ? 1 : -1) * (possible ? -1 : 1);
-  // Never out at the other end: an interval narrower than the gap would be.
+  // Never outside at the other end: an interval narrower than the gap would be.
   const double width = problem.highest - problem.lowest + 2 * problem.after_tolerance;
   const double gap = possible ? fmin(problem.gap, width / 2) : problem.gap;
   problem.gap = gap;
@@ -188,7 +188,7 @@ static void test_possible(void **state) {
   check_problems(true);
 }
 
-// ---- whatever a scenario gives can be claimed of it
+// ---- anything that a scenario gives can be claimed of it
 
 static const char *const quantities[] = {
     "saving of b over a",
@@ -224,7 +224,7 @@ static const char witness_head[] =
     "engineer_cost = 200000 USD/yr\n[option b]\naccelerator = mi325x-256\nlist_price = 20000 USD\n"
     "accelerators = 64\npue = 1.2\nengineer_cost = 200000 USD/yr\n";
 
-// Every input stated, as a case of its own, so that cost items come from the plain evaluation.
+// Every input stated, as a case of its own, so that cost items come from plain evaluation.
 static void append_values(char *text, const double *values) {
   size_t length = strlen(text);
   length += (size_t)snprintf(text + length, TEXT - length, "[common]\n");
@@ -291,7 +291,7 @@ static void write_witness(uint64_t *state, bool exact, char text[TEXT]) {
   scenario_fixture_end(&fixture);
 }
 
-// With four of its inputs free, the scenario itself is a witness that the claims can hold.
+// With four of its inputs free, the scenario itself is a witness that the claims can be true.
 static void check_witness(uint64_t state, bool exact) {
   char text[TEXT];
   struct scenario_fixture fixture;
@@ -385,7 +385,7 @@ static void test_bad_input(void **state) {
     const char *text, *error;
   } cases[] = {
       {"[claim c]\nsource = x\n", "claim 'c' needs either says or shows"},
-      {"[claim c]\nsays = saving of b over a = 30 %\n", "how exactly?"},
+      {"[claim c]\nsays = saving of b over a = 30 %\n", "needs a tolerance, as in"},
       {"[claim c]\nsays = saving of b over a\n", "expected QUANTITY = VALUE"},
       {"[claim c]\nsays = saving of b = 30 % +- 1 %\n", "expected 'saving of OPTION over OPTION'"},
       {"[claim c]\nsays = saving of bb over a = 30 % +- 1 %\n", "2:18: no option 'bb'"},
@@ -395,13 +395,13 @@ static void test_bad_input(void **state) {
       {"[claim c]\nsays = b.tco = 3 USD +- -1 USD\n", "is below zero"},
       {"[claim c]\nshows = b.tco\n", "nothing to audit"},
       {"[claim c]\nsays = b.concurrency / a.concurrency = 1.6 +- 0.1\n", "needs [workload] model"},
-      {"[claim together]\nsays = b.tco >= 3 USD\n", "is no name for a claim"},
+      {"[claim together]\nsays = b.tco >= 3 USD\n", "cannot be a claim's name"},
       {CLAIM "sezs = b\n", "unknown key 'sezs' in a claim"},
       {CLAIM "with.b.discont = 3 %\n", "unknown input 'discont'; did you mean 'discount'?"},
-      {CLAIM "with.b.discount = 120 %\n", "'120 %' leaves what 'b.discount' may be"},
-      {CLAIM "with.b.engineers = 2 FTE\n", "makes no sense without 'engineer_cost'"},
+      {CLAIM "with.b.discount = 120 %\n", "'120 %' is outside the allowed range of 'b.discount'"},
+      {CLAIM "with.b.engineers = 2 FTE\n", "has no meaning without 'engineer_cost'"},
       {CLAIM "with.electricity_price = 0.2 USD/kWh\nwith.a.electricity_price = 0.3 USD/kWh\n",
-       "contradicts 'with.electricity_price = 0.2 USD/kWh' in line 3: both are of 'a'"},
+       "contradicts 'with.electricity_price = 0.2 USD/kWh' in line 3: both apply to 'a'"},
       {CLAIM "with.b.throughput = 9000 token/s\n[free]\nb.throughput = 1 .. 8000 token/s\n",
        "contradicts the free range in line 5"},
       {CLAIM "with.b.discount = times -1\n", "must not be below zero"},
@@ -412,11 +412,11 @@ static void test_bad_input(void **state) {
       {CLAIM "[free]\nb.throughput = 2000 .. inf token/s\n", "with a number at either end"},
       {CLAIM "[free]\nb.throughput = 3000 .. 2000 token/s\n", "is not below its high end"},
       {CLAIM "[free]\nb.throughput = 2000 .. 3000 W\n", "token/s"},
-      {CLAIM "[free]\nb.discount = 0 .. 140 %\n", "goes beyond the limits of 'discount'"},
+      {CLAIM "[free]\nb.discount = 0 .. 140 %\n", "exceeds the limits of 'discount'"},
       {CLAIM "[free]\nc.discount = 0 .. 40 %\n", "there is no option 'c'"},
       {CLAIM "[free]\nb.discont = 0 .. 40 %\n", "unknown key 'discont' in [free]"},
-      {CLAIM "[free]\naccelerators = 8 .. 80 gpu\n", "is a whole number: it cannot be free"},
-      {CLAIM "[free]\ncolo_power = 0 .. 1\n", "is a choice: it cannot be free"},
+      {CLAIM "[free]\naccelerators = 8 .. 80 gpu\n", "is a whole number, which cannot be free"},
+      {CLAIM "[free]\ncolo_power = 0 .. 1\n", "is a choice, which cannot be free"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct scenario_fixture fixture;
@@ -431,8 +431,8 @@ static void test_bad_input(void **state) {
   }
 }
 
-// What 31 % is with cheaper and with dearer power is the same without power and far from it with
-// much: the way there leads over a ridge.
+// The saving is 31 % at both the lower and the higher electricity price if power is free and, far
+// from there, if it is expensive: the way between leads over a ridge.
 static void test_two_valleys(void **state) {
   (void)state;
   struct scenario_fixture fixture;

@@ -1,5 +1,4 @@
-// The throughputs at other batches that a record has, for one device each. Run in the repository's
-// root.
+// The throughputs at other batches in a record, per device. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/batch_curve.h"
@@ -11,7 +10,7 @@ static const char machine[] =
     "[option machine]\naccelerator = cpu\naccelerators = 1\naccelerators_per_node = 1\n"
     "rental_rate = 0.1 USD/gpu/h\n";
 
-// As if each result had been measured on so many devices together.
+// As if each result had been measured on that many devices together.
 static void share(const struct measurement_record *record, int devices) {
   for (size_t i = 0; i < record->count; i++)
     record->results[i].shard.of = devices;
@@ -33,7 +32,7 @@ static void test_devices(void **state) {
   for (size_t i = 0; i < alone.count; i++)
     expect_near(shared.points[i].throughput, alone.points[i].throughput / 2, 1e-12, "a device's");
 
-  // One more device than the option's own result: no batch of the same curve.
+  // One more device than the option's own result: not a batch of the same curve.
   for (size_t i = 0; i < option->record->record->count; i++)
     if (&option->record->record->results[i] != option->record)
       option->record->record->results[i].shard.of = 3;

@@ -1,5 +1,5 @@
-// The views of finance against worked examples that others published, each named; the horizons of
-// 1 to 7 years, and periods shorter than a year. Run in the repository's root.
+// The finance views compared with published worked examples, each with its source; horizons of 1 to
+// 7 years, and periods shorter than a year. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/comparison.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// An option whose capital expenditure is all that it costs: the price of one accelerator, given
-// behind it, and whatever a view needs.
+// An option that costs nothing but its capital expenditure: the price of one accelerator, appended
+// to this text, and whatever a view needs.
 static const char one_asset[] = "[scenario]\n"
                                 "title = One asset\n"
                                 "date = 2026-11-01\n"
@@ -42,7 +42,7 @@ static double item(const struct scenario *scenario, const char *name, int period
          unit_factor(&scenario->model->declarations[d].unit);
 }
 
-// Published figures are rounded: what is computed must round to the same.
+// Published figures are rounded: the computed value must round to the same.
 static void expect_rounded(double got, double published, int decimals, const char *what) {
   double half = 0.5 * pow(10, -decimals) * (1 + 1e-9);
   if (!(fabs(got - published) <= half))
@@ -192,8 +192,7 @@ static void published_paybacks(void **state) {
 }
 
 // Excel's NPV, second example: 8 % a year, 40,000 now, then 8,000, 9,200, 10,000, 12,000, 14,500:
-// worth 1,922.06. Here one option
-// is the outlay and the other pays what is saved.
+// value 1,922.06. Here one option is the outlay and the other pays what is saved.
 static void difference_of_options(void **state) {
   (void)state;
   static const char flows[] =
@@ -249,7 +248,7 @@ static void expect_checks(const struct scenario *scenario, const char *what) {
       fail_msg("%s: %s is %g", what, checks[i], item(scenario, checks[i], 0));
 }
 
-// Nothing that grows, ramps or is discounted: a year's months are its year.
+// Nothing that grows, ramps or is discounted: a year's months add up to its year.
 static const char *const sums[] = {
     "cash",           "tokens",    "book_depreciation", "tax_depreciation", "tax_shield",
     "loan_principal", "it_energy", "support_cost",      "after_tax_cash"};
@@ -314,7 +313,7 @@ static void ramp_serves_its_share(void **state) {
   }
 }
 
-// A lease that is not given its payment repays the hardware, whatever its term and the periods.
+// A lease without a given payment repays the hardware, whatever its term and the periods.
 static void lease_repays_the_hardware(void **state) {
   (void)state;
   static const char *const terms[] = {"1 month", "7 month", "1 yr", "3.5 yr", "50 month", "9 yr"};
@@ -329,7 +328,7 @@ static void lease_repays_the_hardware(void **state) {
                terms[i]);
       start(&fixture, text, option);
       expect_near(item(fixture.scenario, "right_of_use", 0), 40000, 1e-12, option);
-      // At the lease's own rate it costs what the purchase does.
+      // At the lease's own rate, it costs the same as the purchase.
       expect_near(item(fixture.scenario, "lease_npv", 0), item(fixture.scenario, "npv_cost", 0),
                   1e-9, option);
       assert_true(fabs(item(fixture.scenario, "check_lease", 0)) < 1e-12);
@@ -348,13 +347,13 @@ static const struct {
     {"period = 3 USD", "list_price = 1 USD", "USD"},
     {"", "list_price = 1 USD\nperiod = 1 month", "'period' is computed, not given"},
     {"", "list_price = 1 USD\nbonus_depreciation = 40 %",
-     "'bonus_depreciation' means nothing to option 'a' without 'tax_rate'"},
+     "'bonus_depreciation' has no effect on option 'a' without 'tax_rate'"},
     {"[common]\nloan_rate = 4 %/yr", "list_price = 1 USD",
-     "'loan_rate' means nothing without 'loan_share', which no option has"},
+     "'loan_rate' has no effect without 'loan_share', which no option has"},
     {"", "list_price = 1 USD\nloan_share = 10 %\nloan_rate = 5 %/yr",
      "option 'a' needs 'loan_term' (yr)"},
     {"", "list_price = 1 USD\nlease_term = 3 yr",
-     "'lease_term' means nothing to option 'a' without 'lease_rate'"},
+     "'lease_term' has no effect on option 'a' without 'lease_rate'"},
     {"", "list_price = 1 USD\nlease_rate = 0 %/yr\nlease_term = 3 yr",
      "'lease_rate' must be above 0 %/yr"},
     {"", "rental_rate = 1 USD/h\nlease_rate = 3 %/yr\nlease_term = 3 yr",

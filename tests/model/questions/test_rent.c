@@ -1,4 +1,4 @@
-// Rent or own against sums done by hand. Run in the repository's root.
+// Rent or own compared with sums done by hand. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/rent.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Owning 8 at 10,000 USD, 1 kW each at 0.10 USD/kWh for 26,280 h: 80,000 + 21,024 USD. They make
+// Owning 8 at 10,000 USD, 1 kW each at 0.10 USD/kWh for 26,280 h: 80,000 + 21,024 USD. They produce
 // 1,000 token/s half of the time: 378,432 Mtok. Used: 8 x 26,280 / 2 = 105,120 accelerator-hours.
 static const char owned[] =
     "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 3 yr\n"
@@ -36,19 +36,19 @@ static const struct expected cases[] = {
      101024. / 210240},
     {"", "reserved = 1 USD/gpu/h", 8, 210240, 0, 210240, 0.5 * 101024 / 210240,
      80000. / (5840 - 584), 101024. / 210240},
-    // A tenth of an engineer, licences and a port are paid either way.
+    // A tenth of an engineer, licenses and a port are paid either way.
     {"engineers = 0.1 FTE\nengineer_cost = 100000 USD/yr\nmigration_cost = 500 USD\n"
      "software_licence = 100 USD/gpu/yr\n",
      "on_demand = 1 USD/gpu/h", 8, 105120, 32900, 138020, 0.5 * 101024 / 105120,
      80000. / (2920 - 584), 101024. / 105120},
-    // Idle at 200 W: 400 W on average come and go with the load, 8,409.60 USD of them.
+    // Idle at 200 W: on average 400 W depend on the load, 8,409.60 USD of them.
     {"idle_power = 200 W\n", "on_demand = 1 USD/gpu/h", 8, 105120, 0, 105120,
      0.5 * (92614.4 - 8409.6) / (105120 - 8409.6), 80000. / (2920 - 12614.4 / 36),
      92614.4 / 105120},
-    // Terms are paid to their end: two of them for three years at 1.5.
+    // Terms are paid to their end: two three-year terms for 1.5 years.
     {"horizon = 1.5 yr\n", "three_years = 0.4 USD/gpu/h", 8, 210240, 0, 84096, 0.5 * 90512 / 84096,
      NAN, 90512. / 210240},
-    // A year of linear ramp costs half a year of tokens, and the rent of as many hours.
+    // A year of linear ramp costs half a year of tokens, and the rent for as many hours.
     {"ramp = 12 month\n", "on_demand = 1 USD/gpu/h", 8, 87600, 0, 87600, 0.5 * 101024 / 87600, NAN,
      101024. / 87600},
     {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 84096, 0, 84096, 0.5 * 101024 / 84096,
@@ -116,7 +116,8 @@ static void test_levelised_term(void **state) {
   scenario_fixture_end(&f);
 }
 
-// Half as fast: 16 for the same tokens, in nodes of 8; for the hours used just as many hours.
+// Half as fast: 16 for the same tokens, in nodes of 8; for the hours used, the same number of
+// hours.
 static void test_rented_option(void **state) {
   (void)state;
   struct scenario_fixture f;
@@ -135,7 +136,7 @@ static void test_rented_option(void **state) {
   scenario_fixture_end(&f);
 }
 
-// With an item that is not affine in the load the root is searched for: tco at u is 101,024 +
+// With an item that is not affine in the load, the root is found by search: tco at u is 101,024 +
 // 40,000 u^2, the rent 210,240 u. 40,000 u^2 - 210,240 u + 101,024 = 0.
 static void test_searched_utilization(void **state) {
   (void)state;
@@ -147,7 +148,7 @@ static void test_searched_utilization(void **state) {
            owned);
   const struct rent_answer *answer = answer_of(&f, text, "q");
   const struct rent_cost *cost = &answer->costs[0];
-  // The item is paid by who rents as well, as it stands: 10,000 USD.
+  // The renter pays the item as well, unchanged: 10,000 USD.
   const double b = 210240, c = 101024 - 10000;
   assert_false(cost->is_closed);
   expect_near(cost->beside, 10000, 1e-9, "the item, rented too");
@@ -159,22 +160,24 @@ static void test_searched_utilization(void **state) {
 static const struct {
   const char *text, *error;
 } refusals[] = {
-    {"[rent q]\n", "has nothing to set owning against"},
+    {"[rent q]\n", "has nothing to compare owning with"},
     {"[rent q]\nown = owm\non_demand = 1 USD/gpu/h\n", "no option 'owm'; did you mean 'own'?"},
     {"[rent q]\non_demnd = 1 USD/gpu/h\n", "unknown key 'on_demnd' in [rent q]; did you mean"},
     {"[rent q]\non_demand = 1\n", "has no unit"},
     {"[rent q]\non_demand = 0 USD/gpu/h\n", "on_demand must be above 0"},
     {"[rent q]\non_demand = -2 USD/gpu/h\n", "on_demand must be above 0"},
-    {"[rent q]\non_demand = 1e308 USD/gpu/h\n", "'1e308 USD/gpu/h' is more than can be added up"},
+    {"[rent q]\non_demand = 1e308 USD/gpu/h\n", "'1e308 USD/gpu/h' is too large to add up"},
     {"[rent q]\non_demand = 1 USD/node/h\n", "wrong unit"},
-    {"[rent q]\non_demand = pr138\n", "price 'pr138' is of 'h100-sxm5-80', not of 'h200-sxm-141'"},
-    {"[rent q]\none_year = pr136\n", "price 'pr136' (on_demand) is no hourly rent for one_year"},
-    {"[rent q]\non_demand = pr002\n", "(purchase) is no hourly rent"},
+    {"[rent q]\non_demand = pr138\n",
+     "price 'pr138' is for 'h100-sxm5-80', not for 'h200-sxm-141'"},
+    {"[rent q]\none_year = pr136\n",
+     "price 'pr136' (on_demand) is not an hourly rent for one_year"},
+    {"[rent q]\non_demand = pr002\n", "(purchase) is not an hourly rent"},
     {"[rent q]\ncloud = own\n",
-     "option 'own' is owned: cloud wants one that is rented at one rate"},
+     "option 'own' is owned: 'cloud' must name an option rented at a single rate"},
     {"[rent q]\nown = cloud\non_demand = 1 USD/gpu/h\n[option cloud]\naccelerator = h100-sxm5-80\n"
      "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
-     "option 'cloud' is rented: own wants an owned one"},
+     "option 'cloud' is rented: 'own' must name an owned option"},
     {"[rent q]\non_demand = 1 USD/gpu/h\n[option two]\naccelerator = h100-sxm5-80\n"
      "accelerators = 8\nlist_price = 1 USD\nthroughput = 1 token/s\n",
      "[rent q] needs 'own = ID'"},

@@ -1,6 +1,6 @@
-// A portfolio's numbers, worked out by hand: what the programme is given, the split, and what every
-// constraint costs. The programme itself is held against enumeration in test_allocation. Run in the
-// repository's root.
+// A portfolio's numbers, worked out by hand: the input of the integer program, the split, and the
+// cost of every constraint. test_allocation compares the program itself with enumeration. Run in
+// the repository's root.
 //
 // A node of `x` (8 accelerators of 1,000 USD) serves 800 token/s of `big` and 1,600 of `small`, one
 // of `y` (8 of 1,500 USD) 1,600 token/s of either; `y` needs an engineer at 2,000 USD a year.
@@ -27,7 +27,7 @@ static const char head[] =
     "[option y]\naccelerator = mi325x-256\nlist_price = 1500 USD\nthroughput = 1 token/s\n"
     "engineers = 1 FTE\n";
 
-// `big` and `small` ask for so many token/s, and what is in `more`.
+// `big` and `small` ask for that many token/s; `more` is appended.
 static const struct route_answer *ask(struct scenario_fixture *fixture, double big, double small,
                                       const char *more_big, const char *more_small,
                                       const char *rest) {
@@ -90,7 +90,7 @@ static void test_prices(void **state) {
       {"", "", "[supply y]\nstock = 8 gpu\n", "stock of y", 48000, 46000},
       {"", "", "[supply y]\nstock = 15 gpu\n", "stock of y", 48000, 46000},
       {"", "", "[supply y]\nstock = 16 gpu\n", "stock of y", 46000, 46000},
-      // Of 5,600 token/s 3,920 on x: more than two nodes of it serve.
+      // 3,920 of 5,600 token/s on x: more than two of its nodes serve.
       {"", "", "[portfolio]\nminimum_share.nvidia = 70 %\n", "minimum share of nvidia", 48000,
        46000},
       {"", "", "[portfolio]\nminimum_share.nvidia = 40 %\n", "minimum share of nvidia", 46000,
@@ -121,13 +121,13 @@ static void test_prices(void **state) {
   }
 }
 
-// Nothing serves all; one constraint is in the way, and leaving out others does not help.
+// Nothing serves all of it; one constraint is in the way, and leaving out others does not help.
 static void test_infeasible(void **state) {
   (void)state;
   static const struct {
     const char *big, *rest, *culprit;
     double without;
-    bool alone; // nothing else helps, parts of nodes aside
+    bool alone; // nothing else helps, apart from fractional nodes
   } cases[] = {
       {"", "[portfolio]\nbudget = 45999 USD\n", "budget", 46000, true},
       {"", "[portfolio]\ncapex_budget = 39999 USD\n", "capex budget", 46000, true},
@@ -165,10 +165,10 @@ static void test_barriers(void **state) {
   assert_int_equal(route_pair_of(answer, 0, 0)->barriers, ROUTE_NOT_READY);
   assert_int_equal(route_pair_of(answer, 0, 1)->barriers, 0);
   assert_int_equal(route_pair_of(answer, 1, 0)->barriers, ROUTE_TOO_LARGE);
-  // A throughput typed for the scenario's own model says nothing about another.
+  // A throughput typed for the scenario's own model says nothing about another model.
   assert_int_equal(route_pair_of(answer, 2, 0)->barriers, ROUTE_NO_THROUGHPUT);
   assert_int_equal(route_pair_of(answer, 3, 0)->barriers, 0);
-  assert_non_null(strstr(route_pair_of(answer, 1, 0)->why, "does not fit into 8 of 141 GB"));
+  assert_non_null(strstr(route_pair_of(answer, 1, 0)->why, "does not fit in 8 with 141 GB"));
   scenario_fixture_end(&fixture);
 }
 
@@ -184,7 +184,7 @@ static void test_bad_input(void **state) {
       {"split = 2\n", "", "expected yes or no"},
       {"context = 0\n", "", "expected a positive whole number"},
       {"kv = fp7\n", "", "unknown precision 'fp7'"},
-      {"", "[demand none]\ntokens = 0 token/month\n", "a demand of no tokens asks for nothing"},
+      {"", "[demand none]\ntokens = 0 token/month\n", "a demand must be above zero tokens"},
       {"", "[demand less]\ntokens = -1 token/month\n", "tokens cannot be negative"},
       {"", "[demand what]\nmodel = llama-2-70b\n", "needs 'tokens'"},
       {"", "[demand what]\ntokens = 1e9\n", "unit"},
@@ -193,10 +193,10 @@ static void test_bad_input(void **state) {
       {"", "[supply y]\nstock = 7 gpu\n", "less than one purchase unit of 8"},
       {"", "[supply z]\nstock = 7 gpu\n", "there is no option 'z'"},
       {"", "[supply y]\nstok = 7 gpu\n", "did you mean 'stock'?"},
-      {"", "[portfolio]\nbudget = 0 USD\n", "a budget of nothing"},
+      {"", "[portfolio]\nbudget = 0 USD\n", "a budget must be above zero"},
       {"", "[portfolio]\nbudget = -1 USD\n", "budget cannot be negative"},
-      {"", "[portfolio]\nminimum_share.intel = 20 %\n", "no option is of vendor 'intel'"},
-      {"", "[portfolio]\nminimum_share.amd = 120 %\n", "at most 100 %"},
+      {"", "[portfolio]\nminimum_share.intel = 20 %\n", "no option belongs to vendor 'intel'"},
+      {"", "[portfolio]\nminimum_share.amd = 120 %\n", "from 0 % to 100 %"},
       {"", "[portfolio]\nminimum_share.amd = 60 %\nminimum_share.nvidia = 50 %\n",
        "add up to 110 %"},
       {"", "[portfolio]\nshare_of = watts\n", "expected tokens, accelerators or cost"},
@@ -205,7 +205,7 @@ static void test_bad_input(void **state) {
       {"precision = fp7\n", "", "demand 'big': unknown precision 'fp7'"},
       {"evidence.x = tp0022\n", "", "has both 'throughput.x' and 'evidence.x'"},
       {"", "[demand d]\ntokens = 1 token/month\nevidence.x = tp0090\n",
-       "demand 'd': option 'x' states a throughput and names evidence"},
+       "demand 'd': option 'x' states a throughput and also names evidence"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0] && allocation_available(); i++) {
     struct scenario_fixture fixture;

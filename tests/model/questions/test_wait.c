@@ -1,4 +1,4 @@
-// Buy now or wait, against figures that can be worked out by hand. Run in the repository's root.
+// Buy now or wait, compared with figures worked out by hand. Run in the repository's root.
 //
 // Eight accelerators `a` of 1,000 USD serve 800 token/s; four of `b` at 1,500 USD do the same;
 // eight of `cloud` at 1 USD an hour as well. Power costs nothing and a node is one accelerator,
@@ -35,7 +35,7 @@ static const struct wait_answer *ask(struct scenario_fixture *fixture, const cha
                   &fixture->fixture.arena, &fixture->fixture.diagnostics);
 }
 
-// Both costs where nothing is uncertain.
+// Both costs if nothing is uncertain.
 static void expect_costs(const char *electricity, const char *common, const char *wait, double now,
                          double later) {
   struct scenario_fixture fixture;
@@ -69,19 +69,18 @@ static void test_by_hand(void **state) {
                8 * 9 * month + 8000 * 2.25 / 3);
   expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nprice_decline = 2 %/month\n", 8000,
                rent + 8000 * pow(0.98, 6) * used);
-  // Twice as fast for 1.2 times the price: four do.
+  // Twice as fast for 1.2 times the price: four are enough.
   expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nthroughput = 2\nprice = 1.2\n", 8000,
                rent + 4 * 1200 * used);
   expect_costs(free_power, "", "months = 6\nmeanwhile = 0.5 USD/Mtok\n", 8000,
                0.5e-6 * 800 * 3600 * 6 * month + 8000 * used);
-  // The delivery comes after the horizon: all is rented.
+  // The delivery comes after the horizon: everything is rented.
   expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nslip = 60 month\n", 8000, 8 * H);
 }
 
 static void test_residual(void **state) {
   (void)state;
-  // A fifth is left after three years: 8 % of the price is gone in 2.5 of them, at a fifteenth
-  // each.
+  // A fifth is left after three years: 2.5 of them use up 80 % x 2.5 / 3 of the price.
   expect_costs(free_power, "residual_value = 20 %", "months = 6\nmeanwhile = cloud\n", 8000 * 0.8,
                8 * 6 * month + 8000 * 0.8 * 2.5 / 3);
 }
@@ -119,7 +118,7 @@ static void test_latest_delivery(void **state) {
   assert_int_equal(answer->draws, 4096);
   expect_near(answer->later.right, latest / (24 * month), 2e-3, "share in which waiting is right");
   expect_near(answer->later.mean, 6000 + 12 * month * (0.36 - 6000 / H), 1e-5, "expected cost");
-  // Regret: half the width of what is beyond, times its share.
+  // Regret: half the width of the part beyond, times its share.
   const double slope = 0.36 - 6000 / H, beyond = 24 * month - latest;
   expect_near(answer->later.regret, slope * beyond * beyond / 2 / (24 * month), 5e-3, "regret");
   expect_near(answer->now.regret, slope * latest * latest / 2 / (24 * month), 5e-3,
@@ -150,7 +149,7 @@ static void test_month_at_which_it_pays(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// The scenario's own ranges count: the price of `a` decides, evenly between 500 and 1,500 USD.
+// The scenario's own ranges count: the price of `a` decides, uniform between 500 and 1,500 USD.
 static void test_ranges_of_the_scenario(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -171,15 +170,15 @@ static void test_bad_input(void **state) {
   } cases[] = {
       {"meanwhile = cloud\n", "needs 'months'"},
       {"months = -1\nmeanwhile = cloud\n", "months cannot be negative"},
-      {"months = 36\nmeanwhile = cloud\n", "the horizon has ended after 36 months"},
+      {"months = 36\nmeanwhile = cloud\n", "the horizon ends after 36 months"},
       {"months = 1.5\nmeanwhile = cloud\n", "expected a whole number of months"},
       {"months = 6 yr\nmeanwhile = cloud\n", "expected a whole number of months"},
       {"months = 6\n", "needs 'meanwhile'"},
       {"months = 6\nmeanwhile = b\n", "'b' is bought, not rented"},
-      {"months = 6\nmeanwhile = clout\n", "there is no option 'clout', and it is no price"},
+      {"months = 6\nmeanwhile = clout\n", "'clout' is neither an option nor a price"},
       {"months = 6\nmeanwhile = -1 USD/Mtok\n", "meanwhile cannot be negative"},
       {"months = 6\nmeanwhile = cloud\nsuccessor = mi500\n",
-       "there are no data of the successor 'mi500': add an [option mi500]"},
+       "there are no data for the successor 'mi500': add an [option mi500]"},
       {"months = 6\nmeanwhile = cloud\nsuccessor = cloud\n", "the successor 'cloud' is rented"},
       {"months = 6\nmeanwhile = cloud\nthroughput = 0\n", "throughput must be above zero"},
       {"months = 6\nmeanwhile = cloud\nslip = -1 month\n", "slip cannot be negative"},

@@ -1,5 +1,5 @@
-// Reports in other currencies than USD: which amounts are converted, that nothing but money
-// changes, what stands in for an input in USD, and what is refused. Run in the repository's root.
+// Reports in currencies other than USD: which amounts are converted, that only money changes, what
+// replaces an input in USD, and what is refused. Run in the repository's root.
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/range.h"
 #include "tests/support/scenario_fixture.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Line 16 of what a test adds to it stands in option b.
+// Line 16, the first that a test adds, is in option b.
 static const char base[] = "[scenario]\n"
                            "title = A test\n"
                            "date = 2026-11-01\n"
@@ -55,7 +55,7 @@ static char *replaced(const char *text, const char *from, const char *to, struct
   return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
-// Of option b unless the name says another, in the item's unit.
+// For option b unless the name says otherwise, in the item's unit.
 static double item(const struct scenario *scenario, const char *name) {
   const char *dot = strchr(name, '.');
   const struct option *option = &scenario->options[1];
@@ -83,10 +83,10 @@ static const struct {
     {"node_price = 500 USD/node", NULL, "node_price", 400},
     {"node_price_usd = 500 USD", NULL, "node_price", 400},
     {"migration_cost = 0 USD", NULL, "migration_cost", 0},
-    // What stands above goes before what stands below, whatever their currencies.
+    // The option's own value takes precedence over the common one, whatever their currencies.
     {"electricity_price = 0.2 EUR/kWh", NULL, "electricity_price", 0.2},
     {"electricity_price_usd = 0.2 USD/kWh", NULL, "electricity_price", 0.16},
-    // The catalogue's prices are in USD; a server's price contains the server.
+    // The catalogue's prices are in USD; a server's price includes the server.
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr017", NULL, "c.list_price", 25600},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027", NULL, "c.list_price", 51500},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027", NULL, "c.node_price", 0},
@@ -98,7 +98,7 @@ static const struct {
     {"[case moved]\nmigration_cost = 100 USD", "moved", "migration_cost", 80},
     {"[case moved]\nmigration_cost = 100 USD", NULL, "migration_cost", 0},
     {"[case moved]\nb.list_price = 10000 USD", "moved", "list_price", 8000},
-    // A line item of the user's own may speak of USD.
+    // A scenario's own line item may use USD.
     {"[item own]\nlabel = Own\nunit = EUR\ngroup = capex\nformula = 500 USD / exchange_rate", NULL,
      "own", 400},
     {"[free]\nb.migration_cost = 100 .. 300 USD", NULL, "migration_cost", 160},
@@ -159,13 +159,13 @@ static void an_old_rate_warns(void **state) {
   }
 }
 
-// ---- nothing but money changes
+// ---- only money changes
 
 static int power_of_money(const struct declaration *item) {
   return dimension_money(item->unit.dimension);
 }
 
-// Checks are differences of nearly equal amounts, flags and counts around zero.
+// Checks are differences of nearly equal amounts, flags and counts near zero.
 static bool is_close(double got, double expected, bool is_check) {
   if (isnan(expected))
     return isnan(got);
@@ -209,7 +209,7 @@ static size_t compare_scenarios(const struct scenario *usd, const struct scenari
   return compared;
 }
 
-// The same scenario with all that it says in USD, in a report in another currency.
+// The same scenario, with all its amounts in USD, as a report in another currency.
 static void in_other_currency(const char *path, const char *currency, double rate) {
   char *whole = realpath(path, NULL), text[1024];
   assert_non_null(whole);
@@ -247,7 +247,7 @@ static void a_currency_divides_money_and_nothing_else(void **state) {
 
 // ---- questions
 
-// What a vendor says in USD holds in a report in EUR exactly where it holds in one in USD.
+// A vendor's claim in USD holds in a report in EUR exactly if it holds in one in USD.
 static const struct {
   const char *says;
   bool holds;
@@ -283,7 +283,7 @@ static void claims_in_usd_hold_at_the_rate(void **state) {
   }
 }
 
-// What the catalogue publishes in USD stands beside an amount in that amount's own currency.
+// Published prices in USD are shown beside an amount in that amount's own currency.
 static void published_prices_are_in_the_inputs_currency(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -300,7 +300,7 @@ static void published_prices_are_in_the_inputs_currency(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// A walk-away price comes in the currency in which the vendor names the price.
+// A walk-away price is in the currency in which the vendor states the price.
 static void prices_are_solved_for_in_their_currency(void **state) {
   (void)state;
   static const struct {
@@ -340,7 +340,7 @@ static void a_target_in_usd_follows_the_rate(void **state) {
   const struct solve_answer *answer =
       solve_ask(fixture.scenario, &question, arena, &fixture.fixture.diagnostics);
   expect_error(&fixture.fixture, "a target in USD", "");
-  assert_int_equal(answer->count, 0); // all of b is in USD: no rate changes what it costs in USD
+  assert_int_equal(answer->count, 0); // all of b is in USD: no rate changes its cost in USD
   scenario_fixture_end(&fixture);
 }
 
@@ -366,7 +366,7 @@ static void rents_in_usd_are_converted(void **state) {
   }
 }
 
-// Prices in USD fall, and grow, as those in the report's currency do.
+// Prices in USD fall and grow like those in the report's currency.
 static void waiting_costs_the_same_in_another_currency(void **state) {
   (void)state;
   char *whole = realpath("examples/wait.ini", NULL), text[1024];
@@ -414,15 +414,14 @@ static void a_range_goes_where_the_amount_is(void **state) {
 // ---- refused
 
 static const struct {
-  const char *from, *to, *expected; // in `base`; from NULL: `to` stands below
+  const char *from, *to, *expected; // in `base`; from NULL: `to` follows it
 } refused[] = {
     {"currency = EUR", "currency = ERU", "4:12: unknown currency 'ERU'"},
     {"currency = EUR", "currency = eur", "did you mean 'EUR'?"},
     {"currency = EUR", "currency = euro", "4:12: unknown currency 'euro'"},
-    {"currency = EUR\n", "", "4:1: the report is in USD: 'exchange_rate' means nothing without"},
+    {"currency = EUR\n", "", "4:1: the report is in USD: 'exchange_rate' has no effect without"},
     {"currency = EUR\n", "",
-     "amounts are in USD here, not EUR: convert them first, or let "
-     "[scenario] say 'currency = EUR'"},
+     "amounts here are in USD, not EUR: convert them first, or set 'currency = EUR' in [scenario]"},
     {"currency = EUR", "currency = USD", "5:1: the report is in USD"},
     {"exchange_rate = 1.25 USD/EUR\nexchange_rate.source = the treasury's\n"
      "exchange_rate.date = 2026-10-01\n",
@@ -434,14 +433,14 @@ static const struct {
     {"1.25 USD/EUR", "0.80 EUR/USD", "5:22: wrong unit 'EUR/USD'"},
     {"1.25 USD/EUR", "1.25 USD/GBP", "wrong unit 'USD/GBP'"},
     {"1.25 USD/EUR", "1.25", "5:17: '1.25' has no unit"},
-    {"20000 EUR", "20000 GBP", "16:20: amounts are in EUR here, not GBP"},
+    {"20000 EUR", "20000 GBP", "16:20: amounts here are in EUR, not GBP"},
     {"20000 EUR", "20000", "expected a quantity such as '100 EUR/gpu'"},
     {NULL, "list_price_usd = 20000 USD", "20:1: both 'list_price' and 'list_price_usd' are given"},
     {NULL, "node_price_usd = 20000 EUR",
      "20:18: 'node_price_usd' is in USD: write 'node_price = 20000 EUR'"},
     {NULL, "[case c]\nb.list_price = 20000 EUR",
-     "21:16: case 'c' has 'list_price' of option 'b' in another currency than case 'base'"},
-    {NULL, "[case c]\na.list_price = 20000 USD", "in another currency than case 'base'"},
+     "21:16: case 'c' gives 'list_price' of option 'b' in a different currency than case 'base'"},
+    {NULL, "[case c]\na.list_price = 20000 USD", "in a different currency than case 'base'"},
     {NULL, "[item own]\nlabel = Own\nunit = USD\ngroup = capex\nformula = 5 USD",
      "22:8: a capex item is in EUR, not USD: divide amounts in USD by exchange_rate"},
     {NULL, "[item own]\nlabel = Own\nunit = EUR/yr\ngroup = opex\nformula = 5 USD/yr",

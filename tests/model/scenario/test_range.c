@@ -44,18 +44,18 @@ static const struct {
     {"[range]\npue = 1.3\n", "19:7: expected a distribution such as triangular"},
     {"[range]\npue = uniform(1, 2)\npue = uniform(1, 3)\n", "20:1: key 'pue' was already given"},
     {"[range]\nlist_price = uniform(1, 2) USD\n",
-     "19:1: no option takes a common 'list_price': say which option's, a.list_price or b.list_pr"},
+     "19:1: no option uses a common 'list_price': name the option, a.list_price or b.list_pr"},
     {"[range]\nidle_power = uniform(100, 200) W\n",
      "19:1: a range on 'idle_power', which option 'a' otherwise computes: give it a value"},
     {"[range]\na.idle_power = uniform(100, 200) W\n",
      "19:1: a range on 'idle_power', which option 'a' otherwise computes"},
     {"[range]\na.demand = uniform(1, 2) Mtok/yr\n", "19:1: option 'a' has no 'demand'"},
-    {"[range]\ndemand = uniform(1, 2) Mtok/yr\n", "19:1: no option takes a common 'demand'"},
+    {"[range]\ndemand = uniform(1, 2) Mtok/yr\n", "19:1: no option uses a common 'demand'"},
     {"[range]\na.decode_throughput = uniform(1, 2) token/s\n",
      "19:1: option 'a' has no 'decode_throughput'"},
     {"[range]\npue = from measurement\n", "19:1: only OPTION.decode_throughput"},
     {"[range]\na.load_power = from measurement\n",
-     "19:1: 'load_power' of option 'a' does not come from a record"},
+     "19:1: 'load_power' of option 'a' does not come from a probe record"},
     {"[range]\na.engineers = uniform(0, 2) FTE\n",
      "19:1: option 'a' may have 'engineers' and so needs 'engineer_cost'"},
     {"[range x]\n", "18:1: [range] takes no name"},
@@ -87,7 +87,7 @@ static const struct {
     {"[correlate]\npue, utilization = 0.3\nutilization, pue = 0.4\n",
      "24:1: 'pue' and 'utilization' are correlated twice: 0.4 here and 0.3 in line 23"},
     {"[correlate]\npue, utilization = 0.5\nutilization, a.discount = 0.5\npue, a.discount = -0.9\n",
-     "25:1: 'pue' and 'a.discount' cannot have the correlation -0.9 beside the ones above"},
+     "25:1: 'pue' and 'a.discount' cannot have the correlation -0.9 with the ones above"},
     {"[correlate]\npue, a.discount = 0.9\nutilization, a.discount = 0.9\n",
      "24:1: 'utilization' and 'a.discount' cannot have the correlation 0.9"},
     {"[correlate]\npue, a.discount = 1\nutilization, a.discount = 1\npue, utilization = 0.5\n",
@@ -95,7 +95,8 @@ static const struct {
     {"[correlate x]\n", "22:1: [correlate] takes no name"},
 };
 
-// What only goes together as a whole does, in any order; and so does going entirely together.
+// Correlations that are only consistent as a whole are accepted, in any order; so is full
+// correlation.
 static const char *const accepted[] = {
     "[correlate]\npue, utilization = 0.9\nutilization, a.discount = 0.9\npue, a.discount = 0.9\n",
     "[correlate]\npue, utilization = 1\nutilization, a.discount = 1\npue, a.discount = 1\n",
@@ -154,8 +155,8 @@ static int range_of(const struct scenario_fixture *fixture, size_t option, const
   return option_range(scenario, &scenario->options[option], model_find(scenario->model, input));
 }
 
-// Which range an option's input has: its own before the common one, none where its value is its own
-// or the case's.
+// Which range an option's input has: its own before the common one; none if its value is its own or
+// the case's.
 static void test_which_range(void **state) {
   (void)state;
   static const char ranges[] =
@@ -195,7 +196,7 @@ static void test_which_range(void **state) {
   }
 }
 
-// Ranges change no value: all items of the example with them are those of the one without.
+// Ranges change no value: all items of the example with ranges equal those of the one without.
 static void test_values_stay(void **state) {
   (void)state;
   struct scenario_fixture with, without;
@@ -213,7 +214,7 @@ static void test_values_stay(void **state) {
         assert_true(option_value(with.scenario, a, d, t) ==
                     option_value(without.scenario, b, d, t));
     }
-  // And every value is one that its range holds possible.
+  // And its range allows every value.
   for (size_t o = 0; o < 2; o++)
     for (int d = 0; d < model->count; d++) {
       const struct option *option = &with.scenario->options[o];
@@ -262,8 +263,8 @@ static void test_from_measurement(void **state) {
   fixture_end(&fixture);
 }
 
-// Of 28 devices that differ, the made-up ones of examples/fleet, the spread is theirs, with the same
-// standard deviation; of watts when idle nothing is known.
+// With 28 devices that differ, the made-up ones of examples/fleet, the spread is theirs, with the
+// same standard deviation; for idle watts nothing is known.
 static void test_measured_devices(void **state) {
   (void)state;
   static const struct {

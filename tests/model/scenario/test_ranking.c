@@ -1,4 +1,5 @@
-// Who is ranked, who is the cheapest, what is saved, what is a tie. Run in the repository's root.
+// Which options are ranked, which is the cheapest, what is saved, what is a tie. Run in the
+// repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "model/scenario/ranking.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Rent alone: an option's cost is its rent over its throughput, and eight accelerators of 1,000
+// Rent only: an option's cost is its rent over its throughput, and eight accelerators of 1,000
 // token/s serve 126,144 Mtok a year.
 static const char common[] = "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 1 yr\n"
                              "[common]\naccelerators = 8\naccelerators_per_node = 8\n"
@@ -21,15 +22,16 @@ static const char common[] = "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon 
 #define BF16             "precision = bf16\n"
 #define DEMAND           "demand = 120000 Mtok/yr\n"
 
-#define UNLIKE      "another workload than the baseline's: precision: "
-#define UPPER_BOUND "its throughput is of decoding alone, an upper bound"
-#define OF_AN_UPPER "the baseline's throughput is of decoding alone, an upper bound"
-#define NONE_UNLIKE "nobody: the throughputs are of unlike kinds"
+#define UNLIKE      "its workload differs from that of the baseline: precision: "
+#define UPPER_BOUND "its throughput is decode only, an upper bound"
+#define OF_AN_UPPER "the baseline's throughput is decode only, an upper bound"
+#define NONE_UNLIKE "nobody: the throughputs are not comparable"
 #define NONE_SERVES "nobody: fewer than two options serve the demand"
 #define HALF_SERVED "at worst it serves 52.6 % of the demand"
 
-// The verdict as text: per option its id, * for the cheapest, the saving in % of one that is compared
-// with the baseline, and in brackets why it is not ranked. `how` is --mixed or the case's name.
+// The verdict as text: for each option its id, * for the cheapest, the saving in % if it is
+// compared with the baseline, and in brackets why it is not ranked. `how` is --mixed or the name of
+// a case.
 static const struct made {
   const char *what, *how, *options, *verdict;
 } made[] = {
@@ -66,8 +68,8 @@ static const struct made {
     {"a baseline that does not say, between two that are unlike", "",
      OPTION("a", SERVES("1000")) OPTION("b", SERVES("1250") FP8) OPTION("c", SERVES("2000") BF16)
          OPTION("d", SERVES("800")),
-     "a*, b 20 (another workload than c's: precision: bf16 and fp8), "
-     "c 50 (another workload than b's: precision: fp8 and bf16), d -25"},
+     "a*, b 20 (its workload differs from that of c: precision: bf16 and fp8), c 50 (its workload "
+     "differs from that of b: precision: fp8 and bf16), d -25"},
     {"decoding alone beside serving", "--mixed",
      OPTION("a", SERVES("1000")) OPTION("b", DECODES("4000")),
      "a, b (" UPPER_BOUND "); " NONE_UNLIKE},
@@ -148,7 +150,7 @@ static void test_made_cases(void **state) {
   }
 }
 
-// What --mixed allows is refused without it, so that nobody ranks it by accident.
+// What --mixed allows is refused without it, so that it is never ranked by accident.
 static void test_refused_without_mixed(void **state) {
   (void)state;
   static const char *const unlike[] = {
@@ -165,7 +167,8 @@ static void test_refused_without_mixed(void **state) {
   }
 }
 
-// Costs apart by the last bits are equal, wherever they stand; by more they are not.
+// Costs that differ only in the last bits are equal, wherever the options are listed; larger
+// differences count.
 static void test_ties(void **state) {
   (void)state;
   static const struct {

@@ -1,6 +1,6 @@
-// An option resolved by a function: what it yields for another case or workload is what a scenario
-// read with --case and --set has, to the bit; and what cannot be resolved is an error or a lack at
-// the user's own text. Run in the repository's root.
+// An option resolved by a function: the result for another case or workload equals that of a
+// scenario read with --case and --set, to the bit; and what cannot be resolved is an error, or a
+// lack reported at the user's own text. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "base/ini.h"
@@ -99,7 +99,7 @@ static void test_cases(void **state) {
   assert_true(cases > 20);
 }
 
-// Keys of a demand, and the same said with --set.
+// Keys of a demand, and the same given with --set.
 static const struct {
   const char *path, *option, *workload[2], *own[2], *settings[2];
 } amendments[] = {
@@ -162,7 +162,7 @@ static void test_amendments(void **state) {
       fail_msg("%s: %s", amendments[i].option, lack.why);
     const char *settings[16];
     memcpy(settings, amendments[i].settings, count * sizeof *settings);
-    // Options that are not asked about need a throughput in the reading all the same.
+    // The options that are not of interest also need a throughput in the reading.
     for (size_t o = 0; o < fixture.scenario->option_count; o++)
       if (o != (size_t)number)
         settings[count++] =
@@ -179,7 +179,7 @@ static const char head[] = "[scenario]\ntitle = T\nhorizon = 3 yr\ndate = 2026-1
                            "utilization = 70 %\n"
                            "[option x]\naccelerator = h200-sxm-141\nlist_price = 1000 USD\n";
 
-// Portfolios that are good as they stand, and fail for a demand; where the caret stands.
+// Portfolios that are valid by themselves and fail for a demand; the caret's place.
 static const struct {
   const char *text, *at, *message;
 } failures[] = {
@@ -200,7 +200,7 @@ static const struct {
     {"throughput = 1 token/s\n[demand d]\ntokens = 1 token/month\nload_power.x = 700\n", "700",
      "demand 'd': '700' has no unit"},
     {"throughput = 1 token/s\n[demand d]\ntokens = 1 token/month\nevidence.x = tp0022\n",
-     "evidence.x = tp0022", "demand 'd': option 'x' states a throughput and names evidence"},
+     "evidence.x = tp0022", "demand 'd': option 'x' states a throughput and also names evidence"},
     {"evidence = tp0022\n[demand d]\ntokens = 1 token/month\nevidence.x = tp9999\n", "tp9999",
      "demand 'd': no row 'tp9999'"},
     {"evidence = tp0022\n[demand d]\ntokens = 1 token/month\nevidence.x = tp0090\n", "tp0090",
@@ -255,7 +255,7 @@ static void test_places(void **state) {
   }
 }
 
-// Where an option has no throughput for a workload, nothing is an error: it is told why.
+// If an option has no throughput for a workload, that is not an error: the reason is returned.
 static const struct {
   const char *name, *value;
   enum lack_kind kind;
@@ -285,12 +285,12 @@ static void test_lacks(void **state) {
     expect_fragment(lack.why, lacks[i].why);
     expect_fragment(text_at(&fixture, lack.place), lack.kind == LACK_RATE ? "" : "tp0022");
   }
-  // The scenario itself is as it was.
+  // The scenario itself is unchanged.
   assert_string_equal(fixture.scenario->options[0].workload.values[WORKLOAD_MODEL], "llama-2-70b");
   scenario_fixture_end(&fixture);
 }
 
-// Out of reach of every batch: the rate is to blame, not the evidence.
+// Out of reach for every batch: the rate is to blame, not the evidence.
 static void test_rate(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -303,7 +303,7 @@ static void test_rate(void **state) {
                              &fixture.fixture.diagnostics));
   expect_error(&fixture.fixture, "5000 token/s", "");
   assert_int_equal(lack.kind, LACK_RATE);
-  expect_fragment(lack.why, "5000 token/s per user is above what was measured");
+  expect_fragment(lack.why, "5000 token/s per user is above the measured range");
   scenario_fixture_end(&fixture);
 }
 

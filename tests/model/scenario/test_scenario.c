@@ -132,13 +132,13 @@ static void test_precedence(void **state) {
   }
 }
 
-// `more` is appended to the base text, so that its first line is line 17, in [option b].
+// `more` is appended to the base text, so its first line is line 17, in [option b].
 static const struct {
   const char *more, *error;
 } refused[] = {
     {"discuont = 3 %\n", "17:1: unknown key 'discuont' in [option b]; did you mean 'discount'?"},
     {"capex = 3 USD\n", "17:1: 'capex' is computed, not given"},
-    {"evidence = tp0090\n", "17:1: option 'b' states a throughput and names evidence for one"},
+    {"evidence = tp0090\n", "17:1: option 'b' states a throughput and also names evidence for one"},
     {"price = pr001\n", "17:1: option 'b' has both 'price' and 'list_price'"},
     {"rental_rate = 2 USD/h\n", "15:14: option 'b' has both 'list_price' and 'rental_rate'"},
     {"decode_throughput = 9 token/s\n", "16:14: option 'b' has both 'throughput' and 'decode_thr"},
@@ -192,7 +192,7 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nthroughput = 1 token/s\n"
      "rental_rate = 2 USD/h\n",
      "19:1: option 'c' has both 'list_price' and 'rental_rate'"},
-    {"discount.source = a friend\n", "17:1: 'discount.source' belongs to a 'discount'"},
+    {"discount.source = a friend\n", "17:1: 'discount.source' needs a 'discount'"},
     {"list_price.quote = Q-118\n", "expected a quote's reference and its date"},
     {"list_price.date = soon\n", "expected a date"},
     {"decode_throughput = 9 token/s\n", "has both"},
@@ -231,7 +231,7 @@ static void test_bad_settings(void **state) {
   }
 }
 
-// What is common does not apply to a rented option; what it sets itself counts.
+// Common values do not apply to a rented option; its own settings count.
 static void test_rent(void **state) {
   (void)state;
   struct run run;
@@ -250,7 +250,7 @@ static void test_rent(void **state) {
   end(&run);
 }
 
-// What a server's or a rack's price contains is not said to be missing; what it does not contain
+// What a server's or a rack's price includes is not reported as missing; what it does not include
 // is.
 static void test_not_included(void **state) {
   (void)state;
@@ -322,7 +322,7 @@ static void test_grades(void **state) {
   end(&run);
 }
 
-// An empty value takes back what a file has inherited.
+// An empty value removes an inherited one.
 static void test_taken_back(void **state) {
   (void)state;
   struct run run;
@@ -394,7 +394,7 @@ static void test_all_errors_in_one_run(void **state) {
   end(&run);
 }
 
-// A horizon that is no whole number of years ends in a shorter period.
+// A horizon that is not a whole number of years ends in a shorter period.
 static void test_horizons(void **state) {
   (void)state;
   static const struct {

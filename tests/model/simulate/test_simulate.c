@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The sanitizers slow this down by an order of magnitude and more.
+// The sanitizers slow this down by more than an order of magnitude.
 #ifdef __SANITIZE_ADDRESS__
 enum { SLOW = true };
 #else
 enum { SLOW = false };
 #endif
 
-// A cost model of six plain numbers, in which an option's cost is what the test says.
+// A cost model of six plain numbers, in which the test defines an option's cost.
 #define INPUT(name, limits)                                                                        \
   "[input " name "]\nlabel = " name "\nunit = -\ngroup = g\ndefault = 0\n" limits
 static const char small_model[] =
@@ -31,7 +31,7 @@ static const char small_model[] =
                 "") "[item levelised_cost_per_mtok]\nlabel = L\nunit = -\ngroup = g\nformula = a\n"
                     "[item cost_per_mtok]\nlabel = C\nunit = -\ngroup = g\n";
 
-// One option or, with `second`, another one after it.
+// One option or, with `second`, two.
 static void start(struct scenario_fixture *fixture, const char *formula, const char *ranges,
                   const char *second) {
   char model[4096], text[2048];
@@ -105,8 +105,8 @@ static void test_pert_moments(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// Ishigami's function has indices in closed form (Ishigami and Homma, 1990), but no sine here: a
-// product has, too. f = a b: S_a = V_a mu_b^2 / V, T_a = (V_a mu_b^2 + V_a V_b) / V.
+// Ishigami's function has indices in closed form (Ishigami and Homma, 1990), but there is no sine
+// here: a product has them, too. f = a b: S_a = V_a mu_b^2 / V, T_a = (V_a mu_b^2 + V_a V_b) / V.
 static void test_influence_of_a_product(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -125,7 +125,7 @@ static void test_influence_of_a_product(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// The rank correlation that was asked for comes back, within three standard errors.
+// The requested rank correlation is found in the draws, within three standard errors.
 static void test_correlation(void **state) {
   (void)state;
   enum { N = 65536 };
@@ -143,7 +143,7 @@ static void test_correlation(void **state) {
         &fixture.fixture.arena, &fixture.fixture.diagnostics);
     assert_non_null(sampler);
     assert_int_equal(sampler->group_count, 1);
-    // Of uniforms, the correlation of ranks is that of the values.
+    // For uniforms, the correlation of ranks equals that of values.
     double sum = 0, a = 0, b = 0;
     for (uint64_t n = 0; n < N; n += VECTOR_BLOCK) {
       sampler_draw(sampler, SAMPLE_FIRST, 0, n, values);
@@ -161,7 +161,7 @@ static void test_correlation(void **state) {
   }
 }
 
-// A correlated sum of normals has a known deviation, and its inputs one share together.
+// A correlated sum of normals has a known deviation, and its inputs have one share together.
 static void test_correlated_sum(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -203,7 +203,7 @@ static void test_common_and_own(void **state) {
   expect_within(simulation->cheapest[1], 6. * 2 / 2 / 64, 0.005, "y is cheapest");
   expect_within(simulation->cheapest[0] + simulation->cheapest[1], 1, 1e-12, "all");
   scenario_fixture_end(&fixture);
-  // The option's own value stands where the range is of the common one, and the other way round.
+  // An option's own value stays if the range is of the common one, and vice versa.
   start(&fixture, "b", "[range]\nb = uniform(5, 9)\n", two);
   simulation = scenario_fixture_simulate(&fixture, &request);
   expect_near(simulation->outcomes[1].percentiles[0], 3, 1e-6, "y's own b");
@@ -215,7 +215,7 @@ static void test_common_and_own(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// Of equals each is the cheapest; what differs in the last bits only is equal.
+// Options with equal costs are all the cheapest; differences only in the last bits count as equal.
 static void test_ties(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -237,12 +237,12 @@ static void test_ties(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// Rent alone: 8 accelerators of 1,000 token/s serve 126,144 Mtok a year.
+// Rent only: 8 accelerators of 1,000 token/s serve 126,144 Mtok a year.
 static const char rented[] =
     "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 1 yr\n[common]\naccelerators = 8\n"
     "accelerators_per_node = 8\nutilization = 50 %\nrental_rate = 2 USD/gpu/h\n";
 
-// Who is ranked, and the cheapest, in which share of the draws; -1: never.
+// Which options are ranked, and the cheapest, in which share of the draws; -1: never.
 static const struct judged {
   const char *what, *options;
   double ranked[3], cheapest[3], undecided;
@@ -259,7 +259,7 @@ static const struct judged {
      {1, 0.5, 0},
      {0, 0.5, -1},
      0.5,
-     "in no draw does it serve the demand"},
+     "it does not serve the demand in any draw"},
     {"one is unlike all others",
      "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\nprecision = fp8\n"
      "[option b]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\nprecision = fp8\n"
@@ -268,7 +268,7 @@ static const struct judged {
      {1, 1, 0},
      {0.25, 0.75, -1},
      0,
-     "another workload than the baseline's: precision: fp8 and bf16"},
+     "its workload differs from that of the baseline: precision: fp8 and bf16"},
     {"nobody is like the baseline",
      "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
      "[option b]\naccelerator = h100-sxm5-80\ndecode_throughput = 1000 token/s\n"
@@ -277,7 +277,7 @@ static const struct judged {
      {1, 0, 0},
      {-1, -1, -1},
      1,
-     "the throughputs are of unlike kinds"},
+     "the throughputs are not comparable"},
 };
 
 static void test_who_is_ranked(void **state) {
@@ -304,7 +304,7 @@ static void test_who_is_ranked(void **state) {
   }
 }
 
-// Counts are whole, and at least 0.
+// Counts are integers, and at least 0.
 static void test_integers(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -317,7 +317,8 @@ static void test_integers(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// More draws of the same seed begin with the same ones; another range behind changes nothing.
+// More draws with the same seed begin with the same ones; adding another range after it changes
+// nothing.
 static void test_draws_belong_to_their_input(void **state) {
   (void)state;
   struct scenario_fixture one, two;
@@ -356,7 +357,7 @@ static void random_range(struct range *range, const struct declaration *input, s
       distribution_parse(text, range->place, input, &range->distribution, arena, diagnostics), 0);
 }
 
-// 1,000 problems: how often does a true value, drawn like the inputs, lie within P5 and P95?
+// 1,000 problems: how often is a true value, drawn like the inputs, within P5 and P95?
 static void test_coverage(void **state) {
   (void)state;
   int covered = 0, problems = SLOW ? 100 : 1000;
@@ -394,7 +395,7 @@ static void test_coverage(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// P50 and P90 of both costs and the saving, over seeds: Sobol's 16,384 draws are better than 50,000
+// P50 and P90 of both costs and the saving, over seeds: 16,384 Sobol draws are better than 50,000
 // random ones.
 static void test_convergence(void **state) {
   (void)state;
@@ -432,7 +433,7 @@ static void test_convergence(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// The standard error is about right: the means of many seeds scatter as it says.
+// The standard error is about right: the means of many seeds have that spread.
 static void test_standard_error(void **state) {
   (void)state;
   enum { SEEDS = 100 };
@@ -455,7 +456,7 @@ static void test_standard_error(void **state) {
   }
 }
 
-// A short run has regression on ranks instead: a monotone relation is found, however bent.
+// A short run uses regression on ranks instead: it finds a monotone relation, however nonlinear.
 static void test_few_draws(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -489,12 +490,13 @@ static void test_case_makes_certain(void **state) {
   const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_int_equal(simulation->group_count, 1);
   assert_int_equal(simulation->note_count, 1);
-  assert_string_equal(simulation->notes[0], "the range of 'electricity_price' has no effect: case "
-                                            "or --set give its value");
+  assert_string_equal(
+      simulation->notes[0],
+      "the range of 'electricity_price' has no effect: a case or --set gives its value");
   scenario_fixture_end(&fixture);
 }
 
-// A horizon may be uncertain, and longer than any the scenario itself has.
+// A horizon may be uncertain, and longer than any in the scenario.
 static void test_horizon(void **state) {
   (void)state;
   static const char text[] =
@@ -533,8 +535,9 @@ static void test_many_inputs(void **state) {
   struct simulate_request request = {.draws = 2048, .seed = 28};
   const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_int_equal(simulation->group_count, 90);
-  assert_string_equal(simulation->notes[0], "Sobol's sequence serves the first 64 ranges; the 26 "
-                                            "after them are drawn at random");
+  assert_string_equal(
+      simulation->notes[0],
+      "the Sobol sequence covers the first 64 ranges; the remaining 26 are drawn at random");
   expect_within(simulation->outcomes[29].mean, 91.5, 0.05, "the last option's cost");
   scenario_fixture_end(&fixture);
 }
@@ -558,7 +561,7 @@ static void test_bad_requests(void **state) {
        "'cost_per_mtok' of option 'x' has no finite value in draw "},
       {"[range]\na = discrete(0: 1, 2: 3)\nb = uniform(5, 6)\n",
        {.draws = 900, .seed = 29},
-       ": a = 0 , b = 5."},
+       ": a = 0, b = 5."},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct scenario_fixture fixture;
@@ -583,7 +586,7 @@ static const char *bad_draw_with(int threads, uint64_t seed) {
   return message;
 }
 
-// The first bad draw is named, whoever found one first.
+// The first bad draw is reported, whichever thread found one first.
 static void test_first_bad_draw(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 10; seed++) {

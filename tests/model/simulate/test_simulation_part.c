@@ -1,5 +1,5 @@
-// Parts of a simulation: the same answer however the work is shared out, and files that are no
-// parts. Run in the repository's root.
+// Parts of a simulation: the same answer however the work is divided, and files that are not parts.
+// Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "model/simulate/part.h"
@@ -30,7 +30,7 @@ static struct simulation_part *shard_of(struct scenario_fixture *fixture,
   struct simulation_part *part =
       simulate(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
   expect_error(&fixture->fixture, "shard", "");
-  // By way of a file, as it would be.
+  // Through a file, as in real use.
   const char *path = scenario_fixture_path(fixture, "part.json");
   FILE *file = fopen(path, "w");
   assert_int_equal(simulation_part_print(part, file), 0);
@@ -60,7 +60,7 @@ static void expect_same(const struct simulation *a, const struct simulation *b, 
   assert_true(a->undecided == b->undecided && a->done == b->done && !a->partial && !b->partial);
 }
 
-// Two that tie, one that serves the demand in some draws only, one that decodes alone.
+// Two that tie, one that serves the demand in some draws only, one that is decode only.
 static const char ranked_scenario[] =
     "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 1 yr\n[common]\naccelerators = 8\n"
     "accelerators_per_node = 8\nutilization = 50 %\nrental_rate = 2 USD/gpu/h\n"
@@ -120,7 +120,7 @@ static void test_merge_refused(void **state) {
   assert_int_equal(simulation_merge(part, again, diagnostics), -1);
   expect_error(&fixture.fixture, "twice", "shard 1 of 3 is given twice");
   assert_int_equal(simulation_merge(part, other, diagnostics), -1);
-  expect_error(&fixture.fixture, "other", "these parts are of different runs");
+  expect_error(&fixture.fixture, "other", "these parts are from different runs");
   scenario_fixture_end(&fixture);
 }
 
@@ -136,8 +136,8 @@ static void test_bad_parts(void **state) {
   static const struct {
     const char *from, *to, *error;
   } cases[] = {
-      {"{\"", "[\"", "no part of a simulation"},
-      {"\"schema\":3", "\"schema\":2", "'schema' is missing or wrong"},
+      {"{\"", "[\"", "not a part of a simulation"},
+      {"\"schema\":4", "\"schema\":3", "'schema' is missing or wrong"},
       {"\"draws\":300", "\"draws\":0", "'draws' is missing or wrong"},
       {"\"replicates\":2", "\"replicates\":9", "'replicates' is missing or wrong"},
       {"\"groups\":", "\"grups\":", "'groups' is missing or wrong"},

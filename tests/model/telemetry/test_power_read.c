@@ -1,4 +1,4 @@
-// Other programs' power files: each told by its content, each trap of its format.
+// Other programs' power files: each recognized by its content, and each pitfall of its format.
 #include "base/arena.h"
 #include "model/telemetry/power_formats.h"
 #include "tests/support/fixture.h"
@@ -52,7 +52,7 @@ static void test_nvidia_smi(void **state) {
   assert_int_equal(series->covers, COVERS_ACCELERATORS);
   expect_near(series->tracks[0].time_s[0], utc("2026-09-11T02:19:41.982Z"), 1e-13, "a zone");
   assert_true(series->tracks[0].power_w[1] == 912.1 && isnan(series->tracks[1].power_w[1]));
-  assert_int_equal(series->tracks[1].count, 3); // the header between them is none
+  assert_int_equal(series->tracks[1].count, 3); // the header between them is not a reading
   assert_true(power_series_limit_w(series) == 700);
 }
 
@@ -61,7 +61,7 @@ static void test_nvidia_smi_refused(void **state) {
   const struct {
     const char *text, *fragment;
   } cases[] = {
-      {"timestamp, power.draw [W]\n2026/09/11 04:19:41.982, 1 W\n", "tells the devices apart"},
+      {"timestamp, power.draw [W]\n2026/09/11 04:19:41.982, 1 W\n", "identifies the devices"},
       {"index, power.draw [W]\n0, 1 W\n", "no column 'timestamp'"},
       {"timestamp, index, power.draw [W]\n2026/09/11 04:19:41.982, 0, 1870 mW\n",
        "expected watts such as '187.80 W', found '1870 mW'"},
@@ -77,7 +77,7 @@ static void test_nvidia_smi_refused(void **state) {
     expect_error(fixture, cases[i].text, cases[i].fragment);
   }
   assert_null(read_with(fixture, nvidia, &power_read_nothing_said));
-  expect_error(fixture, nvidia, "the times have no zone");
+  expect_error(fixture, nvidia, "the times have no time zone");
 }
 
 static void test_the_instant_power_goes_first(void **state) {
@@ -127,7 +127,7 @@ static void test_spl_is_decided_by_the_window(void **state) {
   series = read_with(fixture, spl, &in_april);
   expect_near(series->tracks[0].time_s[0], april + 0.496, 1e-13, "day first");
   assert_null(read_with(fixture, spl, &in_may));
-  expect_error(fixture, spl, "the month or the day in front");
+  expect_error(fixture, spl, "month-day or day-month");
 }
 
 static void test_spl_whose_dates_decide(void **state) {
@@ -190,7 +190,7 @@ static void test_dcgm_watts_and_millijoules(void **state) {
   assert_string_equal(use.method, "energy counters");
 }
 
-// Whole numbers, 64-bit reals, and what JSON makes of them: all are blank.
+// Integers, 64-bit floating-point values, and their forms in JSON: all are blank.
 static void test_dcgm_blanks(void **state) {
   struct fixture *fixture = *state;
   const char *text = range(
@@ -238,7 +238,7 @@ static void test_dcgm_counts_a_board_once(void **state) {
   assert_true(series->tracks[1].power_w[2] == 120);
 }
 
-// Prometheus repeats the last scrape at every step: that is no reading a second.
+// Prometheus repeats the last scrape at every step: that is not one reading per second.
 static void test_a_step_finer_than_the_scraping(void **state) {
   struct fixture *fixture = *state;
   const char *values = "";
@@ -268,12 +268,12 @@ static void test_prometheus_refused(void **state) {
        "without the labels 'UUID' or 'gpu'"},
       {range(fixture, result(fixture, "DCGM_FI_DEV_POWER_USAGE", "\"gpu\": \"0\"",
                              "[101, \"1\"], [100, \"1\"]")),
-       "do not ascend at value 2"},
+       "are not ascending at value 2"},
       {range(fixture, result(fixture, "DCGM_FI_DEV_POWER_USAGE", "\"gpu\": \"0\"", "[101, 1]")),
        "is not [seconds, \"number\"]"},
-      {"{\"status\": 1}", "no power file of a known format: tried pertoken-probe meter, MLPerf"},
-      {"hello\n", "no power file of a known format"},
-      {"", "no power file of a known format"},
+      {"{\"status\": 1}", "not a known power file format: tried pertoken-probe meter, MLPerf"},
+      {"hello\n", "not a known power file format"},
+      {"", "not a known power file format"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     assert_null(read_text(fixture, cases[i].text));
@@ -295,10 +295,10 @@ static void test_dcgm_text(void **state) {
   assert_int_equal(series->count, 1);
   assert_true(series->tracks[0].time_s[1] == 101 && series->tracks[0].power_w[1] == 72.9);
   assert_null(read_text(fixture, "DCGM_FI_DEV_POWER_USAGE{gpu=\"0\"} 71.9\n"));
-  expect_error(fixture, "one scrape", "a scrape without times is one moment");
+  expect_error(fixture, "one scrape", "a scrape without timestamps covers one moment only");
 }
 
-// ---- real files, where they are
+// ---- real files, if there are any
 
 static struct power_series *read_sample(struct fixture *fixture, const char *path,
                                         const struct power_read_options *options) {
@@ -312,7 +312,8 @@ static struct power_series *read_sample(struct fixture *fixture, const char *pat
   return series;
 }
 
-// The mean of the samples within the window, as MLPerf's submission checker takes it, beside ours.
+// The mean of the samples within the window, as MLPerf's submission checker computes it, compared
+// with ours.
 static void test_mlperf_sample(void **state) {
   struct fixture *fixture = *state;
   const struct power_series *series =

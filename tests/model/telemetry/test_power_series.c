@@ -1,4 +1,4 @@
-// Watts over time: the energy of a window, what refuses one, clocks, and the record.
+// Power over time: the energy of a window, reasons to refuse one, clocks, and the record.
 #include "base/arena.h"
 #include "tests/support/fixture.h"
 
@@ -24,7 +24,7 @@ static const double t0 = 1.7e9;
 struct made {
   const char *name;
   double power_w, slope_w_per_s; // NAN: none
-  double counted_w;              // what the counter counts; NAN: no counter
+  double counted_w;              // the power by the counter; NAN: no counter
 };
 
 static void add(struct power_series *series, const struct made *made, int from, int to,
@@ -51,7 +51,7 @@ static const char *why_of(const struct power_series *series, double start_s, dou
 
 // ---- the energy of a window
 
-// Watts that rise along a line: the trapezoid is exact, between readings as well.
+// Power that rises linearly: the trapezoid is exact, between readings as well.
 static void test_watts_are_integrated(void **state) {
   struct fixture *fixture = *state;
   struct power_series series = empty();
@@ -109,7 +109,7 @@ static void test_a_window_is_bracketed(void **state) {
   expect_why("nothing", why_of(&series, 10, 10, fixture), "no length");
 }
 
-// The gap lies within the window, at its beginning, and outside of it.
+// A gap within the window, at its beginning, and outside of it.
 static void test_gaps(void **state) {
   struct fixture *fixture = *state;
   struct power_series three = empty(), four = empty();
@@ -124,7 +124,7 @@ static void test_gaps(void **state) {
   assert_null(why_of(&four, 24, 70, fixture));
 }
 
-// What a reading does not tell leaves a gap like one that is not there.
+// A missing value in a reading leaves a gap, like a missing reading.
 static void test_blank_readings_are_gaps(void **state) {
   struct fixture *fixture = *state;
   struct power_series series = empty();
@@ -225,7 +225,7 @@ static void test_what_gives_no_watts(void **state) {
   const struct power_series series = busy(fixture);
   struct power_join join = join_of(&series);
   join.accelerators = 8;
-  expect_none(&join, "of 1 device and the tokens/s of 8 accelerators", fixture);
+  expect_none(&join, "cover 1 device and the tokens/s 8 accelerators", fixture);
   join = join_of(&series);
   join.end_s = join.start_s + 4;
   expect_none(&join, "4.0 s is too short", fixture);
@@ -236,29 +236,29 @@ static void test_what_gives_no_watts(void **state) {
   const struct made made = {"GPU 3", 1.2, 0, NAN};
   add(&dead, &made, 0, 100, &fixture->arena);
   join = join_of(&dead);
-  expect_none(&join, "GPU 3 is said to draw 1.2 W", fixture);
+  expect_none(&join, "GPU 3 reportedly draws 1.2 W", fixture);
 }
 
 static struct clock_state synchronised(double max_error_s) {
   return (struct clock_state){true, max_error_s, max_error_s / 2, 1e9};
 }
 
-// Both hosts' bounds add up. Near the ends of the window the watts stand still within 4 s, so that
-// only a larger offset moves the energy.
+// The bounds of both hosts add up. Near the ends of the window, power is constant within 4 s, so
+// that only a larger offset changes the energy.
 static void test_two_clocks(void **state) {
   struct fixture *fixture = *state;
   struct power_series series = busy(fixture);
   struct power_join join = join_of(&series);
   join.one_clock = false;
-  expect_none(&join, "how much the two clocks differ is not known", fixture);
+  expect_none(&join, "the difference between the two clocks is unknown", fixture);
   join.clock = join.clock_after = synchronised(0.005);
-  expect_none(&join, "'gpu-7': nothing is known of its clock", fixture);
+  expect_none(&join, "'gpu-7': the state of its clock is unknown", fixture);
   series.clock = series.clock_after = synchronised(0.02);
   struct serving_power power = power_join(&join, &fixture->arena);
   expect_near(power.clock_offset_s, 0.025, 1e-9, "the bound");
-  expect_fragment(power.remark, "'gpu-7' within 20 ms of UTC by its NTP");
+  expect_fragment(power.remark, "'gpu-7' within 20 ms of UTC according to NTP");
   series.clock_after.synchronised = false;
-  expect_none(&join, "'gpu-7': its clock was not synchronised", fixture);
+  expect_none(&join, "'gpu-7': its clock was not synchronized", fixture);
   series.clock_after = synchronised(0.02);
   series.clock_after.utc_minus_monotonic_s += 5; // stepped
   expect_none(&join, "the clocks may differ by 5.0", fixture);
@@ -266,7 +266,7 @@ static void test_two_clocks(void **state) {
   assert_true(power_join(&join, &fixture->arena).clock_offset_s == 0.1);
 }
 
-// The window's end lies in the fall of the watts: 1 s moves 330 J of 24,000.
+// The window ends while power falls: 1 s changes 330 J of 24,000.
 static void test_an_offset_that_moves_the_energy(void **state) {
   struct fixture *fixture = *state;
   const struct power_series series = busy(fixture);
@@ -279,7 +279,7 @@ static void test_an_offset_that_moves_the_energy(void **state) {
   expect_none(&join, "could change the energy by 1.0 %", fixture);
 }
 
-// Whatever the offset up to the bound, the energy stays within what is said.
+// For any offset up to the bound, the energy stays within the reported limits.
 static void test_the_shift_is_a_bound(void **state) {
   struct fixture *fixture = *state;
   struct power_series series = empty();
@@ -346,6 +346,7 @@ static void test_a_record_comes_back(void **state) {
   struct power_join join = join_of(&again->series);
   expect_near(power_join(&join, &fixture->arena).load_power_w, 400, 1e-9, "watts");
   json_object_set_new(object, "remarks", json_string("edited"));
+  source = fixture_source(fixture, path, object);
   assert_null(power_record_of_json(object, source, &fixture->arena, &fixture->diagnostics));
   expect_error(fixture, path, "digest does not match");
   json_decref(object);

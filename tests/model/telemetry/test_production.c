@@ -1,4 +1,4 @@
-// Production by a server's own counters: hours, resets, gaps, names, and the record.
+// Production from a server's own counters: hours, resets, gaps, names, and the record.
 #include "base/arena.h"
 #include "tests/support/fixture.h"
 
@@ -16,7 +16,7 @@
 
 static const double t0 = 1795305600; // 2026-11-22 00:00 UTC
 
-// A counter scraped every five minutes, which grows by a rate that depends on the hour of the day.
+// A counter scraped every five minutes, whose rate depends on the hour of the day.
 static const char *counter(struct fixture *fixture, const char *name, const char *instance,
                            double scale, int from, int to, int reset_at) {
   struct arena *arena = &fixture->arena;
@@ -90,7 +90,7 @@ static void test_the_profile_is_of_a_zone(void **state) {
   expect_near(production.day_profile[10], 1 / 48.0, 1e-9, "eight o'clock UTC");
 }
 
-// The counter starts again at 5: what is counted since is not lost.
+// The counter starts again at 5: what it has counted since is not lost.
 static void test_a_reset(void **state) {
   struct fixture *fixture = *state;
   const char *name = "vllm:generation_tokens_total";
@@ -98,10 +98,10 @@ static void test_a_reset(void **state) {
   const struct production reset = read_one(fixture, counter(fixture, name, "a", 1, 0, 96, 48), 0);
   assert_int_equal(reset.resets, 1);
   expect_near(reset.output_tokens, whole.output_tokens - 300 + 5, 1e-9, "tokens");
-  assert_int_equal(reset.day_profile_count, 0); // eight hours are no day
+  assert_int_equal(reset.day_profile_count, 0); // eight hours are not a day
 }
 
-// An hour without scrapes is not covered, and lowers no mean.
+// An hour without scrapes is not covered, and does not lower the mean.
 static void test_a_gap(void **state) {
   struct fixture *fixture = *state;
   const char *results = counter(fixture, "llamacpp:tokens_predicted_total", "a", 1, 0, 36, -1);
@@ -115,7 +115,7 @@ static void test_a_gap(void **state) {
   expect_near(production.output_tokens_per_s, 1, 1e-9, "mean");
 }
 
-// Both names of a quantity are there for a while: it counts once.
+// Both names of a quantity exist for a while: it counts once.
 static void test_hits_under_both_names(void **state) {
   struct fixture *fixture = *state;
   const char *results = counter(fixture, "vllm:generation_tokens_total", "a", 1, 0, 24, -1);
@@ -134,7 +134,7 @@ static void test_hits_under_both_names(void **state) {
   expect_near(read_one(fixture, results, 0).cache_hit, 0.9, 1e-9, "old names");
 }
 
-// llama-server's input tokens are without the cached ones, SGLang's with them.
+// llama-server's input tokens exclude the cached ones, SGLang's include them.
 static void test_hits_of_other_engines(void **state) {
   struct fixture *fixture = *state;
   const char *llama =
@@ -158,7 +158,7 @@ static void test_refused(void **state) {
       {counter(fixture, "vllm:generation_tokens_total", "a", 1, 3, 3, -1), "not scraped twice"},
       {two(fixture, counter(fixture, "vllm:generation_tokens_total", "a", 1, 0, 9, -1),
            counter(fixture, "sglang:generation_tokens_total", "a", 1, 0, 9, -1)),
-       "counters of vLLM and of SGLang"},
+       "counters of both vLLM and SGLang"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct production production;
@@ -190,6 +190,7 @@ static void test_the_record_comes_back(void **state) {
               again->hour_count == 48);
   assert_string_equal(again->digest, production.digest);
   json_object_set_new(object, "output_tokens", json_real(1));
+  source = fixture_source(fixture, path, object);
   assert_null(production_of_json(object, source, &fixture->arena, &fixture->diagnostics));
   expect_error(fixture, path, "digest does not match");
   json_decref(object);

@@ -1,4 +1,4 @@
-// Responses against evaluations of every line item: the same items, over random scenarios and
+// Responses compared with evaluations of every line item: the same items, over random scenarios and
 // random variables.
 #include "tests/support/scenario_fixture.h"
 
@@ -13,7 +13,7 @@
 
 enum { SCENARIOS = 60, SEED = 20261121 };
 
-// In the inputs' own units. What an option always has comes in the text itself.
+// In the inputs' own units. Inputs that every option has are in the text itself.
 static const struct {
   const char *name;
   double low, high;
@@ -193,7 +193,7 @@ static void choose_variables(struct comparison *comparison, int percent) {
   }
 }
 
-// Items that every option has, but for the checks, which are differences of equal numbers.
+// Items that every option has, except checks, which are differences of equal numbers.
 static void choose_items(struct comparison *comparison) {
   const struct scenario *scenario = comparison->scenario;
   comparison->items = arena_array(comparison->arena, (size_t)scenario->model->count, sizeof(int));
@@ -249,8 +249,8 @@ static void compare_with_evaluator(struct scenario_fixture *fixture, int percent
       response_new(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
   assert_non_null(response);
   double *workspace = response_workspace_new(response);
-  // First the late ones with each other's values: what a run leaves behind must not matter to the
-  // reruns, and the variables stay.
+  // First run with the late variables' values exchanged: what a run leaves behind must not affect
+  // reruns, and the other variables stay.
   for (int v = 0; v < variables; v++)
     for (int k = 0; k < VECTOR_BLOCK; k++)
       response_variable(workspace, v)[v < variables - late ? k : VECTOR_BLOCK - 1 - k] =
@@ -286,7 +286,7 @@ static void test_same_as_evaluator(void **state) {
   fixture_end(&builtin);
 }
 
-// Two options alike but for a tax on one's profits.
+// Two options that differ only in one's tax on profits.
 static void open_alike(struct scenario_fixture *fixture) {
   scenario_fixture_start(fixture,
                          "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\naccelerators = 8\n"
@@ -305,8 +305,8 @@ static int *no_variables(const struct scenario *scenario, struct arena *arena) {
   return variables;
 }
 
-// What does not vary is folded away, what nobody wants is left out, and what options share is
-// computed once.
+// Constant parts are folded, unneeded parts are left out, and parts that options share are computed
+// once.
 static void test_size(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -346,7 +346,7 @@ static void test_missing_item(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// What one option has, of that one alone.
+// An item of one option, computed for that option only.
 static void test_wanted(void **state) {
   (void)state;
   struct scenario_fixture fixture;

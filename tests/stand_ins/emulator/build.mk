@@ -9,32 +9,27 @@ EMULATOR_mma    := -DEMULATOR_WARP=32 -DTILE_MMA -DTILE_E4M3=1
 EMULATOR_64     := -DEMULATOR_WARP=64 -DTILE_MFMA -DTILE_E4M3=1 -DMFMA_BF16_WIDE=1
 EMULATOR_64fnuz := -DEMULATOR_WARP=64 -DTILE_MFMA -DTILE_E4M3=1 -DMFMA_BF16_WIDE=0 -DEMULATOR_FNUZ
 
-# gcc has another word for `#pragma unroll`, and passes over it.
+# gcc spells `#pragma unroll` differently and ignores this one.
 EMULATOR_CXX = g++ -std=c++17 -DPERTOKEN_EMULATOR $(CFLAGS) $(WARNINGS) -Wno-unknown-pragmas \
                $(SANITIZE) -fno-exceptions -fno-rtti -fPIC -fvisibility=hidden -I. -MMD -MP -c
 EMULATOR_CC  = $(COMPILE) -fPIC
 EMULATOR_LINK = g++ -shared $(SANITIZE) $(LDFLAGS) -Wl,-z,defs \
                 -Wl,--version-script=tests/stand_ins/emulator/exports.map
 
-# For the race detector of races.h; there is no room for two sanitizers. At -O1 and
-# without descriptions of variables the kernels compile in about half the time, and run no slower.
+# For the race detector of races.h; two sanitizers cannot be combined. At -O1 and without
+# descriptions of variables the kernels compile in about half the time and run no slower.
 EMULATOR_DEVICE := -O1 -g1 $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
-EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check wgmma_check $(GPU_SHARED))
-# One of each width; all for `make test-deep`, but not with sanitizers.
+EMULATOR_HOST := $(GPU_COMMON:%.c=$(EMULATOR_OBJ)/%.o) \
+                 $(patsubst %,$(EMULATOR_OBJ)/kernels/gpu/host/%.o,library_file vendor_products)
+# One of each width; `make test-deep` has all of them, but not with sanitizers.
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,mma 64fnuz)
 DEEP_EMULATORS := $(if $(SANITIZE),,$(patsubst %,$(EMULATOR_LIB)/emulator%.so,32 64))
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)
 
-$(EMULATOR_OBJ)/host/%.o: kernels/gpu/host/%.c tests/stand_ins/emulator/build.mk
-	@mkdir -p $(@D)
-	@echo "  compile $< (emulator)"
-	$(Q)$(EMULATOR_CC) -o $@ $<
-
-$(GPU_SHARED:%=$(EMULATOR_OBJ)/host/%.o): $(EMULATOR_OBJ)/host/%.o: kernels/%.c \
-  tests/stand_ins/emulator/build.mk
+$(EMULATOR_OBJ)/kernels/%.o: kernels/%.c tests/stand_ins/emulator/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (emulator)"
 	$(Q)$(EMULATOR_CC) -o $@ $<
@@ -57,11 +52,11 @@ $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ
 $(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
                                    races driver_emulator kernels persistent) $(EMULATOR_HOST)
 $(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
-                                 races check_kernels) $(EMULATOR_OBJ)/host/weights.o
+                                 races check_kernels) $(EMULATOR_OBJ)/kernels/weights.o
 -include $(wildcard $(EMULATOR_OBJ)/$(1)/*.d)
 endef
 $(foreach v,32 mma 64 64fnuz,$(eval $(call emulator_variant,$(v))))
--include $(wildcard $(EMULATOR_OBJ)/host/*.d)
+-include $(wildcard $(EMULATOR_HOST:.o=.d))
 
 $(EMULATORS) $(DEEP_EMULATORS) $(CHECKS): tests/stand_ins/emulator/exports.map
 	@mkdir -p $(@D)
@@ -69,6 +64,6 @@ $(EMULATORS) $(DEEP_EMULATORS) $(CHECKS): tests/stand_ins/emulator/exports.map
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
 
 $(BUILD)/tests/test_emulator: | $(CHECKS)
-$(patsubst %,$(BUILD)/tests/test_%,gpu_kernels gpu_products gpu_tokens gpu_cache tensor_parallel): \
+$(patsubst %,$(BUILD)/tests/test_%,gpu_formats gpu_kernels gpu_families gpu_prefill gpu_prefill_library gpu_beside gpu_products gpu_tokens gpu_cache gpu_latent gpu_experts tensor_parallel expert_ranks prompt_ranks): \
   | $(EMULATORS)
 deep-tests: $(DEEP_EMULATORS)

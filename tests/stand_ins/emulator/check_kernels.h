@@ -7,13 +7,13 @@
 
 struct check_outcome {
   const char *error; // of the launch, NULL if it ended well; valid until the next
-  bool right;        // it ended well and the results are what they should be
+  bool right;        // it completed and the results are correct
 };
 
-// Runs the kernel of this name by a schedule from `seed`. Exported as "emulator_check".
+// Runs the kernel of this name with a schedule from `seed`. Exported as "emulator_check".
 typedef struct check_outcome check_function(const char *kernel, uint64_t seed);
 
-// How a launch itself may be wrong; any other name is a kernel's.
+// Ways in which a launch itself can be wrong; any other name is a kernel's.
 #define CHECK_NO_KERNEL   "there_is_no_such_kernel"
 #define CHECK_ARGUMENTS   "wrong_arguments"
 #define CHECK_BLOCK       "wrong_block"

@@ -4,14 +4,14 @@
 
 namespace {
 
-enum { MOST_COPIES = 512, BOX_BYTES = 128, PATTERN = 1024, MADE = 0x5A };
+enum { MAX_COPIES = 512, BOX_BYTES = 128, PATTERN = 1024, MADE = 0x5A };
 
-// The 8 bytes of a barrier. Only its functions know what is in them.
+// The 8 bytes of a barrier. Only its functions know their meaning.
 struct barrier {
   uint8_t arrivals, missing; // in a phase; still missing in this one
   uint8_t odd;               // the number of this phase modulo 2
   uint8_t made;
-  int32_t bytes; // expected and not there yet, or the other way round
+  int32_t bytes; // expected and not there yet, or vice versa
 };
 static_assert(sizeof(struct barrier) == sizeof(uint64_t), "a barrier is 8 bytes");
 
@@ -22,7 +22,7 @@ struct copy {
   uint64_t *barrier;
 };
 
-struct copy under_way[MOST_COPIES];
+struct copy under_way[MAX_COPIES];
 size_t count;
 
 struct barrier read_barrier(const uint64_t *at, bool must_be_made) {
@@ -72,7 +72,7 @@ void deliver(size_t i) {
   write_barrier(c.block, c.barrier, b);
 }
 
-// Some of the time, so that early and late are both seen.
+// Some of the time, so that both early and late arrivals occur.
 void deliver_some(void) {
   while (count > 0 && emulator_draw() % 4 == 0) {
     deliver(emulator_draw() % count);
@@ -116,7 +116,7 @@ void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
   if ((uintptr_t)to % PATTERN || box->byte % 16 || box->row < 0) {
     emulator_fail("a copy to an address that is no multiple of 1024, or from no multiple of 16");
   }
-  if (count == MOST_COPIES) {
+  if (count == MAX_COPIES) {
     emulator_fail("more copies under way than the emulator keeps");
   }
   under_way[count++] = {block, first, *box, barrier};

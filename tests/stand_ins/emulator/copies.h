@@ -1,11 +1,11 @@
-// copies: sm_90's barriers in shared memory and the copies that complete on them, as the PTX ISA
-// has them ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk.tensor", 9.7.9.27). A copy is
-// under way until the schedule delivers it: at once, much later, in any order, so that whoever does
-// not wait for it finds what was there before.
+// copies: sm_90's barriers in shared memory and the copies that complete on them, according to the
+// PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk.tensor", 9.7.9.27). A copy is in
+// flight until the schedule delivers it: at once, much later, in any order, so that a thread that
+// does not wait for it finds the old contents.
 //
-// A launch fails, with words, when a barrier is used that was not made, or is arrived at more often
-// than its phase takes, when a copy does not fit its barrier or shared memory, and when a block
-// ends with copies under way.
+// A launch fails, with a message, if a barrier is used that was not created, or is arrived at more
+// often than its phase allows, if a copy does not fit its barrier or shared memory, and if a block
+// ends with copies in flight.
 #ifndef PERTOKEN_EMULATOR_COPIES_H
 #define PERTOKEN_EMULATOR_COPIES_H
 
@@ -14,13 +14,13 @@
 
 #include "tests/stand_ins/emulator/emulator.h"
 
-// All of the running thread's block.
+// All are for the running thread's block.
 void copies_barrier_make(uint64_t *barrier, int arrivals);
-void copies_arrive(uint64_t *barrier, int bytes); // that are expected beside
+void copies_arrive(uint64_t *barrier, int bytes); // additional bytes that are expected
 void copies_wait_phase(uint64_t *barrier, int phase, struct emulator_site site);
 
 // A box of a matrix in memory, row by row with the 128-byte swizzle: boxes of `box_rows` rows by
-// 128 bytes; what lies outside of rows x row_bytes is zero. `to` is a multiple of 1024.
+// 128 bytes; anything outside of rows x row_bytes is zero. `to` is a multiple of 1024.
 struct copies_box {
   const unsigned char *from;
   uint64_t row_bytes;
@@ -28,9 +28,9 @@ struct copies_box {
 };
 void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier);
 
-// For the scheduler. False when nothing is under way.
+// For the scheduler. False if nothing is in flight.
 bool copies_deliver_one(void);
 bool copies_under_way(const struct emulator_block *block);
-void copies_forget(void); // what a launch that failed has left
+void copies_forget(void); // what a failed launch left behind
 
 #endif

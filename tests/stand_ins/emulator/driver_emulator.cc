@@ -7,11 +7,14 @@
 //   EMULATOR_MEMORY       bytes of device memory, 2 GiB
 //   EMULATOR_UNITS        multiprocessors, 2
 //   EMULATOR_DEVICES      1
+//   EMULATOR_PRODUCTS     the file of a stand-in for the vendor's library (tests/stand_ins/blaslt):
+//                         cuBLASLt's with a warp of 32, else hipBLASLt's; without it there is none
 //   EMULATOR_FAIL_LAUNCH  n: the n-th launch of a context, from 1, loses the device
 //   EMULATOR_FAIL_DEVICE  only this device's launches fail
 //   EMULATOR_FAIL_JOIN    1: contexts cannot be joined
 //   EMULATOR_MISS_REDUCE  n: this device (EMULATOR_FAIL_DEVICE) does not come to its n-th
 //   all-reduce
+//   EMULATOR_SKIP_REDUCE  n: no device's n-th all-reduce does anything
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +25,7 @@
 extern "C" {
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/vendor_products.h"
 }
 #include "kernels/gpu/arguments.h"
 #include "tests/stand_ins/emulator/emulator.h"
@@ -53,6 +57,7 @@ struct gpu_context {
   struct allocation *allocations;
   size_t taken, limit, shared_bytes;
   uint64_t seed, launches, failing;
+  struct vendor_library *products;
   bool lost;
   double started_s;
 };
@@ -65,7 +70,7 @@ struct gpu_graph {
 
 namespace {
 
-enum : size_t { ALIGNMENT = 256 }; // that GPU runtimes promise
+enum : size_t { ALIGNMENT = 256 }; // promised by GPU runtimes
 
 thread_local char error_text[640];
 thread_local struct allocation *newest; // of all contexts of this thread
@@ -146,8 +151,11 @@ enum decode_status open_device(int device, struct gpu_context **out) {
   return DECODE_OK;
 }
 
-// What was not released is lost, for the leak sanitizer to find.
+// What was not released is leaked, for the leak sanitizer to find.
 void close_device(struct gpu_context *context) {
+  if (context) {
+    vendor_library_close(context->products);
+  }
   free(context);
 }
 
@@ -207,7 +215,7 @@ void release(struct gpu_context *context, void *memory) {
   }
 }
 
-// Does one allocation hold all of it?
+// Does a single allocation contain all of it?
 enum decode_status check_range(struct gpu_context *context, const void *start, size_t bytes) {
   const uintptr_t first = reinterpret_cast<uintptr_t>(start);
   for (const struct allocation *a = context->allocations; a; a = a->next) {
@@ -316,8 +324,12 @@ enum decode_status all_reduce(struct gpu_context *context, const struct gpu_laun
   }
   struct all_reduce_arguments brought;
   memcpy(&brought, l->arguments, sizeof brought);
-  if (is_failing(context->device) && ++context->reduces == setting("EMULATOR_MISS_REDUCE", 0)) {
+  context->reduces++;
+  if (is_failing(context->device) && context->reduces == setting("EMULATOR_MISS_REDUCE", 0)) {
     return lose(context, "the all-reduce failed");
+  }
+  if (context->reduces == setting("EMULATOR_SKIP_REDUCE", 0)) {
+    return DECODE_OK;
   }
   return meet(context, &brought, strcmp(l->kernel, ALL_REDUCE_SUM) ? reduce_max : reduce_sum);
 }
@@ -391,12 +403,69 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
                                       l->argument_bytes,
                                       context->seed * 1000003 + context->launches,
                                       l->cooperative,
+                                      nullptr,
                                       nullptr};
   const char *why = emulator_launch_kernel(&one);
   return why ? lose(context, why) : DECODE_OK;
 }
 
-// As cuTensorMapEncodeTiled has it (CUDA driver API).
+// ---- the vendor's library, which multiplies in host memory
+
+#if defined(EMULATOR_FNUZ)
+constexpr bool IS_FNUZ = true;
+#else
+constexpr bool IS_FNUZ = false;
+#endif
+
+enum decode_status multiplies(struct gpu_context *context, const struct vendor_size *size) {
+  constexpr bool IS_CUDA = EMULATOR_WARP == 32;
+  struct library_file file = {};
+  file.kind = IS_CUDA ? "cuBLASLt" : "hipBLASLt";
+  file.names[0] = "libno-products.so";
+  file.variable = "EMULATOR_PRODUCTS";
+  file.install = "there is none in the emulator";
+  char why[512] = "";
+  if (!context->products) {
+    context->products = vendor_library_open(IS_CUDA ? VENDOR_CUBLASLT : VENDOR_HIPBLASLT, &file,
+                                            IS_FNUZ, why, sizeof why);
+  }
+  if (!context->products || vendor_prepare(context->products, size, why, sizeof why)) {
+    return failed(DECODE_UNSUPPORTED, "%s", why);
+  }
+  return usable(context);
+}
+
+// Is all of it allocated, and aligned as the libraries assume?
+bool is_given(struct gpu_context *context, const void *memory, size_t bytes) {
+  return reinterpret_cast<uintptr_t>(memory) % VENDOR_ALIGNMENT == 0 &&
+         check_range(context, memory, bytes) == DECODE_OK;
+}
+
+enum decode_status multiply(struct gpu_context *context, const struct vendor_product *product) {
+  const struct vendor_size &size = product->size;
+  const size_t vectors = static_cast<size_t>(size.vectors), rows = static_cast<size_t>(size.rows);
+  const size_t row = static_cast<size_t>(size.stride) * (size.element == ELEMENT_BF16 ? 2 : 1);
+  const enum decode_status status = multiplies(context, &size);
+  char why[256];
+  if (status != DECODE_OK) {
+    return status;
+  }
+  if (!is_given(context, product->weights, rows * row) ||
+      !is_given(context, product->activations, vectors * row) ||
+      !is_given(context, product->out, vectors * rows * sizeof(float)) ||
+      !is_given(context, product->workspace, VENDOR_WORKSPACE)) {
+    return lose(context, "a product of memory that is not there, or not aligned");
+  }
+  return vendor_multiply(context->products, product, nullptr, why, sizeof why)
+             ? failed(DECODE_UNSUPPORTED, "%s", why)
+             : DECODE_OK;
+}
+
+const char *multiplied_by(const struct gpu_context *context) {
+  return context->products ? vendor_library_name(context->products) : "";
+}
+
+// Like cuTensorMapEncodeTiled (CUDA driver API).
 enum decode_status make_tensor_map(struct gpu_context *context, struct tensor_map *map) {
   const auto &m = map->matrix;
   if (reinterpret_cast<uintptr_t>(m.from) % 16 || m.row_bytes % 16 || !m.rows || !m.box_rows ||
@@ -496,8 +565,32 @@ EMULATOR_EXPORT void *emulator_memory(void) {
 }
 
 EMULATOR_EXPORT const struct gpu_driver gpu_driver = {
-    "emulator", "emulator",  device_count, describe,   open_device, close_device, allocate,
-    release,    set,         copy_in,      copy_out,   launch,      wait,         make_tensor_map,
-    graph_make, graph_run,   graph_free,   graph_form, join,        look,         part,
-    joined_by,  timer_start, timer_stop,   error,
+    "emulator",
+    "emulator",
+    device_count,
+    describe,
+    open_device,
+    close_device,
+    allocate,
+    release,
+    set,
+    copy_in,
+    copy_out,
+    launch,
+    wait,
+    multiply,
+    multiplies,
+    multiplied_by,
+    make_tensor_map,
+    graph_make,
+    graph_run,
+    graph_free,
+    graph_form,
+    join,
+    look,
+    part,
+    joined_by,
+    timer_start,
+    timer_stop,
+    error,
 };

@@ -12,7 +12,7 @@
 
 enum {
   WARP = EMULATOR_WARP,
-  MOST_WARPS = EMULATOR_MOST_THREADS / WARP,
+  MAX_WARPS = EMULATOR_MOST_THREADS / WARP,
 #if defined(__SANITIZE_ADDRESS__)
   GUARD_BYTES = 0, // on both sides of shared memory
 #else
@@ -32,23 +32,23 @@ struct thread {
   enum state state;
   struct emulator_site site; // of the wait that it is in
   const void *parked_on;
-  uint8_t waits; // warp_waits that it has been through, modulo 2^8
+  uint8_t waits; // number of warp_waits so far, modulo 2^8
 };
 
 // Lanes are bits.
 struct warp {
   uint64_t runnable, arrived;
-  uint32_t brought[2][WARP]; // a fast lane may bring the next before a slow one took the last
-  int turn;                  // which of the two is being brought
+  uint32_t brought[2][WARP]; // a fast lane may supply the next before a slow one took the last
+  int turn;                  // which of the two is being supplied
   struct emulator_site site;
 };
 
 struct block {
   struct emulator_block known; // first: emulator_thread points here
-  struct warp warp[MOST_WARPS];
+  struct warp warp[MAX_WARPS];
   struct thread thread[EMULATOR_MOST_THREADS];
   uint32_t runnable; // warps with a runnable lane
-  int arrived, left; // threads at block_wait, threads that are not gone
+  int arrived, left; // threads at block_wait, threads that have not ended
   bool waited, last, live;
   int current; // the warp that ran last
   struct emulator_site site;
@@ -68,7 +68,7 @@ struct schedule {
   int resident;
   bool stay;      // with a warp as far as it gets
   bool stay_long; // with a block as far as it gets
-  int starved;    // a warp that runs when no other of its block can; -1 for none
+  int starved;    // a warp that runs only if no other of its block can; -1 for none
   uint64_t random;
 };
 
@@ -84,7 +84,7 @@ struct machine {
   char failure[512];
 };
 
-// Made once: stacks are dear.
+// Created once: stacks are expensive.
 struct machine *the_machine;
 pthread_mutex_t machine_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -141,7 +141,7 @@ struct block *choose_block(struct machine *m) {
   return nullptr;
 }
 
-// The next thread to run, no longer runnable from then on; NULL when all wait or are gone.
+// The next thread to run, no longer runnable from then on; NULL if all wait or have ended.
 struct thread *choose(struct machine *m) {
   struct schedule *s = &m->schedule;
   struct block *block = choose_block(m);
@@ -162,7 +162,7 @@ struct thread *choose(struct machine *m) {
   return &block->thread[block->current * WARP + lane];
 }
 
-// The next thread to run, after delivering copies for as long as nothing else can go on.
+// The next thread to run, after delivering copies for as long as nothing else can continue.
 struct thread *choose_or_deliver(struct machine *m) {
   struct thread *next = choose(m);
   while (!next && copies_deliver_one()) {
@@ -190,7 +190,7 @@ size_t describe_place(const struct thread *t, char *text, size_t size) {
   return static_cast<size_t>(length);
 }
 
-// Notes what has gone wrong at a thread.
+// Records what went wrong at a thread.
 __attribute__((format(printf, 2, 0))) void note_list(const struct thread *where, const char *format,
                                                      va_list arguments) {
   struct machine *m = the_machine;
@@ -212,7 +212,7 @@ __attribute__((format(printf, 2, 3))) void note(const struct thread *where, cons
   va_end(arguments);
 }
 
-// Goes back to the host, from the thread that runs and will not run again.
+// Returns to the host, from the running thread, which will not run again.
 [[noreturn]] void back_to_host(void) {
   struct thread *running = self();
   emulator_self = nullptr;
@@ -259,7 +259,7 @@ bool note_partial(const struct block *block, enum state state, int group, const 
   return false;
 }
 
-// A thread that is parked for ever, or else any.
+// A thread that is parked forever, or else any.
 void note_stuck(const struct block *block) {
   char text[128];
   const struct thread *t = &block->thread[0];
@@ -271,7 +271,7 @@ void note_stuck(const struct block *block) {
   note(t, "deadlock: the thread %s", doing(t, text, sizeof text));
 }
 
-// Nothing can run: true if all are gone, else notes the wait that cannot end.
+// Nothing can run: true if all have ended, else records the wait that cannot end.
 bool finished(const struct machine *m) {
   const struct block *stuck = nullptr;
   for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
@@ -291,7 +291,7 @@ bool finished(const struct machine *m) {
   return !stuck;
 }
 
-// Gives way to whatever is to run next.
+// Yields to whatever runs next.
 void give_way(struct thread *t, bool over) {
   struct machine *m = the_machine;
   struct thread *next = choose_or_deliver(m);
@@ -333,7 +333,7 @@ void check_guards(const struct block *block) {
   }
 }
 
-// The end of a thread; with the last of a block the host takes over, to bring in another.
+// The end of a thread; after the last one of a block the host takes over, to start another.
 [[noreturn]] void leave(void) {
   struct thread *t = self();
   struct block *block = block_of(t);
@@ -362,7 +362,7 @@ __attribute__((no_sanitize("address"))) void enter(void) {
   leave();
 }
 
-// The order in which blocks are brought in.
+// The order in which blocks are started.
 unsigned long block_number(const struct machine *m, unsigned long i) {
   const unsigned long n = m->blocks;
   if (m->schedule.blocks == FORWARD) {
@@ -421,7 +421,7 @@ void run_to_end(struct machine *m) {
   } while (!m->failure[0]);
 }
 
-// Old cells bear stamps of blocks that are gone, which is as good as empty.
+// Old cells have stamps of blocks that have ended, which is equivalent to empty.
 bool grow_cells(struct block *block, size_t count) {
   if (count > block->most_cells) {
     free(block->cells);
@@ -431,7 +431,7 @@ bool grow_cells(struct block *block, size_t count) {
   return count <= block->most_cells;
 }
 
-// Shared memory and fibers for the blocks that will be resident. False without memory.
+// Shared memory and fibers for the blocks that will be resident. False if memory runs out.
 bool prepare(struct machine *m) {
   const struct emulator_launch *l = m->launch;
   for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
@@ -632,6 +632,13 @@ void emulator_wake(const struct emulator_block *known, const void *on) {
 
 uint64_t emulator_draw(void) {
   return draw(&the_machine->schedule);
+}
+
+void emulator_asked(const void *from, int bytes) {
+  const struct emulator_launch *launch = the_machine->launch;
+  if (launch->asked) {
+    launch->asked(from, bytes);
+  }
 }
 
 void emulator_access_near(const void *p, size_t bytes, bool write) {

@@ -1,21 +1,22 @@
 // emulator: runs GPU kernels on the host, so that their logic is tested without a GPU. Each GPU
 // thread is a fiber; a few blocks are resident at a time and run side by side; which fiber runs
-// next is drawn from a seed, from orders that are unkind on purpose (one warp as far as it gets,
-// one warp last of all, lanes backwards), so that a missing barrier shows as a wrong result.
+// next is drawn from a seed, from orders that are unfavorable on purpose (one warp as far as it
+// gets, one warp last of all, lanes backwards), so that a missing barrier shows as a wrong result.
 //
-// A launch fails, with words, instead of computing, when
-//   - a warp operation is reached by some lanes of a warp only, or by lanes at different places
-//   - block_wait is reached by some threads only, or at different places
-//   - two threads get at a byte of shared memory, one of them writing, with no wait in between
-//     (races.h; not with the address sanitizer)
-//   - data of other kernels are touched before wait_for_previous, or a block never calls it; or
+// A launch fails with a message, instead of computing, if
+//   - a warp operation is reached by only some lanes of a warp, or by lanes at different places
+//   - block_wait is reached by only some threads, or at different places
+//   - two threads access a byte of shared memory, at least one of them writing, with no wait in
+//     between (races.h; not with the address sanitizer)
+//   - data of other kernels is touched before wait_for_previous, or a block never calls it; or
 //     after grid_arrive before grid_wait
 //   - a block arrives at a grid's wait a second time with no wait in between
-//   - 16 bytes are moved at an address that is no multiple of 16
-//   - shared memory is left: every block has its own, of exactly the size asked for, filled with
-//     0xFF (NaN in every type) at the start. With the address sanitizer any access beyond it ends
-//     the program; without it, writes shortly beyond it and 16-byte accesses are noticed.
-// The fibers of a failed launch are abandoned, their stacks used again.
+//   - 16 bytes are moved at an address that is not a multiple of 16
+//   - an access is outside of shared memory: every block has its own, of exactly the requested
+//     size, initially filled with 0xFF (NaN in every type). With the address sanitizer any access
+//     beyond it ends the program; without it, writes shortly beyond it and 16-byte accesses are
+//     detected.
+// The fibers of a failed launch are abandoned, and their stacks reused.
 #ifndef PERTOKEN_EMULATOR_H
 #define PERTOKEN_EMULATOR_H
 
@@ -28,20 +29,20 @@
 
 enum {
   EMULATOR_MOST_THREADS = 1024, // of a block
-  EMULATOR_MOST_RESIDENT = 4,   // blocks at a time; how many of them is drawn from the seed
+  EMULATOR_MOST_RESIDENT = 4,   // blocks at a time; the seed determines how many
 };
 
 // ---- what runs kernels: the driver and tests ----
 
 extern "C" emulator_launch_function emulator_launch_kernel;
 
-// ---- what platform_emulator.h is made of ----
+// ---- what platform_emulator.h is built on ----
 
 struct emulator_block {
   int index[3], grid[3], threads;
   unsigned char *shared;
   size_t shared_bytes;
-  alignas(16) unsigned char fixed[512]; // beside it
+  alignas(16) unsigned char fixed[512]; // additional to it
   uintptr_t near;                       // shared memory and its guards
   size_t near_bytes;
 };
@@ -52,21 +53,21 @@ struct emulator_thread {
   struct emulator_block *block;
 };
 
-// The thread that is running, NULL outside of a launch. There is one emulator to a plugin, and one
-// launch at a time; a second waits.
+// The running thread, NULL outside of a launch. Each plugin has one emulator, and one launch runs
+// at a time; a second one waits.
 extern struct emulator_thread *emulator_self;
 
-// Where a wait stands in the source; two waits belong together when these are equal.
+// The place of a wait in the source; two waits belong together if these are equal.
 struct emulator_site {
   const char *operation, *file;
   int line;
 };
 
 void emulator_block_wait(struct emulator_site site);
-// Waits for all lanes of the warp, and returns what lane `source` (modulo the warp) brought.
+// Waits for all lanes of the warp, and returns the value of lane `source` (modulo the warp).
 uint32_t emulator_exchange(uint32_t bits, int source, struct emulator_site site);
 void emulator_warp_wait(struct emulator_site site);
-// About to read or write, anywhere (races.h); what is near shared memory is looked at.
+// About to read or write, anywhere (races.h); accesses near shared memory are checked.
 void emulator_access_near(const void *p, size_t bytes, bool write);
 static inline void emulator_access(const void *p, size_t bytes, bool write) {
   if (emulator_self &&
@@ -75,17 +76,18 @@ static inline void emulator_access(const void *p, size_t bytes, bool write) {
   }
 }
 void emulator_grid_arrive(unsigned *arrived, struct emulator_site site);
-// From an arrival on nothing of other kernels or stages may be touched until the next wait.
+// After an arrival, nothing of other kernels or stages may be touched until the next wait.
 void emulator_grid_wait(const unsigned *arrived, unsigned wanted, struct emulator_site site);
 bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_site site);
-// Waits until emulator_wake(on) in the same block. When nothing else can run, a copy under way is
+// Waits until emulator_wake(on) in the same block. If nothing else can run, a copy in flight is
 // delivered (copies.h).
 void emulator_park(const void *on, struct emulator_site site);
 void emulator_wake(const struct emulator_block *block, const void *on);
 uint64_t emulator_draw(void); // from the schedule's seed
+void emulator_asked(const void *from, int bytes);
 [[noreturn]] void emulator_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// A kernel, found by its name. `most_threads` of a block, 0 for no limit of its own.
+// A kernel, found by name. `most_threads` per block, 0 for no limit of its own.
 struct emulator_kernel {
   const char *name;
   void (*entry)(const void *arguments);

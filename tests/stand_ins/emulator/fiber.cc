@@ -26,8 +26,8 @@ void arrive(struct fiber *self) {
                                   &self->previous->stack_bytes);
 }
 
-// The lowest that is in use of a fiber's stack while it is suspended: what its functions below had
-// marked around their variables they have cleared as they returned.
+// The lowest address in use of a suspended fiber's stack: functions below it have returned, and
+// cleared their marks around their variables.
 const void *lowest_in_use(const struct fiber *fiber) {
 #if defined(__x86_64__)
   return fiber->stack_pointer ? fiber->stack_pointer : fiber->stack;
@@ -77,8 +77,8 @@ void fiber_entered(struct fiber *self) {
 
 #if defined(__x86_64__)
 
-// Saves what a function must keep (System V ABI, AMD64, table 3.4) on the stack it leaves, and
-// takes it from the one it goes to.
+// Saves what a function must preserve (System V ABI, AMD64, table 3.4) on the stack it leaves, and
+// restores it from the one it enters.
 extern "C" void emulator_fiber_switch(void **save, void *to) __attribute__((visibility("hidden")));
 __asm__(".text\n"
         ".p2align 4\n"
@@ -93,8 +93,8 @@ __asm__(".text\n"
         "  ret\n"
         ".size emulator_fiber_switch, . - emulator_fiber_switch\n");
 
-// Six saved registers, the address to return to, and an empty return address above it, so that the
-// stack stands as after a call.
+// Six saved registers, the return address, and an empty return address above it, so that the stack
+// looks as after a call.
 void fiber_begin(struct fiber *fiber, void (*entry)(void)) {
   forget(fiber);
   void **top =

@@ -1,5 +1,5 @@
-// fiber: a function that runs on a stack of its own, switched to and away from by hand: what a
-// GPU's thread is in the emulator. Known to the address sanitizer where that is compiled in.
+// fiber: a function with a stack of its own, switched to and from explicitly: a GPU thread in the
+// emulator. Known to the address sanitizer if that is compiled in.
 #ifndef PERTOKEN_FIBER_H
 #define PERTOKEN_FIBER_H
 
@@ -11,26 +11,26 @@
 
 struct fiber {
 #if defined(__x86_64__)
-  void *stack_pointer; // while suspended; its registers lie there
+  void *stack_pointer; // while suspended; its registers are stored there
 #else
   ucontext_t context;
 #endif
-  const void *stack; // the lowest address; NULL for what the host itself runs on
+  const void *stack; // the lowest address; NULL for the host's own stack
   size_t stack_bytes;
   void *fake_stack;       // the address sanitizer's
-  struct fiber *previous; // for it, what was switched away from to this
+  struct fiber *previous; // for the sanitizer: what was switched away from
 };
 
-// Gives a fiber its stack, with an unreadable page below. False without memory.
+// Gives a fiber its stack, with an unreadable page below. False if memory runs out.
 bool fiber_make(struct fiber *fiber);
 void fiber_free(struct fiber *fiber);
 
-// Makes the next switch to `fiber` begin `entry`, which may not return and calls fiber_entered
-// first. Whatever the fiber was in the midst of is forgotten.
+// Makes the next switch to `fiber` start `entry`, which may not return and calls fiber_entered
+// first. Whatever the fiber was doing is abandoned.
 void fiber_begin(struct fiber *fiber, void (*entry)(void));
 void fiber_entered(struct fiber *self);
 
-// Suspends `from`, which is running, and goes on with `to`; `over`: `from` will not be resumed.
+// Suspends `from`, which is running, and continues `to`; `over`: `from` will not be resumed.
 void fiber_switch(struct fiber *from, struct fiber *to, bool over);
 
 #endif

@@ -1,4 +1,5 @@
-// launch: what the emulator runs, for C as well: emulator.h has the rest.
+// launch: the interface for running launches on the emulator, for C as well; emulator.h has the
+// rest.
 #ifndef PERTOKEN_EMULATOR_LAUNCH_H
 #define PERTOKEN_EMULATOR_LAUNCH_H
 
@@ -6,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// In the last word of a tensor map that the driver has made (kernels/gpu/arguments.h).
+// In the last word of a tensor map created by the driver (kernels/gpu/arguments.h).
 #define EMULATOR_TENSOR_MAP UINT64_C(0x7E4503A9)
 
 struct emulator_launch {
@@ -15,18 +16,18 @@ struct emulator_launch {
   size_t shared_bytes;
   const void *arguments;
   size_t argument_bytes;
-  uint64_t seed;    // of the schedule
-  bool cooperative; // all blocks are resident, EMULATOR_MOST_RESIDENT at most
-  const void
-      *image; // the code object that holds the kernel; not for the emulator, which has its own
+  uint64_t seed;     // of the schedule
+  bool cooperative;  // all blocks are resident, EMULATOR_MOST_RESIDENT at most
+  const void *image; // the code object that holds the kernel; the emulator has its own kernels
+  void (*asked)(const void *from, int bytes); // told of each ask_for_weights, unless NULL
 };
 
-// Runs all blocks to their end. NULL, or what went wrong, with kernel, block, thread and seed:
-// "kernel sum, block 3, thread 17: ... (schedule seed 5)"; valid until the next launch of the same
-// thread of the host. The plugins export it as "emulator_launch_kernel".
+// Runs all blocks to their end. Returns NULL, or what went wrong, with kernel, block, thread and
+// seed: "kernel sum, block 3, thread 17: ... (schedule seed 5)"; valid until the next launch by the
+// same host thread. The plugins export it as "emulator_launch_kernel".
 typedef const char *emulator_launch_function(const struct emulator_launch *launch);
 
-// The newest device memory that was not released; NULL for none: "emulator_memory".
+// The newest device memory that has not been released; NULL for none: "emulator_memory".
 typedef void *emulator_memory_function(void);
 
 #endif

@@ -1,26 +1,25 @@
-// matrix_instruction: the matrix instructions that matrix_tile_mma.h and matrix_tile_mfma.h are
-// made of, on the host emulator, element by element as their layouts are documented: so that the
-// very tiles of the GPUs run there. For PERTOKEN_EMULATOR with TILE_MMA or TILE_MFMA; TILE_E4M3 as
-// 0 or 1 chooses the tile's way with E4M3, MFMA_BF16_WIDE that with BF16 (1: gfx950).
+// matrix_instruction: the matrix instructions used by matrix_tile_mma.h and matrix_tile_mfma.h, on
+// the host emulator, element by element according to their documented layouts, so that exactly the
+// GPUs' tiles run there. For PERTOKEN_EMULATOR with TILE_MMA or TILE_MFMA; TILE_E4M3 as 0 or 1
+// chooses the tile's way with E4M3, MFMA_BF16_WIDE that with BF16 (1: gfx950).
 //
-// Each lane brings its registers; after a wait of the warp, each computes the elements of D that it
-// is to hold. Which element lies where is written down here a second time, from
+// Each lane supplies its registers; after a wait of the warp, each computes the elements of D that
+// it has to hold. The places of the elements are written down here independently, from
 //   mma   PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type" and "Matrix
 //         Fragments for mma.m16n8k32" (9.7.14.5 in version 8.7)
 //   mfma  AMD's matrix instruction calculator, --matrix-layout for v_mfma_f32_16x16x16_bf16 and
-//         v_mfma_f32_16x16x32_fp8_fp8; it does not know gfx950's v_mfma_f32_16x16x32_bf16, whose
-//         layout AMD's composable_kernel has (xdlops_gemm.hpp)
-// What it cannot show: how the units round sums within an instruction, and whether they flush
-// subnormals.
+//         v_mfma_f32_16x16x32_fp8_fp8; it does not cover gfx950's v_mfma_f32_16x16x32_bf16, whose
+//         layout is in AMD's composable_kernel (xdlops_gemm.hpp)
+// It cannot show how the units round sums within an instruction, and whether they flush subnormals.
 #ifndef PERTOKEN_MATRIX_INSTRUCTION_H
 #define PERTOKEN_MATRIX_INSTRUCTION_H
 
-#include "kernels/gpu/device/platform.h"
+#include "kernels/gpu/device/machine/platform.h"
 
-// A register's contents, and how many of them to 32 bits.
+// A register's contents, and the number of them in 32 bits.
 enum instruction_element { INSTRUCTION_BF16, INSTRUCTION_F16, INSTRUCTION_E4M3 };
 
-enum { INSTRUCTION_WORDS = 4 }; // most registers of A or B
+enum { INSTRUCTION_WORDS = 4 }; // maximum number of registers of A or B
 
 struct instruction_registers {
   uint32_t a[INSTRUCTION_WORDS], b[INSTRUCTION_WORDS];
@@ -49,7 +48,8 @@ DEVICE float instruction_half(uint32_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-// Element i of registers that hold it, as the matrix unit sees it: without the platform's factors.
+// Element i of the registers that hold it, as the matrix unit sees it: without the platform's
+// factors.
 DEVICE float instruction_value(enum instruction_element type, const uint32_t *words, int i) {
   if (type == INSTRUCTION_E4M3) {
     float low, high;
@@ -60,12 +60,12 @@ DEVICE float instruction_value(enum instruction_element type, const uint32_t *wo
   return type == INSTRUCTION_F16 ? instruction_half(bits) : float_of(bits << 16);
 }
 
-// Where an element of a matrix lies: the lane, and which of its elements.
+// The place of an element of a matrix: the lane, and which of its elements.
 struct instruction_place {
   int lane, i;
 };
 
-// What differs between the instructions: `per` elements to 32 bits, k in all.
+// The differences between the instructions: `per` elements in 32 bits, k in all.
 struct instruction {
   enum instruction_element type;
   int k, words_a, words_b;
@@ -75,7 +75,7 @@ struct instruction {
   int (*column)(int lane, int i);
 };
 
-// ---- mma: with 32 / 8 = 4 lanes to a row of A, `per` neighbours in k together.
+// ---- mma: with 32 / 8 = 4 lanes to a row of A, `per` neighbors in k together.
 // m16n8k16: a0, a1: (g, 2t + {0, 1}); a2, a3: (g + 8, same); a4, a5: (g, 2t + 8 + {0, 1}); a6, a7:
 // (g + 8, same). m16n8k32: the same with 4 for 2 and 16 for 8.
 DEVICE struct instruction_place mma_place_a(int row, int k, int per) {
@@ -131,7 +131,7 @@ DEVICE void instruction_run(const struct instruction &it, const uint32_t *a, con
     }
     sum[i] = (float)total;
   }
-  warp_wait(); // before a lane brings the next registers
+  warp_wait(); // before a lane supplies the next registers
 }
 
 // ---- the names that the tiles use
@@ -148,8 +148,8 @@ INSTRUCTION_MMA(mma_bf16, INSTRUCTION_BF16, 16)
 INSTRUCTION_MMA(mma_f16, INSTRUCTION_F16, 16)
 INSTRUCTION_MMA(mma_e4m3, INSTRUCTION_E4M3, 32)
 
-// A half holds every E4M3: sign, 4 bits of exponent and 3 of fraction moved into place are worth
-// 2^-8 (biases 7 and 15), the subnormal ones too; here as real values.
+// An f16 can hold every E4M3: sign, 4 bits of exponent and 3 of fraction moved into place give the
+// value times 2^-8 (biases 7 and 15), for subnormals too; here as real values.
 DEVICE uint32_t instruction_half_of(uint32_t code) {
   const float magnitude = float_of((code & 0x7F) << 20) * 0x1p120f;
   const uint32_t bits = bits_of(magnitude * 0x1p-112f) >> 13;

@@ -1,6 +1,6 @@
-// platform_emulator: the names of kernels/gpu/device/platform.h on the host, upon fibers
-// (emulator.h). To be compiled with EMULATOR_WARP as 32 or 64, and with EMULATOR_FNUZ for E4M3 as
-// gfx942 holds it.
+// platform_emulator: the names of kernels/gpu/device/machine/platform.h on the host, on fibers
+// (emulator.h). Compile with EMULATOR_WARP as 32 or 64, and with EMULATOR_FNUZ for E4M3 in gfx942's
+// form.
 #ifndef PERTOKEN_PLATFORM_EMULATOR_H
 #define PERTOKEN_PLATFORM_EMULATOR_H
 
@@ -13,7 +13,7 @@
 #error "EMULATOR_WARP is 32 or 64"
 #endif
 
-// As the platforms of that width have it.
+// As in the platforms of that width.
 enum {
   WARP = EMULATOR_WARP,
   LOADS_IN_FLIGHT = 8,
@@ -24,8 +24,8 @@ enum {
 
 #define IF_LARGE_SHARED(declaration) declaration
 
-// Left in memory because a call was not inlined, registers would be looked at one by one (races.h).
-// The address sanitizer's checks make code too large for inlining everything.
+// If a call was not inlined, registers would be in memory and be checked one by one (races.h). The
+// address sanitizer's checks make the code too large for inlining everything.
 #if defined(__SANITIZE_THREAD__)
 #define DEVICE static inline __attribute__((always_inline))
 #else
@@ -46,7 +46,7 @@ enum {
 #define KERNEL_BOUNDS(name, T, threads, blocks) EMULATOR_DEFINE_KERNEL(name, T, threads)
 #define SHARED(type, name)                      type *name = reinterpret_cast<type *>(emulator_self->block->shared)
 
-// The place in the source that a wait was called from.
+// The place in the source from which a wait was called.
 #define EMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 DEVICE void settle(float &) {}
@@ -106,6 +106,9 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks, EMULATOR_HERE) {
 DEVICE int warp_alike(int v) {
   return v;
 }
+DEVICE int warp_alike_anew(int v) {
+  return v;
+}
 template <class T> DEVICE const T *constant_of_launch(const T *p) {
   return p;
 }
@@ -120,6 +123,7 @@ DEVICE void grid_wait(const unsigned *arrived, unsigned wanted, EMULATOR_HERE) {
   emulator_grid_wait(arrived, wanted, {"grid_wait", file, line});
 }
 
+DEVICE void stamp_product(float) {}
 DEVICE void let_next_start(void) {}
 DEVICE void wait_for_previous(void) {
   emulator_self->waited = true;
@@ -150,7 +154,13 @@ DEVICE struct words4 load_weights(const void *p) {
   emulator_check_words(p, "load_weights");
   return *static_cast<const struct words4 *>(p);
 }
-// The sanitizers see a piece that reaches beyond what is there.
+DEVICE uint32_t load_weights_word(const void *p) {
+  if ((uintptr_t)p % 4) {
+    emulator_fail("load_weights_word at an address that is no multiple of 4");
+  }
+  return *static_cast<const uint32_t *>(p);
+}
+// The sanitizers detect a piece that extends beyond the allocation.
 DEVICE void ask_for_weights(const void *p, int bytes) {
   emulator_check_words(p, "ask_for_weights");
   if (bytes <= 0 || bytes % 16) {
@@ -159,6 +169,7 @@ DEVICE void ask_for_weights(const void *p, int bytes) {
   const volatile char *from = static_cast<const volatile char *>(p);
   (void)from[0];
   (void)from[bytes - 1];
+  emulator_asked(p, bytes);
 }
 DEVICE struct words4 load_published(const void *p) {
   emulator_touch("load_published");
@@ -226,9 +237,22 @@ DEVICE float bf16_low(uint32_t pair) {
 DEVICE float bf16_high(uint32_t pair) {
   return float_of(pair & 0xFFFF0000u);
 }
+DEVICE uint32_t emulator_exact_pair(float low, float high) {
+  const uint32_t pair = bf16_pair(low, high);
+  if (bf16_low(pair) != low || bf16_high(pair) != high) {
+    emulator_fail("%a and %a in BF16", (double)low, (double)high);
+  }
+  return pair;
+}
+DEVICE uint32_t bf16_pair_times(uint32_t a, uint32_t b) {
+  return emulator_exact_pair(bf16_low(a) * bf16_low(b), bf16_high(a) * bf16_high(b));
+}
+DEVICE uint32_t bf16_pair_plus(uint32_t a, uint32_t b) {
+  return emulator_exact_pair(bf16_low(a) + bf16_low(b), bf16_high(a) + bf16_high(b));
+}
 
-// Kernels that forget one of the two factors fail here, though no device has this one: OCP codes
-// are worth 1, but a conversion to bf16 by shifting bits leaves a power of two behind.
+// Kernels that omit one of the two factors fail here, although no device has this one: OCP codes
+// have a factor of 1, but a conversion to bf16 by shifting bits leaves a power of two.
 #ifdef EMULATOR_FNUZ
 #define E4M3_BF16_SCALE    2.0f
 #define E4M3_PRODUCT_SCALE 4.0f
@@ -237,7 +261,7 @@ DEVICE float bf16_high(uint32_t pair) {
 #define E4M3_PRODUCT_SCALE 1.0f
 #endif
 
-// FNUZ has no negative zero, and its one NaN in that place.
+// FNUZ has no negative zero; its only NaN is in that place.
 DEVICE uint8_t e4m3_held(uint8_t ocp) {
 #ifdef EMULATOR_FNUZ
   if (ocp == 0x80) {
@@ -249,7 +273,7 @@ DEVICE uint8_t e4m3_held(uint8_t ocp) {
 #endif
 }
 
-// The magnitude is a count of the last place that its binade has: 2^(exponent - 3), at least 2^-9.
+// The magnitude is a multiple of the last place in its binade: 2^(exponent - 3), at least 2^-9.
 DEVICE uint8_t e4m3_from(float value) {
   const uint8_t sign = bits_of(value) >> 31 ? 0x80 : 0;
   const float magnitude = fabsf(value);
@@ -264,7 +288,7 @@ DEVICE uint8_t e4m3_from(float value) {
   return e4m3_held((uint8_t)(sign | (count + 8 * (binade + 6))));
 }
 
-// The real value of a held code.
+// The real value of a stored code.
 DEVICE float emulator_e4m3(uint32_t held) {
 #ifdef EMULATOR_FNUZ
   const bool is_nan = held == 0x80;
@@ -281,11 +305,20 @@ DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
   *low = emulator_e4m3(w >> 16 * half & 0xFF);
   *high = emulator_e4m3(w >> (16 * half + 8) & 0xFF);
 }
+#ifdef EMULATOR_FNUZ
 DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
   float low, high;
   e4m3_pair(w, &low, &high, half);
   return bf16_pair(low / E4M3_BF16_SCALE, high / E4M3_BF16_SCALE);
 }
+#else
+#include "kernels/gpu/device/machine/e4m3_bits.h"
+
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
+  const int low = (int8_t)(w >> 16 * half), high = (int8_t)(w >> (16 * half + 8));
+  return e4m3_bits_bf16(((uint32_t)low & 0xFFFF) | (uint32_t)high << 16);
+}
+#endif
 
 DEVICE void copy_to_shared(char *to, int to_stride, const char *from, size_t from_stride,
                            int count) {

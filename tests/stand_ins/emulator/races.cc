@@ -34,8 +34,8 @@ const struct race_access *race_note(struct race_cell *cell, bool write, int warp
   return nullptr;
 }
 
-// What gcc calls before an access when it compiles for the thread sanitizer. Nearly all are of
-// other memory than the block's shared memory.
+// gcc calls these before an access when it compiles for the thread sanitizer. Nearly all of them
+// concern memory other than the block's shared memory.
 #define ACCESS(name, size, write)                                                                  \
   void __tsan_##name(void *p) {                                                                    \
     emulator_access(p, size, write);                                                               \

@@ -1,25 +1,25 @@
 // wgmma_instruction: the primitives of matrix_wgmma.h on the host emulator. Barriers and copies are
 // those of copies.h. A matrix instruction does nothing until it is waited for, and only then reads
-// shared memory; each thread computes the sums that it is to hold, from matrices found by their
-// descriptors. Which element lies where is written down here a second time, from the PTX ISA 8.7:
-//   "Matrix Fragments for wgmma.mma_async.m64nNk16" (9.7.15.5.1.1.1): with g = lane / 4, t = lane %
-//   4
+// shared memory; each thread computes the sums that it has to hold, from matrices found through
+// their descriptors. The places of the elements are written down here independently, from the PTX
+// ISA 8.7:
+//   "Matrix Fragments for wgmma.mma_async.m64nNk16" (9.7.15.5.1.1.1), with g = lane / 4,
+//   t = lane % 4:
 //     A in registers: words 0, 1: rows g, g + 8 of the warp's 16 at k = 2t, 2t + 1; words 2, 3: 8
-//     more D: 4 to 8 columns: row g at columns 2t, 2t + 1, then row g + 8
-//   "Matrix Descriptor Format" (9.7.15.5.1.2.2) and the canonical K-major layouts before it: rows
-//   of
-//     the swizzle's width, 8 of them together, the next 8 a stride further; the address bits 4 to 6
-//     are exchanged by bits 7 to 9; without a swizzle pieces of 8 rows by 16 bytes
-// Products of E4M3 are summed with 14 bits: what lies below 2^-13 of the largest of an instruction
-// is cut off (DeepSeek-V3 technical report, arXiv 2412.19437, 3.5.2). What it cannot show: how the
-// unit rounds BF16 sums within an instruction.
+//     more. D: 4 to 8 columns: row g at columns 2t, 2t + 1, then row g + 8
+//   "Matrix Descriptor Format" (9.7.15.5.1.2.2) and the canonical K-major layouts before it:
+//     rows of the swizzle's width, 8 of them together, the next 8 a stride further; the address
+//     bits 4 to 6 are exchanged by bits 7 to 9; without a swizzle, pieces of 8 rows by 16 bytes
+// Products of E4M3 are summed with 14 bits: anything below 2^-13 of an instruction's largest
+// product is cut off (DeepSeek-V3 technical report, arXiv 2412.19437, 3.5.2). It cannot show how
+// the unit rounds BF16 sums within an instruction.
 #ifndef PERTOKEN_WGMMA_INSTRUCTION_H
 #define PERTOKEN_WGMMA_INSTRUCTION_H
 
 #include "tests/stand_ins/emulator/copies.h"
 #include "tests/stand_ins/emulator/matrix_instruction.h"
 
-enum { WGMMA_QUEUE = 16 }; // most instructions that a thread has issued and not waited for
+enum { WGMMA_QUEUE = 16 }; // maximum number of instructions issued and not waited for
 
 struct wgmma_issued {
   enum instruction_element type;
@@ -63,7 +63,7 @@ DEVICE uint32_t shared_address(const void *p) {
 DEVICE void barrier_make(uint64_t *barrier, int arrivals) {
   copies_barrier_make(barrier, arrivals);
 }
-// What a launch that failed has left in the queues goes.
+// Discards what a failed launch left in the queues.
 DEVICE void barriers_made(void) {
   struct wgmma_thread *threads = wgmma_threads_of_block();
   for (int i = 0; i < WGMMA_THREADS && i < block_threads(); i++) {
@@ -97,7 +97,7 @@ DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
   copies_begin(to, &box, barrier);
 }
 
-// Where 16 bytes of a row of a described matrix lie: those that contain `byte`.
+// The 16 bytes of a row of a described matrix that contain `byte`.
 DEVICE const unsigned char *wgmma_piece(uint64_t matrix, int row, int byte) {
   static const int widths[] = {16, 128, 64, 32}; // of the swizzle modes, in bytes
   const int mode = (int)(matrix >> 62), width = widths[mode];
@@ -195,7 +195,7 @@ template <int A, int B> DEVICE void wgmma_wait(float (&)[A][B][4]) {
   for (int i = 0; i < mine->count; i++) {
     wgmma_execute(warp, i);
   }
-  warp_wait(); // before a lane brings the next registers
+  warp_wait(); // before a lane supplies the next registers
   mine->count = 0;
   mine->begun = false;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-// Empty when zeroed. A NUL that does not count follows the bytes.
+// Empty if zeroed. A NUL that is not counted follows the bytes.
 struct bytes {
   char *text;
   size_t size, room;

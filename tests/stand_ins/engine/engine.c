@@ -1,10 +1,10 @@
-// engine: a stand-in for an inference server, on the loopback interface alone: it answers as OpenAI's
-// servers do, by the script in a request's path (script.h), each token at its time, 1,024 streams of
-// 50 tokens/s with less than a core.
+// engine: a stand-in for an inference server, on the loopback interface only: it answers like
+// OpenAI's servers, by the script in a request's path (script.h), each token at its time, 1,024
+// streams of 50 tokens/s with less than a core.
 //
 //   engine [PORT]      prints its port on a line, then serves until it is ended
 //
-// GET /lateness tells how late what was sent since the last such question was, in seconds.
+// GET /lateness returns how late anything was sent since the last such request, in seconds.
 #include "tests/stand_ins/engine/bytes.h"
 #include "tests/stand_ins/engine/reply.h"
 #include "tests/stand_ins/engine/request.h"
@@ -30,14 +30,14 @@ enum { MAX_CONNECTIONS = 16384, MAX_READY = 1024, BACKLOG = 4096 };
 enum step { STEP_NONE, STEP_HEAD, STEP_TOKENS, STEP_REST };
 
 struct connection {
-  struct timed timed; // first, so that what is due is the connection
+  struct timed timed; // first, so that a pointer to it is one to the connection
   int fd;
   enum step step;
   struct request request;
   struct reply reply;
   struct bytes received, out;
   size_t held;          // bytes at the end of `out` that wait for STEP_REST
-  bool is_serving;      // counts among those that are served
+  bool is_serving;      // counts among those being served
   bool has_served;      // a request before this one
   bool is_waiting;      // for a slot
   double first_token_s; // when it is due
@@ -98,7 +98,7 @@ static void listen_for(struct engine *engine, struct connection *connection, boo
   epoll_ctl(engine->epoll, EPOLL_CTL_MOD, connection->fd, &event);
 }
 
-// All but what is held. False if the connection is gone.
+// Sends all but what is held. False if the connection is gone.
 static bool flush(struct engine *engine, struct connection *connection) {
   struct bytes *out = &connection->out;
   const size_t size = out->size - connection->held;
@@ -116,7 +116,7 @@ static bool flush(struct engine *engine, struct connection *connection) {
   return true;
 }
 
-// ---- a stream's course
+// ---- the course of a stream
 
 static void plan(struct engine *engine, struct connection *connection, enum step step,
                  double due_s) {
@@ -174,7 +174,7 @@ static bool is_struck(const struct engine *engine, const struct script *script) 
   return script->every <= 0 || engine->requests % (long)script->every == 0;
 }
 
-// Whether the script ends the stream here; then it is gone or an error was sent.
+// Whether the script ends the stream here; if so, the connection is gone or an error was sent.
 static bool breaks(struct engine *engine, struct connection *connection) {
   const struct script *script = &connection->request.script;
   const double sent = (double)connection->reply.sent;
@@ -211,7 +211,7 @@ static void send_tokens(struct engine *engine, struct connection *connection) {
   reply_chunk(&connection->out, reply);
   engine->counters.generated_tokens += (double)(reply->sent - before);
   const bool is_over = reply->sent >= reply->total && !(script->endless > 0);
-  // In the middle of a character of two bytes.
+  // In the middle of a two-byte character.
   const char *character =
       script->split > 0 ? memchr(connection->out.text, 0xc3, connection->out.size) : NULL;
   connection->held =
@@ -253,7 +253,7 @@ static void send_head(struct engine *engine, struct connection *connection) {
 static void (*const steps[])(struct engine *, struct connection *) = {
     [STEP_HEAD] = send_head, [STEP_TOKENS] = send_tokens, [STEP_REST] = send_rest};
 
-// ---- what a request comes to
+// ---- how a request is answered
 
 static void answer(struct engine *engine, struct connection *connection, int status,
                    const char *message) {
@@ -261,7 +261,7 @@ static void answer(struct engine *engine, struct connection *connection, int sta
   flush(engine, connection);
 }
 
-// 0: it is served; else the status, and why.
+// 0: it is served; else the status, with the reason.
 static int refusal(const struct engine *engine, const struct connection *connection, char *why,
                    size_t room) {
   const struct request *request = &connection->request;

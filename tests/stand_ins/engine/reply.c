@@ -154,7 +154,7 @@ static void begin_event(struct bytes *text, const struct reply *reply) {
               reply->request->script.model);
 }
 
-// A token is a word with a character of two bytes in it.
+// A token is a word that contains a two-byte character.
 static void print_tokens(struct bytes *text, const struct reply *reply, long tokens, bool is_last) {
   const bool is_chat = reply->request->is_chat;
   begin_event(text, reply);

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <zlib.h>
 
-// Of the whole server, as its /metrics tells them.
+// For the whole server, as in its /metrics.
 struct counters {
   double prompt_tokens, generated_tokens, cached_tokens;
   int running, waiting;
 };
 
-// A stream on its way.
+// A stream in progress.
 struct reply {
   const struct request *request;
   long sent, total; // tokens
@@ -22,7 +22,7 @@ struct reply {
   z_stream *deflate; // NULL: not compressed
 };
 
-// A whole answer with a body of JSON, or of what `type` says.
+// A complete answer with a body of JSON, or of type `type`.
 void reply_whole(struct bytes *out, int status, const char *type, const char *more_headers,
                  const char *body);
 
@@ -32,8 +32,8 @@ void reply_error(struct bytes *out, int status, const char *message);
 // The answer to a GET of a known path.
 void reply_get(struct bytes *out, const struct request *request, const struct counters *counters);
 
-// Of a stream: what precedes it, its next chunk of tokens, with all that follows the last, and an
-// error as an event.
+// For a stream: what precedes it, its next chunk of tokens, with everything that follows the last,
+// and an error as an event.
 void reply_head(struct bytes *out, struct reply *reply);
 void reply_role(struct bytes *out, struct reply *reply);
 void reply_chunk(struct bytes *out, struct reply *reply);

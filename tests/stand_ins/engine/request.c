@@ -21,7 +21,7 @@ static void copy_until(char *to, size_t room, const char *from, const char *ends
   snprintf(to, room, "%.*s", (int)(size < room ? size : room - 1), from ? from : "");
 }
 
-// What follows "key": in a JSON text that has it once; NULL if it has not.
+// What follows "key": in a JSON text that contains it once; NULL if it does not.
 static const char *member(const char *json, const char *key) {
   char quoted[64];
   snprintf(quoted, sizeof quoted, "\"%s\"", key);

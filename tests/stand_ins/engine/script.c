@@ -44,7 +44,7 @@ static bool set(struct script *script, const char *name, size_t name_size, const
   return false;
 }
 
-// Where the script ends: a slash that a known path begins with.
+// The end of the script: a slash that begins a known path.
 static const char *script_end(const char *path) {
   static const char *const known[] = {"/v1", "/metrics", "/version", "/props", "/lateness"};
   const char *end = NULL;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-// Member of what is due. `place` is the heap's, 0: not in it.
+// Member of things that are due. `place` is the heap's; 0: not in it.
 struct timed {
   double due_s;
   size_t place;
@@ -18,7 +18,7 @@ struct timers {
 void timers_set(struct timers *timers, struct timed *timed, double due_s);
 void timers_drop(struct timers *timers, struct timed *timed);
 
-// What is due first; NULL: nothing.
+// The next thing that is due; NULL: none.
 struct timed *timers_first(const struct timers *timers);
 
 #endif

@@ -1,5 +1,5 @@
-// What both fake AMD libraries share: gpu_metrics, its offsets typed from amdsmi.h and rocm_smi.h
-// of ROCm 6.2 (see their struct ..._gpu_metrics_t), so that a slip in the probe's own struct is
+// What both fake AMD libraries share: gpu_metrics, with offsets typed from amdsmi.h and rocm_smi.h
+// of ROCm 6.2 (see their struct ..._gpu_metrics_t), so that a mistake in the probe's own struct is
 // found.
 #ifndef PERTOKEN_FAKE_AMD_METRICS_H
 #define PERTOKEN_FAKE_AMD_METRICS_H
@@ -21,6 +21,9 @@ static inline void fill_metrics(const struct fake_accelerator *one, unsigned cha
   put(metrics, 22, &one->average_w, 2);
   put(metrics, 24, &one->energy, 8);
   put(metrics, 58, &one->memory_mhz, 2);
+  put(metrics, 74, &one->pcie_width, 2);
+  put(metrics, 76, &one->pcie_speed, 2);
+  put(metrics, 136, &one->xgmi_width, 2);
   put(metrics, 112, &one->throttle_bits, 8);
   put(metrics, 120, &one->current_w, 2);
   put(metrics, 312, one->core_mhz, sizeof one->core_mhz);

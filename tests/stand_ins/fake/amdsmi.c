@@ -1,7 +1,8 @@
 // A libamd_smi whose accelerators a test sets through the symbol FAKE_AMD. Each is a socket of its
-// own, as partitions are that differ in the function. As in AMD's own, starting it again does
-// nothing and the first shutting down is for everybody (amd_smi.cc of ROCm 5.7 to 6.3).
+// own, like partitions that differ in the function. As in AMD's library, starting it again does
+// nothing and the first shutdown ends it for all (amd_smi.cc of ROCm 5.7 to 6.3).
 #include "tests/stand_ins/fake/amd.h"
+#include "tests/stand_ins/fake/limits.h"
 
 #include <stdio.h>
 
@@ -80,6 +81,24 @@ int amdsmi_get_gpu_memory_partition(const struct fake_accelerator *one, char *te
 
 int amdsmi_get_gpu_ecc_enabled(const struct fake_accelerator *one, uint64_t *blocks) {
   *blocks = 1;
+  return code_of(one);
+}
+
+int amdsmi_get_power_cap_info(const struct fake_accelerator *one, uint32_t sensor, uint64_t *info) {
+  const unsigned kept = fake_limit_kept("FAKE_AMD_LIMITS"); // watts
+  info[0] = kept ? 1000000ull * kept : one->cap_uw ? one->cap_uw : 1000000000;
+  info[1] = 1000000000;
+  info[2] = 2100;
+  info[3] = 500000000;
+  info[4] = 1000000000;
+  return sensor ? NOT_SUPPORTED : code_of(one);
+}
+
+int amdsmi_set_power_cap(struct fake_accelerator *one, uint32_t sensor, uint64_t microwatts) {
+  if (sensor || fake_amd_machine.cap_code)
+    return sensor ? NOT_SUPPORTED : fake_amd_machine.cap_code;
+  one->cap_uw = microwatts;
+  fake_limit_keep("FAKE_AMD_LIMITS", (unsigned)(microwatts / 1000000));
   return code_of(one);
 }
 

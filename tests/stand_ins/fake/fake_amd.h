@@ -9,12 +9,14 @@ struct fake_accelerator {
   unsigned domain, bus, device, function;
   uint64_t energy; // the accumulator
   float resolution_uj;
-  uint16_t current_w, average_w; // 65535: not told
+  uint16_t current_w, average_w; // 65535: not reported
   uint16_t core_mhz[8], memory_mhz, core_c, memory_c;
-  uint64_t cycles, power_residency; // all bits: not told
+  uint64_t cycles, power_residency; // all bits set: not reported
   uint64_t throttle_bits;
+  uint16_t pcie_width, pcie_speed, xgmi_width; // lanes, 0.1 GT/s
+  uint64_t cap_uw;                             // as set; 0: 1000 W, the original value
   bool without_energy, without_metrics;
-  int code; // what every call on it returns, 0: it works
+  int code; // result of every call on it, 0: success
 };
 
 struct fake_amd {
@@ -24,6 +26,7 @@ struct fake_amd {
   unsigned count;
   const char *compute_partition;
   unsigned processes;
+  int cap_code; // result of setting a cap
 };
 
 #define FAKE_AMD "fake_amd_machine"

@@ -10,14 +10,18 @@ struct fake_gpu {
   double power_w, module_w;     // momentary; module 0: not a superchip
   bool is_split;                // by MIG
   bool without_counter, without_power;
-  int code; // what every call on this GPU returns, 0: it works
+  int code; // result of every call on this GPU, 0: success
   unsigned core_mhz, memory_mhz, core_c, memory_c, processes;
-  unsigned long long reasons;      // bits
-  unsigned long long power_cap_ns; // field 74
+  unsigned pcie_generation, pcie_width, nvlinks; // 0 lanes: not reported; 0 links: it has none
+  unsigned long long reasons;                    // bits
+  unsigned long long power_cap_ns;               // field 74
+  unsigned limit_mw;                             // as set; 0: 650000, the original value
+  int limit_code;                                // result of setting it
+  bool ignores_limit;                            // accepts a limit, and keeps its own
 };
 
 struct fake_nvml {
-  int init_code; // what nvmlInit_v2 returns
+  int init_code; // result of nvmlInit_v2
   int inits;     // not yet shut down
   struct fake_gpu gpus[4];
   unsigned count;

@@ -1,4 +1,4 @@
-// load: finds the fake libraries beside the test program that runs.
+// load: finds the fake libraries beside the running test program.
 #ifndef PERTOKEN_FAKE_LOAD_H
 #define PERTOKEN_FAKE_LOAD_H
 

@@ -1,10 +1,12 @@
 // A libnvidia-ml whose GPUs a test sets through the symbol FAKE_NVML. Types and constants are typed
-// again from the NVML API reference, so that a slip in the probe's own is found. Compiled with
-// WITHOUT_ENERGY it lacks a function, as a library too old does; with WITHOUT_LOOKUP one that is
-// needed.
+// from the NVML API reference, so that a mistake in the probe's own is found. Compiled with
+// WITHOUT_ENERGY it lacks a function, like a library that is too old; with WITHOUT_LOOKUP it lacks
+// a required one.
 #include "tests/stand_ins/fake/fake_nvml.h"
+#include "tests/stand_ins/fake/limits.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +31,11 @@ typedef struct {
 
 enum { SUCCESS = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6 };
 
+// A process that sets no GPUs has the one at the address in FAKE_NVML_GPU.
 int nvmlInit_v2(void) {
+  const char *pci = getenv("FAKE_NVML_GPU");
+  if (pci && !fake_nvml_machine.count)
+    fake_nvml_machine = (struct fake_nvml){.gpus = {{.pci = pci}}, .count = 1};
   if (fake_nvml_machine.init_code == SUCCESS)
     fake_nvml_machine.inits++;
   return fake_nvml_machine.init_code;
@@ -138,8 +144,31 @@ int nvmlDeviceGetCurrentClocksEventReasons(struct fake_gpu *gpu, unsigned long l
   return gpu->code;
 }
 
-int nvmlDeviceGetEnforcedPowerLimit(struct fake_gpu *gpu, unsigned *milliwatts) {
-  *milliwatts = 650000;
+// Settings outlive the process: in the file named by FAKE_NVML_LIMITS, where a test can look too.
+int nvmlDeviceGetPowerManagementLimit(const struct fake_gpu *gpu, unsigned *milliwatts) {
+  const unsigned kept = fake_limit_kept("FAKE_NVML_LIMITS");
+  *milliwatts = kept ? kept : gpu->limit_mw ? gpu->limit_mw : 650000;
+  return gpu->code;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(const struct fake_gpu *gpu, unsigned *milliwatts) {
+  return nvmlDeviceGetPowerManagementLimit(gpu, milliwatts);
+}
+
+int nvmlDeviceGetPowerManagementLimitConstraints(struct fake_gpu *gpu, unsigned *least,
+                                                 unsigned *most) {
+  *least = 200000;
+  *most = 700000;
+  return gpu->code;
+}
+
+int nvmlDeviceSetPowerManagementLimit(struct fake_gpu *gpu, unsigned milliwatts) {
+  const char *refused = getenv("FAKE_NVML_FORBIDS");
+  if (gpu->limit_code || refused)
+    return gpu->limit_code ? gpu->limit_code : 4;
+  gpu->limit_mw = gpu->ignores_limit ? gpu->limit_mw : milliwatts;
+  if (!gpu->ignores_limit)
+    fake_limit_keep("FAKE_NVML_LIMITS", milliwatts);
   return gpu->code;
 }
 
@@ -148,7 +177,23 @@ int nvmlDeviceGetPowerManagementDefaultLimit(struct fake_gpu *gpu, unsigned *mil
   return gpu->code;
 }
 
-// The first of the processes is the one that asks.
+int nvmlDeviceGetCurrPcieLinkGeneration(struct fake_gpu *gpu, unsigned *generation) {
+  *generation = gpu->pcie_generation;
+  return gpu->pcie_width ? gpu->code : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(struct fake_gpu *gpu, unsigned *width) {
+  *width = gpu->pcie_width;
+  return gpu->pcie_width ? gpu->code : NOT_SUPPORTED;
+}
+
+// An H200's 18 links, the first of which are up.
+int nvmlDeviceGetNvLinkState(struct fake_gpu *gpu, unsigned link, int *is_active) {
+  *is_active = link < gpu->nvlinks;
+  return !gpu->nvlinks || link >= 18 ? NOT_SUPPORTED : gpu->code;
+}
+
+// The first process is the one that asks.
 int nvmlDeviceGetComputeRunningProcesses_v3(struct fake_gpu *gpu, unsigned *count,
                                             process_info *list) {
   for (unsigned i = 0; i < gpu->processes && i < *count; i++)

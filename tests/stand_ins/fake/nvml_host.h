@@ -7,7 +7,8 @@
 
 #include "probe/meters/meter.h"
 
-// A device at an address, "0000:17:00.0", as sysfs has it: of a class, "0x030200", by a vendor, "0x10de".
+// A device at an address, "0000:17:00.0", as in sysfs: of a class, "0x030200", by a vendor,
+// "0x10de".
 static inline void nvml_host_plug(struct fixture *fixture, const char *folder, const char *address,
                                   const char *class_code, const char *vendor) {
   struct arena *arena = &fixture->arena;

@@ -1,6 +1,6 @@
-// Fails one allocation of a program, for LD_PRELOAD: the one that FAILING_ALLOCATION counts, from 1,
-// or with a sign, that one and all that follow. FAILING_ALLOCATION=0 fails none, and says at the end
-// how many there were.
+// Makes one allocation of a program fail, for LD_PRELOAD: the one with the number
+// FAILING_ALLOCATION, from 1, or with a sign, that one and all later ones. FAILING_ALLOCATION=0
+// makes none fail, and prints at the end how many there were.
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>

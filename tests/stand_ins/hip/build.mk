@@ -1,5 +1,6 @@
-# A HIP runtime of the tests' own, upon the host emulator (fake_hip.c), in the versions that the
-# plugin must cope with, with an RCCL of the tests' own in the first (fake_rccl.c); and one upon CUDA (hip_on_cuda.c), by itself: make build/tests/lib/hip_on_cuda.so.
+# The tests' own HIP runtime, on the host emulator (fake_hip.c), in the versions that the plugin
+# must cope with, the first with the tests' own RCCL (fake_rccl.c); and one on CUDA (hip_on_cuda.c),
+# built separately: make build/tests/lib/hip_on_cuda.so.
 FAKE_HIP := $(patsubst %,$(BUILD)/tests/lib/%.so,fake_hip fake_hip_old fake_hip_missing)
 
 $(BUILD)/tests/lib/fake_hip_old.so: FAKE_HIP_FLAGS := -DOLD
@@ -16,12 +17,13 @@ $(FAKE_HIP): tests/stand_ins/hip/fake_hip.c tests/stand_ins/hip/fake_hip.h tests
 
 $(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
 
-# For check_instructions.py, by themselves too: the launches' machine code, and what decodes.
-HIP_DECODE := tests/stand_ins/hip/decode.c $(wildcard kernels/*.c kernels/reference/*.c)
+# For check_instructions.py; can also be built separately: the launches' machine code, and the
+# decoder.
+HIP_DECODE := tests/stand_ins/hip/decode.c tests/support/pieces.c $(wildcard kernels/*.c kernels/reference/*.c)
 $(BUILD)/tests/lib/instructions.so: tests/stand_ins/hip/instructions.c kernels/weights.c
 $(BUILD)/tests/lib/hip_decode.so: $(HIP_DECODE)
 $(BUILD)/tests/lib/instructions.so $(BUILD)/tests/lib/hip_decode.so: tests/stand_ins/hip/build.mk \
-  tests/stand_ins/emulator/launch.h $(wildcard kernels/*.h kernels/reference/*.h)
+  tests/stand_ins/emulator/launch.h tests/support/pieces.h $(wildcard kernels/*.h kernels/reference/*.h)
 	@mkdir -p $(@D)
 	@echo "  compile $@"
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm

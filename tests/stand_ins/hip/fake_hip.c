@@ -1,23 +1,25 @@
-// A HIP runtime for tests: kernels/gpu/host/driver_hip.c, in the plugin as it is built, runs upon
-// it without a GPU. It takes the plugin's own code objects, finds kernels in them by name and
-// refuses those of another architecture, as HIP does; but what a launch computes is computed by the
-// host emulator that lies beside it (emulator64fnuz.so).
+// A HIP runtime for tests: kernels/gpu/host/driver_hip.c, in the plugin as built, runs on it
+// without a GPU. It takes the plugin's own code objects, finds kernels in them by name and refuses
+// those of another architecture, as HIP does; but launches are computed by the host emulator beside
+// it (emulator64fnuz.so).
 //
-// Environment, read when it is needed:
+// Environment, read when needed:
 //   FAKE_HIP_DEVICES       1
-//   FAKE_HIP_PARTITIONS    1: the devices are so many partitions of one
+//   FAKE_HIP_PARTITIONS    1: the devices are partitions of a single one
 //   FAKE_HIP_ARCHITECTURE  as in hipDeviceProp_t, "gfx942:sramecc+:xnack-"; "" for none
-//   FAKE_HIP_MACHINE       of the code objects that fit, in hexadecimal: 4c, gfx942's
+//   FAKE_HIP_MACHINE       of the code objects that match, in hexadecimal: 4c, gfx942's
 //   FAKE_HIP_WARP          64
 //   FAKE_HIP_MEMORY        bytes, 1 GiB
 //   FAKE_HIP_NO_CAPTURE    1: streams cannot be recorded
+//   FAKE_HIP_FAIL_RECORD   n: the n-th recorded launch, from 1, is refused, and the recording with
+//                          it; the device is not affected
 //   FAKE_HIP_FAIL_LAUNCH   n: the n-th launch, from 1, and all calls after it fail
-//   FAKE_HIP_COOPERATIVE   0: the device says that it has no cooperative launches
-//   FAKE_HIP_RESIDENT      3: the most blocks that a cooperative launch may have
-//   FAKE_HIP_EMULATOR      the library that computes launches: instructions.so, from the machine
-//   code
-// MISSING leaves out a function that the driver needs, OLD those that HIP 5.2 does not have, and
-// names the properties as it does.
+//   FAKE_HIP_COOPERATIVE   0: the device reports that it has no cooperative launches
+//   FAKE_HIP_RESIDENT      3: the maximum number of blocks of a cooperative launch
+//   FAKE_HIP_EMULATOR      the library that computes launches: instructions.so does so from the
+//                          machine code
+// MISSING leaves out a function that the driver needs; OLD leaves out those that HIP 5.2 does not
+// have, and names the properties as HIP 5.2 does.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,14 +45,15 @@ enum {
   LAUNCH_FAILURE = 719,
   COOPERATIVE_TOO_LARGE = 720,
   NOT_SUPPORTED = 801,
+  CAPTURE_INVALIDATED = 901,
 
   ELF_FLAGS = 48, // offset of e_flags in an ELF64 header; its lowest byte is EF_AMDGPU_MACH
   ELF_SECTIONS = 40,
   ELF_SECTION_BYTES = 58,
   ELF_SECTION_COUNT = 60,
 
-  MOST_ARGUMENT_BYTES = 256,
-  MOST_DEVICES = 16,
+  MAX_ARGUMENT_BYTES = 256,
+  MAX_DEVICES = 16,
   UNITS = 3,
   SHARED_BYTES = 65536,
   L2_BYTES = 4 << 20
@@ -60,7 +63,7 @@ struct launch {
   char kernel[64];
   const unsigned char *image;
   unsigned grid[3], block, shared_bytes;
-  unsigned char arguments[MOST_ARGUMENT_BYTES];
+  unsigned char arguments[MAX_ARGUMENT_BYTES];
   size_t argument_bytes;
   bool cooperative;
 };
@@ -68,6 +71,7 @@ struct launch {
 struct graph {
   struct launch *launches;
   size_t count, room;
+  bool refused;
 };
 
 struct stream {
@@ -87,7 +91,7 @@ struct function {
 struct module {
   const unsigned char *image;
   size_t bytes;
-  struct function *functions; // that live as long
+  struct function *functions; // which live as long as the module
 };
 
 struct allocation {
@@ -96,10 +100,10 @@ struct allocation {
 };
 
 static struct {
-  atomic_int executables; // of alive
-  atomic_int alive;       // objects and memory that were not given back
+  atomic_int executables; // of those alive
+  atomic_int alive;       // objects and memory that have not been released
   _Atomic uint64_t taken, launches;
-  atomic_bool lost[MOST_DEVICES];
+  atomic_bool lost[MAX_DEVICES];
 } fake;
 
 static _Thread_local int current; // device
@@ -113,7 +117,7 @@ void fake_hip_reset(void) {
   atomic_store(&fake.executables, 0);
   atomic_store(&fake.taken, 0);
   atomic_store(&fake.launches, 0);
-  for (int device = 0; device < MOST_DEVICES; device++)
+  for (int device = 0; device < MAX_DEVICES; device++)
     atomic_store(&fake.lost[device], false);
 }
 
@@ -142,7 +146,7 @@ static int destroy(void *object) {
 int hipGetDeviceCount(int *count) {
   const int devices = (int)setting("FAKE_HIP_DEVICES", 1);
   if (devices == 0)
-    return NO_DEVICE; // and leaves *count as it is
+    return NO_DEVICE; // and leaves *count unchanged
   *count = devices;
   return SUCCESS;
 }
@@ -154,7 +158,7 @@ static int check_device(int device) {
 }
 
 int hipSetDevice(int device) {
-  current = device >= 0 && device < MOST_DEVICES ? device : 0;
+  current = device >= 0 && device < MAX_DEVICES ? device : 0;
   return check_device(device);
 }
 
@@ -392,7 +396,7 @@ static void find_emulator(void) {
   memcpy(&emulate, &symbol, sizeof emulate);
 }
 
-// Of the device that may fail, from 1; 0 of the others.
+// For the device that may fail, from 1; 0 for the others.
 static uint64_t count_launch(void) {
   const uint64_t device = (uint64_t)current;
   const bool counts = setting("FAKE_HIP_FAIL_DEVICE", device) == device;
@@ -436,14 +440,17 @@ static int record(struct graph *graph, const struct launch *launch) {
   return SUCCESS;
 }
 
-// Into the stream, unless it is recorded: then behind what has been.
+// Into the stream or, if that is recorded, after what has been recorded.
 static int queue(struct launch *launch, const struct function *function, void *stream) {
   struct graph *recording = ((struct stream *)stream)->recording;
   strcpy(launch->kernel, function->kernel);
   launch->image = function->image;
   if (state())
     return state();
-  return recording ? record(recording, launch) : execute(launch);
+  if (!recording)
+    return execute(launch);
+  recording->refused |= recording->count + 1 == setting("FAKE_HIP_FAIL_RECORD", 0);
+  return recording->refused ? NOT_SUPPORTED : record(recording, launch);
 }
 
 // `extra` is HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE, _END: 1, 2, 3.
@@ -463,8 +470,8 @@ int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsign
   return queue(&launch, kernel, stream);
 }
 
-// The parameters' sizes are those in the code object's metadata, which the fake does not read: it
-// knows the only kernels that are launched so. Nor are such launches recorded here.
+// The parameters' sizes are in the code object's metadata, which the fake does not read: it knows
+// the only kernels launched this way. Such launches are not recorded here, either.
 #ifndef OLD
 int hipModuleLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y,
                                      unsigned grid_z, unsigned block_x, unsigned block_y,
@@ -507,10 +514,23 @@ int hipStreamBeginCapture(void *stream, int mode) {
   return state();
 }
 
+int hipGraphDestroy(void *graph) {
+  free(((struct graph *)graph)->launches);
+  return destroy(graph);
+}
+
 int hipStreamEndCapture(void *stream, void **out) {
-  *out = ((struct stream *)stream)->recording;
+  struct graph *recorded = ((struct stream *)stream)->recording;
   ((struct stream *)stream)->recording = NULL;
-  return *out ? state() : INVALID_VALUE;
+  *out = NULL;
+  if (!recorded)
+    return INVALID_VALUE;
+  if (recorded->refused) {
+    hipGraphDestroy(recorded);
+    return CAPTURE_INVALIDATED;
+  }
+  *out = recorded;
+  return state();
 }
 
 int hipGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags) {
@@ -529,17 +549,12 @@ int fake_hip_executables(void) {
   return atomic_load(&fake.executables);
 }
 
-int hipGraphDestroy(void *graph) {
-  free(((struct graph *)graph)->launches);
-  return destroy(graph);
-}
-
 int hipGraphExecDestroy(void *executable) {
   atomic_fetch_sub(&fake.executables, 1);
   return hipGraphDestroy(executable);
 }
 
-// RCCL is not in every version of the fake.
+// Not every version of the fake has RCCL.
 #if defined(MISSING) || defined(OLD)
 int fake_rccl_execute(const void *arguments) {
   (void)arguments;

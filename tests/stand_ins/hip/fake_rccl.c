@@ -1,14 +1,14 @@
-// An RCCL for tests, upon the fake HIP runtime: all-reduces meet in threads of the host, in the
-// order of the ranks. As RCCL's, they are recorded with a stream that is, communicators of one
-// process are made together, and one that is aborted lets go whatever waits, without an error, and
-// comes back when no graph holds its all-reduces any more.
+// An RCCL for tests, on the fake HIP runtime: all-reduces meet in host threads, in the order of the
+// ranks. As with RCCL, they are recorded with a stream that is being recorded, the communicators of
+// one process are created together, and one that is aborted releases whatever waits, without an
+// error, and returns when no graph holds its all-reduces any more.
 //
-// Environment, read when it is needed:
-//   FAKE_RCCL_FAIL_INIT    1: communicators cannot be made
-//   FAKE_RCCL_RANK         of the two below
+// Environment, read when needed:
+//   FAKE_RCCL_FAIL_INIT    1: communicators cannot be created
+//   FAKE_RCCL_RANK         the rank for the two below
 //   FAKE_RCCL_FAIL_REDUCE  n: this rank's n-th all-reduce, from 1, is refused
-//   FAKE_RCCL_HANG         n: this rank never brings its part to its n-th, and the library notices
-//   FAKE_RCCL_NO_CAPTURE   1: streams that are recorded take no all-reduce
+//   FAKE_RCCL_HANG         n: this rank never contributes to its n-th, and the library notices
+//   FAKE_RCCL_NO_CAPTURE   1: streams that are being recorded accept no all-reduce
 #include "tests/stand_ins/hip/fake_hip.h"
 
 #include <pthread.h>
@@ -28,10 +28,10 @@ enum {
   UINT64 = 5,
   SUM = 0,
   MAX = 2,
-  MOST_RANKS = 16
+  MAX_RANKS = 16
 };
 
-// Never freed, so that what is recorded may outlive it.
+// Never freed, so that recorded work may outlive it.
 struct communicator {
   bool alive;
   int rank, asked, done; // all-reduces
@@ -48,8 +48,8 @@ struct reduction {
 static struct {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
-  struct communicator ranks[MOST_RANKS];
-  struct reduction brought[MOST_RANKS];
+  struct communicator ranks[MAX_RANKS];
+  struct reduction brought[MAX_RANKS];
   int count, arrived;
   unsigned round;
   bool broken, hanging;
@@ -122,7 +122,7 @@ int ncclCommGetAsyncError(void *communicator, int *error) {
 
 int fake_rccl_alive(void) {
   int alive = 0;
-  for (int rank = 0; rank < MOST_RANKS; rank++)
+  for (int rank = 0; rank < MAX_RANKS; rank++)
     alive += clique.ranks[rank].alive;
   return alive;
 }

@@ -17,7 +17,7 @@ int hipSetDevice(int device) {
   return (int)cudaSetDevice(device);
 }
 
-// hipDeviceAttribute_t: ECC, L2, units, shared memory of a block, warp.
+// hipDeviceAttribute_t: ECC, L2, units, shared memory per block, warp.
 int hipDeviceGetAttribute(int *out, int attribute, int device) {
   static const struct {
     int hip;
@@ -137,7 +137,7 @@ int hipGraphExecDestroy(void *executable) {
   return (int)cudaGraphExecDestroy(executable);
 }
 
-// Any code object is as good as another. No architecture is told, so that the first is tried.
+// Any code object will do. No architecture is reported, so the first one is tried.
 int hipModuleLoadData(void **out, const void *image) {
   (void)image;
   return (int)cudaLibraryLoadData((cudaLibrary_t *)out, gpu_code_cuda, NULL, NULL, 0, NULL, NULL,
@@ -148,7 +148,7 @@ int hipModuleUnload(void *module) {
   return (int)cudaLibraryUnload(module);
 }
 
-// HIP lets a kernel take all shared memory unasked.
+// HIP lets a kernel use all shared memory without asking.
 int hipModuleGetFunction(void **out, void *module, const char *name) {
   int device = 0, shared = 0;
   struct cudaFuncAttributes attributes;

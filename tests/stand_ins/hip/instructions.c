@@ -1,18 +1,17 @@
-// A library for the fake HIP (FAKE_HIP_EMULATOR) that computes a launch by the kernel's own machine
-// code. What an instruction does is not ours: it comes from the emulator of AMD's instruction sets
-// in tinygrad, which was generated from AMD's documents and is tested against GPUs; instructions.py
-// asks it for each instruction once, as a compiled function. Ours is what is around them: code
-// objects, the state in which a wave begins, blocks, barriers, and those instructions that it
-// lacks.
+// A library for the fake HIP (FAKE_HIP_EMULATOR) that computes a launch by executing the kernel's
+// own machine code. The semantics of instructions are not ours: they come from the emulator of
+// AMD's instruction sets in tinygrad, which was generated from AMD's documents and is tested
+// against GPUs; instructions.py requests each instruction once, as a compiled function. Ours is
+// everything around them: code objects, the initial state of a wave, blocks, barriers, and the
+// instructions that it lacks.
 //
 // Sources: LLVM, User Guide for AMDGPU Backend ("Kernel Descriptor", "Initial Kernel Execution
 // State"); the layout of a wave's registers is that of tinygrad's functions (instructions.py).
 //
 // It is strict where a GPU is lenient: registers and shared memory begin as NaNs, and an access
-// behind a block's shared memory, or a kernel that wants what is not there, fails the launch.
+// beyond a block's shared memory, or a kernel that needs what is not supported, fails the launch.
 //
-// INSTRUCTIONS_LOG in the environment is a file to which the names of the kernels are added that
-// came to their end.
+// KERNELS_LOG in the environment is a file to which the names of completed kernels are appended.
 #include <elf.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -34,21 +33,21 @@ enum {
   EXECUTE = 126,
   COUNTER = 256,
   VECTORS = 256,
-  MOST_LANES = 64,
-  MOST_WAVES = 128, // resident at once
-  MOST_CODES = 8,
-  SLICE = 20000, // instructions until another wave's turn, for those that wait for each other
+  MAX_LANES = 64,
+  MAX_WAVES = 128, // resident at once
+  MAX_CODES = 8,
+  SLICE = 20000, // instructions until another wave's turn, as waves may wait for each other
   PAGE = 4096
 };
 
-#define ENDED UINT64_MAX // the program counter behind s_endpgm
+#define ENDED UINT64_MAX // the program counter after s_endpgm
 
-// What instructions.py makes of one; its Instruction has the same fields.
-enum action { ORDINARY, BARRIER, NOTHING, FP8_TO_F32, F32_TO_FP8 };
+// What instructions.py makes of an instruction; its Instruction has the same fields.
+enum action { ORDINARY, BARRIER, NOTHING, FP8_TO_F32, F32_TO_FP8, LEFT_OUT };
 struct instruction {
   void (*function)(void);
   int32_t action, bytes, count;
-  int32_t shared_bytes, shared_offsets[2]; // what it touches of shared memory, behind its address
+  int32_t shared_bytes, shared_offsets[2]; // what it touches of shared memory, from its address
   int32_t arguments[6]; // 0 scalars, 1 vectors, 2 memory, 3 shared, 4 scratch, 5 accumulators
 };
 
@@ -58,7 +57,7 @@ struct code {
   const void *image;
   unsigned char *loaded;
   size_t bytes;
-  struct instruction *instructions; // one for every four bytes, filled when they are reached
+  struct instruction *instructions; // one for every four bytes, filled in when reached
 };
 
 // As in the code object.
@@ -71,9 +70,9 @@ struct descriptor {
 };
 
 struct wave {
-  _Alignas(64) uint32_t accumulators[VECTORS * MOST_LANES];
+  _Alignas(64) uint32_t accumulators[VECTORS * MAX_LANES];
   _Alignas(64) uint32_t scalars[SCALARS];
-  _Alignas(64) uint32_t vectors[VECTORS * MOST_LANES];
+  _Alignas(64) uint32_t vectors[VECTORS * MAX_LANES];
   unsigned char *shared;
   size_t shared_bytes;
   bool waits, ended;
@@ -82,11 +81,12 @@ struct wave {
 static struct {
   pthread_mutex_t lock;
   translate_function *translate;
+  char broken[128];          // the kernel in which LEFT_OUT instructions do nothing
   uint32_t scalars[SCALARS]; // with the constants
-  struct code codes[MOST_CODES];
-  struct wave *waves;                // behind one that is never used: see shared_of
-  unsigned char *shared[MOST_WAVES]; // of the blocks
-  const char *volatile kernel; // and where in it, for whoever reads or writes where nothing is
+  struct code codes[MAX_CODES];
+  struct wave *waves;               // preceded by one that is never used: see shared_of
+  unsigned char *shared[MAX_WAVES]; // of the blocks
+  const char *volatile kernel;      // and the place in it, for the handler of invalid accesses
   volatile uint64_t at;
   char why[200];
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -96,13 +96,13 @@ static const char *refuse(const char *kernel, const char *why) {
   return state.why;
 }
 
-// Where in the code object, as a disassembler numbers it.
+// The place in the code object, in a disassembler's numbering.
 static const char *refuse_at(const char *kernel, uint64_t address, const char *why) {
   snprintf(state.why, sizeof state.why, "%s: at %" PRIx64 ": %s", kernel, address, why);
   return state.why;
 }
 
-// For a signal: what the standard library formats is not allowed there.
+// For a signal handler, which may not use the standard library's formatting.
 static void wild(int signal_number) {
   char words[] = ": at ........: an access outside memory\n";
   uint64_t at = state.at;
@@ -114,15 +114,17 @@ static void wild(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
-// Before any launch. `scalars` [SCALARS]: registers 128 to 255 with the constants that they stand
-// for. -1 without memory.
-__attribute__((visibility("default"))) int instructions_begin(translate_function *translate,
-                                                              const uint32_t *scalars);
-int instructions_begin(translate_function *translate, const uint32_t *scalars) {
-  state.waves = aligned_alloc(64, (MOST_WAVES + 1) * sizeof *state.waves);
+// Called before any launch. `scalars` [SCALARS]: registers 128 to 255 hold the constants that they
+// represent. `broken`: the kernel in which instructions are left out, "" for none. -1 if memory
+// runs out.
+__attribute__((visibility("default"))) int
+instructions_begin(translate_function *translate, const uint32_t *scalars, const char *broken);
+int instructions_begin(translate_function *translate, const uint32_t *scalars, const char *broken) {
+  state.waves = aligned_alloc(64, (MAX_WAVES + 1) * sizeof *state.waves);
   if (!state.waves++)
     return -1;
   state.translate = translate;
+  snprintf(state.broken, sizeof state.broken, "%s", broken);
   memcpy(state.scalars, scalars, sizeof state.scalars);
   return 0;
 }
@@ -137,7 +139,7 @@ static const void *in_image(const struct code *code, uint64_t offset) {
   return (const unsigned char *)code->image + offset;
 }
 
-// How much memory the segments take, or, where there is memory, brings them there.
+// Determines the memory that the segments take or, once there is memory, loads them.
 static void each_segment(struct code *code) {
   const Elf64_Phdr *segment = in_image(code, header_of(code)->e_phoff);
   for (int i = 0; i < header_of(code)->e_phnum; i++, segment++) {
@@ -152,7 +154,7 @@ static void each_segment(struct code *code) {
 }
 
 static struct code *find_code(const void *image) {
-  struct code *code = state.codes, *end = state.codes + MOST_CODES;
+  struct code *code = state.codes, *end = state.codes + MAX_CODES;
   while (code < end && code->image && code->image != image)
     code++;
   if (code == end || code->image == image)
@@ -169,7 +171,7 @@ static struct code *find_code(const void *image) {
   return code;
 }
 
-// At the symbol NAME.kd of a table of symbols; NULL where it is not there.
+// At the symbol NAME.kd of a symbol table; NULL if it is not there.
 static const struct descriptor *find_symbol(const struct code *code, const Elf64_Shdr *table,
                                             const char *kernel) {
   const Elf64_Shdr *sections = in_image(code, header_of(code)->e_shoff);
@@ -206,8 +208,8 @@ static bool is_rdna(const struct code *code) {
 
 // ---- waves
 
-// Of the dispatch packet (HSA Platform System Architecture, kernel dispatch packet) what a kernel
-// asks for: blocks and the grid, in threads.
+// The fields of the dispatch packet (HSA Platform System Architecture, kernel dispatch packet) that
+// a kernel reads: blocks and the grid, in threads.
 struct packet {
   uint16_t header, setup, block[3], reserved;
   uint32_t grid[3], scratch_bytes, shared_bytes;
@@ -231,14 +233,14 @@ static int set_address(struct wave *wave, int next, const void *address) {
   return next + 2;
 }
 
-// What a wave of the block finds in its registers: addresses, behind a descriptor of the scratch
+// The initial registers of a wave of the block: addresses, after a descriptor of scratch memory
 // that it does not use, then the block's number (in gfx12's trap registers), and the thread's
 // number within the block.
 static const char *set_up(struct wave *wave, const struct code *code,
                           const struct descriptor *descriptor, const struct packet *packet,
                           const void *arguments, const unsigned block[3], int first_thread,
                           int lanes) {
-  enum { // of the descriptor's properties and rsrc2; registers
+  enum { // from the descriptor's properties and rsrc2; registers
     SCRATCH = 1 << 0,
     PACKET = 1 << 1,
     ARGUMENTS = 1 << 3,
@@ -316,7 +318,7 @@ static uint32_t as_bits(float value) {
   return bits;
 }
 
-// FNUZ has a bias of 8, no infinities, and its only NaN where -0 would be.
+// FNUZ has a bias of 8, no infinities, and its only NaN in place of -0.
 static float decode_fp8(uint8_t code, bool fnuz) {
   if (!fnuz)
     return float_from_e4m3(code);
@@ -328,7 +330,7 @@ static float decode_fp8(uint8_t code, bool fnuz) {
   return code & 0x80 ? -magnitude : magnitude;
 }
 
-// To the nearest code, of two equally near ones the even one: by trying.
+// The nearest code or, of two equally near ones, the even one: by trying.
 static uint8_t encode_fp8(float value, bool fnuz) {
   const uint8_t nan = fnuz ? 0x80 : 0x7F, largest = fnuz ? 0x7F : 0x7E;
   const float magnitude = value < 0 ? -value : value;
@@ -370,7 +372,7 @@ static void f32_to_fp8(struct wave *wave, const uint32_t *words, int lanes, bool
 
 // ---- execution
 
-// DS instructions: the address is in the register that the second word's first byte names; address
+// DS instructions: the address is in the register named by the second word's first byte; address
 // and offset wrap around together.
 static bool within_shared(const struct wave *wave, const struct instruction *it,
                           const uint32_t *words, int lanes) {
@@ -408,7 +410,11 @@ static const char *step(struct wave *wave, struct code *code, const char *kernel
   if (!it->bytes && state.translate(counter, it) != 0)
     return refuse_at(kernel, offset, "an instruction that is not known");
   const uint32_t *words = (const uint32_t *)(code->loaded + offset);
-  switch ((enum action)it->action) {
+  enum action action = (enum action)it->action;
+  if (action == LEFT_OUT)
+    action = strcmp(kernel, state.broken) == 0 ? NOTHING : ORDINARY;
+  switch (action) {
+  case LEFT_OUT:
   case ORDINARY:
     state.at = offset;
     if (!within_shared(wave, it, words, lanes))
@@ -424,8 +430,8 @@ static const char *step(struct wave *wave, struct code *code, const char *kernel
   return NULL;
 }
 
-// A turn for each wave of all blocks, until none has anything left to do. A barrier opens when all
-// waves of the block that have not ended wait at it.
+// Gives each wave of all blocks a turn, until none has anything left to do. A barrier opens when
+// all waves of the block that have not ended wait at it.
 static const char *run_waves(struct code *code, int blocks, int waves, const char *kernel) {
   for (int left = 1; left;) {
     left = 0;
@@ -450,8 +456,8 @@ static const char *run_waves(struct code *code, int blocks, int waves, const cha
   return NULL;
 }
 
-// tinygrad's functions read shared memory for lanes that are switched off as well, wherever their
-// addresses are, and throw it away; likewise registers before the first.
+// tinygrad's functions also read shared memory for inactive lanes, at any address, and discard the
+// result; likewise registers before the first.
 static unsigned char *shared_of(int block) {
   enum { REAL = 1 << 17 };
   const size_t reached = (size_t)UINT32_MAX + REAL;
@@ -498,7 +504,7 @@ static const char *run_all(const struct emulator_launch *launch, struct code *co
   const unsigned lanes = is_rdna(code) ? 32 : 64, at_once = launch->cooperative ? all : 1;
   if (!descriptor || descriptor->scratch_bytes || launch->block % lanes ||
       descriptor->argument_bytes != launch->argument_bytes ||
-      at_once * (launch->block / lanes) > MOST_WAVES)
+      at_once * (launch->block / lanes) > MAX_WAVES)
     return refuse(launch->kernel, "is not launched as its descriptor says");
   const char *why = NULL;
   for (unsigned first = 0; first < all && !why; first += at_once)
@@ -507,7 +513,7 @@ static const char *run_all(const struct emulator_launch *launch, struct code *co
 }
 
 static void log_kernel(const char *kernel) {
-  const char *path = getenv("INSTRUCTIONS_LOG");
+  const char *path = getenv("KERNELS_LOG");
   FILE *file = path ? fopen(path, "a") : NULL;
   if (file) {
     fprintf(file, "%s\n", kernel);
@@ -515,7 +521,7 @@ static void log_kernel(const char *kernel) {
   }
 }
 
-// f32 denormals are flushed where the descriptor's mode says so (FLOAT_DENORM_MODE_32 of rsrc1).
+// f32 denormals are flushed if the descriptor's mode says so (FLOAT_DENORM_MODE_32 of rsrc1).
 static const char *launch_kernel(const struct emulator_launch *launch) {
   enum { FLUSH = 0x8040, DENORMALS = 3 << 16 };
   struct code *code = state.translate ? find_code(launch->image) : NULL;

@@ -1,4 +1,4 @@
-# Plugins for tests/probe/test_device.c, by themselves in a folder as the probe looks for them.
+# Plugins for tests/probe/test_device.c, in a folder of their own, as the probe expects them.
 TEST_PLUGINS := $(patsubst %,$(BUILD)/tests/plugins/%.so,absent empty old present twice)
 
 $(BUILD)/tests/plugins/absent.so:  PLUGIN := -DNAME='"absent"' -DABI=DECODE_ABI -DDEVICES=0
@@ -15,7 +15,7 @@ $(TEST_PLUGINS): tests/stand_ins/plugins/plugin.c kernels/decode.h tests/stand_i
 
 $(BUILD)/tests/test_device: | $(TEST_PLUGINS)
 
-# A GPU with a meter, by itself in a folder: tests/checks/check_watts.py starts the probe on it.
+# A GPU with a meter, in a folder of its own: tests/checks/check_watts.py starts the probe with it.
 METERED := $(BUILD)/tests/metered/metered.so
 
 $(METERED): tests/stand_ins/plugins/metered.c tests/support/oracle.c $(wildcard kernels/*.[ch] kernels/reference/*.[ch]) tests/stand_ins/fake/fake_nvml.h \

@@ -1,4 +1,4 @@
-// Plugins that the probe must cope with, one for each of NAME and ABI: build.mk.
+// Plugins that the probe must cope with, one for each NAME and ABI: build.mk.
 #include "kernels/decode.h"
 
 #ifndef NAME

@@ -1,7 +1,7 @@
-// A plugin for check_ladder.py: the backend of the plugin WRAPPED, which computes something
-// else with the tuning WRONG_TUNING: with WRONG=token for models of more than WRONG_VOCAB words
-// other tokens, with WRONG=logits other logits; with WRONG=failed the device is lost, with
-// WRONG=refused it does not know it.
+// A plugin for check_ladder.py: the backend of the plugin WRAPPED, which computes something else
+// with the tuning WRONG_TUNING: with WRONG=token, other tokens for models with more than
+// WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device is lost; with
+// WRONG=refused it does not support the tuning.
 #include "kernels/decode.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// architecture: which of nvcc's images the library runs, from the build.
+// architecture: which of nvcc's images the library runs, set by the build.
 #include "tests/stand_ins/ptx/ptx.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 const char ptx_architecture[] = PTX_ARCHITECTURE;
 const char ptx_persistent_architecture[] = PTX_PERSISTENT;
 
-// As driver_cuda.c has it of the real ones.
+// Like driver_cuda.c for real devices.
 void ptx_describe(struct gpu_device *out) {
   const int number = atoi(ptx_architecture);
   snprintf(out->architecture, sizeof out->architecture, "sm_%d", number);

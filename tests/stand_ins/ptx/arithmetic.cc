@@ -1,4 +1,4 @@
-// arithmetic: what works on registers alone (PTX ISA, "Integer Arithmetic Instructions",
+// arithmetic: instructions that only use registers (PTX ISA, "Integer Arithmetic Instructions",
 // "Floating Point Instructions", "Comparison and Selection Instructions", "Logic and Shift
 // Instructions", "Data Movement and Conversion Instructions").
 #include "tests/stand_ins/ptx/machine.h"
@@ -7,7 +7,8 @@
 
 namespace {
 
-// Of an operation: destination d or D and sources a, b, c or A, B, C, of 32 or 64 bits; l the lane.
+// In an operation: destination d or D and sources a, b, c or A, B, C, of 32 or 64 bits; l is the
+// lane.
 #define OPERATION(name, body)                                                                      \
   void name(struct warp *w, const struct instruction *in, uint32_t mask) {                         \
     union lanes32 *const d = words(w, in, 0);                                                      \
@@ -26,6 +27,7 @@ OPERATION(add_32, d->u[l] = a->u[l] + b->u[l])
 OPERATION(add_64, D->u[l] = A->u[l] + B->u[l])
 OPERATION(sub_32, d->u[l] = a->u[l] - b->u[l])
 OPERATION(sub_64, D->u[l] = A->u[l] - B->u[l])
+OPERATION(add_16, d->u[l] = (a->u[l] + b->u[l]) & 0xFFFF)
 OPERATION(sub_16, d->u[l] = (a->u[l] - b->u[l]) & 0xFFFF)
 OPERATION(neg_32, d->u[l] = 0 - a->u[l])
 OPERATION(neg_64, D->u[l] = 0 - A->u[l])
@@ -34,6 +36,8 @@ OPERATION(mul_lo_64, D->u[l] = A->u[l] * B->u[l])
 OPERATION(mul_wide_s32, D->s[l] = (int64_t)a->s[l] * b->s[l])
 OPERATION(mul_wide_u32, D->u[l] = (uint64_t)a->u[l] * b->u[l])
 OPERATION(mul_wide_u16, d->u[l] = a->u[l] * b->u[l])
+OPERATION(mul_wide_s16, d->s[l] = (int16_t)a->u[l] * (int16_t)b->u[l])
+OPERATION(mad_lo_16, d->u[l] = (a->u[l] * b->u[l] + c->u[l]) & 0xFFFF)
 OPERATION(mad_lo_32, d->u[l] = a->u[l] * b->u[l] + c->u[l])
 OPERATION(mad_lo_64, D->u[l] = A->u[l] * B->u[l] + C->u[l])
 OPERATION(min_s32, d->s[l] = a->s[l] < b->s[l] ? a->s[l] : b->s[l])
@@ -41,7 +45,7 @@ OPERATION(max_s32, d->s[l] = a->s[l] > b->s[l] ? a->s[l] : b->s[l])
 OPERATION(max_u32, d->u[l] = a->u[l] > b->u[l] ? a->u[l] : b->u[l])
 OPERATION(max_u64, D->u[l] = A->u[l] > B->u[l] ? A->u[l] : B->u[l])
 
-// Division by zero is undefined, and so is what does not fit.
+// Division by zero is undefined, and so is a result that does not fit.
 #define DIVISION(name, divisor, impossible, body)                                                  \
   void name(struct warp *w, const struct instruction *in, uint32_t mask) {                         \
     union lanes32 *const d = words(w, in, 0);                                                      \
@@ -64,7 +68,7 @@ DIVISION(div_u16, b->u[l], false, d->u[l] = a->u[l] / b->u[l])
 DIVISION(div_s64, B->s[l], B->s[l] == -1 && A->s[l] == INT64_MIN, D->s[l] = A->s[l] / B->s[l])
 DIVISION(div_u64, B->u[l], false, D->u[l] = A->u[l] / B->u[l])
 
-// ---- logic and shifts; shifts by more than the width are as by the width
+// ---- logic and shifts; shifts by more than the width count as by the width
 
 OPERATION(and_32, d->u[l] = a->u[l] & b->u[l])
 OPERATION(and_64, D->u[l] = A->u[l] & B->u[l])
@@ -73,15 +77,17 @@ OPERATION(or_64, D->u[l] = A->u[l] | B->u[l])
 OPERATION(xor_32, d->u[l] = a->u[l] ^ b->u[l])
 OPERATION(xor_64, D->u[l] = A->u[l] ^ B->u[l])
 OPERATION(not_32, d->u[l] = ~a->u[l])
+OPERATION(popc_32, d->u[l] = (uint32_t)__builtin_popcount(a->u[l]))
 OPERATION(shl_32, d->u[l] = b->u[l] > 31 ? 0 : a->u[l] << (b->u[l] & 31))
 OPERATION(shl_16, d->u[l] = b->u[l] > 15 ? 0 : a->u[l] << (b->u[l] & 15) & 0xFFFF)
 OPERATION(shl_64, D->u[l] = b->u[l] > 63 ? 0 : A->u[l] << (b->u[l] & 63))
 OPERATION(shr_u32, d->u[l] = b->u[l] > 31 ? 0 : a->u[l] >> (b->u[l] & 31))
 OPERATION(shr_u64, D->u[l] = b->u[l] > 63 ? 0 : A->u[l] >> (b->u[l] & 63))
 OPERATION(shr_s32, d->s[l] = a->s[l] >> (b->u[l] > 31 ? 31 : b->u[l]))
+OPERATION(shr_s16, d->u[l] = ((int16_t)a->u[l] >> (b->u[l] > 15 ? 15 : b->u[l])) & 0xFFFF)
 OPERATION(shr_u16, d->u[l] = b->u[l] > 15 ? 0 : (a->u[l] & 0xFFFF) >> (b->u[l] & 15))
 
-// bfi f, a, b, c, d: the d low bits of a into b from bit c on.
+// bfi f, a, b, c, d: inserts the d low bits of a into b from bit c on.
 void bfi_32(struct warp *w, const struct instruction *in, uint32_t mask) {
   union lanes32 *const d = words(w, in, 0);
   const union lanes32 *const a = words(w, in, 1), *const b = words(w, in, 2),
@@ -181,7 +187,7 @@ OPERATION(rcp_f32, d->f[l] = 1.0f / a->f[l])
 OPERATION(sqrt_f32, d->f[l] = sqrtf(a->f[l]))
 OPERATION(neg_f32, d->u[l] = a->u[l] ^ 0x80000000u)
 OPERATION(abs_f32, d->u[l] = a->u[l] & 0x7FFFFFFFu)
-// Of a number and NaN, the number.
+// For a number and NaN, the number.
 OPERATION(min_f32, d->f[l] = fminf(a->f[l], b->f[l]))
 OPERATION(max_f32, d->f[l] = fmaxf(a->f[l], b->f[l]))
 
@@ -226,7 +232,7 @@ OPERATION(s8_s32, d->u[l] = (uint32_t)(int8_t)a->u[l] & 0xFFFF)
 OPERATION(s16_s8, d->u[l] = (uint32_t)(int8_t)a->u[l] & 0xFFFF)
 OPERATION(f32_s32, d->f[l] = (float)a->s[l])
 OPERATION(f32_s16, d->f[l] = (float)(int16_t)a->u[l])
-// Not a number is 0 (PTX ISA, cvt).
+// NaN becomes 0 (PTX ISA, cvt).
 OPERATION(sat_f32, d->f[l] = a->f[l] >= 1 ? 1 : a->f[l] > 0 ? a->f[l] : 0)
 OPERATION(pack_16, d->u[l] = (a->u[l] & 0xFFFF) | b->u[l] << 16)
 
@@ -246,7 +252,18 @@ uint32_t bf16_bits(float v) {
 // cvt d, a, b: a in the upper half, b in the lower.
 OPERATION(bf16x2, d->u[l] = bf16_bits(a->f[l]) << 16 | bf16_bits(b->f[l]))
 
-// E4M3: 4 bits of exponent, bias 7, 3 of fraction; no infinity, 0x7F not a number; 448 at most.
+float bf16_value(uint32_t bits) {
+  return bits_float(bits << 16);
+}
+// Rounded to float in between: that never affects a result that BF16 can represent, and the
+// emulator of the kernels' source ensures that they need no others.
+uint32_t bf16_fma(uint32_t a, uint32_t b, uint32_t c) {
+  return bf16_bits(fmaf(bf16_value(a), bf16_value(b), bf16_value(c)));
+}
+OPERATION(fma_bf16x2, d->u[l] = bf16_fma(a->u[l] & 0xFFFF, b->u[l] & 0xFFFF, c->u[l] & 0xFFFF) |
+                                bf16_fma(a->u[l] >> 16, b->u[l] >> 16, c->u[l] >> 16) << 16)
+
+// E4M3: 4 bits of exponent, bias 7, 3 of fraction; no infinity, 0x7F is NaN; at most 448.
 uint32_t e4m3_code(float v) {
   const uint32_t sign = float_bits(v) >> 31 << 7;
   const float size = fabsf(v);
@@ -259,7 +276,7 @@ uint32_t e4m3_code(float v) {
   }
   frexpf(size, &exponent); // size = fraction 2^exponent, fraction in [0.5, 1)
   const int least = exponent < -5 || size == 0 ? -6 : exponent - 1;
-  const uint32_t steps = (uint32_t)nearbyintf(ldexpf(size, 3 - least)); // 8 to 16 of normal ones
+  const uint32_t steps = (uint32_t)nearbyintf(ldexpf(size, 3 - least)); // 8 to 16 for normal ones
   return sign | (steps + (uint32_t)(least + 6) * 8);
 }
 OPERATION(e4m3x2, d->u[l] = e4m3_code(a->f[l]) << 8 | e4m3_code(b->f[l]))
@@ -335,6 +352,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"add.s64", "d=dd", add_64, PLAIN},
     {"sub.s32", "r=rr", sub_32, PLAIN},
     {"sub.s64", "d=dd", sub_64, PLAIN},
+    {"add.s16", "h=hh", add_16, PLAIN},
     {"sub.s16", "h=hh", sub_16, PLAIN},
     {"neg.s32", "r=r", neg_32, PLAIN},
     {"neg.s64", "d=d", neg_64, PLAIN},
@@ -343,6 +361,8 @@ const struct operation_entry arithmetic_operations[] = {
     {"mul.wide.s32", "d=rr", mul_wide_s32, PLAIN},
     {"mul.wide.u32", "d=rr", mul_wide_u32, PLAIN},
     {"mul.wide.u16", "r=hh", mul_wide_u16, PLAIN},
+    {"mul.wide.s16", "r=hh", mul_wide_s16, PLAIN},
+    {"mad.lo.s16", "h=hhh", mad_lo_16, PLAIN},
     {"mad.lo.s32", "r=rrr", mad_lo_32, PLAIN},
     {"mad.lo.s64", "d=ddd", mad_lo_64, PLAIN},
     {"min.s32", "r=rr", min_s32, PLAIN},
@@ -364,10 +384,12 @@ const struct operation_entry arithmetic_operations[] = {
     {"xor.b32", "r=rr", xor_32, PLAIN},
     {"xor.b64", "d=dd", xor_64, PLAIN},
     {"not.b32", "r=r", not_32, PLAIN},
+    {"popc.b32", "r=r", popc_32, PLAIN},
     {"shl.b16", "h=hr", shl_16, PLAIN},
     {"shl.b32", "r=rr", shl_32, PLAIN},
     {"shl.b64", "d=dr", shl_64, PLAIN},
     {"shr.u16", "h=hr", shr_u16, PLAIN},
+    {"shr.s16", "h=hr", shr_s16, PLAIN},
     {"shr.u32", "r=rr", shr_u32, PLAIN},
     {"shr.u64", "d=dr", shr_u64, PLAIN},
     {"shr.s32", "r=rr", shr_s32, PLAIN},
@@ -391,6 +413,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"setp.lt.u32", "p=rr", lt_u32, PLAIN},
     {"setp.gt.u32", "p=rr", gt_u32, PLAIN},
     {"setp.ge.u32", "p=rr", ge_u32, PLAIN},
+    {"setp.eq.b16", "p=hh", eq_16, PLAIN},
     {"setp.eq.s16", "p=hh", eq_16, PLAIN},
     {"setp.lt.u16", "p=hh", lt_u16, PLAIN},
     {"setp.eq.s64", "p=dd", eq_64, PLAIN},
@@ -426,6 +449,8 @@ const struct operation_entry arithmetic_operations[] = {
     {"fma.rn.f32", "r=rrr", fma_rn, PLAIN},
     {"fma.rm.f32", "r=rrr", fma_rm, PLAIN},
     {"ex2.approx.ftz.f32", "r=r", ex2_ftz, PLAIN},
+    {"mov.b16", "h=h", mov_32, PLAIN},
+    {"mov.u16", "h=h", mov_32, PLAIN},
     {"mov.u32", "r=r", mov_32, PLAIN},
     {"mov.b32", "r=r", mov_32, PLAIN},
     {"mov.f32", "r=r", mov_32, PLAIN},
@@ -449,6 +474,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"cvt.rn.f16x2.e4m3x2", "r=h", f16x2_e4m3x2, PLAIN},
     {"cvt.f32.f16", "r=h", f32_f16, PLAIN},
     {"mul.rn.f16x2", "r=rr", mul_f16x2, PLAIN},
+    {"fma.rn.bf16x2", "r=rrr", fma_bf16x2, PLAIN},
     // Arguments are at their generic address, and global memory at the host's.
     {"cvta.to.global.u64", "d=d", mov_64, PLAIN},
     {"cvta.param.u64", "d=d", mov_64, PLAIN},

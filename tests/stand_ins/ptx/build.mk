@@ -8,7 +8,7 @@ PTX_LIB := $(BUILD)/tests/lib
 PTXS := $(PTX_ARCHITECTURES:%=$(PTX_LIB)/ptx%.so)
 PTX_PARTS := $(patsubst %,$(PTX_OBJ)/%.o,arithmetic machine matrix memory text driver_emulator)
 
-# Registers are floats and integers by turns.
+# Registers hold floats and integers alternately.
 PTX_CXX = g++ -std=c++17 -D_GNU_SOURCE -DPERTOKEN_EMULATOR -DEMULATOR_WARP=32 -DTILE_MMA \
           -DEMULATOR_PTX $(CFLAGS) $(WARNINGS) $(SANITIZE) -ffp-contract=off -fno-strict-aliasing \
           -fno-exceptions -fno-rtti -fPIC -fvisibility=hidden -I. -MMD -MP -c
@@ -37,5 +37,5 @@ $(PTXS): $(PTX_LIB)/ptx%.so: $(PTX_OBJ)/architecture_%.o $(PTX_PARTS) $(EMULATOR
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
 
 $(BUILD)/tests/test_ptx: | $(PTXS)
-deep-tests: $(PTXS)
+deep-tests: $(PTXS) $(if $(VARIANT),,$(BUILD)/tests/lib/hip_decode.so)
 -include $(wildcard $(PTX_OBJ)/*.d)

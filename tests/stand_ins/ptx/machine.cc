@@ -1,5 +1,5 @@
-// machine: runs a launch. Warps go instruction by instruction, all lanes at once; where lanes part,
-// those at the lowest place go first, so that they meet again where paths join.
+// machine: runs a launch. Warps execute instruction by instruction, all lanes at once; if lanes
+// diverge, those at the lowest place go first, so that they meet again where paths join.
 #include "tests/stand_ins/ptx/ptx.h"
 
 #include <pthread.h>
@@ -13,11 +13,11 @@
 namespace {
 
 enum {
-  MOST_TURN = 4096,       // instructions before another warp's turn
-  MOST_IDLE = 100000,     // waits that found nothing, all in all
-  MOST_SHARED_SHIFT = 64, // times 16 bytes, by which shared memory begins later
+  MAX_TURN = 4096,       // instructions before another warp's turn
+  MAX_IDLE = 100000,     // waits that found nothing, in total
+  MAX_SHARED_SHIFT = 64, // times 16 bytes, by which shared memory begins later
   ARGUMENT_ALIGNMENT = 64,
-  MOST_RESIDENT = 64, // blocks of a cooperative launch
+  MAX_RESIDENT = 64, // blocks of a cooperative launch
 };
 
 // ---- the lanes of a warp at their places
@@ -26,7 +26,7 @@ void remove_fragment(struct warp *w, int i) {
   w->fragment[i] = w->fragment[--w->fragments];
 }
 
-// Joins what is at the same place; a newcomer wakes those that wait.
+// Joins fragments at the same place; a newcomer wakes those that wait.
 void join_fragments(struct warp *w, int i) {
   for (int j = 0; j < w->fragments; j++) {
     if (j != i && w->fragment[j].pc == w->fragment[i].pc) {
@@ -49,7 +49,7 @@ int lowest_fragment(const struct warp *w) {
   return found;
 }
 
-// Joins all that can be.
+// Joins all that can be joined.
 void settle_fragments(struct warp *w) {
   for (int i = 0; i < w->fragments; i++) {
     const int before = w->fragments;
@@ -68,10 +68,10 @@ uint32_t guarded(const struct warp *w, const struct instruction *in, uint32_t ma
   return mask & (in->guard_not ? ~p : p);
 }
 
-// Which lanes an instruction is for, all of which have to come to it; 0: those that do.
+// The lanes that an instruction is for, all of which have to reach it; 0: those that do.
 uint32_t wanted(const struct warp *w, const struct instruction *in, uint32_t mask) {
   if (in->what->manner == PLAIN || in->what->manner == BRANCH || in->what->manner == RETURN) {
-    return 0; // PTX lets calls be diverged; there is one place to return to here
+    return 0; // PTX allows diverged calls; here there is one place to return to
   }
   if (in->what->manner != MASK_TOGETHER) {
     return ALL_LANES;
@@ -205,9 +205,9 @@ void open_barrier(struct block *b) {
   }
 }
 
-// One turn of one warp that can go on, chosen by chance.
+// One turn of a warp that can continue, chosen at random.
 void take_turn(struct block *b) {
-  int able[MOST_WARPS], count = 0, waiting = 0, live = 0;
+  int able[MAX_WARPS], count = 0, waiting = 0, live = 0;
   for (int i = 0; i < b->warps; i++) {
     live += b->warp[i].live != 0;
     waiting += b->warp[i].at_barrier;
@@ -229,8 +229,8 @@ void take_turn(struct block *b) {
       box_arrives(b);
     }
     struct warp *w = &b->warp[able[draw(b->run, (uint32_t)count)]];
-    run_turn(w, 1 + draw(b->run, MOST_TURN));
-    if (b->run->idle > MOST_IDLE) {
+    run_turn(w, 1 + draw(b->run, MAX_TURN));
+    if (b->run->idle > MAX_IDLE) {
       fail(w, nullptr, -1, "all wait, and nothing is under way");
     }
   } else if (b->box_count) {
@@ -306,10 +306,11 @@ void begin_block(struct block *b, uint64_t number) {
 
 // ---- a launch
 
-// Shared memory: the static variable, at no better an address than it asks for, then the dynamic.
+// Shared memory: the static variable, with no better alignment than it requests, then the dynamic
+// part.
 void place_shared(struct run *run, uint32_t dynamic_bytes) {
   const struct module *m = run->module;
-  uint32_t begin = draw(run, MOST_SHARED_SHIFT) * GRANULE;
+  uint32_t begin = draw(run, MAX_SHARED_SHIFT) * GRANULE;
   run->first_begin = begin;
   if (m->static_name[0]) {
     begin += m->static_alignment < GRANULE ? m->static_alignment : 0;
@@ -332,7 +333,7 @@ bool prepare_block(struct block *b, struct run *run) {
     struct warp *w = &b->warp[i];
     ok = posix_memalign(&memory, 64, file * sizeof *w->file) == 0 && ok;
     w->file = static_cast<union lanes32 *>(memory);
-    w->copies = static_cast<struct pending_copy *>(malloc(MOST_COPIES * sizeof *w->copies));
+    w->copies = static_cast<struct pending_copy *>(malloc(MAX_COPIES * sizeof *w->copies));
     w->flying = static_cast<uint8_t *>(malloc(file));
     w->touched = static_cast<uint32_t *>(malloc(file * sizeof *w->touched));
     ok = ok && w->copies && w->flying && w->touched;
@@ -362,13 +363,13 @@ const char *refused(const struct emulator_launch *l, const struct kernel *k) {
   if (!l->grid[0] || !l->grid[1] || !l->grid[2]) {
     return "the grid is empty";
   }
-  if (l->cooperative && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > MOST_RESIDENT) {
+  if (l->cooperative && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > MAX_RESIDENT) {
     return "more blocks than are resident at a time";
   }
   return nullptr;
 }
 
-// Blocks take turns by chance; when one ends, the next begins in its place.
+// Blocks take turns at random; when one ends, the next begins in its place.
 void run_blocks(struct run *run, struct block *blocks, int resident) {
   const uint64_t count = (uint64_t)run->grid[0] * run->grid[1] * run->grid[2];
   const bool backwards = draw(run, 2);
@@ -413,7 +414,7 @@ void run_launch(struct run *run, const struct emulator_launch *l) {
   free(blocks);
 }
 
-// The files that were read last, of the stages and of whole steps.
+// The files read last, for the stages and for whole steps.
 struct held {
   char path[512];
   struct module *module;
@@ -429,7 +430,7 @@ __attribute__((destructor)) void let_go(void) {
 
 struct module *hold(const char *kernel, const char **why) {
   const bool whole = strncmp(kernel, "persistent_", strlen("persistent_")) == 0;
-  const char *chosen = getenv("PTX_FILE");
+  const char *chosen = getenv(whole ? "PTX_PERSISTENT_FILE" : "PTX_FILE");
   struct held *h = &held[whole];
   char path[sizeof h->path];
   if (whole) {
@@ -478,6 +479,15 @@ void launch_kernel(const struct emulator_launch *l, char *failure, size_t size) 
   snprintf(failure, size, "%s", run.failure);
 }
 
+void log_kernel(const char *kernel) {
+  const char *path = getenv("KERNELS_LOG");
+  FILE *file = path ? fopen(path, "a") : nullptr;
+  if (file) {
+    fprintf(file, "%s\n", kernel);
+    fclose(file);
+  }
+}
+
 } // namespace
 
 uint32_t draw(struct run *run, uint32_t below) {
@@ -509,6 +519,9 @@ emulator_launch_kernel(const struct emulator_launch *launch) {
   failure[0] = '\0';
   pthread_mutex_lock(&the_mutex);
   launch_kernel(launch, failure, sizeof failure);
+  if (!failure[0]) {
+    log_kernel(launch->kernel);
+  }
   pthread_mutex_unlock(&the_mutex);
   return failure[0] ? failure : nullptr;
 }

@@ -1,14 +1,14 @@
-// machine: the parts of the interpreter (ptx.h) among themselves.
+// machine: what the parts of the interpreter (ptx.h) share.
 #ifndef PERTOKEN_PTX_MACHINE_H
 #define PERTOKEN_PTX_MACHINE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LANES = 32, MOST_WARPS = 32, GROUP_WARPS = 4, GRANULE = 16, MOST_CALLED = 8 };
+enum { LANES = 32, MAX_WARPS = 32, GROUP_WARPS = 4, GRANULE = 16, MAX_CALLED = 8 };
 enum : uint32_t { ALL_LANES = 0xFFFFFFFFu };
 
-// A register is 32 lanes; a predicate is the bits of u[0]. Of 16 bits: in the low half.
+// A register is 32 lanes; a predicate is the bits of u[0]. 16-bit values are in the low half.
 union lanes32 {
   uint32_t u[LANES];
   int32_t s[LANES];
@@ -21,16 +21,16 @@ union lanes64 {
 
 enum width { PREDICATE, BITS16, BITS32, BITS64 };
 
-// How the machine goes about an instruction.
+// How the machine executes an instruction.
 enum manner : uint8_t {
   PLAIN,
   BRANCH,
-  RETURN, // of the kernel's code, or of a function's where `target` is not 0
+  RETURN, // from the kernel's code, or from a function's if `target` is not 0
   CALL,
-  WARP_TOGETHER,  // all lanes that are alive
+  WARP_TOGETHER,  // all lanes that are active
   MASK_TOGETHER,  // the lanes of the mask in the last operand
   BLOCK_WAIT,     // all warps, of which together
-  WGMMA_TOGETHER, // as WARP_TOGETHER, and takes registers by its own rules
+  WGMMA_TOGETHER, // like WARP_TOGETHER, with rules of its own for registers
 };
 
 struct warp;
@@ -38,8 +38,8 @@ struct instruction;
 typedef void operation(struct warp *, const struct instruction *, uint32_t mask);
 
 // One instruction by its full name. `operands`: destinations before '=', one letter each, a number
-// for how often: p predicate, h r d of 16, 32, 64 bits, i a constant, L a label, _ nothing;
-// brackets stand in the text where they do here.
+// for repetition: p predicate, h r d for 16, 32, 64 bits, i a constant, L a label, _ nothing;
+// brackets are written where they appear.
 struct operation_entry {
   const char *name, *operands;
   operation *run;
@@ -55,10 +55,10 @@ struct instruction {
   int guard; // -1: none
   bool guard_not;
   int target;     // of a branch or call
-  int64_t offset; // beside the address in brackets
+  int64_t offset; // added to the address in brackets
 };
 
-// A register that holds the same in all lanes from the beginning.
+// A register that holds the same value in all lanes from the start.
 enum constant_kind {
   NUMBER,
   SHARED_BEGIN,
@@ -91,8 +91,8 @@ struct kernel {
   bool has_wgmma, depends; // has griddepcontrol
 };
 
-// Functions are kernels without arguments here, which are read into the code of those that call
-// them. Static shared memory is one variable at most.
+// Functions are kernels without arguments here, which are inlined into the code of their callers.
+// There is at most one static variable in shared memory.
 struct module {
   char file[64]; // its name without folders
   char *text;
@@ -102,18 +102,18 @@ struct module {
   uint32_t static_bytes, static_alignment;
 };
 
-// NULL, with *why: it cannot be read.
+// NULL, with the reason in *why: it cannot be read.
 struct module *module_read(const char *path, const char **why);
 void module_free(struct module *); // NULL is allowed
-// Fills in the kernel, once; false, with a text in `why`.
+// Fills in the kernel, once; false, with the reason in `why`.
 bool kernel_parse(const struct module *, struct kernel *, char *why, size_t size);
 
-// ---- a block while it runs
+// ---- a running block
 
 struct fragment { // lanes of a warp at one place
   int pc;
   uint32_t mask;
-  bool waits; // for the warp's others, at an instruction that they take together
+  bool waits; // for the warp's other lanes, at an instruction that they execute together
 };
 
 struct pending_copy { // cp.async of one lane
@@ -130,7 +130,7 @@ struct pending_wgmma {
   uint64_t a, b, hash; // descriptors, and what they described
 };
 
-enum { MOST_COPIES = 1 << 14, MOST_BOXES = 64, MOST_WGMMA = 64, WGMMA_HISTORY = 256 };
+enum { MAX_COPIES = 1 << 14, MAX_BOXES = 64, MAX_WGMMA = 64, WGMMA_HISTORY = 256 };
 
 struct warp {
   struct block *block;
@@ -143,7 +143,7 @@ struct warp {
   int return_to;   // of the function that all lanes are in
   uint32_t waited; // lanes that have executed griddepcontrol.wait
   const struct instruction *barrier;
-  bool brought; // to bar.red: or of its predicate
+  bool brought; // supplied to bar.red, or from its predicate
 
   struct pending_copy *copies;
   int copy_count;
@@ -152,12 +152,12 @@ struct warp {
   uint8_t *flying;   // 1: a sum of wgmma under way, 2: its A
   uint32_t *touched; // the fence after which it was last used
   uint32_t fence;
-  struct pending_wgmma wgmma[MOST_WGMMA];
+  struct pending_wgmma wgmma[MAX_WGMMA];
   int wgmma_count, wgmma_committed;
   uint64_t wgmma_issued;
 };
 
-// What the blocks of a launch have in common.
+// What the blocks of a launch share.
 struct run {
   const struct module *module;
   const struct kernel *kernel;
@@ -175,15 +175,15 @@ struct block {
   struct run *run;
   unsigned index[3];
   bool live;
-  struct warp warp[MOST_WARPS];
+  struct warp warp[MAX_WARPS];
   int warps;
 
   unsigned char *shared;
-  uint8_t *under_way; // of copies, per GRANULE bytes
-  struct pending_box boxes[MOST_BOXES];
+  uint8_t *under_way; // by copies, per GRANULE bytes
+  struct pending_box boxes[MAX_BOXES];
   int box_count;
-  uint64_t group_history[MOST_WARPS / GROUP_WARPS][WGMMA_HISTORY];
-  uint64_t group_issued[MOST_WARPS / GROUP_WARPS];
+  uint64_t group_history[MAX_WARPS / GROUP_WARPS][WGMMA_HISTORY];
+  uint64_t group_issued[MAX_WARPS / GROUP_WARPS];
 };
 
 uint32_t draw(struct run *, uint32_t below);
@@ -192,7 +192,7 @@ uint32_t draw(struct run *, uint32_t below);
 __attribute__((format(printf, 4, 5))) void fail(struct warp *, const struct instruction *, int lane,
                                                 const char *format, ...);
 
-// Carries out one asynchronous copy of the block's, any; false if there is none.
+// Carries out any one asynchronous copy of the block; false if there is none.
 bool box_arrives(struct block *);
 
 // memory.cc: `bytes` of shared memory at an address, or NULL and a failure.

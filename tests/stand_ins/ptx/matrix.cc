@@ -7,7 +7,7 @@
 
 namespace {
 
-enum { MOST_K = 32, MOST_N = 128, ROWS = 16 };
+enum { MAX_K = 32, MAX_N = 128, ROWS = 16 };
 
 struct elements {
   int bytes;
@@ -23,8 +23,8 @@ const struct elements bf16 = {2, bf16_value}, f16 = {2, half_value}, e4m3 = {1, 
 // One warp's part: 16 rows.
 struct product {
   int k, n;
-  float a[ROWS][MOST_K], b[MOST_K][MOST_N];
-  double sum[ROWS][MOST_N];
+  float a[ROWS][MAX_K], b[MAX_K][MAX_N];
+  double sum[ROWS][MAX_N];
 };
 
 void multiply(struct product *p) {
@@ -38,9 +38,9 @@ void multiply(struct product *p) {
   }
 }
 
-// A register holds 4 / bytes neighbours in k. Register `i` of A is of rows g (even i) and g + 8,
-// and of the first (0, 1) or second half of k; of B, of column g and the i-th half of k. Within a
-// half a lane has the neighbours from t times their number on. g = lane / 4, t = lane % 4 ("Matrix
+// A register holds 4 / bytes neighbors in k. Register `i` of A has rows g (even i) and g + 8, and
+// the first (0, 1) or second half of k; of B, column g and the i-th half of k. Within a half, a
+// lane has the neighbors from t times their number on. g = lane / 4, t = lane % 4 ("Matrix
 // Fragments for mma.m16n8k16 with floating point type", "... for mma.m16n8k32").
 void take_a(const struct warp *w, const struct instruction *in, int first, struct elements e,
             struct product *p) {
@@ -114,12 +114,12 @@ void mma_e4m3(struct warp *w, const struct instruction *in, uint32_t) {
 
 // ---- wgmma
 
-enum { SLICE_BYTES = 32 }; // of a row, that one instruction multiplies
+enum { SLICE_BYTES = 32 }; // of a row, which one instruction multiplies
 
-// A matrix in shared memory by its descriptor ("Matrix Descriptor Format"): bits 0-13 where it
-// begins, 32-45 how far 8 rows are from the next 8, both / 16; 49-51 the base offset; 62-63 the
-// swizzle, 1 for 128 bytes: rows of 128 bytes, and bits 4 to 6 of an address exchanged by its bits
-// 7 to 9 ("Strides", "Canonical Layouts"). Fills `out`, [rows][SLICE_BYTES].
+// A matrix in shared memory by its descriptor ("Matrix Descriptor Format"): bits 0-13 its
+// beginning, 32-45 the distance of 8 rows from the next 8, both / 16; 49-51 the base offset; 62-63
+// the swizzle, 1 for 128 bytes: rows of 128 bytes, and bits 4 to 6 of an address exchanged by its
+// bits 7 to 9 ("Strides", "Canonical Layouts"). Fills `out`, [rows][SLICE_BYTES].
 bool read_matrix(struct warp *w, const struct instruction *in, uint64_t descriptor, int first_row,
                  int rows, unsigned char (*out)[SLICE_BYTES]) {
   const uint32_t begin = (uint32_t)(descriptor & 0x3FFF) << 4;
@@ -155,9 +155,9 @@ uint64_t hash_of(uint64_t hash, const void *bytes, size_t size) {
   return hash;
 }
 
-// What lies in shared memory of the operands of one instruction; its hash.
+// The operands of one instruction that are in shared memory; their hash.
 struct matrices {
-  unsigned char a[ROWS][SLICE_BYTES], b[MOST_N][SLICE_BYTES];
+  unsigned char a[ROWS][SLICE_BYTES], b[MAX_N][SLICE_BYTES];
 };
 
 bool read_matrices(struct warp *w, const struct pending_wgmma *p, bool a_in_registers, int n,
@@ -192,7 +192,7 @@ void take_matrices(const struct matrices *m, struct elements e, bool a_in_regist
   }
 }
 
-// All lanes and warps of the group bring the same descriptors to the same instruction.
+// All lanes and warps of the group supply the same descriptors to the same instruction.
 bool check_group(struct warp *w, const struct pending_wgmma *p) {
   struct block *block = w->block;
   const int group = w->number / GROUP_WARPS;
@@ -230,7 +230,7 @@ bool check_registers(struct warp *w, const struct instruction *in, int a_first, 
   return true;
 }
 
-// d, a, b, scale-d, then factors and transpositions, of which only 1 and 0 are known.
+// d, a, b, scale-d, then factors and transpositions, of which only 1 and 0 are supported.
 template <int N, int A_REGISTERS>
 void wgmma(struct warp *w, const struct instruction *in, struct elements e) {
   const int a = in->outs, b = a + (A_REGISTERS ? A_REGISTERS : 1), scale = b + 1;
@@ -253,7 +253,7 @@ void wgmma(struct warp *w, const struct instruction *in, struct elements e) {
   struct matrices matrices;
   product.k = SLICE_BYTES / e.bytes;
   product.n = N;
-  if ((adds && adds != ALL_LANES) || w->wgmma_count == MOST_WGMMA) {
+  if ((adds && adds != ALL_LANES) || w->wgmma_count == MAX_WGMMA) {
     fail(w, in, -1, "lanes bring different factors, or too many are under way");
     return;
   }

@@ -12,7 +12,7 @@ namespace {
 
 enum space { GLOBAL, WEIGHTS, SHARED, ARGUMENTS }; // weights: global memory, at any time
 
-enum : uint64_t { LEAST_ADDRESS = 1 << 16 }; // what is below is no memory of a process
+enum : uint64_t { MIN_ADDRESS = 1 << 16 }; // no memory of a process is below that
 
 const char *misaligned = "address 0x%llx is not aligned to %u bytes";
 
@@ -36,7 +36,7 @@ unsigned char *memory_at(struct warp *w, const struct instruction *in, int lane,
       fail(w, in, lane, "byte %lld is outside of the arguments", (long long)at);
       return nullptr;
     }
-  } else if (address < LEAST_ADDRESS) {
+  } else if (address < MIN_ADDRESS) {
     fail(w, in, lane, "address 0x%llx is in no memory", (unsigned long long)address);
     return nullptr;
   } else if (SPACE == GLOBAL && run->kernel->depends && !(w->waited >> lane & 1)) {
@@ -46,7 +46,7 @@ unsigned char *memory_at(struct warp *w, const struct instruction *in, int lane,
   return reinterpret_cast<unsigned char *>((uintptr_t)address);
 }
 
-// COUNT registers of REGISTER_BYTES, each from BYTES: with their sign where they are wider.
+// COUNT registers of REGISTER_BYTES, each from BYTES: sign-extended if they are wider.
 template <int SPACE, int BYTES, int COUNT, int REGISTER_BYTES>
 void load(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
@@ -93,7 +93,7 @@ void atom_inc(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
-// A counter that blocks wait at: what waits lets others go on.
+// A counter that blocks wait at: a waiting thread lets others run.
 void load_acquire(struct warp *w, const struct instruction *in, uint32_t mask) {
   load<GLOBAL, 4, 1, 4>(w, in, mask);
   w->yields = true;
@@ -110,17 +110,17 @@ void red_add(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
-// Memory is one, and warps run in turn: nothing is to be done for order. What order the kernels
-// need, the emulator of their source looks for.
+// There is a single memory, and warps run in turn: nothing has to be done for ordering. The
+// emulator of the kernels' source checks the ordering that they need.
 void order(struct warp *, const struct instruction *, uint32_t) {}
 
-// Until then only weights may be read: by ld.global.nc, and prefetches.
+// Before that, only weights may be read: by ld.global.nc, and prefetches.
 void wait_for_grid(struct warp *w, const struct instruction *, uint32_t mask) {
   w->waited |= mask;
 }
 
-// cp.async.bulk.prefetch.L2.global [a], bytes: both multiples of 16. The first and last are read,
-// so that a sanitizer sees them.
+// cp.async.bulk.prefetch.L2.global [a], bytes: both multiples of 16. The first and last byte are
+// read, so that a sanitizer sees them.
 void prefetch(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
     const uint32_t bytes = words(w, in, 1)->u[l];
@@ -135,7 +135,7 @@ void prefetch(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
-// ---- copies into shared memory that are under way
+// ---- copies into shared memory that are in flight
 
 void mark(struct block *block, uint32_t offset, uint32_t bytes, uint8_t under_way) {
   memset(block->under_way + offset / GRANULE, under_way, bytes / GRANULE);
@@ -151,7 +151,7 @@ void copy_async(struct warp *w, const struct instruction *in, uint32_t mask) {
     const unsigned char *from = nullptr;
     unsigned char *to = memory_at<SHARED>(w, in, l, 0, 16);
     const uint64_t address = doubles(w, in, 1)->u[l];
-    if (address % 16 || address < LEAST_ADDRESS || w->copy_count == MOST_COPIES) {
+    if (address % 16 || address < MIN_ADDRESS || w->copy_count == MAX_COPIES) {
       fail(w, in, l, "a copy from 0x%llx", (unsigned long long)address);
       return;
     }
@@ -179,9 +179,9 @@ void copies_wait_all(struct warp *w, const struct instruction *, uint32_t mask) 
   w->copy_count = kept;
 }
 
-// ---- mbarrier: 64 bits whose content is the device's own affair (PTX ISA, "mbarrier").
+// ---- mbarrier: 64 bits whose content is internal to the device (PTX ISA, "mbarrier").
 
-enum { MOST_ARRIVALS = 0x7FFF }; // of which PTX has more; shared memory begins with all bits set
+enum { MAX_ARRIVALS = 0x7FFF }; // PTX allows more; shared memory begins with all bits set
 
 struct barrier {
   uint16_t expected, missing; // arrivals of each phase, and of this one
@@ -193,7 +193,7 @@ struct barrier *barrier_at(struct warp *w, const struct instruction *in, int lan
                            uint32_t address) {
   struct barrier *b =
       reinterpret_cast<struct barrier *>(shared_bytes_at(w, in, lane, address, sizeof *b));
-  if (b && (!b->expected || b->expected > MOST_ARRIVALS || b->missing > b->expected)) {
+  if (b && (!b->expected || b->expected > MAX_ARRIVALS || b->missing > b->expected)) {
     fail(w, in, lane, "this is no barrier");
     return nullptr;
   }
@@ -211,7 +211,7 @@ void barrier_init(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
     const uint32_t count = words(w, in, 1)->u[l];
     struct barrier *b = reinterpret_cast<struct barrier *>(memory_at<SHARED>(w, in, l, 0, 8));
-    if (!count || count > MOST_ARRIVALS) {
+    if (!count || count > MAX_ARRIVALS) {
       fail(w, in, l, "a barrier of %u arrivals", count);
     } else if (b) {
       b->expected = b->missing = (uint16_t)count;
@@ -242,7 +242,8 @@ void barrier_expect(struct warp *w, const struct instruction *in, uint32_t mask)
   each_lane(mask, [=](int l) { arrive(w, in, l, words(w, in, 2)->u[l]); });
 }
 
-// true once the phase of this parity has ended: while the next one, of the other, goes on.
+// true once the phase of this parity has ended: while the next one, of the other parity, is
+// current.
 void barrier_try(struct warp *w, const struct instruction *in, uint32_t mask) {
   uint32_t *const p = words(w, in, 0)->u;
   each_lane(mask, [=](int l) {
@@ -272,7 +273,7 @@ enum { BOX_ALIGNMENT = 128 };
 const struct tensor_map *map_at(struct warp *w, const struct instruction *in, int l) {
   const uint64_t address = doubles(w, in, 1)->u[l];
   const struct tensor_map *map = reinterpret_cast<const struct tensor_map *>((uintptr_t)address);
-  if (address % 64 || address < LEAST_ADDRESS) {
+  if (address % 64 || address < MIN_ADDRESS) {
     fail(w, in, l, misaligned, (unsigned long long)address, 64u);
     return nullptr;
   }
@@ -301,7 +302,7 @@ void box_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
     }
     const uint32_t offset = to - block->run->first_begin;
     if (to % BOX_ALIGNMENT || offset > block->run->shared_bytes ||
-        bytes > block->run->shared_bytes - offset || block->box_count == MOST_BOXES) {
+        bytes > block->run->shared_bytes - offset || block->box_count == MAX_BOXES) {
       fail(w, in, l, "%u bytes are brought to 0x%x of shared memory", bytes, to);
       return;
     }
@@ -380,7 +381,7 @@ unsigned char *shared_bytes_at(struct warp *w, const struct instruction *in, int
   return block->shared + offset;
 }
 
-// Where operands are wider than what is stored or loaded, their low part counts (PTX ISA, "Operand
+// If operands are wider than what is stored or loaded, their low part counts (PTX ISA, "Operand
 // Size Exceeding Instruction-Type Size").
 const struct operation_entry memory_operations[] = {
     {"ld.param.u32", "r=[d]", load<ARGUMENTS, 4, 1, 4>, PLAIN},
@@ -388,6 +389,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.param.s32", "d=[d]", load<ARGUMENTS, 4, 1, 8>, PLAIN},
     {"ld.param.u64", "d=[d]", load<ARGUMENTS, 8, 1, 8>, PLAIN},
     {"ld.param.v2.u32", "{r2}=[d]", load<ARGUMENTS, 4, 2, 4>, PLAIN},
+    {"ld.param.v2.f32", "{r2}=[d]", load<ARGUMENTS, 4, 2, 4>, PLAIN},
     {"ld.param.v4.u32", "{r4}=[d]", load<ARGUMENTS, 4, 4, 4>, PLAIN},
     {"ld.param.v4.u8", "{h4}=[d]", load<ARGUMENTS, 1, 4, 4>, PLAIN},
     {"ld.param.v2.u64", "{d2}=[d]", load<ARGUMENTS, 8, 2, 8>, PLAIN},
@@ -397,14 +399,17 @@ const struct operation_entry memory_operations[] = {
     {"ld.global.u64", "d=[d]", load<GLOBAL, 8, 1, 8>, PLAIN},
     {"ld.global.v4.u32", "{r4}=[d]", load<GLOBAL, 4, 4, 4>, PLAIN},
     {"ld.global.nc.L1::no_allocate.L2::256B.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
+    {"ld.global.nc.u32", "r=[d]", load<WEIGHTS, 4, 1, 4>, PLAIN},
     {"ld.acquire.gpu.global.u32", "r=[d]", load_acquire, PLAIN},
-    // Generic addresses: nothing makes one of shared memory.
+    // Generic addresses: none refers to shared memory.
     {"ld.f32", "r=[d]", load<GLOBAL, 4, 1, 4>, PLAIN},
     {"atom.inc.u32", "r=[d]r", atom_inc, PLAIN},
     {"red.release.gpu.global.add.u32", "=[d]r", red_add, PLAIN},
     {"ld.shared.f32", "r=[r]", load<SHARED, 4, 1, 4>, PLAIN},
     {"ld.shared.u32", "r=[r]", load<SHARED, 4, 1, 4>, PLAIN},
     {"ld.shared.s32", "d=[r]", load<SHARED, 4, 1, 8>, PLAIN},
+    {"ld.shared.u16", "r=[r]", load<SHARED, 2, 1, 4>, PLAIN},
+    {"ld.shared.v2.u16", "{h2}=[r]", load<SHARED, 2, 2, 4>, PLAIN},
     {"ld.shared.u64", "d=[r]", load<SHARED, 8, 1, 8>, PLAIN},
     {"ld.shared.v2.u64", "{d2}=[r]", load<SHARED, 8, 2, 8>, PLAIN},
     {"ld.shared.v2.f32", "{r2}=[r]", load<SHARED, 4, 2, 4>, PLAIN},
@@ -423,11 +428,13 @@ const struct operation_entry memory_operations[] = {
     {"st.shared.u16", "=[r]r", store<SHARED, 2, 1>, PLAIN},
     {"st.shared.u64", "=[r]d", store<SHARED, 8, 1>, PLAIN},
     {"st.shared.v2.u64", "=[r]{d2}", store<SHARED, 8, 2>, PLAIN},
+    {"st.shared.v2.u16", "=[r]{h2}", store<SHARED, 2, 2>, PLAIN},
     {"st.shared.v4.u8", "=[r]{h4}", store<SHARED, 1, 4>, PLAIN},
     {"st.shared.v2.f32", "=[r]{r2}", store<SHARED, 4, 2>, PLAIN},
     {"st.shared.v2.u32", "=[r]{r2}", store<SHARED, 4, 2>, PLAIN},
     {"st.shared.v4.f32", "=[r]{r4}", store<SHARED, 4, 4>, PLAIN},
     {"st.shared.v4.u32", "=[r]{r4}", store<SHARED, 4, 4>, PLAIN},
+    {"st.shared.v4.b32", "=[r]{r4}", store<SHARED, 4, 4>, PLAIN},
     {"atom.global.inc.u32", "r=[d]r", atom_inc, PLAIN},
     {"membar.gl", "=", order, PLAIN},
     {"griddepcontrol.wait", "=", wait_for_grid, PLAIN},

@@ -1,28 +1,29 @@
-// ptx: what nvcc makes of the GPU's kernels, PTX, run on the host. The emulator (../emulator)
-// runs the same kernels' source with another platform.h and other matrix instructions; here all of
-// platform_cuda.h, matrix_tile_mma.h and matrix_wgmma.h is run as the compiler has left it. Built
-// as decode backends with the emulator's driver (build.mk), so that the tests of the one run on the
-// other.
+// ptx: nvcc's PTX of the GPU kernels, run on the host. The emulator (../emulator) runs the same
+// kernels' source with another platform.h and other matrix instructions; here platform_cuda.h,
+// matrix_tile_mma.h and matrix_wgmma.h are run entirely, as compiled. Built as decode backends with
+// the emulator's driver (build.mk), so that the emulator's tests also run here.
 //
-// After NVIDIA's "Parallel Thread Execution ISA", version 9.0, of which only what these kernels use
-// is there (text.cc, arithmetic.cc, memory.cc, matrix.cc): any other instruction, modifier, operand
-// or directive is an error that names the line. So is what the document leaves undefined:
+// It follows NVIDIA's "Parallel Thread Execution ISA", version 9.0, but has only what these kernels
+// use (text.cc, arithmetic.cc, memory.cc, matrix.cc): any other instruction, modifier, operand or
+// directive is an error that names the line. So is what the document leaves undefined:
 //   - addresses that are not aligned, or outside of the block's shared memory or of the arguments.
 //     Global memory is the host's: sanitizers watch over it
-//   - .aligned instructions, and those with a mask of lanes, that not all of their lanes come to
-//   - shared memory that is touched while an asynchronous copy into it is under way: it arrives as
-//     late as it can, at the wait, or when chance says so
-//   - registers that are touched while wgmma has them, or that it takes without a fence; matrices
-//     that change in shared memory before its end
-//   - global memory, but for what is read as constant, before griddepcontrol.wait
-//   - barriers that not all threads come to, and waits that never end
-// Registers and shared memory begin as garbage, and variables in shared memory at no better an
-// address than they ask for. Warps and two blocks, or all of a cooperative launch, take turns by
-// chance. mul and add are never made one, which ptxas may do; what the document lets be approximate
-// (ex2.approx, sqrt.approx, the sums within mma and wgmma) is rounded well.
+//   - .aligned instructions, and those with a mask of lanes, that not all of their lanes reach
+//   - shared memory that is touched while an asynchronous copy into it is in flight: it arrives as
+//     late as possible, at the wait, or at a random time
+//   - registers that are touched while wgmma uses them, or that it uses without a fence; matrices
+//     that change in shared memory before it ends
+//   - global memory before griddepcontrol.wait, except for what is read as constant
+//   - barriers that not all threads reach, and waits that never end
+// Registers and shared memory begin as garbage, and variables in shared memory have no better
+// alignment than they request. Warps and two blocks, or all blocks of a cooperative launch, take
+// turns at random. mul and add are never fused, which ptxas may do; what the document allows to be
+// approximate (ex2.approx, sqrt.approx, the sums within mma and wgmma) is rounded well.
 //
-// It does not look for races, nor for what the memory model leaves open: the emulator does the
-// first, from the source.
+// KERNELS_LOG in the environment is a file to which the names of completed kernels are appended.
+//
+// It does not look for races, nor for what the memory model leaves open: the emulator finds the
+// former, from the source.
 #ifndef PERTOKEN_PTX_H
 #define PERTOKEN_PTX_H
 
@@ -31,12 +32,13 @@ extern "C" {
 }
 #include "tests/stand_ins/emulator/launch.h"
 
-// Runs a kernel of the file that PTX_FILE of the environment names, else of
-// build/gpu/cuda_ARCHITECTURE.ptx, or persistent_ARCHITECTURE.ptx for what begins so. Errors read
-// "kernel sum, block 3 0 0, thread 17, cuda_80.ptx:120 (add.s32): ...".
+// Runs a kernel of the file named by PTX_FILE in the environment, else of
+// build/gpu/cuda_ARCHITECTURE.ptx; if its name begins with "persistent", of PTX_PERSISTENT_FILE,
+// else of persistent_ARCHITECTURE.ptx. Errors read "kernel sum, block 3 0 0, thread 17,
+// cuda_80.ptx:120 (add.s32): ...".
 extern "C" emulator_launch_function emulator_launch_kernel;
 
-// What a device of the architecture is and has, of what driver.h says.
+// The properties of a device with the architecture, as in driver.h.
 void ptx_describe(struct gpu_device *);
 
 // "80", "90a": which of them this library is, and whose whole steps it runs (architecture.cc).

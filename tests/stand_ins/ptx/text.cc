@@ -1,5 +1,6 @@
-// text: reads PTX (PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Directives") into
-// what machine.cc runs. Kernels are found by name when the file is read, and read when they run.
+// text: parses PTX (PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Directives") into
+// what machine.cc runs. Kernels are located by name when the file is read, and parsed when they
+// run.
 #include "tests/stand_ins/ptx/machine.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 
 namespace {
 
-enum { MOST_FAMILIES = 64, MOST_OPERANDS = 96, WIDTHS = 4 };
+enum { MAX_FAMILIES = 64, MAX_OPERANDS = 96, WIDTHS = 4 };
 
 // Registers of one declaration: %r<100>, or a single one.
 struct family {
@@ -37,11 +38,11 @@ struct reader {
   const char *at;
   int line, depth;
   uint32_t next; // of the file
-  struct family families[MOST_FAMILIES];
+  struct family families[MAX_FAMILIES];
   int family_count;
   char parameter[128];
   bool in_function;
-  int called[MOST_CALLED]; // kernels of the module
+  int called[MAX_CALLED]; // kernels of the module
   int called_count;
   struct label *labels;
   struct jump *jumps;
@@ -94,7 +95,7 @@ bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.' || c == ':';
 }
 
-// The longest run of the characters of names; "::" belongs to it, a colon at its end does not.
+// The longest run of characters of a name; "::" belongs to it, a colon at its end does not.
 void word(struct reader *r, char *out, size_t size) {
   skip_space(r);
   size_t n = 0;
@@ -172,7 +173,7 @@ void declare(struct reader *r) {
       count = atoi(number);
       want(r, '>');
     }
-    if (r->family_count == MOST_FAMILIES) {
+    if (r->family_count == MAX_FAMILIES) {
       wrong(r, "more declarations of registers than there is room for");
       return;
     }
@@ -207,7 +208,7 @@ bool find_register(const struct reader *r, const char *name, enum width *width, 
   return false;
 }
 
-// Constants lie behind all registers, whose number is known in the end: until then operands name
+// Constants follow all registers, whose number is known only at the end: until then operands name
 // them by their number and this bit.
 enum : uint32_t { IS_CONSTANT = 0x80000000u };
 
@@ -238,7 +239,7 @@ struct operand {
   char name[128];
 };
 
-// Special registers (PTX ISA, "Special Registers") and the two symbols that a kernel knows.
+// Special registers (PTX ISA, "Special Registers") and the two symbols known to a kernel.
 bool find_symbol(const struct reader *r, const char *name, struct operand *out) {
   static const struct {
     const char *name;
@@ -307,7 +308,7 @@ void read_operand(struct reader *r, struct operand *out) {
   }
 }
 
-// Does the operand fit the letter? Where it does, *at is its place.
+// Does the operand match the letter? If so, *at is its place.
 bool fits(struct reader *r, char letter, const struct operand *o, uint32_t *at) {
   static const struct {
     char letter;
@@ -344,7 +345,7 @@ bool fits(struct reader *r, char letter, const struct operand *o, uint32_t *at) 
 
 // ---- instructions
 
-// The text between the name and the semicolon: operands, and their brackets as `shape` has them.
+// The text between the name and the semicolon: operands, and their brackets as in `shape`.
 int read_operands(struct reader *r, struct operand *out, char *shape, size_t shape_size,
                   int64_t *offset) {
   int count = 0, brackets = 0;
@@ -366,7 +367,7 @@ int read_operands(struct reader *r, struct operand *out, char *shape, size_t sha
         wrong(r, "an offset that is none, or not of the first address");
       }
       *offset = (int64_t)number.value;
-    } else if (count == MOST_OPERANDS) {
+    } else if (count == MAX_OPERANDS) {
       wrong(r, "more operands than there is room for");
     } else {
       read_operand(r, &out[count++]);
@@ -379,8 +380,8 @@ int read_operands(struct reader *r, struct operand *out, char *shape, size_t sha
   return count;
 }
 
-// Writes the operands' places to `at` where they fit what the entry says, and how many are
-// destinations to *outs; the shape of text, as read_operands has it, must be the same.
+// Writes the operands' places to `at` if they match the entry, and the number of destinations to
+// *outs; the shape of the text, from read_operands, must be the same.
 bool matches(struct reader *r, const char *expected, const struct operand *operands, int count,
              const char *shape, uint32_t *at, int *outs) {
   int i = 0;
@@ -434,7 +435,8 @@ const struct operation_entry *find_entry(struct reader *r, const char *name,
   return nullptr;
 }
 
-// "NAME, ( );": a function without arguments and results, to be read when the kernel's own code is.
+// "NAME, ( );": a function without arguments and results, to be parsed together with the kernel's
+// own code.
 int read_called(struct reader *r, struct operand *out, char *shape) {
   *out = {};
   out->what = LABEL;
@@ -449,7 +451,7 @@ int read_called(struct reader *r, struct operand *out, char *shape) {
     known = known || strcmp(r->module->kernels[r->called[i]].name, out->name) == 0;
   }
   for (int i = 0; i < r->module->kernel_count && !known; i++) {
-    if (strcmp(r->module->kernels[i].name, out->name) == 0 && r->called_count < MOST_CALLED) {
+    if (strcmp(r->module->kernels[i].name, out->name) == 0 && r->called_count < MAX_CALLED) {
       r->called[r->called_count++] = i;
       known = true;
     }
@@ -479,10 +481,10 @@ void read_guard(struct reader *r, struct instruction *in) {
 
 void read_instruction(struct reader *r) {
   struct instruction *in = grow(&r->kernel->code, r->kernel->code_count, &r->code_room);
-  char name[128], shape[4 * MOST_OPERANDS];
+  char name[128], shape[4 * MAX_OPERANDS];
   struct operand *operands =
-      static_cast<struct operand *>(malloc(MOST_OPERANDS * sizeof *operands));
-  uint32_t at[MOST_OPERANDS + 8] = {};
+      static_cast<struct operand *>(malloc(MAX_OPERANDS * sizeof *operands));
+  uint32_t at[MAX_OPERANDS + 8] = {};
   skip_space(r);
   in->line = r->line;
   read_guard(r, in);
@@ -509,7 +511,7 @@ void read_instruction(struct reader *r) {
   free(operands);
 }
 
-// PTX ISA, ".pragma": hints, of which these two change nothing.
+// PTX ISA, ".pragma": hints; these two change nothing.
 void read_pragma(struct reader *r) {
   skip_space(r);
   if (strncmp(r->at, "\"nounroll\"", 10) != 0 && strncmp(r->at, "\"used_bytes_mask ", 17) != 0) {
@@ -594,7 +596,7 @@ void place_constants(struct kernel *k) {
   }
 }
 
-// "(.param .align 8 .b8 NAME[96])": the one argument of all kernels (PTX ISA, ".entry"); functions
+// "(.param .align 8 .b8 NAME[96])": the only argument of all kernels (PTX ISA, ".entry"); functions
 // have none.
 void read_parameter(struct reader *r) {
   static const char *const begins[] = {".param", ".align", nullptr, ".b8"};
@@ -683,7 +685,7 @@ bool kernel_parse(const struct module *module, struct kernel *k, char *why, size
     l->target = k->code_count;
     r->at = called->text;
     r->line = called->line;
-    r->next = k->file_size; // behind the caller's registers
+    r->next = k->file_size; // after the caller's registers
     r->in_function = true;
     read_body(r);
   }

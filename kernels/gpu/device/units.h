@@ -1,0 +1,423 @@
+// units: weights stored in units (kernels/gpu/units.h), as BF16, an octet at a time: as a row of
+// the embedding, and times a batch of BF16 activations on the matrix tile: the kernels embed_* and
+// matrix_WEIGHTS_bf16_* of arguments.h for such weights, with any batch.
+//
+// Every code times its block's power of two, or its E4M3 scale, is exact in BF16. With groups,
+// whose scale is BF16, only the codes are exact, so each unit is summed separately.
+//
+// A small float's bits, moved to the place of BF16's exponent and fraction, have 2^-126 of their
+// value (2^-124 with three exponent bits), subnormals too. The scale that they are multiplied by
+// corrects for that except for UNIT_WORTH, so that neither overflows: with e8m0 scales from 2^-97
+// to 2^33 everything is exact. The instruction of sm_100a for e2m1 would not help: it gives F16,
+// which would have to become BF16, and takes no scale (PTX ISA 8.6, cvt). Those of gfx950 for e2m1,
+// e2m3 and e3m2 give BF16 and take a scale, but for neighbors in a byte or in 192 bits ("AMD
+// Instinct CDNA4 Instruction Set Architecture", V_CVT_SCALEF32_PK). They are not used: the pairs of
+// units.h are 16 bits apart, and clang has those instructions only since version 20.
+//
+// A warp streams its rows' codes, and what is stored beside them, from memory into registers, some
+// units ahead of their use. The matrix unit multiplies even a batch of one: 32 codes of 4 bits in a
+// lane's 16 bytes are more than the ordinary units could convert and multiply at memory speed.
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_UNITS_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_UNITS_H
+
+#include "kernels/gpu/device/embedding.h"
+#include "kernels/gpu/device/product_matrix.h"
+#include "kernels/gpu/units.h"
+
+#define UNIT_WORTH 0x1p32f
+
+enum { UNIT_STEP_BYTES = 64 }; // a step of the matrix tile
+
+// Compile-time parameters of an element's units.
+template <enum element TYPE> struct unit_bytes;
+#define UNIT_BYTES(name, ELEMENT, code, beside)                                                    \
+  template <> struct unit_bytes<ELEMENT_##ELEMENT> {                                               \
+    enum { CODES = code, BESIDE = beside };                                                        \
+  };
+GPU_UNIT_ELEMENTS(UNIT_BYTES)
+#undef UNIT_BYTES
+
+template <enum element TYPE> struct unit_kind : unit_bytes<TYPE> {
+  static constexpr int STEPS = unit_bytes<TYPE>::CODES / UNIT_STEP_BYTES;
+  static constexpr bool IS_SIX = TYPE == ELEMENT_MXFP6_E2M3 || TYPE == ELEMENT_MXFP6_E3M2;
+  static constexpr bool IS_GROUP = TYPE == ELEMENT_INT8_GROUP || TYPE == ELEMENT_INT4_GROUP;
+  static constexpr bool IS_WHOLE = IS_GROUP || TYPE == ELEMENT_INT8; // numbers
+  static constexpr bool HAS_ROW_SCALES = TYPE == ELEMENT_INT8 || TYPE == ELEMENT_NVFP4;
+  static constexpr float WORTH = IS_WHOLE ? 1 : UNIT_WORTH; // what an octet's values lack
+};
+
+template <enum element TYPE> DEVICE size_t unit_row_size(int units) {
+  typedef unit_bytes<TYPE> bytes;
+  return (size_t)units * bytes::CODES + (size_t)((units * bytes::BESIDE + 15) / 16 * 16);
+}
+
+// Piece p of a unit of one row.
+template <enum element TYPE> struct unit_piece {
+  struct words4 codes[unit_kind<TYPE>::STEPS];
+  uint32_t high[2]; // of 6 bits
+  uint32_t scales;  // for groups two, of this unit and its neighbor
+};
+
+template <enum element TYPE>
+DEVICE struct unit_piece<TYPE> unit_load(const unsigned char *row, int units, int unit, int piece) {
+  typedef unit_kind<TYPE> kind;
+  struct unit_piece<TYPE> out = {};
+  const unsigned char *codes = row + (size_t)unit * kind::CODES + (size_t)(piece * 16);
+#pragma unroll
+  for (int step = 0; step < kind::STEPS; step++) {
+    out.codes[step] = load_weights(codes + step * UNIT_STEP_BYTES);
+  }
+  const unsigned char *beside = row + (size_t)units * kind::CODES;
+  if (kind::IS_GROUP) {
+    out.scales = load_weights_word(beside + unit / 2 * 4);
+    return out;
+  }
+  beside += unit * kind::BESIDE;
+  if (kind::IS_SIX) {
+    out.high[0] = load_weights_word(beside + piece * 8);
+    out.high[1] = load_weights_word(beside + piece * 8 + 4);
+    out.scales = load_weights_word(beside + 32);
+  } else if (kind::BESIDE > 0) {
+    out.scales = load_weights_word(beside + (TYPE == ELEMENT_NVFP4 ? piece / 2 * 4 : 0));
+  }
+  return out;
+}
+
+// ---- a unit's codes as BF16
+
+// w << left, or to the right if negative.
+DEVICE uint32_t
+unit_moved(uint32_t w, int left) {
+  return left >= 0 ? w << left : w >> -left;
+}
+
+DEVICE uint32_t unit_both_halves(uint32_t bits) {
+  return bits * 0x10001u;
+}
+
+// The scale of octet j, the same BF16 twice, times the factor missing from the octet's bits.
+template <enum element TYPE>
+DEVICE uint32_t unit_scale(const struct unit_piece<TYPE> &piece, int j) {
+  if (TYPE == ELEMENT_NVFP4) {
+    float low, high;
+    e4m3_pair(piece.scales, &low, &high, j / 2);
+    return unit_both_halves(bits_of((j % 2 ? high : low) * (0x1p126f / UNIT_WORTH)) >> 16);
+  }
+  const uint32_t exponent = TYPE == ELEMENT_MXFP6_E3M2 ? 124 - 32 : 126 - 32;
+  return unit_both_halves(((piece.scales >> 8 * j & 0xFF) + exponent) << 7);
+}
+
+// Pair i of a word of an octet of 4 bits; of 6 bits with `high` of octet j.
+template <enum element TYPE>
+DEVICE uint32_t unit_pair(uint32_t word, uint32_t high, uint32_t scale, int i, int j) {
+  if (TYPE == ELEMENT_INT4_GROUP) { // 128 + code, less 136
+    return bf16_pair_plus((unit_moved(word, -4 * i) & 0x000F000Fu) | 0x43004300u, 0xC308C308u);
+  }
+  if (TYPE == ELEMENT_MXFP4 || TYPE == ELEMENT_NVFP4) {
+    const uint32_t sign = unit_moved(word, 12 - 4 * i) & 0x80008000u;
+    return bf16_pair_times(sign | (unit_moved(word, 6 - 4 * i) & 0x01C001C0u), scale);
+  }
+  const int at = 2 * i + j % 2 * 8;
+  const uint32_t sign = unit_moved(high, 14 - at) & 0x80008000u;
+  const uint32_t magnitude =
+      TYPE == ELEMENT_MXFP6_E2M3
+          ? (unit_moved(high, 8 - at) & 0x01000100u) | (unit_moved(word, 4 - 4 * i) & 0x00F000F0u)
+          : (unit_moved(high, 9 - at) & 0x02000200u) | (unit_moved(word, 5 - 4 * i) & 0x01E001E0u);
+  return bf16_pair_times(sign | magnitude, scale);
+}
+
+// Byte i of four of INT8, each raised by 128, as a float: 2^23 + the byte, less 2^23 + 128.
+DEVICE float unit_int8(uint32_t offset_word, int i) {
+  return float_of(0x4B000000u | (offset_word >> 8 * i & 0xFF)) - (0x1p23f + 128);
+}
+
+// Octet j of the piece: 8 of BF16.
+template <enum element TYPE>
+DEVICE struct words4 unit_octet(const struct unit_piece<TYPE> &piece, int j) {
+  struct words4 out;
+  if (unit_kind<TYPE>::STEPS == 2) {
+    const struct words4 &codes = piece.codes[(unit_kind<TYPE>::STEPS - 1) * (j / 2)];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const uint32_t offset = codes.word[j % 2 * 2 + i / 2] ^ 0x80808080u;
+      out.word[i] = bf16_pair(unit_int8(offset, i % 2 * 2), unit_int8(offset, i % 2 * 2 + 1));
+    }
+    return out;
+  }
+  const uint32_t scale = unit_kind<TYPE>::IS_WHOLE ? 0 : unit_scale<TYPE>(piece, j);
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    out.word[i] = unit_pair<TYPE>(piece.codes[0].word[j], piece.high[j / 2], scale, i, j);
+  }
+  return out;
+}
+
+// The factor for a group's sum.
+template <enum element TYPE>
+DEVICE float unit_group_scale(const struct unit_piece<TYPE> &piece, int unit) {
+  return unit % 2 ? bf16_high(piece.scales) : bf16_low(piece.scales);
+}
+
+// ---- a row of the embedding: like embed_row; a thread takes a piece of a unit, four octets
+template <enum element TYPE> DEVICE void embed_units(const struct embed_arguments &a) {
+  typedef unit_kind<TYPE> kind;
+  let_next_start();
+  wait_for_previous();
+  const int units = a.stride / UNIT;
+  const size_t token = (size_t)load_published_int(a.tokens + block_index(0));
+  const unsigned char *row =
+      static_cast<const unsigned char *>(a.embedding) + token * unit_row_size<TYPE>(units);
+  const float row_scale = kind::HAS_ROW_SCALES ? load_published_float(a.scales + token) : 1;
+  float *x = a.x + (size_t)block_index(0) * (size_t)a.hidden;
+  for (int at = thread_index(); at < units * 4; at += block_threads()) {
+    const int unit = at / 4, piece = at % 4;
+    const struct unit_piece<TYPE> held = unit_load<TYPE>(row, units, unit, piece);
+    const float group = kind::IS_GROUP ? unit_group_scale<TYPE>(held, unit) : 1;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const struct words4 octet = unit_octet<TYPE>(held, j);
+#pragma unroll
+      for (int word = 0; word < 4; word++) {
+        embed_word<ELEMENT_BF16>(x, unit * UNIT + (4 * j + piece) * 8 + 2 * word, a.hidden,
+                                 octet.word[word], row_scale * group * kind::WORTH);
+      }
+    }
+  }
+}
+
+// ---- the product
+
+// As the elements of matrix_elements.h, but with a stream of weights of its own.
+template <enum element TYPE> struct unit_elements {
+  enum { B_BYTES = 2, STEP = UNIT };
+  static constexpr enum matrix_scales A_SCALED =
+      unit_kind<TYPE>::HAS_ROW_SCALES ? SCALED : NOT_SCALED;
+  static constexpr enum matrix_scales B_SCALED = SCALED_IF_GIVEN;
+  DEVICE float scale(void) {
+    return unit_kind<TYPE>::WORTH;
+  }
+};
+
+// Compile-time parameters of a product; names shared with product_matrix.h mean the same.
+template <enum element TYPE_, matrix_end END_, int COLUMNS> struct units_kind {
+  static constexpr enum element TYPE = TYPE_;
+  typedef unit_elements<TYPE> ELEMENTS;
+  static constexpr matrix_end END = END_;
+  static constexpr int TILES = MATRIX_ROWS / TILE_ROWS, COLUMN_TILES = COLUMNS / TILE_COLUMNS;
+  static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1;
+  static constexpr int ROWS = MATRIX_ROWS / STREAMS;
+  static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1;
+  static constexpr bool ANY_CHUNK = TILE_PARTS != 2;
+  // Units of weights in registers: for 8 warps of 32 lanes 128 bytes of a row are 32 KiB in flight,
+  // with two blocks of 16 columns twice that. There 6 bits leave registers for only half.
+  static constexpr bool HALF = TILE_PARTS == 2 && COLUMNS == 16 && unit_kind<TYPE>::IS_SIX;
+  static constexpr int DEPTH = TILE_PARTS == 4 || HALF ? 1 : 2 / unit_kind<TYPE>::STEPS;
+  // Row tiles of a group that are summed at a time. Without a matrix unit a lane holds whole rows
+  // of the unit: with 8 bits there are no registers left for two tiles' sums of 64 columns twice,
+  // nor for the places of all columns.
+  static constexpr bool SINGLY = TILE_PARTS == 4 && COLUMNS == 64 && unit_kind<TYPE>::STEPS == 2;
+  static constexpr int TOGETHER = SINGLY ? 1 : TILES;
+  DEVICE size_t row_bytes(int stride) {
+    return unit_row_size<TYPE>(stride / UNIT);
+  }
+};
+
+template <class KIND>
+using units_pieces = struct unit_piece<KIND::TYPE> (&)[KIND::TILES][TILE_PARTS];
+template <class KIND>
+using units_sums = float (&)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS];
+
+// The rows of the warp's tiles of which this lane has pieces; rows past the last read the last.
+template <class KIND> struct units_rows {
+  const unsigned char *row[KIND::TILES][TILE_PARTS];
+  int units;
+};
+
+template <class KIND>
+DEVICE struct units_rows<KIND> units_rows_of(const struct product_arguments &a,
+                                             const struct matrix_share &share) {
+  struct units_rows<KIND> rows;
+  rows.units = a.stride / UNIT;
+#pragma unroll
+  for (int n = 0; n < KIND::TILES; n++) {
+    const bool is_second = KIND::STREAMS == 2 && n == 1;
+    const int first = share.row + (KIND::STREAMS == 2 ? 0 : n * TILE_ROWS);
+    const void *matrix = is_second ? a.second : a.weights;
+#pragma unroll
+    for (int part = 0; part < TILE_PARTS; part++) {
+      const int row = first + tile_part_row(lane_index(), part);
+      rows.row[n][part] =
+          static_cast<const unsigned char *>(matrix) +
+          (size_t)(row < a.rows ? row : a.rows - 1) * unit_row_size<KIND::TYPE>(rows.units);
+    }
+  }
+  return rows;
+}
+
+template <class KIND>
+DEVICE void units_fetch(const struct units_rows<KIND> &rows, int unit, units_pieces<KIND> to) {
+#pragma unroll
+  for (int n = 0; n < KIND::TILES; n++) {
+#pragma unroll
+    for (int part = 0; part < TILE_PARTS; part++) {
+      to[n][part] = unit_load<KIND::TYPE>(rows.row[n][part], rows.units, unit,
+                                          tile_part_byte(lane_index(), part) / 16);
+    }
+  }
+}
+
+// Like matrix_ask: the codes beyond the units in registers.
+template <class KIND>
+DEVICE void units_ask(const struct product_arguments &a, const struct matrix_share &share) {
+  const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
+  const int row = share.row + lane_index() - second * TILE_ROWS;
+  const int wanted = a.ahead * (MATRIX_CHUNK / UNIT), left = share.steps - KIND::DEPTH;
+  const int count = wanted < left ? wanted : left;
+  if (lane_index() >= MATRIX_ROWS || row >= a.rows || count <= 0) {
+    return;
+  }
+  constexpr int CODES = unit_kind<KIND::TYPE>::CODES;
+  ask_for_weights(static_cast<const unsigned char *>(second ? a.second : a.weights) +
+                      (size_t)row * unit_row_size<KIND::TYPE>(a.stride / UNIT) +
+                      (size_t)(share.first / UNIT + KIND::DEPTH) * CODES,
+                  count * CODES);
+}
+
+// Adds the products of a unit of that many row tiles, from tile `first`, to `sum`; `b` is where its
+// columns of activations begin.
+template <class KIND, int TILES>
+DEVICE void units_add(units_pieces<KIND> pieces, int first, const char *b, int column_bytes,
+                      float (&sum)[KIND::COLUMN_TILES][TILES][TILE_ACCUMULATORS]) {
+#pragma unroll
+  for (int j = 0; j < 4; j++) {
+    struct tile_a rows[TILES];
+#pragma unroll
+    for (int n = 0; n < TILES; n++) {
+#pragma unroll
+      for (int part = 0; part < TILE_PARTS; part++) {
+        rows[n].part[part] = unit_octet<KIND::TYPE>(pieces[first + n][part], j);
+      }
+    }
+    const int stride = KIND::SINGLY ? warp_alike_anew(column_bytes) : column_bytes;
+#pragma unroll
+    for (int t = 0; t < KIND::COLUMN_TILES; t++) {
+      tile_multiply_bf16_bf16<TILES>(rows, b + t * TILE_COLUMNS * stride + j * TILE_STEP_BYTES,
+                                     stride, sum[t]);
+    }
+  }
+}
+
+// The scale of accumulator i's row: from the lane's own part or, where a lane's accumulators are of
+// other rows than its part, from the lane that has that row.
+DEVICE float units_row_scale(const float (&scale)[TILE_PARTS], int i) {
+  if (TILE_PARTS == 1) {
+    return shuffle(scale[0], tile_row(lane_index(), i));
+  }
+  return scale[TILE_PARTS == 2 ? i / 2 : 0];
+}
+
+// The same for groups: each sum separately, times the scale.
+template <class KIND>
+DEVICE void units_add_group(units_pieces<KIND> pieces, int unit, const char *b, int column_bytes,
+                            units_sums<KIND> sum) {
+#pragma unroll
+  for (int first = 0; first < KIND::TILES; first += KIND::TOGETHER) {
+    float part_sum[KIND::COLUMN_TILES][KIND::TOGETHER][TILE_ACCUMULATORS] = {};
+    units_add<KIND, KIND::TOGETHER>(pieces, first, b, column_bytes, part_sum);
+#pragma unroll
+    for (int n = 0; n < KIND::TOGETHER; n++) {
+      float scale[TILE_PARTS];
+#pragma unroll
+      for (int part = 0; part < TILE_PARTS; part++) {
+        scale[part] = unit_group_scale<KIND::TYPE>(pieces[first + n][part], unit);
+      }
+#pragma unroll
+      for (int i = 0; i < TILE_ACCUMULATORS; i++) {
+        const float of_row = units_row_scale(scale, i);
+#pragma unroll
+        for (int t = 0; t < KIND::COLUMN_TILES; t++) {
+          sum[t][first + n][i] += part_sum[t][n][i] * of_row;
+        }
+      }
+    }
+  }
+}
+
+// The sums of the share, like matrix_sum.
+template <class KIND>
+DEVICE void units_sum(const struct product_arguments &a, const struct matrix_share &share,
+                      char *shared, units_sums<KIND> sum) {
+  const struct units_rows<KIND> rows = units_rows_of<KIND>(a, share);
+  const int first = share.first / UNIT, last = share.steps - 1;
+  const int column_bytes = matrix_column_bytes<KIND>(a);
+  const int chunk_units = matrix_chunk<KIND>(a) / UNIT;
+  struct unit_piece<KIND::TYPE> ring[KIND::DEPTH][KIND::TILES][TILE_PARTS];
+#pragma unroll
+  for (int i = 0; i < KIND::DEPTH; i++) { // the last one again if there are fewer
+    units_fetch<KIND>(rows, first + (i < last ? i : last), ring[i]);
+  }
+  units_ask<KIND>(a, share);
+  wait_for_previous();
+  matrix_bring<KIND>(a, share, 0, shared);
+  const char *b = shared;
+#pragma unroll 1
+  for (int step = 0; step <= last; step += KIND::DEPTH) {
+#pragma unroll
+    for (int i = 0; i < KIND::DEPTH; i++) {
+      const int unit = step + i, next = unit + KIND::DEPTH;
+      if (unit <= last) {
+        if (unit % chunk_units == 0) {
+          b = matrix_next<KIND>(a, share, unit, unit / chunk_units, shared);
+        }
+        if (unit_kind<KIND::TYPE>::IS_GROUP) {
+          units_add_group<KIND>(ring[i], first + unit, b, column_bytes, sum);
+        } else {
+          units_add<KIND, KIND::TILES>(ring[i], 0, b, column_bytes, sum);
+        }
+        b += UNIT * KIND::ELEMENTS::B_BYTES;
+      }
+      if (COUNTED_LOADS || next <= last) {
+        units_fetch<KIND>(rows, first + (next < last ? next : last), ring[i]);
+      }
+    }
+  }
+}
+
+template <class KIND> DEVICE void units_product(const struct product_arguments &a) {
+  SHARED(char, shared);
+  let_next_start();
+  const struct matrix_share share = matrix_share_of<KIND>(a);
+  float sum[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS] = {};
+  units_sum<KIND>(a, share, shared, sum);
+  if (a.splits > 1 && !matrix_merge<KIND>(a, share, sum)) {
+    return;
+  }
+  matrix_finish<KIND>(a, share, sum);
+}
+
+#define UNITS_KERNEL(name, ELEMENT, end, END, columns)                                             \
+  KERNEL_BOUNDS(matrix_##name##_bf16_##end##_##columns, product_arguments, MATRIX_WARPS *WARP,     \
+                (units_kind<ELEMENT_##ELEMENT, END, columns>::BLOCKS)) {                           \
+    units_product<units_kind<ELEMENT_##ELEMENT, END, columns>>(a);                                 \
+  }
+#define UNITS_KERNELS(name, ELEMENT, columns)                                                      \
+  UNITS_KERNEL(name, ELEMENT, store, MATRIX_STORE, columns)                                        \
+  UNITS_KERNEL(name, ELEMENT, add, MATRIX_ADD, columns)                                            \
+  UNITS_KERNEL(name, ELEMENT, swiglu, MATRIX_SWIGLU, columns)                                      \
+  UNITS_KERNEL(name, ELEMENT, biased, MATRIX_BIASED, columns)                                      \
+  UNITS_KERNEL(name, ELEMENT, gated, MATRIX_GATED, columns)
+#define UNITS_KERNELS_16(name, ELEMENT, code_bytes, beside_bytes) UNITS_KERNELS(name, ELEMENT, 16)
+#define UNITS_KERNELS_64(name, ELEMENT, code_bytes, beside_bytes) UNITS_KERNELS(name, ELEMENT, 64)
+
+// Those that have kernels of 64 columns: all, except on the emulator, where most of them run the
+// same code and fewer compile sooner.
+#if defined(PERTOKEN_EMULATOR)
+#define WIDE_UNIT_ELEMENTS(X) X(mxfp4, MXFP4, 64, 4) X(int4_group, INT4_GROUP, 64, 2)
+#else
+#define WIDE_UNIT_ELEMENTS(X) GPU_UNIT_ELEMENTS(X)
+#endif
+
+GPU_UNIT_ELEMENTS(UNITS_KERNELS_16)
+WIDE_UNIT_ELEMENTS(UNITS_KERNELS_64)
+
+#endif

@@ -1,0 +1,142 @@
+#include "kernels/gpu/launches/matrix.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/launches/list.h"
+#include "kernels/gpu/launches/operands.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/plan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// The product's input from the batch rows, or from the slots if experts made it.
+void launch_round(struct launch_list *list, enum product_name name) {
+  const struct plan *plan = list->plan;
+  const struct plan_product *product = &plan->product[name];
+  const struct operands operands = operands_of(plan, name);
+  const bool slots = name == PRODUCT_EXPERT_DOWN;
+  const int rows = slots ? plan->experts.slots : plan->request.batch;
+  const int padded = slots              ? rows + plan->experts.columns
+                     : product->library ? gpu_plan_library_vectors(rows)
+                                        : plan->batch_padded;
+  const struct round_arguments arguments = {
+      .input = list_shared_at(list, operands.input),
+      .norm = list_vector_at(list, operands.norm),
+      .norm_bias = list_vector_at(list, operands.norm_bias),
+      .epsilon = plan->request.shape.norm_epsilon,
+      .columns = product->columns,
+      .stride = product->activation_stride,
+      .batch = rows,
+      .output = list_shared_at(list, slots ? REGION_GATHERED : REGION_ACTIVATIONS),
+      .scales = list_shared_at(list, slots ? REGION_GATHERED_SCALES : REGION_ACTIVATION_SCALES),
+      .input_stride = operands_input_stride(plan, name),
+      .input_step = operands_input_step(plan, name),
+  };
+  const unsigned heads = product->by_head ? (unsigned)product->copies : 1;
+  struct gpu_launch launch = {.grid = {(unsigned)padded, heads, 1},
+                              .block = ROUND_THREADS,
+                              .shared_bytes = LAUNCH_SMALL_SHARED,
+                              .argument_bytes = sizeof arguments};
+  const bool paired = product->wgmma && product->weights != product->activations;
+  snprintf(launch.kernel, sizeof launch.kernel, "round_%s%s_%s",
+           paired ? "paired" : gpu_element_names[product->rounded],
+           product->rounded != product->activations ? "_as_bf16" : "",
+           arguments.norm_bias ? "layer" : operands.prologue);
+  list_add(list, "round", &launch, &(union launch_arguments){.round = arguments});
+}
+
+// All three are in the plan's memory.
+static void wgmma_slice(struct launch_list *list, enum product_name name,
+                        const struct product_arguments *slice) {
+  const struct plan_product *product = &list->plan->product[name];
+  const uint32_t rows = (uint32_t)product->rows, columns = (uint32_t)product->slice;
+  const size_t weight = gpu_element_bytes(product->weights);
+  const uint64_t row = (uint64_t)product->stride * weight;
+  const uint64_t activations =
+      (uint64_t)product->activation_stride * gpu_element_bytes(product->activations);
+  const union launch_arguments arguments = {
+      .wgmma = {.weights.matrix = {slice->weights, row, rows, WGMMA_ROWS},
+                .second.matrix = {slice->second, row, rows, WGMMA_ROWS},
+                .activations.matrix = {slice->activations, activations, columns, columns},
+                .product = *slice,
+                .stages = product->stages}};
+  struct gpu_launch launch = {.grid = {(unsigned)product->blocks, (unsigned)product->splits, 1},
+                              .block = WGMMA_THREADS,
+                              .shared_bytes = product->shared_bytes,
+                              .argument_bytes = sizeof arguments.wgmma,
+                              .map_count = product->gated ? 3 : 2};
+  snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_%s_%d",
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
+           operands_epilogue(list->plan, name, "store"), product->warp_columns);
+  list_add(list, operands_of(list->plan, name).stage, &launch, &arguments);
+}
+
+// From the batch rows to the slots of their pairs.
+static void gather(struct launch_list *list, enum product_name name) {
+  const struct plan *plan = list->plan;
+  const struct plan_product *product = &plan->product[name];
+  const bool scaled = product->rounded != ELEMENT_BF16;
+  const struct gather_arguments arguments = {
+      .from = list_shared_at(list, REGION_ACTIVATIONS),
+      .from_scales = scaled ? list_shared_at(list, REGION_ACTIVATION_SCALES) : NULL,
+      .rows = list_shared_at(list, REGION_SLOT_ROWS),
+      .slots = plan->experts.slots,
+      .row_bytes = product->activation_stride * (int)gpu_element_bytes(product->activations),
+      .to = list_shared_at(list, REGION_GATHERED),
+      .to_scales = list_shared_at(list, REGION_GATHERED_SCALES),
+  };
+  const struct gpu_launch launch = {
+      .kernel = "gather",
+      .grid = {(unsigned)(plan->experts.slots + plan->experts.columns), 1, 1},
+      .block = SMALL_THREADS,
+      .argument_bytes = sizeof arguments};
+  list_add(list, "round", &launch, &(union launch_arguments){.gather = arguments});
+}
+
+// The batch rows from `first` on; with experts, the slots of any of their items.
+static void matrix_slice(struct launch_list *list, enum product_name name, int first) {
+  const struct plan *plan = list->plan;
+  const struct plan_product *product = &plan->product[name];
+  struct product_arguments arguments = operands_arguments(list, name);
+  const int rest = plan->request.batch - first;
+  const size_t row = (size_t)product->activation_stride * gpu_element_bytes(product->activations);
+  const enum plan_region from = product->routed ? REGION_GATHERED : REGION_ACTIVATIONS;
+  arguments.activations = (const char *)list_shared_at(list, from) + (size_t)first * row;
+  if (product->rounded != ELEMENT_BF16)
+    arguments.activation_scales =
+        (const float *)list_shared_at(list, product->routed ? REGION_GATHERED_SCALES
+                                                            : REGION_ACTIVATION_SCALES) +
+        first;
+  arguments.batch = rest < product->slice ? rest : product->slice;
+  arguments.batch_padded = product->slice;
+  arguments.splits = product->splits;
+  arguments.chunk = product->chunk;
+  arguments.ahead = product->ahead;
+  arguments.partials = list_shared_at(list, REGION_PARTIALS);
+  arguments.counters = list_shared_at(list, REGION_COUNTERS);
+  arguments.output += (size_t)first * (size_t)arguments.output_stride;
+  if (product->wgmma) {
+    wgmma_slice(list, name, &arguments);
+    return;
+  }
+  struct gpu_launch launch = {.grid = {(unsigned)product->blocks, (unsigned)product->splits, 1},
+                              .block = MATRIX_WARPS * (unsigned)plan->device.warp,
+                              .shared_bytes = product->shared_bytes,
+                              .argument_bytes = sizeof arguments};
+  snprintf(launch.kernel, sizeof launch.kernel, "%smatrix_%s_%s_%s_%d", operands_kind(product),
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
+           operands_epilogue(plan, name, "store"), product->warp_columns);
+  operands_add(list, name, &launch, &arguments);
+}
+
+void launch_matrix(struct launch_list *list, enum product_name name) {
+  const struct plan *plan = list->plan;
+  const struct plan_product *product = &plan->product[name];
+  launch_round(list, name);
+  if (name == PRODUCT_EXPERT_GATE_UP)
+    gather(list, name);
+  for (int first = 0; first < (product->routed ? 1 : plan->request.batch); first += product->slice)
+    matrix_slice(list, name, first);
+}

@@ -1,0 +1,335 @@
+#include "kernels/gpu/plan/division.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/plan/cost.h"
+#include "kernels/gpu/plan/experts.h"
+#include "kernels/gpu/plan/integers.h"
+#include "kernels/gpu/plan/limits.h"
+#include "kernels/gpu/plan/tuning.h"
+#include "kernels/gpu/units.h"
+#include "kernels/weights.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Blocks per multiprocessor, as far as shared memory allows: what the kernels are compiled for, and
+// for attention what its registers allow.
+#define NARROW_BLOCKS      2 // matrix, 16 columns per warp
+#define WIDE_BLOCKS        1
+#define ATTENTION_LIGHT    3
+#define ATTENTION_HEAVY    2
+#define VECTOR_BLOCKS      1
+#define VECTOR_BATCH_SHORT 2   // with weights in E4M3, which must be converted: more takes too long
+#define VECTOR_AHEAD       2   // windows: twice 64 KiB per multiprocessor
+#define MATRIX_AHEAD       512 // bytes of each row, for all blocks of a multiprocessor
+#define AHEAD_OF_WO        4   // after attention, which reads next to nothing in a short context
+#define SHORT_CACHE        4   // per layer: less than this part of the L2 cache
+
+// Percent of 228 KB, for which sm_90 gives 164: three blocks of attention, or two of it and one of
+// a vector product. Kernels that want different amounts do not run on a multiprocessor at the same
+// time, and those that want little should ask for what the others do (CUDA C++ Programming Guide,
+// compute capability 7.x, shared memory). If one kernel of a step needs more, all get everything:
+// otherwise a multiprocessor would empty before and after that kernel.
+#define EVEN_CARVEOUT   72
+#define SHARED_CARVEOUT 100
+#define RESERVED_SHARED 1024 // bytes: the system's own, per block
+#define MAX_SPLITS      8    // of a matrix product: their sums are written and read back
+
+#define UNITS_COLUMNS 16 // of a warp, apart from MATRIX_COLUMNS
+
+// Bytes of `count` elements of a row of weights; of units without what is stored beside them.
+static int code_bytes(enum element element, int count) {
+  return lies_in_units(element) ? count / UNIT * unit_layout(element).code_bytes
+                                : count * (int)gpu_element_bytes(element);
+}
+
+// The value from tuning, or else the plan's own choice.
+static int chosen(int tuned, int own) {
+  return tuned > 0 ? tuned : own;
+}
+
+// The number of splits, of `parts` equal parts, with which `blocks` blocks finish soonest when
+// `room` of them run at a time. Starting a block takes as long as a part; writing a split's sums
+// and reading them back takes as long as `merging` parts.
+static int best_splits(int blocks, int parts, int merging, int room, int most) {
+  int best = 1;
+  int64_t best_time = INT64_MAX;
+  for (int splits = 1; splits <= least(parts, most); splits++) {
+    const int64_t rounds = ((int64_t)blocks * splits + room - 1) / room;
+    const int64_t time = rounds * (ceiling(parts, splits) + 1 + (splits > 1 ? merging : 0));
+    if (time >= best_time)
+      continue;
+    best = splits;
+    best_time = time;
+  }
+  return best;
+}
+
+// For a matrix product whose parts are `bytes` of a row of weights: for each row one float per
+// column, twice.
+static int merging_of(const struct plan_product *product, int bytes) {
+  return ceiling(2 * (int)sizeof(float) * product->slice, bytes);
+}
+
+// Blocks that the device runs at a time.
+static int room_for(const struct plan *plan, size_t shared_bytes, int most) {
+  const size_t fit = plan->device.shared_bytes / larger(shared_bytes, 1);
+  const int blocks = fit < (size_t)most ? (int)larger(fit, 1) : most;
+  return blocks * (plan->device.described.units > 0 ? plan->device.described.units : 1);
+}
+
+static void name_product(struct plan *plan, enum product_name which, enum tensor tensor, int rows,
+                         int columns) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const struct decode_types *types = &plan->request.types;
+  const enum element weights = weights_element(types, tensor);
+  // Products in BF16, the head or a router, take no narrower activations: decode.h.
+  const enum element rounded = weights == ELEMENT_BF16 ? ELEMENT_BF16 : types->activations;
+  const bool in_units = lies_in_units(weights);
+  struct plan_product *product = &plan->product[which];
+  if (rows == 0 || columns == 0)
+    return;
+  *product = (struct plan_product){
+      .rows = rows,
+      .columns = columns,
+      .stride = (int)gpu_round_up((size_t)columns, in_units ? UNIT : ROW_ALIGNMENT),
+      .gated = which == PRODUCT_GATE_UP && shape->mlp != MLP_GELU,
+      .family = product_is_of_family(shape, which),
+      .layers = which == PRODUCT_HEAD ? 1 : shape->layers,
+      .copies = 1,
+      .at_once = 1,
+      .weights = weights,
+      .rounded = rounded,
+      .activations = in_units ? ELEMENT_BF16 : rounded,
+  };
+  experts_set_product(plan, which, product);
+}
+
+static void name_by_head(struct plan *plan, enum product_name which, enum tensor tensor, int rows,
+                         int columns) {
+  struct plan_product *product = &plan->product[which];
+  name_product(plan, which, tensor, rows, columns);
+  product->by_head = true;
+  product->copies = product->at_once = plan->request.shape.heads;
+}
+
+// The products around latent attention.
+static void name_latent(struct plan *plan) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const struct decode_latent *latent = &shape->latent;
+  const int q = shape->heads * shape->head_dim, low = latent->query_rank;
+  const int first = low > 0 ? low : q, entry = latent->rank + latent->rope_dim;
+  name_product(plan, PRODUCT_QKV, TENSOR_KV_A, first + entry, shape->hidden);
+  name_product(plan, PRODUCT_Q_B, TENSOR_Q_B, q, low);
+  name_by_head(plan, PRODUCT_K_B, TENSOR_K_B, latent->rank, shape->head_dim - latent->rope_dim);
+  name_by_head(plan, PRODUCT_V_B, TENSOR_V_B, latent->value_dim, latent->rank);
+  name_product(plan, PRODUCT_WO, TENSOR_WO, shape->hidden, shape->heads * latent->value_dim);
+}
+
+void division_name_products(struct plan *plan) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const struct decode_experts *experts = &shape->experts;
+  const int q = shape->heads * shape->head_dim, kv = shape->kv_heads * shape->head_dim;
+  const int h = shape->hidden, shared = experts->shared_hidden, own = experts->hidden;
+  if (gpu_plan_is_latent(plan)) {
+    name_latent(plan);
+  } else {
+    name_product(plan, PRODUCT_QKV, TENSOR_WQ, q + 2 * kv, h);
+    name_product(plan, PRODUCT_WO, TENSOR_WO, h, q);
+  }
+  name_product(plan, PRODUCT_GATE_UP, TENSOR_GATE, shape->ffn_hidden, h);
+  name_product(plan, PRODUCT_DOWN, TENSOR_DOWN, h, shape->ffn_hidden);
+  name_product(plan, PRODUCT_ROUTER, TENSOR_ROUTER, experts->count, h);
+  name_product(plan, PRODUCT_SHARED_GATE_UP, TENSOR_SHARED_GATE, shared, h);
+  name_product(plan, PRODUCT_SHARED_DOWN, TENSOR_SHARED_DOWN, h, shared);
+  name_product(plan, PRODUCT_EXPERT_GATE_UP, TENSOR_EXPERT_GATE, own, h);
+  name_product(plan, PRODUCT_EXPERT_DOWN, TENSOR_EXPERT_DOWN, h, own);
+  name_product(plan, PRODUCT_HEAD, TENSOR_HEAD, shape->vocab, h);
+}
+
+// If attention has the caches to itself for a while, they have room for more of what follows.
+static bool has_short_cache(const struct plan *plan) {
+  const uint64_t layer = gpu_plan_cache_bytes(plan) / (uint64_t)plan->request.shape.layers;
+  return layer < plan->device.described.cache_bytes / SHORT_CACHE;
+}
+
+// In windows.
+static int ahead_of(const struct plan *plan, enum product_name which) {
+  const int own = which == PRODUCT_WO && has_short_cache(plan) ? AHEAD_OF_WO : VECTOR_AHEAD;
+  return chosen(plan->device.tuning.vector_ahead, own);
+}
+
+// Whether a product's block needs more than that many percent of a multiprocessor's memory.
+static bool needs_more(const struct plan *plan, size_t percent) {
+  for (int p = 0; p < PRODUCTS; p++)
+    if (100 * (plan->product[p].shared_bytes + RESERVED_SHARED) >
+        percent * (plan->device.shared_bytes + RESERVED_SHARED))
+      return true;
+  return false;
+}
+
+int division_carveout(const struct plan *plan) {
+  switch (plan->device.tuning.carveout) {
+  case CARVEOUT_DRIVER: return 0;
+  case CARVEOUT_SHARED: return SHARED_CARVEOUT;
+  default: return needs_more(plan, EVEN_CARVEOUT) ? SHARED_CARVEOUT : EVEN_CARVEOUT;
+  }
+}
+
+// False if the activations of a product for the vector kernels do not fit into shared memory.
+static bool share_vector(struct plan *plan) {
+  const int warps = VECTOR_THREADS / plan->device.warp;
+  const int most = chosen(plan->device.tuning.vector_blocks, VECTOR_BLOCKS);
+  plan->vector_rows = plan->request.batch > 2 ? VECTOR_BATCH : plan->request.batch;
+  for (int p = 0; p < PRODUCTS; p++) {
+    struct plan_product *product = &plan->product[p];
+    if (product->rows == 0 || lies_in_units(product->weights))
+      continue;
+    product->shared_bytes = vector_shared_bytes(product->stride, plan->vector_rows,
+                                                gpu_element_bytes(product->activations));
+    if (product->shared_bytes > gpu_plan_block_shared_bytes(plan))
+      return false;
+    const int room = room_for(plan, product->shared_bytes, most) / product->at_once;
+    product->blocks = least(ceiling(product->rows, warps), room > 0 ? room : 1);
+    product->ahead = ahead_of(plan, (enum product_name)p);
+    product->asked = !product->routed && !product->by_head && product->ahead > 1 &&
+                     (p != PRODUCT_WO || has_short_cache(plan));
+  }
+  return true;
+}
+
+// The largest slice of the batch that fits, and for it the largest chunk of its activations.
+static bool choose_slice(const struct plan *plan, struct plan_product *product) {
+  const bool in_units = lies_in_units(product->weights);
+  const int step = in_units ? UNIT : matrix_least_chunk(gpu_element_bytes(product->weights));
+  const int smallest = plan->device.any_chunk ? step : MATRIX_CHUNK;
+  const int largest =
+      product->routed ? experts_slice(plan) : least(plan->batch_padded, LIMITS_BATCH);
+  for (int slice = largest; slice >= PLAN_MIN_SLICE; slice /= 2)
+    for (int chunk = MATRIX_CHUNK; chunk >= smallest; chunk /= 2) {
+      product->slice = slice;
+      product->chunk = chunk;
+      product->shared_bytes =
+          matrix_shared_bytes(slice, chunk, gpu_element_bytes(product->activations));
+      if (product->shared_bytes + PLAN_STATIC_SHARED <= plan->device.shared_bytes)
+        return true;
+    }
+  return false;
+}
+
+// Its columns take at most WGMMA_GROUPS warpgroups side by side. As many stages as fit.
+static bool choose_stages(const struct plan *plan, struct plan_product *product) {
+  const size_t weight = gpu_element_bytes(product->weights);
+  const size_t activation = gpu_element_bytes(product->activations);
+  for (int slice = plan->batch_padded; slice >= PLAN_MIN_SLICE; slice /= 2) {
+    const int columns = least(slice, wgmma_max_columns(weight));
+    if (slice > WGMMA_GROUPS * columns)
+      continue;
+    const size_t stage = wgmma_stage_bytes(slice, columns, weight, activation);
+    int stages = MAX_WGMMA_STAGES;
+    while (stages > 0 &&
+           wgmma_shared_bytes(stage, stages) + PLAN_STATIC_SHARED > plan->device.shared_bytes)
+      stages--;
+    product->slice = slice;
+    product->warp_columns = columns;
+    product->stages = stages;
+    product->shared_bytes = wgmma_shared_bytes(stage, stages);
+    if (stages >= MIN_WGMMA_STAGES)
+      return true;
+  }
+  return false;
+}
+
+static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
+  if (!choose_stages(plan, product))
+    return false;
+  const size_t weight = gpu_element_bytes(product->weights);
+  const int tiles = wgmma_tiles(product->slice, product->warp_columns);
+  product->wgmma = true;
+  product->blocks = ceiling(product->rows, tiles * WGMMA_ROWS / (product->gated ? 2 : 1));
+  if (weight < gpu_element_bytes(product->activations)) // whole steps
+    product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
+  const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
+  const int merging = merging_of(product, WGMMA_STEP_BYTES);
+  const int own = best_splits(product->blocks, steps, merging,
+                              room_for(plan, product->shared_bytes, 1), MAX_SPLITS);
+  product->splits = least(chosen(plan->device.tuning.matrix_splits, own), steps);
+  return true;
+}
+
+static bool share_registers(const struct plan *plan, struct plan_product *product) {
+  if (!choose_slice(plan, product))
+    return false;
+  const int slice = product->slice;
+  const bool is_whole = product->routed || product->by_head; // kernels of 16 or 64 columns, unsplit
+  product->warp_columns = is_whole ? experts_warp_columns(slice) : least(slice, MATRIX_COLUMNS);
+  if (lies_in_units(product->weights) && slice < MATRIX_COLUMNS)
+    product->warp_columns = UNITS_COLUMNS;
+  const int groups = slice / product->warp_columns;
+  const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
+  product->blocks = ceiling(product->rows, rows);
+  const int chunks = ceiling(product->stride, MATRIX_CHUNK);
+  const int most = product->warp_columns > PLAN_MIN_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
+  const int chunk_bytes = code_bytes(product->weights, MATRIX_CHUNK);
+  product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
+  const int merging = merging_of(product, chunk_bytes);
+  const int own = best_splits(product->blocks, chunks, merging,
+                              room_for(plan, product->shared_bytes, most), MAX_SPLITS);
+  product->splits = is_whole ? 1 : least(chosen(plan->device.tuning.matrix_splits, own), chunks);
+  return true;
+}
+
+static bool share_matrix(struct plan *plan) {
+  const bool wgmma = plan->device.tuning.matrix == MATRIX_WGMMA;
+  for (int p = 0; p < PRODUCTS; p++) {
+    struct plan_product *product = &plan->product[p];
+    if (product->rows == 0 || product->vector)
+      continue;
+    product->activation_stride = product->stride;
+    const bool by_wgmma =
+        wgmma && !product->routed && !product->by_head && !lies_in_units(product->weights);
+    if (!(by_wgmma ? share_wgmma(plan, product) : share_registers(plan, product)))
+      return false;
+  }
+  return true;
+}
+
+// The largest that the vector kernels take. A step in one launch has no other kernels.
+static int vector_batch(const struct plan *plan) {
+  const struct gpu_tuning *tuning = &plan->device.tuning;
+  const bool is_short =
+      plan->request.types.weights == ELEMENT_E4M3 && tuning->step != STEP_PERSISTENT;
+  return chosen(tuning->vector_batch, is_short ? VECTOR_BATCH_SHORT : VECTOR_BATCH);
+}
+
+bool division_share_products(struct plan *plan) {
+  plan->vector = !lies_in_units(plan->request.types.weights) &&
+                 plan->request.batch <= vector_batch(plan) && share_vector(plan);
+  for (int p = 0; p < PRODUCTS; p++)
+    plan->product[p].vector = plan->vector && !lies_in_units(plan->product[p].weights);
+  return share_matrix(plan);
+}
+
+static int attention_blocks(const struct plan *plan) {
+  const bool is_light = plan->head_dim_padded <= 64 ||
+                        (plan->head_dim_padded <= 128 && plan->request.types.kv == ELEMENT_E4M3);
+  return is_light && !gpu_plan_is_latent(plan) ? ATTENTION_LIGHT : ATTENTION_HEAVY;
+}
+
+// For a layer that attends to the positions from `first` on.
+static int splits_from(const struct plan *plan, int first) {
+  const int blocks = plan->context_padded / VALUE_BLOCK - first / VALUE_BLOCK;
+  const int room = room_for(plan, gpu_plan_attention_shared_bytes(plan),
+                            plan->persistent ? 1 : attention_blocks(plan));
+  const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
+  const int own = best_splits(gpu_plan_attention_rows(plan), blocks, 0, room, most);
+  return least(chosen(plan->device.tuning.attention_splits, own), most);
+}
+
+void division_share_attention(struct plan *plan) {
+  plan->attention_splits = splits_from(plan, 0);
+  plan->window_splits =
+      splits_from(plan, gpu_plan_window_first(&plan->request, plan->request.shape.window));
+}

@@ -1,0 +1,19 @@
+// integers: the arithmetic that dividing work into blocks needs again and again.
+#ifndef PERTOKEN_KERNELS_GPU_PLAN_INTEGERS_H
+#define PERTOKEN_KERNELS_GPU_PLAN_INTEGERS_H
+
+#include <stddef.h>
+
+static inline int ceiling(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+static inline int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+static inline size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+#endif

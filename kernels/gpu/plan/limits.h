@@ -1,0 +1,23 @@
+// limits: what the kernels do not support, in words that last until the thread's next call; NULL if
+// they support it.
+#ifndef PERTOKEN_KERNELS_GPU_PLAN_LIMITS_H
+#define PERTOKEN_KERNELS_GPU_PLAN_LIMITS_H
+
+#include "kernels/decode.h"
+#include "kernels/gpu/plan/plan.h"
+
+enum {
+  LIMITS_BATCH = 256, // batch rows, and positions of a prompt that a mixture takes at a time
+  LIMITS_PASS = 2048  // positions that others take: the more, the longer a matrix unit is busy
+};
+
+// Of the request alone; and of a plan on its device, once its padding is known.
+const char *limits_of_request(const struct decode_request *request);
+const char *limits_of_device(const struct plan *plan);
+
+// Why a step cannot be one launch; NULL if it can, or need not be.
+const char *limits_of_persistent(const struct plan *plan);
+// Why a step that should be one launch is a graph of launches after all; NULL if it is not.
+const char *limits_fallback(const struct plan *plan);
+
+#endif

@@ -1,0 +1,14 @@
+// memory: where a plan's regions are in its single allocation.
+#ifndef PERTOKEN_KERNELS_GPU_PLAN_MEMORY_H
+#define PERTOKEN_KERNELS_GPU_PLAN_MEMORY_H
+
+#include "kernels/gpu/plan/plan.h"
+
+#include <stdbool.h>
+
+// plan->region and bytes. False if they are larger than any memory.
+bool memory_place(struct plan *plan);
+// The same for a prompt's plan, after the steps' own regions.
+bool memory_place_prompt(struct plan *prompt, const struct plan *steps);
+
+#endif

@@ -1,0 +1,98 @@
+#include "kernels/gpu/plan/planner.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/plan/division.h"
+#include "kernels/gpu/plan/experts.h"
+#include "kernels/gpu/plan/integers.h"
+#include "kernels/gpu/plan/limits.h"
+#include "kernels/gpu/plan/memory.h"
+#include "kernels/gpu/plan/tuning.h"
+#include "kernels/share.h"
+
+#include <stddef.h>
+
+static const char memory_too_large[] = "the model and its cache are larger than any memory";
+
+static void set_padding(struct plan *plan) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const int head_dim = shape->head_dim, tile_columns = plan->device.warp == 64 ? 16 : 8;
+  plan->batch_padded = PLAN_MIN_SLICE;
+  while (plan->batch_padded < plan->request.batch)
+    plan->batch_padded *= 2;
+  plan->context_padded = (int)gpu_round_up((size_t)plan->request.context, VALUE_BLOCK);
+  if (gpu_plan_is_latent(plan)) {
+    plan->head_stride = (int)gpu_round_up(
+        (size_t)shape->latent.rank + (size_t)shape->latent.rope_dim, ROW_ALIGNMENT);
+    plan->head_groups = ceiling(shape->heads, LATENT_HEADS);
+    return;
+  }
+  plan->head_dim_padded = head_dim <= 64 ? 64 : head_dim <= 128 ? 128 : 256;
+  plan->head_stride = (int)gpu_round_up((size_t)head_dim, ROW_ALIGNMENT);
+  plan->head_groups = ceiling(shape->heads / shape->kv_heads, tile_columns);
+}
+
+// What both kinds of plan have in common, once the request is complete.
+static const char *divide(struct plan *plan) {
+  set_padding(plan);
+  experts_count(plan);
+  const char *why = limits_of_device(plan);
+  if (why)
+    return why;
+  division_name_products(plan);
+  if (!division_share_products(plan))
+    return "the products need more shared memory than the device has";
+  experts_share(plan);
+  return NULL;
+}
+
+const char *gpu_plan_prompt(const struct plan *steps, struct plan *out) {
+  *out = (struct plan){.request = steps->request,
+                       .whole = steps->whole,
+                       .ranks = steps->ranks,
+                       .rank = steps->rank,
+                       .device = steps->device,
+                       .attention_splits = 1,
+                       .window_splits = 1,
+                       .prompt = true};
+  out->device.tuning.step = 0;
+  out->request.batch = least(steps->request.chunk + steps->request.batch - 1,
+                             steps->experts.layers > 0 ? LIMITS_BATCH : LIMITS_PASS);
+  const char *why = divide(out);
+  if (why)
+    return why;
+  out->carveout = division_carveout(out);
+  return memory_place_prompt(out, steps) ? NULL : memory_too_large;
+}
+
+enum decode_status gpu_plan_make(const struct decode_request *request, int rank,
+                                 const struct gpu_device *device, struct plan *out,
+                                 const char **why) {
+  *out = (struct plan){.request = *request,
+                       .whole = request->shape,
+                       .ranks = request->ranks > 1 ? request->ranks : 1,
+                       .rank = rank,
+                       .device = *device};
+  *why = limits_of_request(request);
+  if (*why)
+    return DECODE_UNSUPPORTED;
+  const struct share share = gpu_plan_share(out);
+  out->request.shape = share_shape(&share);
+  *why = divide(out);
+  if (*why)
+    return DECODE_UNSUPPORTED;
+  out->fallback = limits_fallback(out);
+  *why = out->fallback ? NULL : limits_of_persistent(out);
+  if (*why)
+    return DECODE_UNSUPPORTED;
+  out->persistent = device->tuning.step == STEP_PERSISTENT && !out->fallback;
+  out->carveout = division_carveout(out);
+  division_share_attention(out);
+  *why = memory_place(out) ? NULL : memory_too_large;
+  struct plan prompt;
+  if (!*why && request->chunk > 0) {
+    *why = gpu_plan_prompt(out, &prompt);
+    out->bytes = prompt.bytes;
+  }
+  return *why ? DECODE_UNSUPPORTED : DECODE_OK;
+}

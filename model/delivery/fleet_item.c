@@ -1,0 +1,328 @@
+#include "model/delivery/fleet_item.h"
+
+#include "model/evidence/grade.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/served.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const fleet_setting_names[FLEET_SETTINGS] = {
+    [SETTING_KERNEL] = "operating system's kernel",
+    [SETTING_DRIVER] = "driver",
+    [SETTING_RUNTIME] = "runtime",
+    [SETTING_VBIOS] = "VBIOS",
+    [SETTING_ECC] = "ECC",
+    [SETTING_PARTITION] = "partition",
+    [SETTING_POWER_LIMIT] = "power limit",
+    [SETTING_MEMORY] = "memory",
+    [SETTING_GOVERNOR] = "frequency governor",
+    [SETTING_LINKS] = "links",
+    [SETTING_THROTTLED] = "throttled",
+    [SETTING_KERNELS_BUILD] = "probe's kernels",
+    [SETTING_TOOL_VERSION] = "probe's version",
+    [SETTING_ENGINE] = "inference engine",
+};
+
+// ---- what the probe measured on a device
+
+static const char *kept(struct arena *arena, const char *text) {
+  return *text ? arena_copy(arena, text) : "";
+}
+
+// The name that a record gives its node, else its file's name.
+static const char *node_of(const char *told, const char *path, struct arena *arena) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *point = strrchr(name, '.');
+  if (*told)
+    return arena_copy(arena, told);
+  return arena_copy_n(arena, name, point ? (size_t)(point - name) : strlen(name));
+}
+
+static const char *device_of(const struct measurement_device *device, struct arena *arena) {
+  return *device->uuid  ? arena_copy(arena, device->uuid)
+         : *device->pci ? arena_copy(arena, device->pci)
+                        : arena_printf(arena, "%s %d", device->backend, device->index);
+}
+
+static const char *position_of(const struct measurement_device *device, struct arena *arena) {
+  return *device->pci ? arena_copy(arena, device->pci)
+                      : arena_printf(arena, "%s %d", device->backend, device->index);
+}
+
+static const char *throttled(const struct measurement_record *record, struct arena *arena) {
+  const char *reasons = "";
+  for (size_t r = 0; r < record->count; r++) {
+    const struct measurement_telemetry *telemetry = &record->results[r].telemetry;
+    for (size_t t = 0; t < telemetry->throttle_count; t++)
+      if (!strstr(reasons, telemetry->throttles[t].reason))
+        reasons = arena_printf(arena, "%s%s%s", reasons, *reasons ? ", " : "",
+                               telemetry->throttles[t].reason);
+  }
+  return reasons;
+}
+
+// Under the load of all devices, if the record has that.
+static const char *links(const struct measurement_record *record) {
+  const char *links = "";
+  for (size_t r = 0; r < record->count && !*links; r++) {
+    const struct measurement *result = &record->results[r];
+    links = *result->together.telemetry.links ? result->together.telemetry.links
+                                              : result->telemetry.links;
+  }
+  return links;
+}
+
+static const char *const *settings_of(const struct measurement_record *record,
+                                      struct arena *arena) {
+  const struct measurement_environment *environment = &record->environment;
+  const struct measurement_device_state *state = &environment->device_state;
+  const char **settings = arena_array(arena, FLEET_SETTINGS, sizeof *settings);
+  const char *const texts[FLEET_SETTINGS] = {
+      [SETTING_KERNEL] = environment->kernel,
+      [SETTING_DRIVER] = state->driver,
+      [SETTING_RUNTIME] = record->device.runtime,
+      [SETTING_VBIOS] = state->vbios,
+      [SETTING_ECC] = state->ecc,
+      [SETTING_PARTITION] = state->partition,
+      [SETTING_GOVERNOR] = environment->governor,
+      [SETTING_LINKS] = links(record),
+      [SETTING_KERNELS_BUILD] = environment->kernels_build,
+      [SETTING_TOOL_VERSION] = environment->tool_version,
+  };
+  for (int s = 0; s < FLEET_SETTINGS; s++)
+    settings[s] = texts[s] ? kept(arena, texts[s]) : NULL;
+  settings[SETTING_THROTTLED] = throttled(record, arena);
+  settings[SETTING_POWER_LIMIT] =
+      isnan(state->power_limit_w) ? "" : arena_printf(arena, "%g W", state->power_limit_w);
+  // In whole GiB: the memory that a driver reserves varies by a few pages.
+  settings[SETTING_MEMORY] =
+      arena_printf(arena, "%.0f GiB", (double)record->device.memory_bytes / 0x1p30);
+  return settings;
+}
+
+static bool counts(const struct measurement *result) {
+  return result->whole_model && result->shard.of < 2 && !result->slice_count;
+}
+
+struct fleet_workload fleet_workload_of(const struct measurement *result, struct arena *arena) {
+  const int together = result->together.devices > 1 && !isnan(result->together.tokens_per_s)
+                           ? result->together.devices
+                           : 1;
+  struct fleet_workload workload = {
+      .device = kept(arena, result->record->device.name),
+      .model = kept(arena, result->model.id),
+      .precision = arena_printf(arena, "%s, activations %s, kv %s", result->precision,
+                                recorded_precision(result->types.activations),
+                                recorded_precision(result->types.kv)),
+      .weights = kept(arena, result->precision),
+      .activations = kept(arena, recorded_precision(result->types.activations)),
+      .kv = kept(arena, recorded_precision(result->types.kv)),
+      .batch = result->batch,
+      .context = result->context,
+      .together = together,
+      .ranks = measurement_devices(result),
+  };
+  const char *how = workload.ranks > 1
+                        ? arena_printf(arena, ", on %d devices together", workload.ranks)
+                    : together > 1 ? arena_printf(arena, ", %d devices at once", together)
+                                   : "";
+  workload.words =
+      arena_printf(arena, "%s: %s, %s, batch %d, context %d%s", workload.device, workload.model,
+                   workload.precision, workload.batch, workload.context, how);
+  return workload;
+}
+
+// A 95 % interval of a median extends 1.96 standard errors to either side.
+static const double z_95 = 1.959963984540054;
+
+// Nearly all results have none.
+static const char *doubts_of(const struct measurement *result, struct arena *arena) {
+  static const struct measurement_flags none;
+  return memcmp(&result->flags, &none, sizeof none) ? measurement_doubts(result, arena) : "";
+}
+
+static struct fleet_run run_of(const struct measurement *result, const char *file,
+                               const char *digest, struct arena *arena) {
+  const double devices = measurement_devices(result);
+  const bool at_once = result->together.devices > 1 && !isnan(result->together.tokens_per_s);
+  struct fleet_run run = {
+      .tokens_per_s = result->tokens_per_s / devices,
+      .error = (result->ci95_high - result->ci95_low) / (2 * z_95) / devices,
+      .power_w = result->load_power_w / measurement_metered_devices(result),
+      .wall_w = result->beside.wall_power_w / devices,
+      .clock_mhz = result->telemetry.core_clock_hz.median / 1e6,
+      .started = kept(arena, result->started),
+      .file = file,
+      .digest = digest,
+      .doubts = doubts_of(result, arena),
+  };
+  if (at_once) {
+    run.error *= result->together.tokens_per_s / run.tokens_per_s;
+    run.tokens_per_s = result->together.tokens_per_s;
+    run.power_w = result->together.load_power_w / result->together.devices;
+    run.wall_w = result->together.wall_power_w / result->together.devices;
+    run.clock_mhz = result->together.telemetry.core_clock_hz.median / 1e6;
+  }
+  return run;
+}
+
+// A later record of a device may be from another program.
+static void note_programs(const struct fleet_items *items, enum fleet_setting program) {
+  for (size_t i = 0; i < items->count; i++) {
+    const char *const *said = items->list[i].settings;
+    items->list[i].run.program = said[program] ? said[program] : "";
+    items->list[i].run.tool_version = said[SETTING_TOOL_VERSION] ? said[SETTING_TOOL_VERSION] : "";
+  }
+}
+
+struct fleet_items fleet_items_of_measurement(const struct measurement_record *record,
+                                              const char *path, struct arena *arena) {
+  const char *node = node_of(record->environment.node, path, arena);
+  const char *device = device_of(&record->device, arena);
+  const char *position = position_of(&record->device, arena);
+  const char *const *settings = settings_of(record, arena);
+  struct fleet_items items = {.digest = arena_copy(arena, record->digest)};
+  items.list = arena_array(arena, record->count, sizeof *items.list);
+  for (size_t i = 0; i < record->count; i++) {
+    const struct measurement *result = &record->results[i];
+    if (counts(result))
+      items.list[items.count++] = (struct fleet_item){
+          .workload = fleet_workload_of(result, arena),
+          .run = run_of(result, path, items.digest, arena),
+          .node = node,
+          .device = device,
+          .position = position,
+          .settings = settings,
+      };
+  }
+  note_programs(&items, SETTING_KERNELS_BUILD);
+  return items;
+}
+
+// ---- what a server delivered
+
+// The requested length if it was served within tolerance, so that two runs of one test are alike.
+static double length_of(double asked, double served) {
+  return fabs(served / asked - 1) <= SERVED_LENGTHS ? asked : round(served);
+}
+
+static const char *load_words(const struct serving_rung *rung, struct arena *arena) {
+  return rung->load == LOAD_CLOSED ? arena_printf(arena, "%.9g in flight", rung->concurrency)
+         : isnan(rung->request_rate)
+             ? serving_load_names[rung->load]
+             : arena_printf(arena, "%.9g requests/s (%s)", rung->request_rate,
+                            serving_load_names[rung->load]);
+}
+
+// "fp8, kv fp8, mtp": what is not stated is left out.
+static const char *precision_served(const struct serving_record *record, struct arena *arena) {
+  const struct {
+    const char *what, *said;
+  } more[] = {
+      {"activations ", record->activations}, {"kv ", record->kv}, {"", record->speculation}};
+  const char *words = kept(arena, record->precision);
+  for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+    if (*more[i].said)
+      words = arena_printf(arena, "%s, %s%s", words, more[i].what, more[i].said);
+  return words;
+}
+
+static struct fleet_workload workload_served(const struct serving_record *record,
+                                             const struct serving_rung *rung, struct arena *arena) {
+  struct fleet_workload workload = {
+      .device = kept(arena, record->accelerator),
+      .model = kept(arena, record->model),
+      .precision = precision_served(record, arena),
+      .weights = kept(arena, record->precision),
+      .activations = kept(arena, record->activations),
+      .kv = kept(arena, record->kv),
+      .together = 1,
+      .ranks = record->accelerators,
+      .served = true,
+      .load = rung->load,
+      .concurrency = isnan(rung->concurrency) ? 0 : rung->concurrency,
+      .request_rate = isnan(rung->request_rate) ? 0 : rung->request_rate,
+      .input_tokens = length_of(rung->asked_input_tokens, rung->input_tokens),
+      .output_tokens = length_of(rung->asked_output_tokens, rung->output_tokens),
+  };
+  if (isnan(workload.input_tokens) || isnan(workload.output_tokens))
+    workload.input_tokens = workload.output_tokens = 0;
+  const char *lengths = workload.input_tokens > 0
+                            ? arena_printf(arena, "%.9g tokens in and %.9g out",
+                                           workload.input_tokens, workload.output_tokens)
+                            : "requests of unknown length";
+  workload.words =
+      arena_printf(arena, "%s: %s, %s, served: %s, %s, on %d accelerator%s", workload.device,
+                   workload.model, workload.precision, lengths, load_words(rung, arena),
+                   record->accelerators, record->accelerators == 1 ? "" : "s");
+  return workload;
+}
+
+static const char *doubts_served(const struct serving_record *record,
+                                 const struct serving_rung *rung, struct arena *arena) {
+  const bool differs = !strncmp(rung->server_counters, "differ", strlen("differ"));
+  const char *remark = record->grade == GRADE_PROJECTED ? record->remarks : "";
+  return arena_printf(arena, "%s%s%s", differs ? "the server's own counters differ" : "",
+                      differs && *remark ? ", " : "", remark);
+}
+
+static struct fleet_run run_served(const struct serving_record *record,
+                                   const struct serving_rung *rung, const char *path,
+                                   const char *digest, struct arena *arena) {
+  const struct serving_power *power = &rung->power;
+  struct fleet_latencies *latencies = arena_alloc(arena, sizeof *latencies);
+  *latencies = (struct fleet_latencies){rung->ttft, rung->tpot, rung->completed};
+  return (struct fleet_run){
+      .tokens_per_s = rung->output_tokens_per_s / record->accelerators,
+      .error = NAN,
+      .power_w = power->covers == COVERS_ACCELERATORS && power->devices
+                     ? power->load_power_w / power->devices
+                     : NAN,
+      .wall_w = power->covers == COVERS_NODE ? power->load_power_w / record->accelerators : NAN,
+      .clock_mhz = NAN,
+      .latencies = latencies,
+      .started = kept(arena, *rung->started ? rung->started : record->date),
+      .file = path,
+      .digest = digest,
+      .doubts = doubts_served(record, rung, arena),
+  };
+}
+
+static const char *const *settings_served(const struct serving_record *record,
+                                          struct arena *arena) {
+  const char **settings = arena_array(arena, FLEET_SETTINGS, sizeof *settings);
+  for (int s = 0; s < FLEET_SETTINGS; s++)
+    settings[s] = NULL;
+  settings[SETTING_ENGINE] = arena_printf(
+      arena, "%s%s%s", record->engine, *record->engine_version ? " " : "", record->engine_version);
+  settings[SETTING_TOOL_VERSION] = kept(arena, record->tool_version);
+  return settings;
+}
+
+struct fleet_items fleet_items_of_serving(const struct serving_record *record, const char *path,
+                                          struct arena *arena) {
+  const char *node = node_of(record->node, path, arena);
+  const char *server = *record->url ? arena_copy(arena, record->url) : "server";
+  const char *const *settings = settings_served(record, arena);
+  struct fleet_items items = {.digest = arena_copy(arena, record->digest)};
+  items.list = arena_array(arena, record->count, sizeof *items.list);
+  for (size_t i = 0; i < record->count; i++) {
+    const struct serving_rung *rung = &record->rungs[i];
+    const struct fleet_workload workload = workload_served(record, rung, arena);
+    if (*rung->refused)
+      texts_add(&items.refused, arena, "left out, from node %s: %s: %s", node, workload.words,
+                rung->refused);
+    else
+      items.list[items.count++] = (struct fleet_item){
+          .workload = workload,
+          .run = run_served(record, rung, path, items.digest, arena),
+          .node = node,
+          .device = server,
+          .position = server,
+          .settings = settings,
+      };
+  }
+  note_programs(&items, SETTING_ENGINE);
+  return items;
+}

@@ -1,0 +1,144 @@
+#include "model/delivery/guaranteed_workload.h"
+
+#include "model/delivery/fleet_item.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/served.h"
+#include "model/evidence/serving.h"
+#include "model/evidence/workload.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool guaranteed_is_offered(const struct guaranteed_among *among,
+                           const struct fleet_workload *measured) {
+  const struct offer *offer = among->offer;
+  if (measured->served)
+    return !strcmp(measured->device, offer->accelerator);
+  const long row = catalog_device(among->accelerators, measured->device);
+  return row >= 0 &&
+         !strcmp(table_cell(among->accelerators, (size_t)row, "id"), offer->accelerator);
+}
+
+static bool says(const struct workload *workload, enum workload_key key, const char *measured) {
+  const char *said = workload->values[key];
+  return !*said || workload_is_alike(workload, key, said, measured);
+}
+
+static bool is_number(const char *said, int measured) {
+  return !*said || atoi(said) == measured;
+}
+
+// A device's record always states both.
+static bool has_precisions(const struct workload *workload, const struct fleet_workload *measured) {
+  return (!*measured->activations || says(workload, WORKLOAD_ACTIVATIONS, measured->activations)) &&
+         (!*measured->kv || says(workload, WORKLOAD_KV, measured->kv));
+}
+
+static bool fits_decoding(const struct workload *workload, const struct fleet_workload *measured) {
+  return is_number(workload->values[WORKLOAD_BATCH], measured->batch) &&
+         is_number(workload->values[WORKLOAD_CONTEXT], measured->context);
+}
+
+static bool is_near(double said, double measured, double share) {
+  return !(said > 0) || fabs(measured / said - 1) <= share;
+}
+
+// Several servers may share a node; a server on several nodes does not belong to one node.
+static bool is_of_node(const struct offer *offer, int accelerators) {
+  const int each = offer_accelerators_per_node(offer);
+  return !each || (accelerators <= each && each % accelerators == 0);
+}
+
+static bool fits_serving(const struct offer *offer, const struct offer_guarantee *guarantee,
+                         const struct fleet_workload *measured) {
+  static const double same_load = 1e-6;
+  return is_near(guarantee->input_tokens, measured->input_tokens, SERVED_LENGTHS) &&
+         is_near(guarantee->output_tokens, measured->output_tokens, SERVED_LENGTHS) &&
+         (!(guarantee->concurrency > 0) || measured->load == LOAD_CLOSED) &&
+         (!(guarantee->request_rate > 0) || measured->load == LOAD_POISSON) &&
+         is_near(guarantee->concurrency, measured->concurrency, same_load) &&
+         is_near(guarantee->request_rate, measured->request_rate, same_load) &&
+         is_of_node(offer, measured->ranks);
+}
+
+bool guaranteed_fits(const struct guaranteed_among *among, const struct offer_guarantee *guarantee,
+                     const struct fleet_workload *measured) {
+  const struct workload *workload = &guarantee->workload;
+  const bool serves = strcmp(workload->values[WORKLOAD_BASIS], "decode") != 0;
+  return serves == measured->served && guaranteed_is_offered(among, measured) &&
+         !strcmp(workload->values[WORKLOAD_MODEL], measured->model) &&
+         says(workload, WORKLOAD_PRECISION, measured->weights) &&
+         has_precisions(workload, measured) &&
+         (serves ? fits_serving(among->offer, guarantee, measured)
+                 : fits_decoding(workload, measured));
+}
+
+const char *guaranteed_unsaid(const struct offer_guarantee *guarantee,
+                              const struct fleet_workload *measured) {
+  const char *const *said = guarantee->workload.values;
+  const bool activations = *said[WORKLOAD_ACTIVATIONS] && !*measured->activations;
+  const bool kv = *said[WORKLOAD_KV] && !*measured->kv;
+  return activations && kv ? "activations and kv" : activations ? "activations" : kv ? "kv" : "";
+}
+
+static int unsaid_count(const struct offer_guarantee *guarantee,
+                        const struct fleet_workload *measured) {
+  const char *const *said = guarantee->workload.values;
+  return (*said[WORKLOAD_ACTIVATIONS] && !*measured->activations) +
+         (*said[WORKLOAD_KV] && !*measured->kv);
+}
+
+static bool says_more(const struct offer_guarantee *guarantee, const struct fleet_workload *a,
+                      const struct fleet_workload *b) {
+  return unsaid_count(guarantee, a) < unsaid_count(guarantee, b);
+}
+
+// Prefers one that was measured as a whole node at once, then the one with more runs.
+static bool is_better(const struct fleet_workload *a, const struct fleet_workload *b) {
+  const bool whole = a->together > 1 || a->ranks > 1, other = b->together > 1 || b->ranks > 1;
+  return whole != other ? whole : a->run_count > b->run_count;
+}
+
+// Devices one by one and all at once are two ways to measure the same; two loads are different
+// workloads.
+static bool is_another(const struct fleet_workload *a, const struct fleet_workload *b) {
+  return a->served || a->batch != b->batch || a->context != b->context ||
+         strcmp(a->precision, b->precision) != 0;
+}
+
+long guaranteed_workload(const struct guaranteed_among *among,
+                         const struct offer_guarantee *guarantee, struct diagnostics *diagnostics,
+                         struct arena *arena) {
+  const struct fleet *fleet = among->fleet;
+  long found = -1;
+  for (size_t w = 0; w < fleet->workload_count; w++) {
+    const struct fleet_workload *one = &fleet->workloads[w];
+    if (!guaranteed_fits(among, guarantee, one))
+      continue;
+    const struct fleet_workload *other = found < 0 ? one : &fleet->workloads[found];
+    if (says_more(guarantee, other, one))
+      continue;
+    if (says_more(guarantee, one, other))
+      found = -1;
+    if (found >= 0 && is_another(one, other)) {
+      diagnostics_error(diagnostics, guarantee->place,
+                        "guarantee '%s' matches two measured workloads: %s; and %s: state %s in it",
+                        guarantee->name, arena_copy(arena, other->words), one->words,
+                        one->served
+                            ? "input_tokens, output_tokens, activations, kv, and concurrency or "
+                              "request_rate"
+                            : "batch, context, activations and kv");
+      return -1;
+    }
+    if (found < 0 || is_better(one, other))
+      found = (long)w;
+  }
+  return found;
+}
+
+bool guaranteed_same_ladder(const struct fleet_workload *a, const struct fleet_workload *b) {
+  return a->served && b->served && !strcmp(a->device, b->device) && !strcmp(a->model, b->model) &&
+         !strcmp(a->precision, b->precision) && a->ranks == b->ranks &&
+         a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens;
+}

@@ -1,0 +1,144 @@
+#include "model/delivery/settlement.h"
+
+#include "model/cost/lone_item.h"
+#include "model/delivery/fleet.h"
+#include "model/delivery/node_sample.h"
+#include "model/delivery/offer.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct settling {
+  const struct acceptance *acceptance;
+  const struct offer_acceptance *said;
+  const struct lone_item *share; // remedy_share of the cost model; NULL: not loaded yet
+  struct settlement result;
+  struct arena *arena;
+};
+
+// By which share of the guaranteed value it is missed; below 0: it is not missed.
+static double missed_by(enum guaranteed what, double share) {
+  return acceptance_is_ceiling(what) ? share : -share;
+}
+
+// ---- money
+
+static double price_owed(struct settling *settling, double price, double shortfall) {
+  const struct offer_acceptance *said = settling->said;
+  if (!settling->share)
+    settling->share = lone_item_new("remedy_share", settling->arena);
+  const struct lone_value values[] = {
+      {"shortfall", shortfall}, {"remedy", said->remedy}, {"remedy_limit", said->remedy_limit}};
+  const size_t count = isnan(said->remedy_limit) ? 2 : 3;
+  const double share = lone_item_value(settling->share, values, count);
+  settling->result.limited |= share < lone_item_value(settling->share, values, 2);
+  return price * share;
+}
+
+// For each node the worst of its failures: the share by which it misses the guarantee.
+static const double *worst_failures(const struct settling *settling) {
+  const struct acceptance *acceptance = settling->acceptance;
+  double *worst = arena_array(settling->arena, acceptance->fleet->node_count + 1, sizeof *worst);
+  for (size_t n = 0; n < acceptance->node_count; n++) {
+    const struct accepted_node *node = &acceptance->nodes[n];
+    if (node->verdict == VERDICT_FAIL)
+      worst[node->node] = fmax(worst[node->node], missed_by(node->what, node->share));
+  }
+  return worst;
+}
+
+static double node_price(const struct settling *settling) {
+  return settling->result.price / (double)settling->acceptance->rule.nodes;
+}
+
+static void settle_nodes(struct settling *settling, const double *worst, bool is_owed) {
+  struct settlement *result = &settling->result;
+  for (size_t n = 0; n < settling->acceptance->fleet->node_count; n++) {
+    result->failing += worst[n] > 0;
+    if (worst[n] > 0 && is_owed)
+      result->owed += price_owed(settling, node_price(settling), worst[n]);
+  }
+}
+
+// ---- replacement
+
+struct miss {
+  size_t node;
+  double missed; // share of the guaranteed value; below 0: it is better
+};
+
+static int most_first(const void *a, const void *b) {
+  const struct miss *left = a, *right = b;
+  const int order = (left->missed < right->missed) - (left->missed > right->missed);
+  return order ? order : (left->node > right->node) - (left->node < right->node);
+}
+
+// Marks the fewest nodes, slowest first, whose replacement makes the mean meet the guarantee.
+static void mark_for_mean(const struct settling *settling, const struct acceptance_clause *clause,
+                          bool *marked) {
+  const struct node_sample *sample = &clause->sample;
+  struct miss *misses = arena_array(settling->arena, sample->count + 1, sizeof *misses);
+  double sum = 0;
+  for (size_t n = 0; n < sample->count; n++) {
+    misses[n] = (struct miss){sample->nodes[n].node,
+                              missed_by(clause->what, sample->nodes[n].value / clause->quoted - 1)};
+    sum += misses[n].missed;
+  }
+  qsort(misses, sample->count, sizeof *misses, most_first);
+  for (size_t n = 0; n < sample->count && misses[n].missed > 0 && sum > 0; n++) {
+    marked[misses[n].node] = true;
+    sum -= misses[n].missed;
+  }
+}
+
+static void settle_replacement(struct settling *settling, const double *worst, bool nodes_fail) {
+  const struct acceptance *acceptance = settling->acceptance;
+  struct settlement *result = &settling->result;
+  const struct offer *offer = acceptance->offer;
+  const size_t nodes = acceptance->fleet->node_count;
+  bool *marked = arena_array(settling->arena, nodes + 1, sizeof *marked);
+  for (size_t n = 0; n < nodes; n++)
+    marked[n] = nodes_fail && worst[n] > 0;
+  for (size_t c = 0; c < acceptance->clause_count; c++) {
+    const struct acceptance_clause *clause = &acceptance->clauses[c];
+    if (clause->kind == CLAUSE_MEAN && clause->verdict == VERDICT_FAIL &&
+        clause->what != GUARANTEED_WATTS)
+      mark_for_mean(settling, clause, marked);
+  }
+  result->replaced = arena_array(settling->arena, nodes + 1, sizeof *result->replaced);
+  for (size_t n = 0; n < nodes; n++)
+    if (marked[n])
+      result->replaced[result->replaced_count++] = n;
+  result->replaced_price = (double)result->replaced_count * node_price(settling);
+  result->replaced_delivery = result->replaced_price * (offer->prices[OFFER_DELIVERY].value +
+                                                        offer->prices[OFFER_INSTALLATION].value);
+}
+
+struct settlement settlement_of(const struct acceptance *acceptance, struct arena *arena) {
+  const struct offer *offer = acceptance->offer;
+  struct settling settling = {.acceptance = acceptance,
+                              .said = &offer->acceptance,
+                              .result = {.acceptance = acceptance, .price = offer_hardware(offer)},
+                              .arena = arena};
+  struct settlement *result = &settling.result;
+  bool nodes_fail = false;
+  for (size_t c = 0; c < acceptance->clause_count; c++) {
+    const struct acceptance_clause *clause = &acceptance->clauses[c];
+    if (clause->verdict == VERDICT_FAIL && clause->kind == CLAUSE_MEAN &&
+        clause->what != GUARANTEED_WATTS)
+      result->shortfall =
+          fmax(result->shortfall, missed_by(clause->what, clause->found / clause->quoted - 1));
+    nodes_fail |= clause->verdict == VERDICT_FAIL && clause->kind == CLAUSE_NODES;
+  }
+  const bool is_money = !isnan(offer->acceptance.remedy);
+  const double *worst = worst_failures(&settling);
+  settle_nodes(&settling, worst, is_money && nodes_fail && !(result->shortfall > 0));
+  if (is_money && result->shortfall > 0)
+    result->owed = price_owed(&settling, result->price, result->shortfall);
+  if (offer->acceptance.replacement)
+    settle_replacement(&settling, worst, nodes_fail);
+  if (!is_money)
+    result->owed = NAN;
+  return *result;
+}

@@ -1,0 +1,59 @@
+// drafting: a draft while it is being made, shared by its parts.
+#ifndef PERTOKEN_MODEL_DRAFT_DRAFTING_H
+#define PERTOKEN_MODEL_DRAFT_DRAFTING_H
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "model/draft/lines.h"
+#include "model/draft/request.h"
+#include "model/draft/tables.h"
+#include "model/draft/template.h"
+#include "model/draft/workload.h"
+#include "model/evidence/catalog.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct drafting {
+  const struct draft_request *request;
+  struct catalog *catalog;
+  struct draft_tables tables;
+  size_t model;
+  size_t *accelerators;   // [request->accelerator_count] rows
+  const char *const *ids; // of the options
+  struct draft_workload workload;
+  struct draft_throughput *throughputs; // [request->accelerator_count]
+  long *prices;                         // rows, or -1
+  struct draft_lines lines;
+  struct draft *draft;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+// A cell of the i-th accelerator; "" if blank.
+const char *drafting_cell(const struct drafting *drafting, size_t i, const char *column);
+
+// A number in a table; NAN if blank.
+double drafting_number(const struct table *table, size_t row, const char *column);
+
+// The label of the i-th option: "MI355X".
+const char *drafting_label(const struct drafting *drafting, size_t i);
+
+// Reports an error without a place. Returns -1.
+int drafting_refuse(const struct drafting *drafting, const char *why);
+
+// Whether the template's key applies to the draft's question; the other function adds the keys of a
+// section.
+bool drafting_counts(const struct drafting *drafting, const struct template_key *key);
+void drafting_add_template(struct drafting *drafting, struct draft_section *section,
+                           const char *name);
+
+// The row of prices to use for a row of accelerators, or -1.
+long drafting_price(const struct drafting *drafting, size_t row);
+
+// Whether the price of the i-th accelerator, or of any, includes the template's hardware.
+bool drafting_contains_parts(const struct drafting *drafting, size_t i);
+bool drafting_some_contain_parts(const struct drafting *drafting);
+
+#endif

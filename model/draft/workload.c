@@ -1,0 +1,298 @@
+#include "model/draft/workload.h"
+
+#include "base/csv.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/roofline.h"
+#include "model/evidence/workload.h"
+
+#include <math.h>
+#include <string.h>
+
+struct search {
+  const struct draft_tables *tables;
+  const size_t *accelerators; // rows for which evidence is sought
+  size_t count;
+  const size_t *computing; // rows that should compute in the precision
+  size_t computing_count;
+  struct arena *arena;
+};
+
+// How good a form is; earlier members have priority.
+struct merit {
+  size_t published; // accelerators with evidence
+  bool is_native;
+  enum grade grade; // the weakest of the evidence
+  size_t rank;      // of the scenario: 0 is the most common
+  struct date date; // the oldest of the evidence
+};
+
+// ---- forms
+
+static const char *cell(const struct search *search, size_t row, const char *column) {
+  return table_cell(search->tables->throughputs, row, column);
+}
+
+static double number(const struct table *table, size_t row, const char *column) {
+  double value = NAN;
+  table_number(table, row, column, &value);
+  return value;
+}
+
+static bool is_usable(const struct search *search, size_t row, const char *model) {
+  return !strcmp(cell(search, row, "model"), model) && *cell(search, row, "precision") &&
+         *cell(search, row, "scenario") && !strcmp(cell(search, row, "token_basis"), "output") &&
+         !*cell(search, row, "speculation") &&
+         strcmp(cell(search, row, "scenario"), "agentic") != 0;
+}
+
+// The rule of evidence.h accepts MLPerf's requests with MLPerf's lengths.
+static struct draft_workload form_of(const struct search *search, size_t row) {
+  const struct table *table = search->tables->throughputs;
+  struct draft_workload form = {.model = cell(search, row, "model"),
+                                .precision = cell(search, row, "precision"),
+                                .scenario = cell(search, row, "scenario"),
+                                .activations = cell(search, row, "activations")};
+  if (catalog_grade(table, row) != GRADE_BENCHMARK) {
+    table_number(table, row, "isl", &form.input_tokens);
+    table_number(table, row, "osl", &form.output_tokens);
+  }
+  return form;
+}
+
+static bool is_same_form(const struct draft_workload *a, const struct draft_workload *b) {
+  return !strcmp(a->precision, b->precision) && !strcmp(a->scenario, b->scenario) &&
+         !strcmp(a->activations, b->activations) && a->input_tokens == b->input_tokens &&
+         a->output_tokens == b->output_tokens;
+}
+
+static const char *choose(const struct search *search, const struct draft_workload *form,
+                          size_t accelerator, struct evidence *evidence) {
+  const struct draft_tables *tables = search->tables;
+  const long model = catalog_find(tables->models, form->model);
+  struct workload workload = {
+      .shipped_precision =
+          model < 0 ? "" : table_cell(tables->models, (size_t)model, "shipped_precision")};
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    workload.values[key] = "";
+  workload.values[WORKLOAD_MODEL] = form->model;
+  workload.values[WORKLOAD_PRECISION] = form->precision;
+  workload.values[WORKLOAD_ACTIVATIONS] = form->activations;
+  workload.values[WORKLOAD_SCENARIO] = form->scenario;
+  workload.values[WORKLOAD_TOKENS] = "output";
+  const struct evidence_request request = {.throughputs = tables->throughputs,
+                                           .accelerator =
+                                               table_cell(tables->accelerators, accelerator, "id"),
+                                           .vendor = "",
+                                           .workload = &workload,
+                                           .input_tokens = form->input_tokens,
+                                           .output_tokens = form->output_tokens,
+                                           .wanted = ""};
+  return evidence_choose(&request, evidence, search->arena);
+}
+
+// ---- which is best
+
+static bool computes_in(const struct search *search, size_t accelerator, const char *precision) {
+  const char *column = strstr(precision, "fp4")   ? "dense_fp4_tflops"
+                       : strstr(precision, "fp8") ? "dense_fp8_tflops"
+                                                  : NULL;
+  return !column || *table_cell(search->tables->accelerators, accelerator, column);
+}
+
+static size_t rank_of(const char *scenario) {
+  static const char *const usual[] = {"server", "offline", "offline max throughput",
+                                      "steady-state serving", "interactive"};
+  enum { USUAL = sizeof usual / sizeof usual[0] };
+  size_t rank = 0;
+  while (rank < USUAL && strcmp(usual[rank], scenario) != 0)
+    rank++;
+  return rank;
+}
+
+static struct merit merit_of(const struct search *search, const struct draft_workload *form) {
+  struct merit merit = {.is_native = true, .rank = rank_of(form->scenario)};
+  for (size_t i = 0; i < search->computing_count; i++)
+    merit.is_native &= computes_in(search, search->computing[i], form->precision);
+  for (size_t i = 0; i < search->count; i++) {
+    struct evidence evidence;
+    struct date date = {0};
+    if (choose(search, form, search->accelerators[i], &evidence))
+      continue;
+    catalog_date(evidence.table, evidence.row, &date);
+    if (!merit.published || date_compare(date, merit.date) < 0)
+      merit.date = date;
+    merit.grade = grade_weaker(merit.grade, evidence.grade);
+    merit.published++;
+  }
+  return merit;
+}
+
+static bool is_better(const struct merit *a, const struct merit *b) {
+  if (a->published != b->published)
+    return a->published > b->published;
+  if (a->is_native != b->is_native)
+    return a->is_native;
+  if (a->grade != b->grade)
+    return a->grade < b->grade;
+  if (a->rank != b->rank)
+    return a->rank < b->rank;
+  return date_compare(a->date, b->date) > 0;
+}
+
+static bool is_known(const struct draft_workload *forms, size_t count,
+                     const struct draft_workload *form) {
+  for (size_t i = 0; i < count; i++)
+    if (is_same_form(&forms[i], form))
+      return true;
+  return false;
+}
+
+// False if no form of the model has evidence for any of the accelerators.
+static bool find_form(const struct search *search, const char *model, struct draft_workload *best) {
+  struct draft_workload *forms = NULL;
+  struct merit most = {0};
+  size_t count = 0;
+  for (size_t row = 0; row < search->tables->throughputs->rows; row++) {
+    if (!is_usable(search, row, model))
+      continue;
+    const struct draft_workload form = form_of(search, row);
+    if (is_known(forms, count, &form))
+      continue;
+    forms = arena_room(search->arena, forms, count, sizeof *forms);
+    forms[count++] = form;
+    const struct merit merit = merit_of(search, &form);
+    if (!merit.published || (most.published && !is_better(&merit, &most)))
+      continue;
+    most = merit;
+    *best = form;
+  }
+  return most.published > 0;
+}
+
+// ---- what a stand-in is scaled from
+
+// Of the accelerators with evidence in that form, the nearest in memory bandwidth to `beside`.
+static void find_nearest(const struct search *search, const struct draft_workload *form,
+                         size_t beside, struct evidence *nearest) {
+  const struct table *accelerators = search->tables->accelerators;
+  const double bandwidth = number(accelerators, beside, "memory_bw_tbs");
+  double best = INFINITY;
+  bool found = false;
+  for (size_t i = 0; i < search->count; i++) {
+    struct evidence evidence;
+    const double its = number(accelerators, search->accelerators[i], "memory_bw_tbs");
+    const double distance = fabs(log(its / bandwidth));
+    if (choose(search, form, search->accelerators[i], &evidence) || (found && !(distance < best)))
+      continue;
+    *nearest = evidence;
+    best = isnan(distance) ? INFINITY : distance;
+    found = true;
+  }
+}
+
+static double active_of(const struct search *search, size_t model) {
+  return number(search->tables->models, model, "active_params_b");
+}
+
+// The model with evidence whose active parameters are nearest: the model itself, if it has any.
+static bool find_like_model(const struct search *search, size_t model,
+                            struct draft_workload *form) {
+  const struct table *models = search->tables->models;
+  double best = INFINITY;
+  for (size_t other = 0; other < models->rows; other++) {
+    struct draft_workload its;
+    const double distance =
+        other == model ? -1 : fabs(log(active_of(search, other) / active_of(search, model)));
+    if (distance < best && find_form(search, table_cell(models, other, "id"), &its)) {
+      best = distance;
+      *form = its;
+    }
+  }
+  return best < INFINITY;
+}
+
+static double rounded_down(double value) {
+  const double unit = pow(10, floor(log10(value)) - 2);
+  return floor(value / unit) * unit;
+}
+
+static double peak_of(const struct search *search, const struct draft_workload *workload,
+                      size_t model, size_t accelerator) {
+  const double output = workload->output_tokens;
+  const struct roofline roofline = {.accelerators = search->tables->accelerators,
+                                    .models = search->tables->models,
+                                    .accelerator = accelerator,
+                                    .model = model,
+                                    .precision = workload->precision,
+                                    .kv = "",
+                                    .computed =
+                                        output > 0 ? 1 + workload->input_tokens / output : 1};
+  return roofline_computing(&roofline);
+}
+
+// A ratio of figures of which the catalogue lacks one is taken as 1.
+static double ratio(double a, double b) {
+  return isfinite(a / b) ? a / b : 1;
+}
+
+static void scale(const struct search *search, size_t model, size_t accelerator,
+                  const struct draft_workload *workload, struct draft_throughput *out) {
+  const struct draft_tables *tables = search->tables;
+  const struct evidence *from = &out->evidence;
+  const char *of = table_cell(from->table, from->row, "accelerator");
+  const char *other = table_cell(from->table, from->row, "model");
+  const double faster =
+      ratio(number(tables->accelerators, accelerator, "memory_bw_tbs"),
+            number(tables->accelerators, (size_t)catalog_find(tables->accelerators, of),
+                   "memory_bw_tbs"));
+  const double smaller = ratio(active_of(search, (size_t)catalog_find(tables->models, other)),
+                               active_of(search, model));
+  const double peak = peak_of(search, workload, model, accelerator);
+  const double scaled = from->tokens_per_s * faster * smaller;
+  out->stand_in = rounded_down(fmin(scaled, peak));
+  out->low = rounded_down(STAND_IN_LOW * out->stand_in);
+  out->high = rounded_down(fmin(STAND_IN_HIGH * out->stand_in, peak));
+  out->how =
+      arena_printf(search->arena, "%s (%s on %s, %.6g token/s), times %.3g by memory bandwidth",
+                   from->id, other, of, from->tokens_per_s, faster);
+  if (smaller != 1)
+    out->how =
+        arena_printf(search->arena, "%s, times %.3g by active parameters", out->how, smaller);
+  if (scaled > peak)
+    out->how =
+        arena_printf(search->arena, "%s, at most what the datasheet's peak allows", out->how);
+}
+
+static const size_t *every_row(const struct table *table, struct arena *arena) {
+  size_t *rows = arena_array(arena, table->rows + 1, sizeof *rows);
+  for (size_t i = 0; i < table->rows; i++)
+    rows[i] = i;
+  return rows;
+}
+
+int draft_workload_find(const struct draft_tables *tables, size_t model, const size_t *accelerators,
+                        size_t count, struct draft_workload *workload, struct draft_throughput *out,
+                        struct arena *arena) {
+  const char *id = table_cell(tables->models, model, "id");
+  const struct search among = {tables, accelerators, count, accelerators, count, arena};
+  struct search search = among;
+  if (!find_form(&among, id, workload)) {
+    search.accelerators = every_row(tables->accelerators, arena);
+    search.count = tables->accelerators->rows;
+    if (!find_like_model(&search, model, workload))
+      return -1;
+  }
+  const struct draft_workload form = *workload;
+  workload->model = id;
+  for (size_t i = 0; i < count; i++) {
+    out[i] = (struct draft_throughput){0};
+    out[i].is_published =
+        !strcmp(form.model, id) && !choose(&among, &form, accelerators[i], &out[i].evidence);
+    if (out[i].is_published)
+      continue;
+    find_nearest(&search, &form, accelerators[i], &out[i].evidence);
+    scale(&search, model, accelerators[i], workload, &out[i]);
+  }
+  return 0;
+}

@@ -1,0 +1,13 @@
+// plannable: options that a plan cannot include.
+#ifndef PERTOKEN_MODEL_PLAN_PLANNABLE_H
+#define PERTOKEN_MODEL_PLAN_PLANNABLE_H
+
+#include "model/plan/quote.h"
+
+#include <stddef.h>
+
+// Why it cannot, to be read after "option 'x'"; NULL if it can. Options that have a ramp or a day,
+// build their own facility, are sized by their own demand, or live for less than a period.
+const char *plannable_barrier(const struct quoting *quoting, size_t option);
+
+#endif

@@ -1,0 +1,46 @@
+// rent_offers: what an owned option is compared with: the offers listed in a [rent NAME] or,
+// without such a section, the scenario's options that rent accelerators for the same workload.
+#ifndef PERTOKEN_MODEL_QUESTIONS_RENT_OFFERS_H
+#define PERTOKEN_MODEL_QUESTIONS_RENT_OFFERS_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rent_hours { RENT_AROUND_THE_CLOCK, RENT_HOURS_USED };
+
+struct rent_offer {
+  const char *name;  // "on_demand", "three_years"; or for an option: "h100", "h100_used"
+  const char *title; // "on demand"
+  enum rent_hours hours;
+  double term; // h of commitment at a time; 0: none
+  double rate; // USD/h per accelerator
+  int option;  // the rented one of the scenario; -1: the owned one's accelerators
+  enum grade grade;
+  const char *source, *date;
+  const char *origin; // the source, abbreviated: a row's id and provider
+  bool in_usd;        // stated in USD, in a report in another currency
+  const char *typed;  // the rate as a quantity, as stated
+};
+
+struct rent_offers {
+  int own; // the option
+  struct rent_offer *list;
+  size_t count;
+};
+
+// Whether the option is owned, and a rented one has its workload.
+bool rent_offers_exist(const struct scenario *scenario, int own);
+
+// `section`: NULL compares the option offers->own with the rented ones. -1 after errors: what
+// rent_ask refuses.
+int rent_offers_read(const struct scenario *scenario, const struct ini_section *section,
+                     struct rent_offers *offers, struct arena *arena,
+                     struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,260 @@
+#include "model/questions/wait_terms.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/chance/distribution.h"
+#include "model/chance/distribution_text.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/cost/usable.h"
+#include "model/questions/delivery_slip.h"
+#include "model/questions/question.h"
+#include "model/scenario/option.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_DRAWS = 4096, MAX_DRAWS = 1 << 20, USUAL_SEED = 1 };
+
+static const struct {
+  const char *name, *unit;
+  double usual;
+  bool above_zero;
+} wait_keys[WAIT_KEYS] = {
+    [WAIT_THROUGHPUT] = {"throughput", "-", 1, true},
+    [WAIT_POWER] = {"power", "-", 1, true},
+    [WAIT_PRICE] = {"price", "-", 1, false},
+    [WAIT_DECLINE] = {"price_decline", "%/month", 0, false},
+    [WAIT_SLIP] = {"slip", "month", 0, false},
+    [WAIT_AVAILABLE] = {"available", "month", 0, false},
+    [WAIT_RENT] = {"meanwhile", "USD/Mtok", 0, false},
+};
+
+struct terms_reading {
+  const struct scenario *scenario;
+  const struct ini_section *section;
+  struct wait_terms *terms;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+const char *wait_key_name(enum wait_key key) {
+  return wait_keys[key].name;
+}
+
+static double month_h(void) {
+  return conversion_table[CONVERT_HOURS_PER_YEAR].value /
+         conversion_table[CONVERT_MONTHS_PER_YEAR].value;
+}
+
+static int read_certain(struct terms_reading *reading, const struct ini_key *key,
+                        const struct unit *unit, bool above_zero, double *out) {
+  if (quantity_parse(key->value, key->value_place, unit, out, reading->diagnostics))
+    return -1;
+  if (*out > 0 || (*out == 0 && !above_zero))
+    return question_check_size(key, *out, reading->diagnostics);
+  diagnostics_error(reading->diagnostics, key->value_place,
+                    above_zero ? "%s must be above zero, not %s" : "%s cannot be negative: %s",
+                    key->name, key->value);
+  return -1;
+}
+
+static int read_belief(struct terms_reading *reading, enum wait_key which) {
+  const struct ini_key *key = ini_find(reading->section, wait_keys[which].name);
+  struct wait_belief *belief = &reading->terms->beliefs[which];
+  struct declaration input = {
+      .name = wait_keys[which].name, .has_min = true, .min_exclusive = wait_keys[which].above_zero};
+  *belief = (struct wait_belief){.certain = true, .value = wait_keys[which].usual};
+  if (!key)
+    return 0;
+  if (unit_parse(model_unit_text(reading->scenario->model, wait_keys[which].unit), key->value_place,
+                 &input.unit, reading->arena, reading->diagnostics))
+    return -1;
+  if (which == WAIT_SLIP && !strcmp(key->value, "from data")) {
+    belief->certain = false;
+    return slip_from_data(reading->scenario, key->value_place, &belief->distribution,
+                          &reading->terms->slip_words, reading->arena, reading->diagnostics);
+  }
+  if (!isalpha((unsigned char)*key->value))
+    return read_certain(reading, key, &input.unit, wait_keys[which].above_zero, &belief->value);
+  belief->certain = false;
+  if (distribution_parse(key->value, key->value_place, &input, &belief->distribution,
+                         reading->arena, reading->diagnostics))
+    return -1;
+  if (belief->distribution.kind != DISTRIBUTION_MEASURED)
+    return distribution_prepare(&belief->distribution, key->value_place, reading->arena,
+                                reading->diagnostics);
+  diagnostics_error(reading->diagnostics, key->value_place, "no record measures %s", key->name);
+  return -1;
+}
+
+// Months from now to the order: whole ones, before the horizon ends.
+static int read_months(struct terms_reading *reading) {
+  const struct ini_key *key = ini_find(reading->section, "months");
+  const struct scenario *scenario = reading->scenario;
+  const double horizon = option_value(scenario, &scenario->options[reading->terms->option],
+                                      model_find(scenario->model, "horizon"), 0);
+  if (!key) {
+    diagnostics_error(reading->diagnostics, reading->section->place,
+                      "[wait %s] needs 'months', as in months = 6", reading->section->argument);
+    return -1;
+  }
+  char *end;
+  const double months = strtod(key->value, &end);
+  end += strspn(end, " ");
+  if (end == key->value || (*end && strcmp(end, "month") != 0 && strcmp(end, "months") != 0) ||
+      months != floor(months)) {
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "expected a whole number of months, not '%s'", key->value);
+    return -1;
+  }
+  if (months < 0 || months * month_h() >= horizon) {
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      months < 0
+                          ? "months cannot be negative: an order cannot be in the past"
+                          : "the horizon ends after %s months: there is no time left to buy for",
+                      key->value);
+    return -1;
+  }
+  reading->terms->months = months;
+  return 0;
+}
+
+static int read_count(struct terms_reading *reading, const char *name, unsigned long most,
+                      unsigned long *out) {
+  const struct ini_key *key = ini_find(reading->section, name);
+  char *end;
+  if (!key)
+    return 0;
+  *out = strtoul(key->value, &end, 10);
+  if (isdigit((unsigned char)*key->value) && !*end && *out <= most && *out > 0)
+    return 0;
+  diagnostics_error(reading->diagnostics, key->value_place,
+                    "expected a whole number from 1 to %lu, not '%s'", most, key->value);
+  return -1;
+}
+
+// Years count from each purchase, so a later purchase would get the costs of an earlier year.
+static int refuse_years(const struct terms_reading *reading, const struct option *of,
+                        struct place place) {
+  const struct model *model = reading->scenario->model;
+  if (question_refuse_changing(reading->scenario, of, place, reading->diagnostics))
+    return -1;
+  if (!model_follows_year(model, of->graph->state, model_find(model, "tco")))
+    return 0;
+  diagnostics_error(reading->diagnostics, place,
+                    "option '%s' has costs by year, which are not defined for a later purchase",
+                    of->id);
+  return -1;
+}
+
+static int refuse_rented(struct terms_reading *reading, size_t option, struct place place,
+                         const char *what) {
+  const struct option *of = &reading->scenario->options[option];
+  if (option_is_owned(of))
+    return refuse_years(reading, of, place);
+  diagnostics_error(reading->diagnostics, place, "%s '%s' is %s: there is no purchase to time",
+                    what, of->id, of->provider ? "a token API" : "rented");
+  return -1;
+}
+
+static int read_options(struct terms_reading *reading) {
+  const struct scenario *scenario = reading->scenario;
+  struct wait_terms *terms = reading->terms;
+  const struct ini_key *successor = ini_find(reading->section, "successor");
+  const int found = scenario_option(scenario, reading->section->argument);
+  if (found < 0) {
+    const char *nearest =
+        scenario_nearest_option(scenario, reading->section->argument, reading->arena);
+    diagnostics_error(reading->diagnostics, reading->section->place,
+                      "[wait %s] names no option that could be bought now%s",
+                      reading->section->argument, did_you_mean(nearest, reading->arena));
+    return -1;
+  }
+  terms->option = terms->successor = (size_t)found;
+  terms->has_successor = successor != NULL;
+  if (refuse_rented(reading, terms->option, reading->section->place, "option"))
+    return -1;
+  if (!successor)
+    return 0;
+  const int next = scenario_option(scenario, successor->value);
+  if (next >= 0) {
+    terms->successor = (size_t)next;
+    return refuse_rented(reading, terms->successor, successor->value_place, "the successor");
+  }
+  diagnostics_error(reading->diagnostics, successor->value_place,
+                    "there are no data for the successor '%s': add an [option %s] with its price "
+                    "and throughput, or give factors on those of '%s'",
+                    successor->value, successor->value, reading->section->argument);
+  return -1;
+}
+
+static int read_meanwhile(struct terms_reading *reading) {
+  const struct ini_key *key = ini_find(reading->section, "meanwhile");
+  const struct scenario *scenario = reading->scenario;
+  reading->terms->meanwhile = -1;
+  if (!key) {
+    diagnostics_error(reading->diagnostics, reading->section->place,
+                      "[wait %s] needs 'meanwhile': a rented option or a price in %s/Mtok, for "
+                      "the tokens until the delivery",
+                      reading->section->argument, scenario->model->currency);
+    return -1;
+  }
+  const int option = scenario_option(scenario, key->value);
+  if (option >= 0) {
+    reading->terms->meanwhile = option;
+    reading->terms->beliefs[WAIT_RENT] = (struct wait_belief){.certain = true};
+    if (scenario->options[option].rented)
+      return question_refuse_changing(scenario, &scenario->options[option], key->value_place,
+                                      reading->diagnostics);
+    if (scenario->options[option].provider)
+      diagnostics_error(reading->diagnostics, key->value_place,
+                        "'%s' is a token API: give its price, such as 'meanwhile = 0.90 %s/Mtok'",
+                        key->value, scenario->model->currency);
+    else
+      diagnostics_error(reading->diagnostics, key->value_place,
+                        "'%s' is bought, not rented: it cannot bridge the time until a delivery",
+                        key->value);
+    return -1;
+  }
+  if (!isalpha((unsigned char)*key->value) || strchr(key->value, '('))
+    return read_belief(reading, WAIT_RENT);
+  diagnostics_error(reading->diagnostics, key->value_place,
+                    "'%s' is neither an option nor a price such as 0.90 %s/Mtok", key->value,
+                    scenario->model->currency);
+  return -1;
+}
+
+static int read_all(struct terms_reading *reading) {
+  static const char *const known[] = {"months",    "successor", "throughput",    "power",
+                                      "price",     "available", "price_decline", "slip",
+                                      "meanwhile", "draws",     "seed"};
+  const size_t errors = reading->diagnostics->errors;
+  unsigned long draws = USUAL_DRAWS, seed = USUAL_SEED;
+  question_check_keys(reading->section, known, sizeof known / sizeof known[0],
+                      reading->diagnostics);
+  if (read_options(reading))
+    return -1;
+  for (int key = 0; key < WAIT_RENT; key++)
+    read_belief(reading, (enum wait_key)key);
+  read_months(reading);
+  read_meanwhile(reading);
+  read_count(reading, "draws", MAX_DRAWS, &draws);
+  read_count(reading, "seed", 4294967295ul, &seed);
+  reading->terms->draws = draws;
+  reading->terms->seed = seed;
+  return reading->diagnostics->errors == errors ? 0 : -1;
+}
+
+int wait_terms_read(const struct scenario *scenario, const struct ini_section *section,
+                    struct wait_terms *terms, struct arena *arena,
+                    struct diagnostics *diagnostics) {
+  struct terms_reading reading = {scenario, section, terms, arena, diagnostics};
+  *terms = (struct wait_terms){.slip_words = ""};
+  return read_all(&reading);
+}

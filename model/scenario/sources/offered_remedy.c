@@ -1,0 +1,98 @@
+#include "model/scenario/sources/offered_remedy.h"
+
+#include "model/delivery/offer.h"
+#include "model/scenario/option.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/sources/offered_throughput.h"
+#include "model/scenario/sources/sources.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct promise {
+  const struct offer *offer;
+  const struct offer_guarantee *guarantee;
+};
+
+// A guarantee of decoding does not apply to an option that serves, nor the other way round.
+static bool is_of_its_throughput(const struct sources *sources,
+                                 const struct offer_guarantee *guarantee) {
+  const bool decodes = resolving_has(sources->resolving, sources->decode);
+  return !strcmp(offer_guaranteed_input(guarantee), decodes ? "decode_throughput" : "throughput");
+}
+
+// What a case's offer promises for the option; nothing if no guarantee or more than one applies.
+static struct promise promise_of(const struct sources *sources, size_t which_case) {
+  const struct option *option = sources->option;
+  const struct scenario_offer *quote = option_offer(sources->scenario, option, which_case);
+  size_t others = 0;
+  const struct offer_guarantee *guarantee =
+      quote ? offer_guarantee_for(quote->offer, &option->workload, &others) : NULL;
+  if (!guarantee || others || !is_of_its_throughput(sources, guarantee))
+    return (struct promise){NULL, NULL};
+  return (struct promise){quote->offer, guarantee};
+}
+
+// Money, or replacement of what is too slow.
+static bool promises_remedy(const struct promise *promise) {
+  return promise->guarantee &&
+         (promise->offer->acceptance.replacement || !isnan(promise->offer->acceptance.remedy));
+}
+
+// The promises of all cases' offers together: an input that one of them gives is given in all
+// cases.
+struct promises {
+  struct promise first; // the first one that has a remedy
+  bool replaces, limits;
+};
+
+// `owes`: the promise is this case's own.
+static void apply(const struct sources *sources, size_t which_case, const struct promise *promise,
+                  const struct promises *all, bool owes) {
+  const struct offer_acceptance *said = &promise->offer->acceptance;
+  const double remedy = owes && !said->replacement ? said->remedy : 0;
+  const double most = isnan(said->remedy_limit) ? 100 * remedy : said->remedy_limit;
+  const struct {
+    const char *input;
+    double value;
+  } inputs[] = {
+      {"remedy", remedy},
+      {"replacement", owes && said->replacement ? 1
+                      : all->replaces           ? 0
+                                                : NAN},
+      {"guaranteed_throughput", offer_guaranteed_rate(promise->offer, promise->guarantee)},
+      {"guarantee_tolerance", isnan(said->tolerance) ? 0 : said->tolerance},
+      {"remedy_limit", all->limits ? most : NAN},
+  };
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+    if (!isnan(inputs[i].value))
+      offered_set(sources->resolving, which_case, promise->offer, promise->guarantee,
+                  inputs[i].input, inputs[i].value, promise->guarantee->place);
+}
+
+static struct promises promises_of(const struct sources *sources) {
+  struct promises all = {.first = {NULL, NULL}};
+  for (size_t c = 0; c < sources->scenario->case_count; c++) {
+    const struct promise own = promise_of(sources, c);
+    if (!promises_remedy(&own))
+      continue;
+    all.first = all.first.guarantee ? all.first : own;
+    all.replaces |= own.offer->acceptance.replacement;
+    all.limits |= !isnan(own.offer->acceptance.remedy_limit);
+  }
+  return all;
+}
+
+void offered_remedy_apply(const struct sources *sources) {
+  const struct promises all = promises_of(sources);
+  if (!all.first.guarantee || !option_is_owned(sources->option))
+    return;
+  for (size_t c = 0; c < sources->scenario->case_count; c++) {
+    const struct promise own = promise_of(sources, c);
+    const bool owes = promises_remedy(&own);
+    apply(sources, c, owes ? &own : &all.first, &all, owes);
+  }
+}

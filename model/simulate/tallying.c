@@ -1,0 +1,114 @@
+#include "model/simulate/tallying.h"
+
+#include "base/arena.h"
+#include "base/vector.h"
+#include "model/chance/exact_sum.h"
+#include "model/chance/quantile_sketch.h"
+#include "model/scenario/ranking.h"
+#include "model/whatif/response.h"
+
+#include <math.h>
+#include <stddef.h>
+
+void tallying_start(const struct simulation_run *run, struct worker *worker) {
+  const struct simulation_frame *frame = &run->frame;
+  const size_t options = frame->option_count;
+  worker->tallies = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->tallies);
+  verdicts_start(&worker->verdicts, options, &worker->arena);
+  worker->costs = arena_array(&worker->arena, options, sizeof *worker->costs);
+  worker->amounts = arena_array(&worker->arena, options * RANKING_AMOUNTS, sizeof *worker->amounts);
+  worker->cost = arena_array(&worker->arena, options, sizeof *worker->cost);
+  worker->ranked = arena_array(&worker->arena, 2 * options, sizeof *worker->ranked);
+  worker->cheapest = worker->ranked + options;
+  worker->counts = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->counts);
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    tally_start(&worker->tallies[o], frame, &worker->arena);
+    worker->counts[o] =
+        arena_array(&worker->arena, sketch_bins(&frame->shapes[o]), sizeof **worker->counts);
+  }
+}
+
+static void tally_outcome(const struct simulation_run *run, struct worker *worker, size_t o,
+                          unsigned replicate, size_t count) {
+  const double *values = worker->outcomes + o * VECTOR_BLOCK;
+  struct tally *tally = &worker->tallies[o];
+  double centre = run->frame.shapes[o].centre, sum = 0, squares = 0;
+  double lowest = tally->lowest, highest = tally->highest;
+  for (size_t i = 0; i < count; i++) {
+    double x = values[i] - centre;
+    sum += x;
+    squares += x * x;
+    lowest = values[i] < lowest ? values[i] : lowest;
+    highest = values[i] > highest ? values[i] : highest;
+  }
+  tally->done += count;
+  tally->lowest = lowest;
+  tally->highest = highest;
+  tally->replicate_done[replicate] += count;
+  exact_sum_add(&tally->replicate_sums[replicate], sum);
+  exact_sum_add(&tally->squares, squares);
+  sketch_add(&run->frame.shapes[o], values, count, worker->counts[o]);
+}
+
+static void find_costs(const struct simulation_run *run, struct worker *worker) {
+  const struct response *response = run->sampler->response;
+  for (size_t o = 0; o < run->frame.option_count; o++) {
+    worker->costs[o] = response_item(response, worker->workspace, o, RUN_COST);
+    for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+      worker->amounts[o * RANKING_AMOUNTS + a] =
+          run->wanted[o * RUN_ITEMS + RUN_AMOUNT + a]
+              ? response_item(response, worker->workspace, o, RUN_AMOUNT + a)
+              : NULL;
+  }
+}
+
+static bool amounts_hold(const struct worker *worker, size_t o, size_t i) {
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++) {
+    const double *values = worker->amounts[o * RANKING_AMOUNTS + a];
+    if (values && !ranking_holds(&ranking_amounts[a], values[i]))
+      return false;
+  }
+  return true;
+}
+
+static void tally_verdicts(const struct simulation_run *run, struct worker *worker, size_t count) {
+  const size_t options = run->frame.option_count;
+  struct verdicts *verdicts = &worker->verdicts;
+  find_costs(run, worker);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t o = 0; o < options; o++) {
+      worker->cost[o] = worker->costs[o][i];
+      worker->ranked[o] =
+          !*run->frame.not_ranked[o] && isfinite(worker->cost[o]) && amounts_hold(worker, o, i);
+    }
+    verdicts->decided += ranking_mark(worker->cost, worker->ranked, options, worker->cheapest) > 0;
+    for (size_t o = 0; o < options; o++) {
+      verdicts->ranked[o] += worker->ranked[o];
+      verdicts->cheapest[o] += worker->cheapest[o];
+    }
+  }
+}
+
+void tallying_work(struct simulation_run *run, struct worker *worker, uint64_t block) {
+  uint64_t first;
+  if (run_is_stopped(run) || block > run_bad_block(run))
+    return;
+  size_t count = run_draws_in(run, block);
+  worker_draw(run, worker, block);
+  if (!worker_check(run, worker->outcomes, block, count, false))
+    return;
+  unsigned replicate = run_replicate(run, block, &first);
+  for (size_t o = 0; o < run->frame.outcome_count; o++)
+    tally_outcome(run, worker, o, replicate, count);
+  tally_verdicts(run, worker, count);
+}
+
+void tallying_merge(struct simulation_part *part, const struct worker *worker) {
+  const struct simulation_frame *frame = &part->frame;
+  verdicts_merge(&part->verdicts, &worker->verdicts, frame->option_count);
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    tally_merge(&part->tallies[o], &worker->tallies[o], frame);
+    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
+      part->counts[o][b] += worker->counts[o][b];
+  }
+}

@@ -1,0 +1,105 @@
+// Power limits of AMD accelerators by AMD SMI.
+#include "base/arena.h"
+#include "probe/meters/address.h"
+#include "probe/meters/amd.h"
+#include "probe/meters/kinds.h"
+#include "probe/meters/meter.h"
+#include "probe/meters/power_limit.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+struct held {
+  struct amd amd;
+  size_t index;
+};
+
+static enum meter_status refuse(struct power_limit *limit, enum meter_status status) {
+  const struct held *held = limit->own;
+  limit->why = arena_printf(limit->arena, "%s (%s)", held->amd.why, limit->pci);
+  return status;
+}
+
+static enum meter_status read_cap(struct power_limit *limit, struct amd_cap *cap) {
+  struct held *held = limit->own;
+  const enum meter_status status = held->amd.source->cap(&held->amd, held->index, cap);
+  return status == METER_OK ? status : refuse(limit, status);
+}
+
+static enum meter_status read_limit(struct power_limit *limit, double *watts) {
+  struct amd_cap cap;
+  const enum meter_status status = read_cap(limit, &cap);
+  *watts = status == METER_OK ? cap.watts : NAN;
+  return status;
+}
+
+static enum meter_status set_limit(struct power_limit *limit, double watts) {
+  struct held *held = limit->own;
+  const enum meter_status status = held->amd.source->set_cap(&held->amd, held->index, watts);
+  return status == METER_OK ? status : refuse(limit, status);
+}
+
+// All partitions of its socket together, since they share one power limit.
+static double others_of(const struct power_limit_users *users, const struct meter_address *at) {
+  double others = NAN;
+  for (size_t i = 0; users && i < users->count; i++)
+    if (users->processes[i] >= 0 && meter_address_shares_socket(&users->addresses[i], at))
+      others = (isnan(others) ? 0 : others) + users->processes[i];
+  return others;
+}
+
+static enum meter_status find_limit(struct power_limit *limit,
+                                    const struct power_limit_users *users) {
+  struct held *held = limit->own;
+  struct amd_state state = {.compute_partition = ""};
+  struct meter_address address;
+  struct amd_cap cap;
+  const int index = meter_address_parse(limit->pci, &address) ? amd_find(&held->amd, &address) : -1;
+  if (index < 0) {
+    limit->why = arena_printf(limit->arena, "amd-smi: it does not list %s", limit->pci);
+    return METER_ABSENT;
+  }
+  held->index = (size_t)index;
+  const enum meter_status status = read_cap(limit, &cap);
+  if (status != METER_OK)
+    return status;
+  limit->watts = cap.watts;
+  limit->least_w = cap.least_w;
+  limit->most_w = cap.most_w;
+  held->amd.source->state(&held->amd, held->index, &state);
+  if (*state.compute_partition && strcmp(state.compute_partition, "SPX") != 0)
+    limit->part = state.compute_partition;
+  limit->other_processes = others_of(users, &address);
+  return METER_OK;
+}
+
+static enum meter_status open_limit(struct power_limit *limit,
+                                    const struct power_limit_users *users,
+                                    const struct meter_roots *roots) {
+  struct held *held = arena_alloc(limit->arena, sizeof *held);
+  limit->own = held;
+  enum meter_status status = amd_open(&held->amd, &amd_smi, roots, limit->arena);
+  if (status != METER_OK) {
+    limit->why = held->amd.why;
+    return status;
+  }
+  status = find_limit(limit, users);
+  if (status != METER_OK)
+    amd_close(&held->amd);
+  return status;
+}
+
+static void close_limit(struct power_limit *limit) {
+  struct held *held = limit->own;
+  amd_close(&held->amd);
+}
+
+const struct power_limit_kind power_limit_amd = {
+    .name = "amd-smi",
+    .vendor = VENDOR_AMD,
+    .open = open_limit,
+    .read = read_limit,
+    .set = set_limit,
+    .close = close_limit,
+};

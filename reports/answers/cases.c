@@ -1,0 +1,218 @@
+#include "reports/answers/cases.h"
+
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
+#include "model/scenario/reading/resolution.h"
+#include "reports/faces/parts.h"
+#include "reports/print/number.h"
+#include "reports/print/style.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+struct listing {
+  const struct scenario *const *cases;
+  const struct ranking **rankings; // [count]
+  size_t count;
+  int cost; // cost_per_mtok
+  struct arena *arena;
+};
+
+static const char *case_label(const struct listing *listing, size_t c) {
+  return listing->cases[c]->case_labels[c];
+}
+
+// Its label for people, its id for programs.
+static struct answer_cell case_cell(const struct listing *listing, size_t c) {
+  const char *id = listing->cases[c]->cases[c], *label = case_label(listing, c);
+  return (struct answer_cell){.text = id, .shown = label, .brief = label_brief(id, label)};
+}
+
+static double cost_of(const struct listing *listing, size_t c, size_t option) {
+  const struct scenario *scenario = listing->cases[c];
+  return option_value(scenario, &scenario->options[option], listing->cost, 0);
+}
+
+// All that tie for the cheapest: their labels for people, their ids for programs.
+static struct answer_cell cheapest_cell(const struct listing *listing, size_t c) {
+  const struct ranking *ranking = listing->rankings[c];
+  const char *ids = "", *labels = "";
+  for (size_t o = 0; o < ranking->option_count; o++)
+    if (ranking->options[o].cheapest) {
+      ids = joined(ids, listing->cases[c]->options[o].id, listing->arena);
+      labels = joined(labels, listing->cases[c]->options[o].label, listing->arena);
+    }
+  if (ranking->cheapest_count > 1)
+    labels = arena_printf(listing->arena, "%s (equal)", labels);
+  struct answer_cell nobody = cell_nothing();
+  nobody.otherwise = "not ranked";
+  return ranking->cheapest_count ? (struct answer_cell){.text = ids, .shown = labels} : nobody;
+}
+
+// The weakest grade among the options that the verdict names.
+static const char *weakest_of_verdict(const struct listing *listing, size_t c) {
+  const struct scenario *scenario = listing->cases[c];
+  enum grade weakest = (enum grade)0;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (ranking_names(scenario, listing->rankings[c], o))
+      weakest = grade_weaker(weakest, scenario->options[o].headline_grade);
+  return grade_name(weakest);
+}
+
+static struct answer_cell against_cell(const struct option *option) {
+  return (struct answer_cell){.text = option->id, .shown = option->label};
+}
+
+static void add_verdict(const struct listing *listing, struct answer_table *table, size_t c) {
+  const struct scenario *scenario = listing->cases[c];
+  const struct ranking *ranking = listing->rankings[c];
+  const bool won = ranking->cheapest >= 0, compared = ranking->against >= 0;
+  ANSWER_ROW(table, case_cell(listing, c), cheapest_cell(listing, c),
+             won ? cell_value(cost_of(listing, c, (size_t)ranking->cheapest)) : cell_nothing(),
+             compared ? cell_value(ranking->saving) : cell_nothing(),
+             compared ? against_cell(&scenario->options[ranking->against]) : cell_nothing(),
+             won ? cell_words(weakest_of_verdict(listing, c)) : cell_nothing(),
+             *ranking->why_none ? cell_words(ranking->why_none) : cell_nothing());
+}
+
+static struct answer_cell cost_cell(const struct listing *listing, size_t c, size_t option) {
+  struct answer_cell cell = cell_value(cost_of(listing, c, option));
+  cell.grade = grade_name(listing->cases[c]->options[option].headline_grade);
+  cell.emphasis = listing->rankings[c]->options[option].cheapest ? EMPHASIS_GOOD : EMPHASIS_NONE;
+  return cell;
+}
+
+static struct answer_cell saving_cell(const struct listing *listing, size_t c, size_t option) {
+  const struct standing *standing = &listing->rankings[c]->options[option];
+  const bool shown = standing->compared && option != listing->cases[c]->baseline;
+  return shown ? cell_value(standing->saving) : cell_nothing();
+}
+
+static bool any_saving(const struct listing *listing) {
+  for (size_t c = 0; c < listing->count; c++)
+    for (size_t o = 0; o < listing->cases[c]->option_count; o++)
+      if (listing->rankings[c]->options[o].compared && o != listing->cases[c]->baseline)
+        return true;
+  return false;
+}
+
+static struct answer_cell evidence_cell(const struct listing *listing, size_t c, size_t option) {
+  return cell_words(grade_name(listing->cases[c]->options[option].headline_grade));
+}
+
+// A table with a row for each case and a column for each option.
+static void add_options(const struct listing *listing, struct answer *answer, const char *key,
+                        const char *title, const struct unit *unit,
+                        struct answer_cell (*cell)(const struct listing *, size_t, size_t)) {
+  const struct scenario *scenario = answer->scenario;
+  struct answer_table *table = answer_push(answer, answer_table_new(key, title, listing->arena));
+  ANSWER_COLUMN(table, .key = "case", .title = "Case");
+  for (size_t o = 0; o < scenario->option_count; o++)
+    ANSWER_COLUMN(table, .key = scenario->options[o].id,
+                  .title = option_brief(&scenario->options[o]), .unit = unit, .align = ALIGN_RIGHT);
+  for (size_t c = 0; c < listing->count; c++) {
+    struct answer_cell *cells = answer_table_row(table);
+    cells[0] = case_cell(listing, c);
+    for (size_t o = 0; o < scenario->option_count; o++)
+      cells[1 + o] = cell(listing, c, o);
+  }
+}
+
+// "GB200 costs 0.1336 to 0.4007 USD per million output tokens in 3 cases."
+static const char *sentence_of_one(const struct listing *listing, const struct scenario *scenario) {
+  const struct unit *unit = &scenario->model->declarations[listing->cost].unit;
+  double range[2] = {INFINITY, -INFINITY};
+  for (size_t c = 0; c < listing->count; c++) {
+    range[0] = fmin(range[0], cost_of(listing, c, 0));
+    range[1] = fmax(range[1], cost_of(listing, c, 0));
+  }
+  const struct scale scale = number_scale(unit, range, 2, listing->arena);
+  const char *least = number_scaled(range[0], scale, listing->arena);
+  const char *most = number_scaled(range[1], scale, listing->arena);
+  const bool same = !strcmp(least, most);
+  return arena_printf(
+      listing->arena, "%s costs %s%s%s %.*s per million output tokens in %zu case%s.",
+      scenario->options[0].label, least, same ? "" : " to ", same ? "" : most,
+      (int)strcspn(scale.unit, "/"), scale.unit, listing->count, listing->count == 1 ? "" : "s");
+}
+
+// "mi325x is the cheapest in 3 of 4 cases, h200 in 1"
+static const char *sentence_of(const struct listing *listing, const struct scenario *scenario) {
+  const char *text = "";
+  size_t undecided = 0;
+  if (scenario->option_count == 1)
+    return sentence_of_one(listing, scenario);
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    size_t won = 0;
+    for (size_t c = 0; c < listing->count; c++)
+      won += listing->rankings[c]->options[o].cheapest;
+    if (won)
+      text = arena_printf(listing->arena, "%s%s%s in %zu", text,
+                          *text ? ", " : "Cheapest: ", scenario->options[o].label, won);
+  }
+  for (size_t c = 0; c < listing->count; c++)
+    undecided += listing->rankings[c]->cheapest < 0;
+  if (undecided)
+    text = arena_printf(listing->arena, "%s%s in %zu", text, *text ? ", none" : "Not ranked",
+                        undecided);
+  return arena_printf(listing->arena, "%s of %zu case%s.", text, listing->count,
+                      listing->count == 1 ? "" : "s");
+}
+
+const struct scenario *const *cases_read(const struct scenario *scenario, struct arena *arena,
+                                         struct diagnostics *diagnostics) {
+  const struct scenario **cases =
+      arena_array(arena, scenario->case_count, sizeof(struct scenario *));
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    cases[c] =
+        c == scenario->selected ? scenario : scenario_in_case(scenario, c, arena, diagnostics);
+    if (!cases[c])
+      return NULL;
+  }
+  return cases;
+}
+
+struct answer cases_answer(const struct scenario *scenario, const struct scenario *const *cases,
+                           struct arena *arena) {
+  struct listing listing = {.cases = cases,
+                            .count = scenario->case_count,
+                            .cost = model_find(scenario->model, "cost_per_mtok"),
+                            .arena = arena};
+  const struct unit *usd = unit_of_item(scenario, "cost_per_mtok");
+  listing.rankings = arena_array(arena, listing.count, sizeof(const struct ranking *));
+  for (size_t c = 0; c < listing.count; c++)
+    listing.rankings[c] = ranking_of(cases[c], arena);
+  struct answer answer = answer_new("compare", "cases", "All cases side by side", scenario, arena);
+  answer.sentence = sentence_of(&listing, scenario);
+  struct answer_table *table = ANSWER_TABLE(
+      &answer, "cases", NULL, {"case", "Case", NULL}, {"cheapest", "Cheapest", NULL},
+      {"cost", "Cost", "USD/Mtok"}, {"saving", "Saving", "%"}, {"against", "Against", NULL},
+      {"evidence", "Weakest evidence", NULL}, {"why_none", "Why not ranked", NULL});
+  table->columns[table->column_count - 1].faces = FACE_CSV | FACE_JSON;
+  if (scenario->option_count == 1)
+    table->faces = FACE_CSV | FACE_JSON; // nothing is ranked
+  for (size_t c = 0; c < listing.count; c++)
+    add_verdict(&listing, table, c);
+  add_options(&listing, &answer, "cost", "Cost per million output tokens", usd, cost_cell);
+  if (any_saving(&listing))
+    add_options(
+        &listing, &answer, "saving",
+        arena_printf(arena, "Saving against %s", scenario->options[scenario->baseline].label),
+        unit_known("%", arena), saving_cell);
+  add_options(&listing, &answer, "evidence", "Weakest evidence that matters", NULL, evidence_cell);
+  if (scenario->option_count > 1)
+    answer.tables[answer.table_count - 1].faces = FACE_CSV | FACE_JSON; // people read the verdict's
+  for (size_t c = 0; c < listing.count; c++)
+    if (*listing.rankings[c]->why_none && scenario->option_count > 1)
+      answer_note(&answer, "Not ranked: ", "%s: %s", case_label(&listing, c),
+                  listing.rankings[c]->why_none);
+  if (scenario->range_count)
+    answer_note(
+        &answer, "",
+        "All figures use the base values; simulate --case NAME draws the ranges of one case.");
+  return answer;
+}

@@ -1,0 +1,139 @@
+#include "reports/plans/calendar.h"
+
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/plan/fleet.h"
+#include "model/plan/outcome.h"
+#include "model/questions/portfolio.h"
+#include "model/scenario/scenario.h"
+#include "reports/faces/answer.h"
+#include "reports/faces/parts.h"
+#include "reports/print/number.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *begins(const struct plan_answer *answer, int period, struct arena *arena) {
+  return scenario_period_begins(answer->scenario, period + 1, arena);
+}
+
+const char *calendar_order_by(const struct plan_answer *answer, size_t o, int period,
+                              struct arena *arena) {
+  enum { MONTHS = 12, HOURS_A_DAY = 24 };
+  const double month_h = conversion_table[CONVERT_HOURS_PER_YEAR].value /
+                         conversion_table[CONVERT_MONTHS_PER_YEAR].value;
+  const double months = answer->portfolio->lead_time[o] / month_h;
+  const char *text = begins(answer, period, arena);
+  struct date day = {0};
+  date_parse(strlen(text) == strlen("2027-01") ? arena_printf(arena, "%s-01", text) : text, &day);
+  const double whole = ceil(months - 1e-9);
+  const int years = (int)ceil(whole / MONTHS);
+  day.year -= years;
+  day = date_later(day, years * MONTHS - (int)whole,
+                   (int)floor((whole - months) * month_h / HOURS_A_DAY + 1e-9));
+  return arena_printf(arena, "%04d-%02d-%02d", day.year, day.month, day.day);
+}
+
+double calendar_accelerators(const struct plan_answer *answer, size_t a) {
+  const struct fleet_problem *problem = answer->problem;
+  const struct fleet_option *option = &problem->options[problem->actions[a].option];
+  return fleet_lots_of_tiers(problem, &answer->result.fleet, a) * option->lot *
+         option->accelerators;
+}
+
+// An action's share of its order's outlay; every accelerator of an order costs the same.
+static double outlay_of_action(const struct plan_answer *answer, size_t a) {
+  const struct fleet_problem *problem = answer->problem;
+  const struct fleet_action *of = &problem->actions[a];
+  double outlay = 0;
+  for (size_t b = 0; b < problem->action_count; b++)
+    if (problem->actions[b].option == of->option && problem->actions[b].first == of->first)
+      outlay += problem->actions[b].outlay * answer->result.fleet.lots[b];
+  return outlay * fleet_lots_of_tiers(problem, &answer->result.fleet, a) /
+         fleet_ordered(problem, &answer->result.fleet, of->option, of->first);
+}
+
+size_t *calendar_actions(const struct plan_answer *answer, size_t *count, struct arena *arena) {
+  const struct fleet_problem *problem = answer->problem;
+  size_t *list = arena_array(arena, problem->action_count + 1, sizeof *list);
+  *count = 0;
+  for (int t = 0; t < problem->periods; t++)
+    for (size_t a = 0; a < problem->action_count; a++)
+      if (problem->actions[a].first == t && !problem->actions[a].tier &&
+          fleet_lots_of_tiers(problem, &answer->result.fleet, a) > 0)
+        list[(*count)++] = a;
+  return list;
+}
+
+const char *calendar_until(const struct plan_answer *answer, size_t a, struct arena *arena) {
+  const struct fleet_action *action = &answer->problem->actions[a];
+  if (action->last + 1 >= answer->problem->periods)
+    return "the end";
+  return begins(answer, action->last + 1, arena);
+}
+
+void calendar_write(struct answer *written, const struct plan_answer *answer) {
+  const struct fleet_problem *problem = answer->problem;
+  const struct portfolio *portfolio = answer->portfolio;
+  size_t count;
+  const size_t *taken = calendar_actions(answer, &count, written->arena);
+  struct answer_table *table = ANSWER_TABLE(
+      written, "calendar", "Orders and their deadlines", {"order_by", "Order by", NULL},
+      {"serves_from", "From", NULL}, {"until", "Until", NULL}, {"option", "Option", NULL},
+      {"vendor", "Vendor", NULL}, {"how", "How", NULL}, {"accelerators", "Number", "gpu"},
+      {"price", "Each", "USD/gpu"}, {"outlay", "To pay", "USD"});
+  for (size_t i = 0; i < count; i++) {
+    const struct fleet_action *action = &problem->actions[taken[i]];
+    const double accelerators = calendar_accelerators(answer, taken[i]);
+    const double outlay = outlay_of_action(answer, taken[i]);
+    const bool rented = problem->options[action->option].rented;
+    ANSWER_ROW(table,
+               cell_words(calendar_order_by(answer, action->option, action->first, written->arena)),
+               cell_words(begins(answer, action->first, written->arena)),
+               cell_words(calendar_until(answer, taken[i], written->arena)),
+               cell_option(&answer->scenario->options[action->option]),
+               cell_words(portfolio->vendors[portfolio->vendor[action->option]]),
+               cell_words(rented ? "rent" : "buy"), cell_value(accelerators),
+               rented ? cell_nothing() : cell_value(outlay / accelerators),
+               rented ? cell_nothing() : cell_value(outlay));
+  }
+  table->note =
+      "Each: all that is due at the purchase, per accelerator, with its share of servers, "
+      "network, installation and tax; for an order in volume tiers, the mean. Until: "
+      "when it is sold or retired, or the rent ends.";
+}
+
+// "buy 64 mi325x by 2026-12-01": all of an option for a period, regardless of what happens to it
+// later.
+static const char *order_words(const struct plan_answer *answer, size_t o, int period,
+                               struct arena *arena) {
+  const struct fleet_problem *problem = answer->problem;
+  double accelerators = 0;
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (problem->actions[a].option == o && problem->actions[a].first == period &&
+        !problem->actions[a].tier)
+      accelerators += calendar_accelerators(answer, a);
+  if (accelerators <= 0)
+    return NULL;
+  return arena_printf(arena, "%s %s %s by %s", problem->options[o].rented ? "rent" : "order",
+                      number_fixed(accelerators, 0, arena), answer->scenario->options[o].label,
+                      calendar_order_by(answer, o, period, arena));
+}
+
+const char *calendar_words(const struct plan_answer *answer, struct arena *arena) {
+  const struct fleet_problem *problem = answer->problem;
+  const char *text = "";
+  size_t count;
+  const size_t *taken = calendar_actions(answer, &count, arena);
+  if (!count)
+    return "";
+  const int first = problem->actions[taken[0]].first;
+  for (size_t o = 0; o < problem->option_count; o++) {
+    const char *order = order_words(answer, o, first, arena);
+    if (order)
+      text = joined(text, order, arena);
+  }
+  return arena_printf(arena, " To serve from %s, %s.", begins(answer, first, arena), text);
+}

@@ -1,0 +1,123 @@
+#include "reports/plans/chance.h"
+
+#include "base/arena.h"
+#include "model/plan/fleet.h"
+#include "model/plan/outcome.h"
+#include "model/plan/uncertainty.h"
+#include "model/scenario/scenario.h"
+#include "reports/faces/answer.h"
+#include "reports/faces/parts.h"
+#include "reports/plans/calendar.h"
+#include "reports/print/number.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static double accelerators_of(const struct plan_answer *answer, size_t o, double lots) {
+  const struct fleet_option *option = &answer->problem->options[o];
+  return lots * option->lot * option->accelerators;
+}
+
+// Draws say nothing if too few of them were solved.
+static bool says_anything(const struct plan_chance *chance) {
+  enum { FEWEST = 10 };
+  return chance && chance->best.count >= FEWEST;
+}
+
+// The deadline for ordering the rest of the first order, if at all.
+static const char *decide_by(const struct plan_answer *answer, size_t o, struct arena *arena) {
+  return calendar_order_by(answer, o, answer->chance->first, arena);
+}
+
+static void write_commitments(struct answer *written, const struct plan_answer *answer) {
+  const struct plan_chance *chance = answer->chance;
+  struct answer_table *table = ANSWER_TABLE(
+      written, "commitments", "What to order in any case", {"option", "Option", NULL},
+      {"planned", "Planned", "gpu"}, {"sure", "In any case", "gpu"}, {"open", "Depends", "gpu"},
+      {"decide_by", "Decide by", NULL}, {"enough", "All of it right in", "%"});
+  for (size_t o = 0; o < answer->problem->option_count; o++)
+    if (chance->lots[o] > 0)
+      ANSWER_ROW(table, cell_option(&answer->scenario->options[o]),
+                 cell_value(accelerators_of(answer, o, chance->lots[o])),
+                 cell_value(accelerators_of(answer, o, chance->sure[o])),
+                 cell_value(accelerators_of(answer, o, chance->lots[o] - chance->sure[o])),
+                 chance->lots[o] > chance->sure[o]
+                     ? cell_words(decide_by(answer, o, written->arena))
+                     : cell_nothing(),
+                 cell_value(chance->enough[o]));
+  table->note =
+      "In any case: in 90 % of the draws the best plan buys at least this many for the first "
+      "period. Decide by: the last day to order the rest, given the lead time.";
+}
+
+static void write_spread(struct answer_table *table, const char *name,
+                         const struct plan_spread *spread, size_t draws) {
+  ANSWER_ROW(table, cell_words(name), cell_value(spread->mean), cell_value(spread->low),
+             cell_value(spread->high), cell_value((double)spread->count / (double)draws));
+}
+
+static void write_spreads(struct answer *written, const struct plan_answer *answer) {
+  const struct plan_chance *chance = answer->chance;
+  struct answer_table *table =
+      ANSWER_TABLE(written, "uncertainty", "Cost under uncertainty", {"choice", "Choice", NULL},
+                   {"mean", "Mean", "USD"}, {"p10", "P10", "USD"}, {"p90", "P90", "USD"},
+                   {"serves", "Serves in", "%"});
+  write_spread(table, "the best, knowing each draw", &chance->best, chance->draws);
+  write_spread(table, "first order as planned", &chance->first_order, chance->draws);
+  write_spread(table, "its regret: more than the best", &chance->regret, chance->draws);
+  if (isfinite(chance->rounding))
+    ANSWER_ROW(table, cell_words("of which rounding to whole units"), cell_value(chance->rounding),
+               cell_nothing(), cell_nothing(), cell_nothing());
+  write_spread(table, "every order as planned", &chance->whole_plan, chance->draws);
+  write_spread(table, "more than the best", &chance->excess, chance->draws);
+  table->note = arena_printf(written->arena,
+                             "%zu draws of everything uncertain, each solved again in fractional "
+                             "purchase units. Rounding: the regret of the base case, where nothing "
+                             "is uncertain. Every order as planned: nothing is added where a draw "
+                             "needs more, and means are over the draws that it serves.",
+                             chance->draws);
+}
+
+void plan_chance_write(struct answer *written, const struct plan_answer *answer) {
+  const struct plan_chance *chance = answer->chance;
+  if (chance && chance->draws < chance->asked)
+    answer_warn(
+        written, "%zu of %zu draws were solved in time: set a longer 'time' under [plan] for all%s",
+        chance->draws, chance->asked,
+        says_anything(chance) ? "" : "; these are too few to tell what to order in any case");
+  if (!says_anything(chance))
+    return;
+  write_commitments(written, answer);
+  write_spreads(written, answer);
+  if (chance->unserved)
+    answer_warn(written, "in %zu of %zu draws no plan serves everything", chance->unserved,
+                chance->draws);
+}
+
+const char *plan_chance_words(const struct plan_answer *answer, struct arena *arena) {
+  const struct plan_chance *chance = answer->chance;
+  const char *sure = "", *rest = "";
+  if (!says_anything(chance))
+    return "";
+  for (size_t o = 0; o < answer->problem->option_count; o++) {
+    const char *label = answer->scenario->options[o].label;
+    const double number = accelerators_of(answer, o, chance->sure[o]);
+    const double open = accelerators_of(answer, o, chance->lots[o] - chance->sure[o]);
+    if (number > 0)
+      sure =
+          joined(sure, arena_printf(arena, "%s %s", number_fixed(number, 0, arena), label), arena);
+    if (open > 0)
+      rest = joined(rest,
+                    arena_printf(arena, "%s %s by %s", number_fixed(open, 0, arena), label,
+                                 decide_by(answer, o, arena)),
+                    arena);
+  }
+  if (!*sure)
+    return " No part of this first order is right in 90 % of the draws.";
+  if (!*rest)
+    return " All of it is right in at least 90 % of the draws.";
+  return arena_printf(arena,
+                      " Order %s in any case: that many are right in at least 90 %% of the draws. "
+                      "Decide on the other %s: they depend on what is not known yet.",
+                      sure, rest);
+}

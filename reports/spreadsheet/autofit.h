@@ -1,0 +1,15 @@
+// autofit: room for what the current sheet shows at 100 % zoom: wider columns where a text or a
+// number would be cut off, wrapped texts and higher rows where a column would become too wide.
+//
+// A text that is not wrapped runs over the empty cells beside it, as spreadsheet programs show it.
+#ifndef PERTOKEN_REPORTS_SPREADSHEET_AUTOFIT_H
+#define PERTOKEN_REPORTS_SPREADSHEET_AUTOFIT_H
+
+#include "reports/spreadsheet/book.h"
+
+// Call after all cells and widths of the sheet have been set; last_row (-1: of all cells) and
+// last_column are the last ones printed. Also chooses the paper on which the sheet is one legible
+// page, if there is one. Returns the last column that a text runs into, at least last_column.
+int autofit(struct book *book, int last_row, int last_column);
+
+#endif

@@ -1,0 +1,9 @@
+# The timing model of the GPU kernels (tests/support/gpu_timing.h), also for the tests.
+$(BUILD)/bench/gpu_model: $(BUILD)/obj/tests/bench/gpu_model.o $(patsubst %,$(BUILD)/obj/tests/support/%.o,gpu_timing gpu_timing_stage) \
+                          $(LIBRARY) $(MODEL)
+	@mkdir -p $(@D)
+	@echo "  link $@"
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+tests: $(BUILD)/bench/gpu_model
+$(BUILD)/tests/test_gpu_timing: | $(BUILD)/bench/gpu_model

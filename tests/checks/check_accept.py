@@ -1,0 +1,895 @@
+#!/usr/bin/python3
+"""Whether the delivery meets the quote: verdicts, plans and money, compared with docs/acceptance.md.
+
+The formulas are implemented here independently from that page's text, and the plan's probabilities are checked with
+random fleets. Offers and records are made up.
+
+Seconds: 6
+Deep: more random fleets. How long thousands of nodes take is checked in check_fleet.
+"""
+import csv
+import functools
+import hashlib
+import json
+import math
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+from support.fleet_records import record, result, with_links, write
+from support.program import (BAD_INPUT, Count, DEEP, DONE, NO, ROOT, Skip, expect, expect_exit, near, run,
+                             run_json)
+from support.records import digest_of
+
+UNDECIDED = 4
+ANY = (DONE, NO, UNDECIDED)
+EXAMPLE = ROOT / 'examples' / 'acceptance'
+
+HEAD = """\
+[offer]
+vendor = Example Compute
+reference = Q-1
+date = 2026-11-02
+currency = USD
+accelerator = h200-sxm-141
+accelerators = {accelerators} gpu
+nodes = {nodes} node
+[price]
+accelerators = 27500 USD/gpu
+servers = 58000 USD/node
+network = 3900 USD/gpu
+"""
+GUARANTEE = """\
+[guarantee decoding]
+model = llama-2-70b
+precision = fp8
+basis = decode
+batch = 64
+context = 4096
+tokens_per_s = {tokens} token/s/gpu
+"""
+RULES = """\
+[acceptance]
+tolerance = 2 %
+node_tolerance = 5 %
+confidence = 95 %
+may_fail = {may_fail} node
+remedy = 1 %
+remedy_limit = 10 %
+"""
+
+
+def offer(folder, nodes=8, each=4, tokens=1000, may_fail=0, more='power = 560 W/gpu\n', rules=RULES, head=HEAD):
+    path = Path(folder) / 'offer.ini'
+    path.write_text(head.format(accelerators=nodes * each, nodes=nodes) + GUARANTEE.format(tokens=tokens) + more
+                    + rules.format(may_fail=may_fail))
+    return path
+
+
+def deliver(folder, rates, watts=550.0, **changes):
+    """rates[node][device][run]; the records are in a folder of their own."""
+    at = Path(folder) / 'records'
+    at.mkdir(exist_ok=True)
+    for n, node in enumerate(rates):
+        for d, runs in enumerate(node):
+            power = watts[n][d] if isinstance(watts, list) else [watts] * len(runs)
+            write(at, record(f'node-{n:04d}', d, [result(rate, power[r], when=f'2026-11-21T09:3{r}:00Z')
+                                                  for r, rate in enumerate(runs)], **changes))
+    return at
+
+
+def accept(offered, records, *more, statuses=ANY):
+    return run_json('accept', offered, records, *more, statuses=statuses)
+
+
+def clauses(answer):
+    return {row['clause'].partition(': ')[2] or row['clause']: row for row in answer['tables']['clauses']['rows']}
+
+
+def fleet(seed, nodes, each, runs, level=1000.0, between=0.01, devices=0.006, run_spread=0.004):
+    draw = random.Random(seed)
+    made = []
+    for _ in range(nodes):
+        mean = level * (1 + draw.gauss(0, between))
+        together = [draw.gauss(0, run_spread) * level for _ in range(runs)]
+        made.append([[device + more for more in together]
+                     for device in (mean * (1 + draw.gauss(0, devices)) for _ in range(each))])
+    return made
+
+
+# ---- the page's formulas
+
+def t_share(t, freedom):
+    """P(T < t): for x = t / sqrt(freedom) = tan(angle) the density is cos(angle) ** (freedom - 1), normalized."""
+    def integral(upto, steps=600):
+        step = upto / steps
+        return sum((1 if i in (0, steps) else 4 if i % 2 else 2) * max(0.0, math.cos(i * step)) ** (freedom - 1)
+                   for i in range(steps + 1)) * step / 3
+    return 0.5 + 0.5 * integral(math.atan(t / math.sqrt(freedom))) / integral(math.pi / 2)
+
+
+@functools.lru_cache
+def t_quantile(p, freedom):
+    low, high = 0.0, 1e4
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_share(middle, freedom) < p else (low, middle)
+    return low
+
+
+class Sample:
+    """What the page calls n, m, s, e, v, V and df, for rates[node][device][run]."""
+
+    def __init__(self, rates, nodes):
+        self.runs = [[statistics.fmean(device[r] for device in node) for r in range(len(node[0]))] for node in rates]
+        self.nodes = [statistics.fmean(runs) for runs in self.runs]
+        self.n, self.all, self.m = len(rates), nodes, statistics.fmean(self.nodes)
+        self.s = statistics.stdev(self.nodes)
+        self.v = sum(len(runs) - 1 for runs in self.runs)
+        f = self.n / nodes
+        if self.v:
+            squares = sum((x - m) ** 2 for runs, m in zip(self.runs, self.nodes) for x in runs)
+            self.e = math.sqrt(squares / self.v)
+            w = statistics.fmean(self.e ** 2 / len(runs) for runs in self.runs)
+            a, b = (1 - f) * self.s ** 2 / self.n, f * w / self.n
+            self.error = math.sqrt(a + b)
+            self.df = 1 / ((a / (a + b)) ** 2 / (self.n - 1) + (b / (a + b)) ** 2 / self.v)
+        else:
+            middle = statistics.median(self.nodes)
+            self.e = None
+            self.robust = 1.4826 * statistics.median([abs(m - middle) for m in self.nodes])
+            self.error, self.df = self.s / math.sqrt(self.n), self.n - 1
+
+    def bounds(self, confidence):
+        half = t_quantile(confidence, self.df) * self.error
+        return self.m - half, self.m + half
+
+    def judge_nodes(self, limit, confidence):
+        share = 1 - (1 - confidence) / self.all
+        verdicts = []
+        for m, runs in zip(self.nodes, self.runs):
+            error, freedom = (self.e / math.sqrt(len(runs)), self.v) if self.e else (self.robust, self.n - 1)
+            margin = t_quantile(share, freedom) * error
+            verdicts.append('pass' if m - margin >= limit else 'fail' if m + margin < limit else 'not enough data')
+        return verdicts
+
+
+def verdict_of(low, high, limit):
+    return 'pass' if low >= limit else 'fail' if high < limit else 'not enough data'
+
+
+def check_formulas(folder, seed):
+    """Random fleets: means near their limit, nodes near theirs, all or some of them, once or twice."""
+    draw = random.Random(seed)
+    nodes, each, runs = draw.randint(4, 14), draw.randint(1, 3), draw.randint(1, 3)
+    measured = nodes if draw.random() < 0.6 else draw.randint(3, nodes)
+    level, may_fail = draw.choice((965, 975, 980, 985, 1000)), draw.randint(0, 2)
+    rates = fleet(seed, measured, each, runs, level, between=draw.choice((0.003, 0.02)))
+    answer = accept(offer(folder, nodes, each, may_fail=may_fail), deliver(folder, rates))
+    sample, found = Sample(rates, nodes), clauses(answer)
+    low, high = sample.bounds(0.95)
+    mean = found['tokens/s']
+    for key, wanted in (('measured', sample.m), ('low', low), ('high', high), ('limit', 980)):
+        expect(near(mean[key], wanted, 1e-7), f'{key}: {mean[key]}, not {wanted}')
+    expect(mean['verdict'] == verdict_of(low, high, 980), f'{mean} for {low} to {high}')
+    wanted = sample.judge_nodes(950, 0.95)
+    named = {row['node']: row['verdict'] for row in answer['tables'].get('nodes', {'rows': []})['rows']}
+    expect(named == {f'node-{n:04d}': one for n, one in enumerate(wanted) if one != 'pass'}, f'{named}, not {wanted}')
+    fails, opens = wanted.count('fail'), wanted.count('not enough data')
+    single = found['single nodes']
+    if fails > may_fail:
+        expect(single['verdict'] == 'fail', str(single))
+    elif fails + opens + nodes - measured <= may_fail:
+        expect(single['verdict'] == 'pass', str(single))
+    elif measured == nodes or not may_fail:
+        expect(single['verdict'] == 'not enough data', str(single))
+    whole = [row['verdict'] for row in found.values()]
+    expect(answer['verdict'] == ('fail' if 'fail' in whole else 'not enough data' if 'not enough data' in whole
+                                 else 'pass'), str(whole))
+
+
+def test_watts(folder):
+    """The reverse: the upper bound counts, and too many watts fail."""
+    for watts, verdict in ((560.0, 'pass'), (571.2, 'not enough data'), (590.0, 'fail')):
+        draw = random.Random(4)
+        power = [[[watts * (1 + draw.gauss(0, 0.01)) for _ in range(2)] for _ in range(4)] for _ in range(8)]
+        centre = watts / statistics.fmean(one for node in power for device in node for one in device)
+        power = [[[one * centre for one in device] for device in node] for node in power]
+        at = deliver(folder, fleet(3, 8, 4, 2), power)
+        found = clauses(accept(offer(folder), at))['watts']
+        sample = Sample(power, 8)
+        low, high = sample.bounds(0.95)
+        expect(found['verdict'] == verdict, str(found))
+        expect(near(found['low'], low, 1e-7) and near(found['high'], high, 1e-7), f'{found}, not {low} to {high}')
+
+
+def test_exit_status(folder):
+    good = deliver(folder, fleet(1, 8, 4, 2, 1010, 0.002))
+    expect_exit(run('accept', offer(folder), good), DONE, 'Pass: every clause')
+    expect_exit(run('accept', offer(folder, tokens=1100), good), NO, 'Fail: 2 clauses', 'below what is guaranteed')
+    expect_exit(run('accept', offer(folder, nodes=16), good), UNDECIDED, 'Not enough data', 'no record of 32 accelerators',
+                '8 more nodes')
+
+
+def test_more_runs(folder):
+    """The stated need is sufficient: the same figures with that many runs decide."""
+    draw = random.Random(8)
+    centre = [1000 * (1 + draw.gauss(0, 0.004)) for _ in range(8)]
+    shift = 981.5 / statistics.fmean(centre)
+    pattern = (-0.006, 0.006)
+    rates = [[[c * shift * (1 + off) for off in pattern] for _ in range(4)] for c in centre]
+    answer = accept(offer(folder), deliver(folder, rates), statuses=(UNDECIDED,))
+    note = next(note for note in answer['notes'] if note.startswith('decoding: tokens/s'))
+    more = int(note.split('needs ')[1].split()[0])
+    e = Sample(rates, 8).e
+
+    def decides(runs):
+        return 1.5 >= t_quantile(0.95, 8 * (runs - 1)) * e / math.sqrt(8 * runs)
+    expect(decides(2 + more) and not decides(1 + more), f'{note}: e = {e}')
+
+
+def test_remedy(folder):
+    """1 % of the hardware's price for each percent, at most 10 %; for single nodes, their part of it."""
+    price = 32 * 27500 + 8 * 58000 + 32 * 3900
+    for level, share in ((950.0, 0.05), (850.0, 0.10)):
+        rates = [[[level * off for off in (0.9999, 1.0001)]] * 4] * 8
+        answer = accept(offer(folder), deliver(folder, rates), statuses=(NO,))
+        expect(near(answer['price'], price) and near(answer['owed'], price * share, 1e-6), str(answer['owed']))
+    rates[3:] = [[[1010.0, 1010.2]] * 4] * 5
+    rates[0] = rates[1] = rates[2] = [[1010.1, 1010.3]] * 4
+    rates[5] = [[930.0, 930.2]] * 4
+    answer = accept(offer(folder), deliver(folder, rates), statuses=(NO,))
+    expect(near(answer['owed'], price / 8 * (1 - 930.1 / 1000), 1e-6) and answer['failing_nodes'] == 1, str(answer['owed']))
+    # Without a limit it may exceed the price: the formula is the cost model's.
+    rules = RULES.replace('remedy = 1 %\nremedy_limit = 10 %', 'remedy = 2 %')
+    answer = accept(offer(folder, rules=rules), deliver(folder, [[[400.0, 400.1]] * 4] * 8), statuses=(NO,))
+    expect(near(answer['owed'], price * 2 * (1 - 400.05 / 1000), 1e-6), str(answer['owed']))
+
+
+REPLACED = RULES.replace('remedy = 1 %\nremedy_limit = 10 %', 'remedy = replacement')
+
+
+def replaced_nodes(answer):
+    note, = (one for one in answer['notes'] if one.startswith('Owed: replacement of'))
+    return sorted(re.findall(r'node-\d+', note))
+
+
+def test_replacement(folder):
+    """Single nodes that fail; if a mean fails, the fewest nodes, slowest first, that bring it to the guaranteed
+    value."""
+    price = 32 * 27500 + 8 * 58000 + 32 * 3900
+    path = offer(folder, rules=REPLACED)
+    rates = [[[level * (1 - 1e-4), level * (1 + 1e-4)]] * 4 for level in (1010, 1010, 930, 1010, 1010, 1010, 1010, 1010)]
+    answer = accept(path, deliver(folder, rates), statuses=(NO,))
+    expect(replaced_nodes(answer) == ['node-0002'] and near(answer['replaced_price'], price / 8), str(answer['notes']))
+    expect(answer.get('owed') is None, str(answer.get('owed')))
+    for levels in ((1000, 990, 980, 960, 955, 952, 953, 951), (940, 990, 1001, 1000, 930, 1002, 920, 945),
+                   (950,) * 8, (1004, 1003, 900, 1000, 905, 910, 930, 990)):
+        rates = [[[level * (1 - 1e-4), level * (1 + 1e-4)]] * 4 for level in levels]
+        loose = offer(folder, rules=REPLACED.replace('node_tolerance = 5 %\n', '').replace('may_fail = {may_fail} node\n', ''))
+        answer = accept(loose, deliver(folder, rates), statuses=(NO,))
+        slowest = sorted(range(8), key=lambda n: levels[n])
+        count = next(k for k in range(9)
+                     if sum(levels[n] for n in slowest[k:]) + 1000 * k >= 8 * 1000 - 1e-9)
+        wanted = sorted(f'node-{n:04d}' for n in slowest[:count])
+        expect(replaced_nodes(answer) == wanted, f'{levels}: {replaced_nodes(answer)}, not {wanted}')
+        expect(near(answer['replaced_price'], price * count / 8), str(answer['replaced_price']))
+    expect_exit(run('accept', path, Path(folder) / 'records'), NO, 'does not state when the replacement is due')
+
+
+def test_who_bears_what(folder):
+    """For a replacement: hardware, delivery that the offer leaves open, and the time until it arrives."""
+    offered, scenario = Path(folder) / 'offer.ini', Path(folder) / 'quoted.ini'
+    text = (EXAMPLE / 'offer.ini').read_text()
+    text = text[:text.index('remedy  ')] + 'remedy = replacement\n'
+    offered.write_text(text + 'replacement_time = 30 day\n')
+    shutil.copy(EXAMPLE / 'quoted.ini', scenario)
+    answer = accept(offered, EXAMPLE / 'records', '--for', 'decoding', '--scenario', scenario, statuses=(NO,))
+    rows = {row['what']: (row['who'], row['amount']) for row in answer['tables']['settlement']['rows']}
+    hour = {one['id']: one['items'] for one in run_json('compare', scenario)['options']}['h200']['cost_per_gpu_hour']
+    price = 64 * 27500 + 8 * 58000 + 64 * 3900
+    for what, who, amount in (('hardware of the nodes that are replaced', 'the vendor', price / 8),
+                              ('delivery and installation of these nodes', 'not stated', 24000 / 8),
+                              ('downtime of these nodes, at most', 'the buyer', hour * 8 * 30 * 24)):
+        expect(rows[what][0] == who and near(rows[what][1], amount, 1e-9), f'{what}: {rows[what]}, not {amount}')
+    expect(len(rows) == 3, str(rows))
+    expect('within 30 days: until then the buyer may have 8 accelerators out of use, which cost' in str(answer['notes']),
+           str(answer['notes']))
+    expect_exit(run('accept', offered, EXAMPLE / 'records', '--for', 'decoding', '-o', Path(folder) / 'x.xlsx'), NO, 'wrote')
+    for more, message in (('remedy_limit = 10 %\n', "'remedy_limit' applies to a remedy in money"),
+                          ('replacement_time = 0 day\n', 'a time above 0')):
+        offered.write_text(text + more)
+        expect_exit(run('accept', offered, EXAMPLE / 'records'), BAD_INPUT, message)
+    offered.write_text(text.replace('remedy = replacement', 'remedy = 1 %') + 'replacement_time = 30 day\n')
+    expect_exit(run('accept', offered, EXAMPLE / 'records'), BAD_INPUT, "needs 'remedy = replacement'")
+
+
+def test_replacement_in_costs(folder):
+    """Without draws as with them: the guaranteed speed, once the measured one is below it by more than its
+    tolerance."""
+    scenario, offered = Path(folder) / 'quoted.ini', Path(folder) / 'offer.ini'
+    for name in ('quoted.ini', 'offer.ini', 'offer-revised.ini'):
+        shutil.copy(EXAMPLE / name, folder)
+    money = offered.read_text()
+    offered.write_text(money[:money.index('remedy  ')] + 'remedy = replacement\n')
+
+    def items(*sets, path=scenario, more=()):
+        settings = [word for one in (*sets, 'h200.load_power=640 W') for word in ('--set', one)]
+        return {one['id']: one['items'] for one in run_json('compare', path, *settings, *more)['options']}['h200']
+    full = items('h200.throughput=3900 token/s')
+    for speed, counted in ((3900, 3900), (3823, 3823), (3821, 3900), (2000, 3900), (4200, 4200)):
+        found = items(f'h200.throughput={speed} token/s')
+        expect(near(found['tokens_total'], full['tokens_total'] * counted / 3900, 1e-12), f'{speed}: {found["tokens_total"]}')
+        expect(near(found['tco'], full['tco']), f'{speed}: {found["tco"]}')
+    half = items('h200.throughput=3000 token/s', 'h200.replacement=50 %')
+    expect(near(half['tokens_total'], full['tokens_total'] * (3900 + 3000) / 2 / 3900, 1e-12), str(half['tokens_total']))
+    # For decoding with separate prompts: a replacement decodes as guaranteed, and reads prompts as before.
+    decoding = Path(folder) / 'decoding.ini'
+    decoding.write_text(scenario.read_text().replace('scenario    = server', 'basis = decode\nbatch = 64\ncontext = 4096')
+                        .partition('[option mi325x]')[0].replace('baseline = mi325x', 'baseline = h200').replace(
+                            '[option h200]', '[option h200]\nprefill_throughput = 9000 token/s\n'
+                            'input_tokens = 1024 token\noutput_tokens = 256 token'))
+    short, whole = (items(f'h200.decode_throughput={speed} token/s', path=decoding, more=('--mixed',)) for speed in (900, 1150))
+    expect(near(short['tokens_total'], whole['tokens_total'], 1e-12), f'{short["tokens_total"]}, not {whole["tokens_total"]}')
+    # Next to a case whose offer owes money: each case has its own result.
+    scenario.write_text(scenario.read_text() + '[case other]\nh200.quote = offer-revised.ini\n')
+    other = items('h200.throughput=3600 token/s', more=('--case', 'other'))
+    expect(near(other['remedy_total'], -other['hardware_cost'] * 100 * (1 - 3600 / 3950) * 0.01), str(other['remedy_total']))
+    expect(near(other['tokens_total'], full['tokens_total'] * 3600 / 3900, 1e-12), str(other['tokens_total']))
+    base = items('h200.throughput=3600 token/s')
+    expect(near(base['tokens_total'], full['tokens_total'], 1e-12) and base['remedy_total'] == 0, str(base['remedy_total']))
+    worth = [accept(offered, EXAMPLE / 'records', '--for', 'decoding', '--scenario', path)['worth']
+             for path in (scenario, EXAMPLE / 'quoted.ini')]
+    expect(near(*worth, 1e-9), f'parity leaves the remedy out: {worth}')
+
+
+def test_parity(folder):
+    """At the reported price, `solve` finds that what was delivered costs the same as what was guaranteed."""
+    scenario = EXAMPLE / 'quoted.ini'
+    answer = accept(EXAMPLE / 'offer.ini', EXAMPLE / 'records', '--for', 'decoding', '--scenario', scenario)
+    rows = clauses(answer)
+    tokens = rows['tokens/s']['measured'] / rows['tokens/s']['quoted']
+    watts = rows['watts']['measured'] / rows['watts']['quoted']
+    options = {one['id']: one['items'] for one in run_json('compare', scenario)['options']}['h200']
+    solved = run_json('solve', scenario, '--option', 'h200', '--for', 'list_price', '--target',
+                      f'{options["cost_per_mtok"]!r} USD/Mtok', '--set', f'h200.throughput={3900 * tokens!r} token/s',
+                      '--set', f'h200.load_power={640 * watts!r} W')
+    expect(near(answer['worth'], solved['values'][0], 1e-7), f'{answer["worth"]}, not {solved["values"]}')
+
+
+def measure_both(folder):
+    """The example's offer with a guarantee of another batch in addition to its decode guarantee, and records of
+    both."""
+    both = Path(folder) / 'both.ini'
+    other = ('[guarantee large]\nmodel = llama-2-70b\nprecision = fp8\nbasis = decode\nbatch = 128\n'
+             'context = 4096\ntokens_per_s = 2000 token/s/gpu\n')
+    text = (EXAMPLE / 'offer.ini').read_text()
+    both.write_text(text[:text.index('[guarantee chat]')] + other + text[text.index('[acceptance]'):])
+    records = Path(folder) / 'records'
+    records.mkdir()
+    for n in range(8):
+        for d in range(8):
+            write(records, record(f'node-{n:04d}', d, [result(1150.0, 550.0), result(1000.0, 550.0, batch=128)]))
+    scenario = Path(folder) / 'scenario.ini'
+    return both, records, scenario
+
+
+def test_parity_by_workload(folder):
+    """Of several guarantees that were measured, an option uses that of its own workload."""
+    both, records, scenario = measure_both(folder)
+    quoted = (EXAMPLE / 'quoted.ini').read_text().replace('quote = offer.ini', f'quote = {both}')
+    worth = {}
+    for batch in (64, 128):
+        scenario.write_text(quoted.replace('scenario    = server', 'basis = decode\ncontext = 4096\n'
+                                           f'batch = {batch}').partition('[option mi325x]')[0].replace(
+                                               'baseline = mi325x', 'baseline = h200'))
+        worth[batch] = accept(both, records, '--scenario', scenario)['worth']
+    expect(near(worth[64], 27500, 1e-3), f'as guaranteed, and worth {worth[64]}')
+    expect(worth[128] < 15000, f'half as fast, and worth {worth[128]}')
+    scenario.write_text(quoted.replace('[option h200]', '[option h200]\nthroughput = 3900 token/s'))
+    expect_exit(run('accept', both, records, '--scenario', scenario), BAD_INPUT,
+                "2 guarantees were measured, but none for the workload of option 'h200'")
+
+
+def test_throughput_typed_over(folder):
+    """As in a cell of the workbook, the guaranteed watts stay, but only under a throughput of their own kind."""
+    for name in ('quoted.ini', 'offer.ini'):
+        shutil.copy(EXAMPLE / name, folder)
+
+    def watts(*more, path=folder / 'quoted.ini'):
+        done = run('explain', path, 'h200.load_power', '-q', '--mixed', *more)
+        expect_exit(done, DONE)
+        return next(line for line in done.stdout.splitlines() if line.startswith('load_power = '))
+    quoted = watts()
+    expect('640 W/gpu' in quoted and 'guarantee chat' in quoted, quoted)
+    expect(watts('--set', 'h200.throughput=3000 token/s') == quoted, 'the quoted watts are lost')
+    expect('guarantee' not in watts('--set', 'h200.decode_throughput=3000 token/s'), 'watts of serving beside decoding')
+    expect('640 W/gpu' not in watts('--set', 'h200.load_power=600 W'), 'typed watts')
+    text = (folder / 'quoted.ini').read_text()
+    decoding = folder / 'decoding.ini'
+    decoding.write_text(text.replace('scenario    = server', 'basis = decode\nbatch = 64\ncontext = 4096')
+                        .partition('[option mi325x]')[0].replace('baseline = mi325x', 'baseline = h200'))
+    quoted = watts(path=decoding)
+    expect('560 W/gpu' in quoted and 'guarantee decoding' in quoted, quoted)
+    expect(watts('--set', 'h200.decode_throughput=900 token/s', path=decoding) == quoted, 'of decoding')
+    stated = folder / 'stated.ini'
+    stated.write_text(text.replace('quote = offer.ini', 'quote = offer.ini\nthroughput = 3000 token/s'))
+    expect('guarantee' not in watts(path=stated), 'an option that states its own throughput')
+
+
+def test_explained(folder):
+    """--explain uses the page's symbols, with the values found here."""
+    rates = fleet(5, 6, 2, 3)
+    at = deliver(folder, rates)
+    done = run('accept', offer(folder, 8, 2), at, '--explain')
+    expect_exit(done, UNDECIDED, 'standard error', 'no record of 4 accelerators')
+    reasons = ' '.join(accept(offer(folder, 8, 2), at)['reasons']).replace(',', '')
+    sample, number = Sample(rates, 8), r'([-\d.]+)'
+    low, high = sample.bounds(0.95)
+    margin = t_quantile(1 - 0.05 / 8, sample.v) * sample.e / math.sqrt(3)
+    for pattern, wanted in (
+            (rf'tokens/s: the mean of n = {number} of N = {number} nodes is m = {number}', (6, 8, sample.m)),
+            (rf'differ by s = {number} token', (sample.s,)), (rf'e = {number} token/s/gpu v = {number}', (sample.e, sample.v)),
+            (rf'error {number} token/s/gpu with {number} degrees', (sample.error, sample.df)),
+            (rf't = {number} at 95 %: from {number} token/s/gpu to {number}',
+             (t_quantile(0.95, sample.df), low, high)),
+            (rf'After 3 runs a node that is more than {number} token', (margin,))):
+        found = re.search(pattern, reasons)
+        expect(found and all(near(float(one), other, 2e-6) for one, other in zip(found.groups(), wanted)),
+               f'{pattern}: {found and found.groups()}, not {wanted} in {reasons}')
+
+
+# ---- two revisions
+
+def lines_of(path):
+    """{section.key: value} of an offer, without comments."""
+    found, section = {}, ''
+    for line in path.read_text().splitlines():
+        line = line.partition(';')[0].strip()
+        if line.startswith('['):
+            section = line.strip('[]')
+        elif line:
+            key, _, value = line.partition('=')
+            found[f'{section}.{key.strip()}'] = value.strip()
+    return found
+
+
+def test_two_revisions(folder):
+    """Each line that changed, one that was removed and one that was added; the value of a change is the cost of the
+    first with the second's value."""
+    for name in ('quoted.ini', 'offer.ini', 'quoted-revised.ini', 'offer-revised.ini'):
+        shutil.copy(EXAMPLE / name, folder)
+    first, second, revised = folder / 'quoted.ini', folder / 'quoted-revised.ini', folder / 'offer-revised.ini'
+    revised.write_text(revised.read_text().replace('remedy_limit   = 10 %', '').replace(
+        'delivery     = 24000 USD', 'installation = 2 %\ndelivery     = 24000 USD'))
+    found = run_json('diff', first, second)
+    was, now = lines_of(folder / 'offer.ini'), lines_of(revised)
+    wanted = {key: (was.get(key), now.get(key)) for key in {*was, *now} if was.get(key) != now.get(key)}
+    lines = {row['line']: (row.get('a'), row.get('b')) for row in found['offer_lines']}
+    expect(set(lines) == set(wanted) and {'price.installation', 'acceptance.remedy_limit'} <= set(lines),
+           f'{sorted(lines)}, not {sorted(wanted)}')
+    expect(all(lines[key] == both for key, both in wanted.items() if None not in both), f'{lines}, not {wanted}')
+    option, = (one for one in found['options'] if one['id'] == 'h200')
+    moved = {row['name']: f'{row["b"]["value"]!r} {row["unit"]}' for row in found['inputs']}
+    expect({'list_price', 'network_price', 'installation', 'throughput'} <= set(moved), str(moved))
+    for name, value in moved.items():
+        cost = {one['id']: one['items'] for one in
+                run_json('compare', first, '--set', f'h200.{name}={value}', '--set', 'h200.load_power=640 W')['options']}
+        cost = cost['h200']['cost_per_mtok']
+        expect(near(option['alone'][name]['cost_per_mtok'], cost), f'{name}: {option["alone"][name]}, not {cost}')
+    whole = {one['id']: one['items'] for one in run_json('compare', second)['options']}['h200']['cost_per_mtok']
+    expect(near(option['together']['cost_per_mtok'], whole), f'{option["together"]}, not {whole}')
+
+
+# ---- the remedy in a simulation
+
+def percentile(values, share):
+    return values[min(int(share * len(values)), len(values) - 1)]
+
+
+def check_draws(folder, rules, owed, low=3200, high=4100, more='', each=1):
+    """Uniform speeds: the total cost is the same at each, so the page's formula gives every percentile."""
+    offered, scenario = Path(folder) / 'offer.ini', Path(folder) / 'drawn.ini'
+    text = (EXAMPLE / 'offer.ini').read_text()
+    text = text.replace(text[text.index('remedy  '):], rules)
+    offered.write_text(text.replace('token/s/gpu', 'token/s/node').replace('W/gpu', 'W/node') if each > 1 else text)
+    quoted = (EXAMPLE / 'quoted.ini').read_text()
+    scenario.write_text(quoted + f'[range]\nh200.throughput = uniform({low}, {high}) token/s\n{more}')
+    items = {one['id']: one['items'] for one in
+             run_json('compare', scenario, '--set', 'h200.throughput=3900 token/s', '--set', 'h200.load_power=640 W')
+             ['options']}
+    tco, price, tokens = (items['h200'][name] for name in ('tco', 'hardware_cost', 'tokens_total'))
+    expect(not items['h200'].get('remedy_total'), 'a remedy for what is guaranteed')
+    tokens /= 3900
+    costs, due, paid = [], 0, 0
+    for i in range(20000):
+        speed = low + (high - low) * (i + 0.5) / 20000
+        share, counted = owed(speed)
+        due += (share, counted) != (0, speed)
+        paid += price * share / (tokens * counted) * 1e6
+        costs.append((tco - price * share) / (tokens * counted) * 1e6)
+    costs.sort()
+    drawn = run_json('simulate', scenario, '--set', 'h200.load_power=640 W')
+    found = next(one for one in drawn['outcomes'] if one['kind'] == 'cost' and one['option'] == 'h200')
+    expect(near(found['mean'], statistics.fmean(costs), 1e-4), f'mean {found["mean"]}, not {statistics.fmean(costs)}')
+    for name, share in (('P5', 0.05), ('P25', 0.25), ('P50', 0.5), ('P95', 0.95)):
+        expect(near(found['percentiles'][name], percentile(costs, share), 1e-3),
+               f'{name}: {found["percentiles"][name]}, not {percentile(costs, share)}')
+    return drawn, due / 20000, paid / 20000
+
+
+def test_remedy_in_costs(folder):
+    """A speed below the guarantee, without draws: the credit on every face, and nothing if none is due."""
+    scenario = Path(folder) / 'quoted.ini'
+    for name in ('quoted.ini', 'offer.ini', 'offer-revised.ini'):
+        shutil.copy(EXAMPLE / name, folder)
+
+    def items(*sets, path=scenario, more=()):
+        settings = [word for one in sets for word in ('--set', one)]
+        options = run_json('compare', path, *settings, *more)['options']
+        return {one['id']: one['items'] for one in options}['h200']
+
+    def owed(speed, *sets, guaranteed=3900, tolerance=0.02, remedy=0.01, most=0.10, **how):
+        with_it = items(f'h200.throughput={speed} token/s', 'h200.load_power=640 W', *sets, **how)
+        without = items(f'h200.throughput={speed} token/s', 'h200.load_power=640 W', 'h200.remedy=0 %', **how)
+        share = min(100 * (1 - speed / guaranteed) * remedy, most) if speed < guaranteed * (1 - tolerance) else 0
+        expect(near(with_it['remedy_total'], -share * with_it['hardware_cost']), f'{speed}: {with_it["remedy_total"]}')
+        expect(near(with_it['tco'], without['tco'] + with_it['remedy_total']), f'{speed}: {with_it["tco"]}')
+        return with_it
+
+    for speed in (3900, 3830, 3822, 3821, 3700, 3600, 3000, 4200):
+        owed(speed)
+    owed(3700, 'h200.remedy=2 %', remedy=0.02)
+    owed(3700, 'h200.guaranteed_throughput=4100 token/s', guaranteed=4100)
+    owed(3840, 'h200.guarantee_tolerance=0 %', tolerance=0)
+    owed(3000, 'h200.remedy_limit=30 %', most=0.30)
+    due = owed(3600)
+    told = run_json('explain', scenario, 'h200.remedy_credit', '--set', 'h200.throughput=3600 token/s')
+    expect(near(told['derivation']['values'][1], due['remedy_total']), str(told['derivation']['values']))
+    offer = Path(folder) / 'offer-revised.ini'
+    offer.write_text(re.sub(r'remedy.*\n', '', offer.read_text()))
+    whole = scenario.read_text() + '[case other]\nh200.quote = offer-revised.ini\n'
+    scenario.write_text(whole)
+    expect(near(owed(3600)['tco'], due['tco']), 'the base case beside another offer')
+    none = items('h200.throughput=3600 token/s', 'h200.load_power=640 W', more=('--case', 'other'))
+    expect(none['remedy_total'] == 0, f'an offer without a remedy owes {none["remedy_total"]}')
+    offer.write_text(offer.read_text() + 'remedy = 2 %\n')  # and no limit, next to a case that has one
+    most = items('h200.throughput=1000 token/s', 'h200.load_power=640 W', more=('--case', 'other'))
+    expect(near(most['remedy_total'], -most['hardware_cost'] * 2 * (1 - 1000 / 3950)), str(most['remedy_total']))
+
+
+def test_warranty_of_an_offer(folder):
+    """Under its warranty a failure costs nothing, though the scenario does not mention it."""
+    def repair(*more):
+        options = run_json('compare', EXAMPLE / 'quoted.ini', '--set', 'failure_rate=10 %/yr', *more)['options']
+        return {one['id']: one['items']['repair_total'] for one in options}['h200']
+    expect(repair() == 0, f'{repair()} USD of repairs in three years of warranty')
+    expect(repair('--set', 'h200.warranty=1 yr') > 0, 'nothing to repair after the warranty')
+
+
+def test_remedy_in_draws(folder):
+    """What is owed is credited in the draws that fall short of the guarantee less its tolerance."""
+    def owed(speed):
+        return (min(0.01 * 100 * (1 - speed / 3900), 0.10) if speed < 3900 * 0.98 else 0), speed
+    drawn, due, paid = check_draws(folder, 'remedy = 1 %\nremedy_limit = 10 %\n', owed)
+    note, = (one for one in drawn['notes'] if one.startswith('H200'))
+    expect(abs(float(note.split(': in ')[1].split()[0]) - 100 * due) < 0.2, f'{note}: {due}')
+    expect(near(float(note.split('on average ')[1].split()[0]), paid, 0.01), f'{note}: {paid}')
+    check_draws(folder, 'remedy = 2 %\n', lambda speed: (
+        0.02 * 100 * (1 - speed / 3900) if speed < 3900 * 0.98 else 0, speed))
+    check_draws(folder, '', lambda speed: (0, speed))
+    check_draws(folder, 'remedy = 1 %\n', lambda speed: (  # per node, of eight accelerators
+        1 - speed / (3900 / 8) if speed < 3900 / 8 * 0.98 else 0, speed), low=400, high=500, each=8)
+
+
+def test_replacement_in_draws(folder):
+    """Draws that fall short count with the guaranteed speed; another option with the same range keeps its own."""
+    def replaced(speed):
+        return 0, 3900 if speed < 3900 * 0.98 else speed
+    drawn, due, _ = check_draws(folder, 'remedy = replacement\n', replaced)
+    note, = (one for one in drawn['notes'] if one.startswith('H200'))
+    expect('replaced' in note and abs(float(note.split(': in ')[1].split()[0]) - 100 * due) < 0.2, note)
+
+
+def test_remedy_of_shards(folder):
+    """The same in shards and on several threads, to the last bit."""
+    check_draws(folder, 'remedy = 1 %\n', lambda speed: (1 - speed / 3900 if speed < 3900 * 0.98 else 0, speed))
+    scenario, parts = Path(folder) / 'drawn.ini', [Path(folder) / f'part-{n}.json' for n in (1, 2)]
+    for n, part in enumerate(parts):
+        expect_exit(run('simulate', scenario, '--shard', f'{n + 1}/2', '-o', part), DONE)
+    whole = run_json('simulate', scenario, environment={'OMP_NUM_THREADS': '1'})
+    expect(run_json('merge', *parts)['outcomes'] == whole['outcomes'], 'shards differ from the whole')
+
+
+# ---- the plan
+
+def play(numpy, draw, a, e, mean, nodes, measured, runs, count=40000):
+    """How often fleets of that truth pass and fail: except for t quantiles, entirely by random numbers."""
+    true = mean + draw.normal(0, a, (count, nodes))
+    true += mean - true.mean(axis=1, keepdims=True)
+    values = true[:, :measured, None] + draw.normal(0, e, (count, measured, runs))
+    m_i = values.mean(axis=2)
+    m, s = m_i.mean(axis=1), m_i.std(axis=1, ddof=1)
+    f, n = measured / nodes, measured
+    if runs == 1:
+        error, quantile = s / math.sqrt(n), t_quantile(0.95, n - 1)
+    else:
+        v = n * (runs - 1)
+        e2 = ((values - m_i[:, :, None]) ** 2).sum(axis=(1, 2)) / v
+        error, quantile = numpy.sqrt((1 - f) * s ** 2 / n + f * e2 / runs / n), t_quantile(0.95, v)
+    return (m - quantile * error >= 0.98).mean(), (m + quantile * error < 0.98).mean()
+
+
+def test_plan(folder):
+    """With all nodes, once to three times: the predicted probabilities equal those of random fleets."""
+    import numpy
+    draw = numpy.random.default_rng(5)
+    rules = RULES.replace('node_tolerance = 5 %\n', '').replace('may_fail = {may_fail} node\n', '')
+    path = offer(folder, nodes=6, more='', rules=rules)
+    answer = run_json('accept', path, '--plan', '--shortfall', '2.8 %', statuses=(DONE, NO))
+    rows = {(row['nodes'], row['runs']): row for row in answer['tables']['choices']['rows']}
+    spread = 0.02 / math.sqrt(3)
+    for runs in (1, 2, 3):
+        row = rows[6, runs]
+        for mean, right, false in ((1.0, 'passes', 'false_fail'), (0.972, 'fails', 'false_pass')):
+            passes, fails = play(numpy, draw, spread, spread, mean, 6, 6, runs)
+            wanted, wrong = (passes, fails) if mean == 1 else (fails, passes)
+            error = 4 * math.sqrt(max(wanted * (1 - wanted), 1e-4) / 40000)
+            # One run each: the page assumes that nodes' values are normal with a variance of their own.
+            near_enough = error + (0.02 if runs == 1 else 0)
+            expect(abs(row[right] / 100 - wanted) < near_enough, f'{runs} runs of {mean}: {row[right]} %, played {wanted}')
+            expect(abs(row[false] / 100 - wrong) < error, f'{runs} runs of {mean}: {row[false]} %, played {wrong}')
+
+
+def test_plan_by_records(folder):
+    rates = fleet(6, 30, 4, 3, between=0.008, run_spread=0.003)
+    answer = run_json('accept', offer(folder, nodes=30, may_fail=2), '--plan', deliver(folder, rates))
+    sample = Sample(rates, 30)
+    row = answer['tables']['clauses']['rows'][0]
+    expect(near(row['between_runs'], 100 * sample.e / sample.m, 1e-6), str(row))
+    expect(near(row['between_nodes'], 100 * math.sqrt(sample.s ** 2 - sample.e ** 2 / 3) / sample.m, 1e-6), str(row))
+    expect('30 nodes in earlier records' in str(answer['notes']), str(answer['notes']))
+    fewest = min(row['nodes'] for row in answer['tables']['choices']['rows'] if row['decides'] == 'yes')
+    expect(fewest < 30, 'with two that may fail, some of the nodes speak for all')
+
+
+def test_no_plan(folder):
+    """A confidence that no data can give, and no tolerance at all."""
+    for rules in (RULES.replace('95 %', '99.9999999999 %'), RULES.replace('tolerance = 2 %', 'tolerance = 0 %', 1)):
+        done = run('accept', offer(folder, nodes=2, rules=rules), '--plan')
+        expect_exit(done, NO, 'No plan with up to 2 nodes')
+    path = offer(folder, rules=RULES.replace('95 %', '99.99999 %'))
+    expect('99.99999 % confidence' in run('accept', path, '--plan').stdout.replace('\n', ' '), 'it is rounded')
+    choices = run_json('accept', offer(folder, nodes=1), '--plan', statuses=(DONE, NO))['tables']['choices']['rows']
+    once, = [row for row in choices if row['runs'] == 1]
+    expect(once['decides'] == 'no', f'one run of one node: {once}')
+
+
+# ---- bad input
+
+def test_bad_records(folder):
+    """Each with its message."""
+    rates = fleet(2, 8, 4, 2, 1010, 0.002)
+    offered = offer(folder)
+    records = deliver(folder, rates)
+    first = records / 'node-0000-0.json'
+    kept = first.read_text()
+
+    def told(status, *fragments):
+        expect_exit(run('accept', offered, records), status, *fragments)
+        first.write_text(kept)
+    made = json.loads(kept)
+    edited = json.loads(kept)
+    edited['results'][0]['tokens_per_s'] *= 1.5
+    first.write_text(json.dumps(edited))
+    told(BAD_INPUT, 'digest')
+    write(records, record('node-0000', 0, made['results'], kernels='beef'))
+    told(BAD_INPUT, 'other kernels of the probe')
+    twice = records / 'again.json'
+    twice.write_text(kept)
+    told(BAD_INPUT, 'are the same record')
+    twice.unlink()
+    for number in range(4, 8):
+        write(records, record('node-0000', number, made['results']))
+    told(BAD_INPUT, 'node node-0000 has 8 accelerators', 'two nodes of one name')
+    for number in range(4, 8):
+        (records / f'node-0000-{number}.json').unlink()
+    write(records, record('node-0001', 7, made['results'], uuid=made['device']['uuid']))
+    told(BAD_INPUT, 'appears on two nodes', 'would count twice')
+    (records / 'node-0001-7.json').unlink()
+    other = record('node-0000', 0, made['results'])
+    other['device']['name'] = 'NVIDIA H100 80GB HBM3'
+    other['digest'] = digest_of(other)
+    first.write_text(json.dumps(other))
+    told(NO, 'is not h200-sxm-141', 'NVIDIA H100 80GB HBM3', 'node-0000')
+    write(records, record('node-0000', 0, [result(1000.0, 550.0, batch=32)]))
+    told(UNDECIDED, 'not covered by a guarantee, and left out', 'batch 32')
+    write(records, record('node-0000', 0, [{**one, 'context': 1024} for one in made['results']]))
+    told(UNDECIDED, 'not covered by a guarantee, and left out', 'context 1024')
+    types = [{**one, 'precision': 'bf16', 'types': {**one['types'], 'weights': 'bf16'}} for one in made['results']]
+    write(records, record('node-0000', 0, types))
+    told(UNDECIDED, 'not covered by a guarantee, and left out', 'bf16')
+    models = [{**one, 'model': {**one['model'], 'id': 'llama-3.1-70b'}} for one in made['results']]
+    write(records, record('node-0000', 0, models))
+    told(UNDECIDED, 'not covered by a guarantee, and left out', 'llama-3.1-70b')
+    for number in range(4):
+        for device in range(4):
+            (records / f'node-{number:04d}-{device}.json').unlink()
+    listed = Path(folder) / 'nodes'
+    listed.write_text(''.join(f'node-{n:04d}\n' for n in range(8)))
+    expect_exit(run('accept', offered, records, '--expect', listed), UNDECIDED, 'no record of 16 accelerators',
+                'Missing: node-0000, node-0001, node-0002, node-0003')
+
+
+def test_clocks_apart(folder):
+    """Nodes whose clocks are hours and years off are judged as usual; the sheet gives their own times."""
+    rates, verdicts = fleet(9, 8, 2, 2, 1000, 0.004), []
+    for name, apart in (('alike', {}), ('apart', {1: '2026-11-21T21:0{r}:00Z', 4: '1970-01-01T00:0{r}:00Z',
+                                                  6: '2038-01-19T03:0{r}:00Z'})):
+        at = Path(folder) / name
+        at.mkdir()
+        for n, node in enumerate(rates):
+            for d, device in enumerate(node):
+                write(at, record(f'node-{n:04d}', d, [result(rate, 550.0, when=apart.get(n, '2026-11-21T09:3{r}:00Z').format(r=r))
+                                                      for r, rate in enumerate(device)]))
+        answer = accept(offer(folder, each=2), at, statuses=(DONE,))
+        verdicts.append((answer['verdict'], clauses(answer)))
+    expect(verdicts[0] == verdicts[1], f'{verdicts[1]}')
+
+
+def test_builds_of_runs(folder):
+    """A second run of all nodes with another build is refused, as one of a single node is; the sheet has both."""
+    records, twice = deliver(folder, fleet(2, 4, 2, 1, 1010, 0.002)), Path(folder) / 'again'
+    twice.mkdir()
+    for path in sorted(records.iterdir()):
+        made = json.loads(path.read_text())
+        again = [{**one, 'started': one['started'].replace('-21T', '-22T')} for one in made['results']]
+        write(twice, record(made['environment']['node'], made['device']['index'], again, kernels='beef'))
+    offered = offer(folder, nodes=4, each=2)
+    expect_exit(run('accept', offered, records, twice), BAD_INPUT, 'other kernels of the probe', '(beef)')
+    expect_exit(run('accept', offered, records), DONE)
+
+
+def test_bad_offers(folder):
+    records = deliver(folder, fleet(2, 8, 4, 1))
+    good = offer(folder).read_text()
+    for old, new, message in (
+            ('accelerators = 32 gpu\n', '', "an offer needs 'accelerators'"),
+            ('currency = USD', 'currency = EUR', 'the offer is in EUR but this is in USD'),
+            ('power = 560 W/gpu', 'power = 5000 W/node', 'one rate is per node and another per gpu'),
+            ('[acceptance]', GUARANTEE.format(tokens=4000).replace('decoding]', 'other]').replace('/gpu', '/node')
+             + '[acceptance]', 'one rate is per node and another per gpu'),
+            ('tolerance = 2 %', 'tolerance = 120 %', 'below 100 %'),
+            ('confidence = 95 %', 'confidence = 100 %', 'below 100 %'),
+            (GUARANTEE.format(tokens=1000) + 'power = 560 W/gpu\n', '', 'guarantees nothing')):
+        expect(old in good, old)
+        path = Path(folder) / 'bad.ini'
+        path.write_text(good.replace(old, new, 1))
+        expect_exit(run('accept', path, records), BAD_INPUT, message)
+    path.write_text(good.replace('currency', 'valid_until = 2026-11-20\ncurrency', 1))
+    done = run('accept', path, records)
+    expect(done.returncode in ANY and 'valid until 2026-11-20' in done.stdout + done.stderr, done.stderr)
+    path.write_text(good.replace('batch = 64\n', ''))
+    write(records, record('node-0000', 0, [result(1000.0, 550.0, batch=32)]), 'more')
+    expect_exit(run('accept', path, records), BAD_INPUT, 'matches two measured workloads', 'state batch')
+    for more, message in (((), 'records are missing'), ((records, '--for', 'decodin'), "did you mean 'decoding'"),
+                          (('--plan', '--shortfall', '1 %'), 'within the tolerance'),
+                          (('--plan', '--chance', '0 %'), 'above 0 %'),
+                          (('--plan', '-o', Path(folder) / 'x.xlsx'), 'a plan has no workbook')):
+        expect_exit(run('accept', offer(folder), *more), BAD_INPUT, message)
+    path.write_text(good.replace('nodes = 8 node\n', '').replace('servers = 58000 USD/node\n', ''))
+    expect_exit(run('accept', path, '--plan'), BAD_INPUT, "a plan needs 'nodes'")
+    scenario, other = EXAMPLE / 'quoted.ini', EXAMPLE / 'offer-revised.ini'
+    for offered, more, message in ((EXAMPLE / 'offer.ini', ('--option', 'mi325x'), "option 'mi325x' does not use the offer"),
+                                   (other, (), 'no option uses the offer Example Compute Q-2026-118-B')):
+        expect_exit(run('accept', offered, EXAMPLE / 'records', '--scenario', scenario, *more), BAD_INPUT, message)
+
+
+def test_doubts(folder):
+    """Problems while a result was measured are reported; it counts anyway."""
+    records = deliver(folder, fleet(2, 8, 4, 2, 1010, 0.002))
+    made = json.loads((records / 'node-0002-1.json').read_text())
+    made['results'][1]['flags']['thermal_unsettled'] = True
+    write(records, record('node-0002', 1, made['results']))
+    told = accept(offer(folder), records, statuses=(DONE,))['warnings']
+    expect(told == ['1 of the 64 results used is in doubt: on node node-0002, the power had not settled'], str(told))
+
+
+def at_once(folder, rates, wall_w, devices=4):
+    """Records of nodes whose devices ran together, and wall power for the runs of each node."""
+    folder.mkdir()
+    draw, drawn = random.Random(7), []
+    for n, node in enumerate(rates):
+        walls = [wall_w * (1 + draw.gauss(0, 0.002)) for _ in node[0]]
+        drawn += walls
+        for d, runs in enumerate(node):
+            made = [result(rate, 550.0, when=f'2026-11-21T09:3{r}:00Z') for r, rate in enumerate(runs)]
+            for r, one in enumerate(made):
+                one['together'] = {**one['together'], 'devices': devices, 'tokens_per_s': runs[r], 'slowest': runs[r],
+                                   'fastest': runs[r], 'total_tokens_per_s': devices * runs[r],
+                                   'load_power_w': devices * 550.0, 'window_s': 20.0, 'wall_power_w': walls[r]}
+            write(folder, with_links(record(f'node-{n:04d}', d, made), ''))
+    return folder, drawn
+
+
+def test_per_node(folder):
+    """A guarantee for nodes covers all of their accelerators, and their watts include the host's."""
+    rates = fleet(2, 8, 4, 2, 1010, 0.002)
+    path = offer(folder, more='power = 3000 W/node\n')
+    path.write_text(path.read_text().replace('1000 token/s/gpu', '4000 token/s/node'))
+    found = clauses(accept(path, deliver(folder, rates), statuses=(UNDECIDED,)))
+    expect(near(found['tokens/s']['measured'], 4 * Sample(rates, 8).m, 1e-9) and found['tokens/s']['verdict'] == 'pass',
+           str(found['tokens/s']))
+    expect(found['watts']['verdict'] == 'not enough data', str(found['watts']))
+    done = run('accept', path, Path(folder) / 'records')
+    expect_exit(done, UNDECIDED, "no node has wall power with all of its accelerators running")
+    for wall_w, verdict in ((2900.0, 'pass'), (3200.0, 'fail')):
+        at, drawn = at_once(Path(folder) / f'wall-{wall_w:g}', rates, wall_w)
+        watts = clauses(accept(path, at))['watts']
+        expect(watts['verdict'] == verdict and near(watts['measured'], statistics.fmean(drawn), 1e-9), str(watts))
+    some = at_once(Path(folder) / 'some', rates, 2900.0, devices=2)[0]
+    expect(clauses(accept(path, some))['watts']['verdict'] == 'not enough data', 'half of the accelerators ran')
+    expect_exit(run('accept', path, at, '--plan'), DONE)
+
+
+def test_workbook(folder):
+    """Identical bytes each time; the sheet has the verdict, the digests and the lines to sign."""
+    records = deliver(folder, fleet(2, 8, 4, 2, 1010, 0.002))
+    books = [Path(folder) / name for name in ('one.xlsx', 'two.xlsx')]
+    for book in books:
+        expect_exit(run('accept', offer(folder), records, '-o', book), DONE, 'wrote')
+    expect(books[0].read_bytes() == books[1].read_bytes(), 'two runs differ')
+    with zipfile.ZipFile(books[0]) as archive:
+        text = archive.read('xl/sharedStrings.xml').decode()
+        names = archive.read('xl/workbook.xml').decode()
+        charts = [name for name in archive.namelist() if name.startswith('xl/charts/chart')]
+    digest = json.loads((records / 'node-0003-2.json').read_text())['digest']
+    for fragment in ('Pass: every clause', digest, 'Signature', 'The buyer', 'SHA-256 of the offer',
+                     hashlib.sha256(offer(folder).read_bytes()).hexdigest(), 'Example Compute Q-1 of 2026-11-02',
+                     '2026-11-21T09:30:00Z to 2026-11-21T09:31:00Z (UTC), 32 records'):
+        expect(fragment in text, f'{fragment} is not in the workbook')
+    for sheet in ('Acceptance', 'Nodes', 'Records'):
+        expect(f'name="{sheet}"' in names, f'no sheet {sheet}')
+    expect(len(charts) == 2, str(charts))
+    if not shutil.which('ssconvert'):
+        raise Skip('Gnumeric (ssconvert) is not installed')
+    subprocess.run(['ssconvert', '-S', books[0], Path(folder) / 'sheet.csv'], check=True, capture_output=True)
+    with (Path(folder) / 'sheet.csv.0').open(newline='') as sheet:
+        shown = {row[0]: row for row in csv.reader(sheet) if len(row) > 7}
+    told = set()
+    for path in Path(folder).glob('sheet.csv.*'):
+        with path.open(newline='') as sheet:
+            told |= {tuple(row) for row in csv.reader(sheet)}
+    for path in records.glob('*.json'):
+        made = json.loads(path.read_text())
+        for one in made['results']:
+            wanted = {made['environment']['node'], made['device']['uuid'], one['started'], '0.1.0', '00ff', made['digest']}
+            expect(any(wanted <= set(row) for row in told), f'no row of {path.name}, {one["started"]}')
+    mean = clauses(accept(offer(folder), records))['tokens/s']
+    for column, key in ((3, 'quoted'), (4, 'limit'), (5, 'measured'), (6, 'low'), (7, 'high')):
+        expect(near(float(shown['decoding: tokens/s'][column]), mean[key]), f'{key}: {shown["decoding: tokens/s"]}')
+
+
+def test_example(folder):
+    del folder
+    answer = accept(EXAMPLE / 'offer.ini', EXAMPLE / 'records', '--for', 'decoding', statuses=(NO,))
+    row, = answer['tables']['nodes']['rows']
+    expect(row['node'] == 'node-05' and row['verdict'] == 'fail', str(row))
+
+
+def main():
+    count = Count()
+    for seed in range(60 if DEEP else 12):
+        with tempfile.TemporaryDirectory() as folder:
+            count.test(f'formulas of fleet {seed}', check_formulas, folder, seed)
+    count.tests_in_folders(globals())
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,100 @@
+#!/usr/bin/python3
+"""compare --all-cases reports for every case what compare --case reports.
+
+Its verdicts are compared with the judge's, from compare's JSON case by case.
+"""
+from support.program import BAD_INPUT, DONE, ROOT, expect, expect_exit, near, run, run_csv, run_json, run_tests
+
+EXAMPLES = ('site', 'mi325x-vs-h200', 'finance-views', 'h200-vs-b200', 'own-items')
+LABELLED = """\
+[scenario]
+title = Made
+date = 2026-11-01
+horizon = 1 yr
+baseline = a
+[common]
+accelerators = 8
+accelerators_per_node = 8
+utilization = 50 %
+rental_rate = 2 USD/gpu/h
+throughput = 1000 token/s
+[option a]
+accelerator = h100-sxm5-80
+label = First
+[option b]
+accelerator = h100-sxm5-80
+label = Second
+[case dearer]
+b.rental_rate = 3 USD/gpu/h
+"""
+
+
+def cases_of(path):
+    [answer] = run_json('compare', path, '--all-cases')['answers']
+    return answer, {name: {row['case']: row for row in table['rows']}
+                    for name, table in answer['tables'].items()}
+
+
+def same(one, two):
+    return one is two if None in (one, two) else near(one, two, 1e-12)
+
+
+def check_case(path, name, tables):
+    one = run_json('compare', path, '--case', name)
+    verdict = tables['cases'][name]
+    cheapest = one['cheapest']
+    expect((verdict['cheapest'] or '') == ', '.join(cheapest), f'{path} {name}: {verdict}, not {cheapest}')
+    expect((verdict.get('why_none') or '') == one.get('why_none', ''), f'{path} {name}: {verdict}')
+    costs = {option['id']: option['items']['cost_per_mtok'] for option in one['options']}
+    for option in one['options']:
+        id = option['id']
+        expect(same(tables['cost'][name][id], costs[id]), f'{path} {name}: cost of {id}')
+        expect(tables['evidence'][name][id] == option['grade'], f'{path} {name}: evidence of {id}')
+        saving = one.get('saving', {}).get(id)
+        found = tables['saving'][name][id]
+        expect(same(found, None if saving is None else 100 * saving), f'{path} {name}: saving of {id}')
+    if cheapest:
+        expect(verdict['cost'] == min(costs[id] for id in cheapest), f'{path} {name}: {verdict}')
+        order = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
+        grades = {option['id']: option['grade'] for option in one['options']}
+        named = [*cheapest, *filter(None, [verdict['against']])]
+        expect(verdict['evidence'] == max((grades[id] for id in named), key=order.index),
+               f'{path} {name}: {verdict} of {grades}')
+
+
+def test_every_case(_):
+    for example in EXAMPLES:
+        path = ROOT / f'examples/{example}.ini'
+        _, tables = cases_of(path)
+        for name in tables['cases']:
+            check_case(path, name, tables)
+
+
+def test_a_tie_and_labels(folder):
+    path = folder / 'made.ini'
+    path.write_text(LABELLED)
+    answer, tables = cases_of(path)
+    for name in ('base', 'dearer'):
+        check_case(path, name, tables)
+    expect(tables['cases']['base']['cheapest'] == 'a, b' and tables['cases']['base']['saving'] is None, tables)
+    expect(tables['cases']['dearer']['against'] == 'b', tables)
+    expect(answer['answer'] == 'Cheapest: First in 2, Second in 1 of 2 cases.', answer['answer'])
+    expect_exit(run('compare', path, '--all-cases'), DONE, 'First, Second (equal)')
+
+
+def test_formats_agree(_):
+    path = ROOT / 'examples/site.ini'
+    _, tables = cases_of(path)
+    for line in run_csv('compare', path, '--all-cases'):
+        if line['table'] == 'cost':
+            expect(same(float(line['value']), tables['cost'][line['row']][line['column']]), line)
+
+
+def test_one_case_and_all(_):
+    path = ROOT / 'examples/site.ini'
+    expect_exit(run('compare', path, '--all-cases', '--case', 'base'), BAD_INPUT,
+                '--all-cases shows every case: omit --case base')
+
+
+if __name__ == '__main__':
+    run_tests(globals())

@@ -1,0 +1,64 @@
+"""NVIDIA's machine code read from a cubin without nvdisasm: which instructions wait for which loads.
+
+An instruction of sm_90 has 128 bits. Its operation is in bits 0 to 11; in bits 105 to 125 is what it waits
+for: the scoreboard that is raised until its result is there (110 to 112, 7 for none), and the scoreboards
+that must be down before it is issued (116 to 121), of six for each warp. (Jia et al., "Dissecting the NVIDIA
+Volta GPU Architecture via Microbenchmarking", 2018, for the form; the operations as nvdisasm 12.4 prints them.)
+"""
+import collections
+import struct
+
+LOAD, ATOMIC, BARRIER, BRANCH = 0x981, 0x9a8, 0xb1d, 0x947  # LDG, ATOMG, BAR.SYNC, BRA
+RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
+WIDE = 6                                                    # a load of 16 bytes
+
+Instruction = collections.namedtuple('Instruction', 'operation width raises waits target')
+
+
+def decode(low, high, place):
+    """One instruction; `target` is the place that a branch goes to."""
+    offset = (low >> 34 | (high & 0x3ffff) << 30) << 8 | low >> 16 & 0xff
+    offset -= 1 << 56 if offset >> 55 else 0
+    return Instruction(low & 0xfff, high >> 9 & 7, high >> 46 & 7, high >> 52 & 0x3f, place + 1 + offset // 4)
+
+
+def code_of(data, section_headers):
+    """Kernel by kernel the instructions; `section_headers` are pairs of name and header."""
+    return {name[len('.text.'):]: [decode(*struct.unpack_from('<QQ', data, header[4] + 16 * i), i)
+                                   for i in range(header[5] // 16)]
+            for name, header in section_headers if name.startswith('.text.')}
+
+
+def is_wide_load(instruction):
+    return instruction.operation == LOAD and instruction.width == WIDE
+
+
+def loads_together(code):
+    """The most loads of 16 bytes that are issued before the first of them is waited for."""
+    most, count, raised = 0, 0, 0
+    for instruction in code:
+        if instruction.waits & raised:
+            count, raised = 0, 0
+        if is_wide_load(instruction):
+            count += 1
+            raised |= 1 << instruction.raises
+            most = max(most, count)
+    return most
+
+
+def window_loop(code, loads):
+    """The shortest loop with that many loads of 16 bytes and what multiplies them, from its first instruction
+    to its branch; None if there is none."""
+    loops = [code[i.target:at + 1] for at, i in enumerate(code) if i.operation == BRANCH and i.target <= at]
+    loops = [loop for loop in loops if sum(map(is_wide_load, loop)) >= loads and
+             sum(i.operation == MULTIPLY_ADD for i in loop) >= 8 * loads]
+    return min(loops, key=len, default=None)
+
+
+def waits_after_loads(loop):
+    """How many instructions after the loop's last load of 16 bytes wait for its loads."""
+    raised = 0
+    for i in filter(is_wide_load, loop):
+        raised |= 1 << i.raises
+    last = max(at for at, i in enumerate(loop) if is_wide_load(i))
+    return sum(1 for i in loop[last + 1:] if i.waits & raised)

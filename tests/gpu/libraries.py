@@ -1,0 +1,102 @@
+"""libraries: whether the drivers' libraries can be loaded, checked before anything else: without them
+every step fails in its own way. If they are found elsewhere on the machine, they are put on the
+path."""
+import os
+import pathlib
+import platform
+import re
+import sys
+
+import running
+from running import DONE, MISSING, Outcome
+
+# For each device's backend: one of each row must load.
+NEEDED = {
+    'cuda': [('libcuda.so.1',), ('libnvidia-ml.so.1',)],
+    'hip': [('libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5', 'libamdhip64.so'),
+            ('libamd_smi.so', 'libamd_smi.so.26', 'libamd_smi.so.25', 'librocm_smi64.so', 'librocm_smi64.so.7')],
+}
+# Where containers and vendors' images put them without informing the loader.
+FOLDERS = ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/local/nvidia/lib64',
+           '/usr/local/nvidia/lib', '/usr/local/cuda/compat', '/usr/lib/wsl/lib', '/opt/rocm/lib',
+           '/opt/rocm/lib64')
+LOAD_LIMIT_S = 20
+# In a separate process: a library that crashes while it is loaded does not end the check. A line for
+# each.
+LOAD = '''import ctypes, sys
+for name in sys.argv[1:]:
+    path, why = '', ''
+    try:
+        ctypes.CDLL(name)
+        with open('/proc/self/maps') as maps:
+            start = name.split('/')[-1].split('.so')[0]
+            path = next((line.split()[-1] for line in maps if start in line), name)
+    except OSError as error:
+        why = str(error)
+    print(name, path, why, sep='\\t', flush=True)'''
+NEEDS_GLIBC = re.compile(rb'GLIBC_(\d+)\.(\d+)')
+
+
+def load(names):
+    """{name: (the file it is, '') or ('', why not)}."""
+    done = running.run([sys.executable, '-c', LOAD, *names], LOAD_LIMIT_S)
+    found = {name: ('', 'loading it ends the process') for name in names}
+    for line in done.output.splitlines():
+        name, path, why = (line.split('\t') + ['', ''])[:3]
+        if name in found:
+            found[name] = (path, why)
+    return found
+
+
+def look(names, loaded, folders):
+    """(file, why not, folder): a folder in which the loader does not look by default, or ''."""
+    for name in names:
+        if loaded[name][0]:
+            return loaded[name][0], '', ''
+    whys = [loaded[name][1] for name in names]
+    for path in (str(pathlib.Path(folder) / name) for name in names for folder in folders):
+        if os.path.exists(path):
+            found, why = load([path])[path]
+            if found:
+                return found, '', os.path.dirname(path)
+            whys.append(why)
+    return '', whys[-1], ''
+
+
+def add_to_path(folder):
+    """For every program that the check starts."""
+    kept = os.environ.get('LD_LIBRARY_PATH', '')
+    os.environ['LD_LIBRARY_PATH'] = f'{folder}:{kept}' if kept else str(folder)
+
+
+def examine(wanted='', needed=None, folders=FOLDERS):
+    """The outcome: for each library, its place or why it does not load. A vendor without any of its
+    libraries is skipped, unless it is requested by name."""
+    words, paths, is_short, needed = [], {}, False, needed or NEEDED
+    loaded = load([name for rows in needed.values() for names in rows for name in names])
+    for backend, rows in needed.items():
+        found = [(names[0], *look(names, loaded, folders)) for names in rows]
+        if not any(path for _, path, _, _ in found) and wanted.partition(':')[0] != backend:
+            continue
+        for name, path, why, folder in found:
+            paths[name] = path
+            is_short = is_short or not path
+            words.append(f'{name} does not load: {why}' if not path else
+                         f'{path}{" (put on the path)" if folder else ""}')
+            if folder:
+                add_to_path(folder)
+    if not words:
+        return Outcome(MISSING, "no driver's library is here, neither NVIDIA's nor AMD's", libraries={})
+    return Outcome(MISSING if is_short else DONE, '; '.join(words), libraries=paths)
+
+
+def glibc_words(program):
+    """Why a program that was brought here cannot start: the C library is the machine's own."""
+    here = tuple(map(int, re.findall(r'\d+', platform.libc_ver()[1])[:2]))
+    try:
+        needs = max((tuple(map(int, found)) for found in NEEDS_GLIBC.findall(program.read_bytes())), default=())
+    except OSError:
+        return ''
+    if not here or needs <= here:
+        return ''
+    return f'{program.name} needs glibc {needs[0]}.{needs[1]}, and here is {here[0]}.{here[1]}'

@@ -1,0 +1,361 @@
+// The timing model of the GPU kernels: it reproduces the figures of the reading it was made from,
+// its sums are the plan's, each constant and each point changes what it should and nothing else,
+// and what build/bench/gpu_model prints for it and for a record.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/source_file.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/cost.h"
+#include "kernels/gpu/plan/planner.h"
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
+#include "tests/support/gpu_timing.h"
+#include "tests/support/gpu_timing_stage.h"
+#include "tests/support/place_of_work.h"
+#include "tests/support/shapes.h"
+
+#define RECORD "data/measured/tinyllama-1.1b-decode-67500151.json"
+#define MODEL  "build/bench/gpu_model"
+
+static struct timing_step step_of(int workload, const struct timing_machine *machine,
+                                  unsigned points) {
+  struct timing_step step;
+  const char *why = timing_of_workload(&timing_workloads[workload], machine, points, &step);
+  if (why)
+    fail_msg("%s: %s", timing_workloads[workload].name, why);
+  return step;
+}
+
+static double share_of(int workload, unsigned points) {
+  const struct timing_step step = step_of(workload, &timing_h200, points);
+  return timing_workloads[workload].attention
+             ? step.attention.term[TIMING_MEMORY] / step.attention.us
+             : timing_share(&step);
+}
+
+static int workload_named(const char *fragment) {
+  for (int w = 0; w < TIMING_WORKLOADS; w++)
+    if (strstr(timing_workloads[w].name, fragment))
+      return w;
+  fail_msg("no workload '%s'", fragment);
+  return 0;
+}
+
+// Figures for the first kernels, from the reading of their machine code.
+static void test_figures(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double share;
+  } read[] = {{"8B bf16, batch 1", 0.88},
+              {"8B fp8 weights, batch 1", 0.77},
+              {"Llama-2-70B fp8, batch 1", 0.915},
+              {"fp8 KV, registers", 0.69},
+              {"fp8 KV, wgmma", 0.76},
+              {"GQA 8, bf16 KV", 0.90},
+              {"GQA 8, fp8 KV", 0.82},
+              {"8B bf16, batch 64, registers", 0.58}};
+  for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+    const double share = share_of(workload_named(read[i].name), TIMING_FIRST);
+    if (!(fabs(share - read[i].share) <= 0.02))
+      fail_msg("%s: %.3f, not %.3f", read[i].name, share, read[i].share);
+  }
+}
+
+// The memory term is the plan's bytes, all other terms are added to it, and there is nothing else.
+static void test_sums(void **state) {
+  (void)state;
+  for (int w = 0; w < TIMING_WORKLOADS; w++) {
+    const struct timing_workload *workload = &timing_workloads[w];
+    const struct decode_request request = {.shape = *workload->shape,
+                                           .types = workload->types,
+                                           .batch = workload->batch,
+                                           .context = workload->context};
+    struct plan plan;
+    const char *why;
+    assert_int_equal(gpu_plan_make(&request, 0, &timing_device, &plan, &why), DECODE_OK);
+    double bytes = (double)gpu_plan_cache_bytes(&plan);
+    for (int p = 0; p < PRODUCTS; p++)
+      bytes += (double)gpu_plan_product_bytes(&plan, (enum product_name)p);
+    for (unsigned points = 0; points < 1U << TIMING_POINTS; points += 511) {
+      const struct timing_step step = step_of(w, &timing_h200, points);
+      const double memory =
+          step.layers * step.layer.term[TIMING_MEMORY] + step.rest.term[TIMING_MEMORY];
+      double sum = 0;
+      for (int t = 0; t < TIMING_TERMS; t++) {
+        assert_true(step.layer.term[t] >= 0);
+        sum += step.layer.term[t];
+      }
+      expect_near(memory, bytes / timing_h200.read, 1e-9, workload->name);
+      expect_near(step.layer.us, sum, 1e-9, workload->name);
+      assert_true(timing_limit(&step.layer) != TIMING_MEMORY);
+    }
+  }
+}
+
+static double layer_us(int workload, const struct timing_machine *machine) {
+  return step_of(workload, machine, TIMING_FIRST).layer.us;
+}
+
+// Memory twice as fast halves its term exactly, and the layer by no more than that; a release that
+// takes a microsecond longer costs at most one for each of a layer's launches; conversions occur
+// with E4M3 only.
+static void test_constants(void **state) {
+  (void)state;
+  const int bf16 = workload_named("8B bf16, batch 1"), fp8 = workload_named("fp8 KV, registers");
+  for (int w = 0; w < TIMING_WORKLOADS; w++) {
+    struct timing_machine fast = timing_h200, late = timing_h200, far = timing_h200;
+    fast.read *= 2;
+    late.release_us += 1;
+    far.latency_us *= 1.5;
+    const struct timing_step now = step_of(w, &timing_h200, TIMING_FIRST),
+                             then = step_of(w, &fast, TIMING_FIRST);
+    expect_near(then.layer.term[TIMING_MEMORY], now.layer.term[TIMING_MEMORY] / 2, 1e-9, "memory");
+    assert_true(then.layer.us <= now.layer.us && then.layer.us > now.layer.us / 2);
+    const double later = layer_us(w, &late) - now.layer.us;
+    const int launches = timing_workloads[w].batch > 4 ? 9 : 5;
+    if (!(later > 1 && later <= launches + 1e-9))
+      fail_msg("%s: %.2f us for %d launches", timing_workloads[w].name, later, launches);
+    assert_true(layer_us(w, &far) > now.layer.us);
+  }
+  struct timing_machine converts = timing_h200;
+  converts.conversions *= 2;
+  expect_near(layer_us(bf16, &converts), layer_us(bf16, &timing_h200), 1e-12, "bf16");
+  assert_true(layer_us(fp8, &converts) < layer_us(fp8, &timing_h200) - 20);
+}
+
+// No point makes anything slower, except for rounding; each makes something faster; and nothing
+// unrelated to it changes.
+static void test_points(void **state) {
+  (void)state;
+  for (int p = 0; p < TIMING_POINTS; p++) {
+    double most = 0;
+    for (int w = 0; w < TIMING_WORKLOADS; w++) {
+      const double more = share_of(w, 1U << p) - share_of(w, TIMING_FIRST);
+      if (more < -1e-3)
+        fail_msg("%s: %+.4f by %s", timing_workloads[w].name, more, timing_points[p]);
+      most = fmax(most, more);
+    }
+    if (most < 1e-3)
+      fail_msg("%s changes nothing", timing_points[p]);
+  }
+  const int vector = workload_named("8B bf16, batch 1"), matrix = workload_named("fp8 KV, wgmma");
+  assert_true(share_of(vector, TIMING_P5 | TIMING_P6 | TIMING_P7) ==
+              share_of(vector, TIMING_FIRST));
+  assert_true(share_of(matrix, TIMING_P9 | TIMING_STREAMING) == share_of(matrix, TIMING_FIRST));
+  assert_true(share_of(vector, TIMING_STREAMING) > 0.93);
+}
+
+static struct plan plan_of(int workload) {
+  const struct timing_workload *of = &timing_workloads[workload];
+  const struct decode_request request = {
+      .shape = *of->shape, .types = of->types, .batch = of->batch, .context = of->context};
+  struct gpu_device device = timing_device;
+  struct plan plan;
+  const char *why;
+  device.tuning.matrix = of->matrix;
+  assert_int_equal(gpu_plan_make(&request, 0, &device, &plan, &why), DECODE_OK);
+  return plan;
+}
+
+// What is said of the kernels as they are is what the plan and the sources have.
+static void test_implemented(void **state) {
+  (void)state;
+  for (int w = 0; w < TIMING_WORKLOADS; w++) {
+    const double more = share_of(w, TIMING_IMPLEMENTED) - share_of(w, TIMING_FIRST);
+    assert_true(more > -1e-3);
+  }
+  const struct plan wgmma = plan_of(workload_named("fp8 KV, wgmma"));
+  assert_int_equal(wgmma.carveout == 100, (TIMING_IMPLEMENTED & TIMING_P7) != 0);
+  const struct plan vector = plan_of(workload_named("8B bf16, batch 1"));
+  size_t count;
+  struct gpu_launch *launches = gpu_plan_step(&vector, NULL, &count, NULL);
+  assert_non_null(launches);
+  int asked = 0;
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(launches[i].kernel, "vector_", 7) == 0)
+      asked += ((const struct product_arguments *)launches[i].arguments)->next.turns > 0;
+  free(launches);
+  // All products of a step but the last, the head.
+  assert_int_equal(asked, TIMING_IMPLEMENTED & TIMING_P2 ? 4 * llama_8b.layers : 0);
+}
+
+static void test_windows(void **state) {
+  (void)state;
+  expect_near(timing_windows(1, 2, 3), 0.2, 1e-12, "one warp");
+  // Two warps: the second finds the first there for 2 of 5, and takes 2 * 1.4.
+  expect_near(timing_windows(2, 2, 3), 2 / 5.8, 1e-12, "two warps");
+  expect_near(timing_windows(1000, 2, 3), 0.5, 1e-3, "as many as there is use for");
+}
+
+static void test_unknown(void **state) {
+  (void)state;
+  static const struct decode_shape experts = {.layers = 2,
+                                              .hidden = 512,
+                                              .heads = 4,
+                                              .kv_heads = 4,
+                                              .head_dim = 128,
+                                              .vocab = 512,
+                                              .norm_epsilon = 1e-5f,
+                                              .rope_theta = 1e4f,
+                                              .experts = {.count = 8, .chosen = 2, .hidden = 256}};
+  struct decode_request request = {
+      .shape = experts, .types = timing_workloads[0].types, .batch = 1, .context = 64};
+  struct gpu_device device = timing_device;
+  struct timing_step step;
+  expect_why("experts", timing_of(&request, &device, &timing_h200, 0, &step), "no experts");
+  request.shape = llama_8b;
+  request.types.weights = ELEMENT_MXFP4;
+  expect_why("units", timing_of(&request, &device, &timing_h200, 0, &step), "no weights but");
+  request.types = timing_workloads[0].types;
+  device.tuning.step = STEP_PERSISTENT;
+  expect_why("persistent", timing_of(&request, &device, &timing_h200, 0, &step), "persistent");
+  device.tuning.step = 0;
+  strcpy(device.architecture, "gfx942");
+  expect_why("AMD", timing_of(&request, &device, &timing_h200, 0, &step), "NVIDIA");
+  strcpy(device.architecture, "sm_90");
+  device.tuning = (struct gpu_tuning){.matrix = MATRIX_WGMMA};
+  request.types = timing_workloads[1].types;
+  request.batch = 256;
+  expect_why("slices", timing_of(&request, &device, &timing_h200, 0, &step), "more than once");
+  request.batch = 0;
+  expect_why("no batch", timing_of(&request, &device, &timing_h200, 0, &step), "batches of");
+}
+
+// ---- the program
+
+static const char *printed(struct arena *arena, const char *arguments, int *status) {
+  char text[8192];
+  FILE *program = popen(arena_printf(arena, MODEL " %s 2>&1", arguments), "r");
+  assert_non_null(program);
+  const size_t length = fread(text, 1, sizeof text - 1, program);
+  text[length] = '\0';
+  *status = WEXITSTATUS(pclose(program));
+  return arena_copy(arena, text);
+}
+
+// Records of a CPU run turned into records of a GPU: the 8B at batch 1, and with another tuning at
+// 64.
+static struct measurement_record *made_record(struct fixture *fixture) {
+  struct measurement_record *record =
+      measurement_read(RECORD, &fixture->arena, &fixture->diagnostics);
+  expect_error(fixture, RECORD, "");
+  record->device.backend = "cuda";
+  record->device.name = "NVIDIA H200";
+  record->device.runtime = "CUDA 13.0, driver for CUDA 13.0, sm_90, ECC on, matrix=wgmma";
+  record->device.units = 132;
+  record->device.cache_bytes = UINT64_C(60) << 20;
+  record->count = 2;
+  for (size_t i = 0; i < record->count; i++) {
+    struct measurement *result = &record->results[i];
+    result->model = (struct measurement_shape){.id = "llama-3.1-8b",
+                                               .layers = 32,
+                                               .hidden = 4096,
+                                               .heads = 32,
+                                               .kv_heads = 8,
+                                               .head_dim = 128,
+                                               .ffn_hidden = 14336,
+                                               .vocab = 128256,
+                                               .norm_epsilon = 1e-5,
+                                               .rope_theta = 5e5};
+    result->precision = "bf16";
+    result->types = (struct measurement_types){"bf16", "bf16", "bf16", "bf16", "f32", ""};
+    result->layers_measured = 32;
+    result->batch = i == 0 ? 1 : 64;
+    result->context = 512;
+    result->layer_seconds = 150e-6;
+    result->step_seconds = 32 * result->layer_seconds;
+    result->tokens_per_s = result->ci95_low = result->ci95_high =
+        result->batch / result->step_seconds;
+    result->p5_s = result->p95_s = result->step_seconds;
+    result->share_p5 = result->share_p95 = result->share_ci95_low = result->share_ci95_high = 0.7;
+    result->read_bandwidth = 4.5e12;
+    result->read_bandwidth_share = 0.7;
+  }
+  return record;
+}
+
+static void expect_line(const char *text, const char *name, double measured, double predicted) {
+  char line[160];
+  snprintf(line, sizeof line, "%8.1f %10.1f %9.2f", measured, predicted, measured / predicted);
+  const char *at = strstr(text, name);
+  if (!at || !strstr(text, line))
+    fail_msg("no '%s ... %s' in\n%s", line, name, text);
+}
+
+static void test_records(void **state) {
+  (void)state;
+  struct place_of_work work;
+  int status;
+  place_of_work_start(&work);
+  struct fixture *fixture = &work.fixture;
+  struct measurement_record *record = made_record(fixture);
+  assert_int_equal(measurement_write(record, work.path, &fixture->arena, &fixture->diagnostics), 0);
+  const char *text = printed(&fixture->arena, work.path, &status);
+  if (status)
+    fail_msg("%s", text);
+  const struct timing_step one =
+      step_of(workload_named("8B bf16, batch 1"), &timing_h200, TIMING_IMPLEMENTED);
+  const struct timing_step many =
+      step_of(workload_named("64, wgmma"), &timing_h200, TIMING_IMPLEMENTED);
+  expect_line(text, "llama-3.1-8b bf16, batch 1, context 512", 150, timing_step_us(&one) / 32);
+  expect_line(text, "llama-3.1-8b bf16, batch 64, context 512", 150, timing_step_us(&many) / 32);
+  record->device.name = "NVIDIA B200";
+  assert_int_equal(measurement_write(record, work.path, &fixture->arena, &fixture->diagnostics), 0);
+  expect_fragment(printed(&fixture->arena, work.path, &status), "nothing but H100 and H200");
+  assert_int_equal(status, 1);
+  place_of_work_end(&work);
+}
+
+// docs/gpu-model.md shows what the program prints.
+static void test_docs(void **state) {
+  struct fixture *fixture = *state;
+  struct arena *arena = &fixture->arena;
+  static const char *const shown[] = {"", " --points", " --with P1,P3,P6"};
+  const struct source *page = source_read("docs/gpu-model.md", arena, &fixture->diagnostics);
+  assert_non_null(page);
+  for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+    int status;
+    const char *text = printed(arena, shown[i], &status);
+    expect_fragment(page->text, arena_printf(arena, "$ " MODEL "%s\n%s```", shown[i], text));
+  }
+}
+
+static void test_calls(void **state) {
+  struct arena *arena = &((struct fixture *)*state)->arena;
+  int status;
+  const int fp8 = workload_named("fp8 KV, registers");
+  expect_fragment(printed(arena, "", &status),
+                  arena_printf(arena, " %.3f  ", share_of(fp8, TIMING_IMPLEMENTED)));
+  expect_fragment(printed(arena, "--points", &status),
+                  arena_printf(arena, "\n%.3f %.3f  ", share_of(fp8, TIMING_FIRST),
+                               share_of(fp8, TIMING_IMPLEMENTED)));
+  expect_fragment(printed(arena, "--with P2,streaming", &status), "barriers");
+  assert_int_equal(status, 0);
+  expect_fragment(printed(arena, "--with P10", &status), "POINT: P1 to P9");
+  assert_int_equal(status, 2);
+  printed(arena, "--point", &status);
+  assert_int_equal(status, 2);
+  expect_fragment(printed(arena, "none.json", &status), "none.json");
+  assert_int_equal(status, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_points),
+      cmocka_unit_test(test_implemented),
+      cmocka_unit_test(test_windows),
+      cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_records),
+      FIXTURE_TEST(test_docs),
+      FIXTURE_TEST(test_calls),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+// What PERTOKEN_GPU_TUNING may contain, and that plans follow it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/plan/planner.h"
+
+static const struct decode_request llama_8b = {
+    .shape = {.layers = 32,
+              .hidden = 4096,
+              .heads = 32,
+              .kv_heads = 8,
+              .head_dim = 128,
+              .ffn_hidden = 14336,
+              .vocab = 128256,
+              .norm_epsilon = 1e-5f,
+              .rope_theta = 5e5f},
+    .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    .batch = 1,
+    .context = 4096,
+    .seed = 1};
+
+static struct plan plan_of(int batch, const char *tuning) {
+  struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
+                            .warp = 32,
+                            .shared_bytes = 232448,
+                            .wgmma = true};
+  struct decode_request request = llama_8b;
+  struct plan plan;
+  const char *why = "";
+  char words[256] = "";
+  request.batch = batch;
+  if (!gpu_tuning_read(tuning, &h200.tuning, words, sizeof words) ||
+      gpu_plan_make(&request, 0, &h200, &plan, &why) != DECODE_OK)
+    fail_msg("%s: %s%s", tuning, words, why);
+  return plan;
+}
+
+static void test_read_and_written(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {NULL, ""},
+      {"", ""},
+      {"  ", ""},
+      {"vector_blocks=2", "vector_blocks=2"},
+      {" step=launches  vector_batch=1 ", "vector_batch=1 step=launches"},
+      {"attention_splits=128 matrix_splits=8", "matrix_splits=8 attention_splits=128"},
+      {"vector_blocks=2 vector_blocks=3", "vector_blocks=3"},
+      {"matrix=wgmma", "matrix=wgmma"},
+      {"carveout=driver vector_start=row vector_ahead=16",
+       "vector_ahead=16 vector_start=row carveout=driver"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct gpu_tuning tuning;
+    char words[256] = "", written[128];
+    if (!gpu_tuning_read(rows[i][0], &tuning, words, sizeof words))
+      fail_msg("%s: %s", rows[i][0], words);
+    gpu_tuning_write(&tuning, written, sizeof written);
+    assert_string_equal(written, rows[i][1]);
+  }
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"vector_block=2", "unknown choice 'vector_block=2'; known: vector_blocks, vector_batch"},
+      {"vector_blocks", "unknown choice 'vector_blocks'"},
+      {"=2", "unknown choice '=2'"},
+      {"vector_blocks=0", "unknown vector_blocks '0'; known: 1 to 4"},
+      {"vector_blocks=5", "'5'"},
+      {"vector_blocks=2x", "'2x'"},
+      {"vector_blocks=-1", "'-1'"},
+      {"step=1", "unknown step '1'; known: graph, launches"},
+      {"matrix=mma", "unknown matrix 'mma'; known: registers, wgmma"},
+      {"step=graph attention_splits=129", "'129'"},
+      {"step=99999999999999999999", "'99999999999999999999'"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct gpu_tuning tuning;
+    char words[256] = "";
+    assert_false(gpu_tuning_read(rows[i][0], &tuning, words, sizeof words));
+    if (!strstr(words, rows[i][1]))
+      fail_msg("%s: %s", rows[i][0], words);
+  }
+}
+
+static void test_plans_follow(void **state) {
+  (void)state;
+  const struct plan own = plan_of(1, "");
+  assert_true(own.vector);
+  assert_int_equal(plan_of(1, "vector_blocks=2").product[PRODUCT_HEAD].blocks,
+                   2 * own.product[PRODUCT_HEAD].blocks);
+  assert_true(plan_of(3, "").vector);
+  assert_false(plan_of(3, "vector_batch=2").vector);
+  assert_int_equal(plan_of(1, "vector_ahead=7").product[PRODUCT_DOWN].ahead, 7);
+  assert_int_equal(own.carveout, plan_of(1, "carveout=even").carveout);
+  assert_int_equal(plan_of(1, "carveout=shared").carveout, 100);
+  assert_int_equal(plan_of(1, "carveout=driver").carveout, 0);
+  assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
+  assert_int_equal(plan_of(64, "matrix_ahead=3").product[PRODUCT_WO].ahead, 3);
+  assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
+  assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
+  assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
+  assert_true(plan_of(4, "matrix=wgmma").vector);
+  assert_int_equal(plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].splits, 2);
+  // 4096 positions are 64 blocks.
+  assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
+}
+
+// All kernels of a step request the same amount of shared memory, and none needs more than that of
+// the 228 KB that a multiprocessor of sm_90 has, plus 1 KB per block.
+static void test_carveout_is_enough(void **state) {
+  (void)state;
+  static const struct {
+    int batch, carveout;
+    const char *tuning;
+  } cases[] = {{1, 72, ""},
+               {2, 72, ""},
+               {64, 72, ""},
+               {64, 100, "matrix=wgmma"},
+               {256, 100, "matrix=wgmma"},
+               {64, 0, "matrix=wgmma carveout=driver"},
+               {4, 72, "matrix=wgmma"}}; // vectors
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct plan plan = plan_of(cases[i].batch, cases[i].tuning);
+    size_t count = 0;
+    struct gpu_launch *launches = gpu_plan_step(&plan, NULL, &count, NULL);
+    assert_non_null(launches);
+    for (size_t k = 0; k < count; k++) {
+      assert_int_equal(launches[k].carveout, cases[i].carveout);
+      if (cases[i].carveout > 0 &&
+          100 * (launches[k].shared_bytes + 1024) > (size_t)cases[i].carveout * 228 * 1024)
+        fail_msg("%s: %zu bytes of %d %%", launches[k].kernel, launches[k].shared_bytes,
+                 cases[i].carveout);
+    }
+    free(launches);
+  }
+}
+
+// When the kernel after a vector product may start, and what else a step's launches request.
+static void test_launches_follow(void **state) {
+  (void)state;
+  static const struct {
+    const char *tuning;
+    int rows_before; // -1: all of them
+  } cases[] = {
+      {"", 0}, {"vector_start=late", 0}, {"vector_start=row", 16}, {"vector_start=early", -1}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct plan plan = plan_of(1, cases[i].tuning);
+    size_t count = 0, vectors = 0;
+    struct gpu_launch *launches = gpu_plan_step(&plan, NULL, &count, NULL);
+    for (size_t k = 0; k < count; k++) {
+      const struct product_arguments *a = launches[k].arguments;
+      assert_int_equal(launches[k].carveout, plan.carveout);
+      if (strncmp(launches[k].kernel, "vector", 6) != 0)
+        continue;
+      vectors++;
+      assert_in_range(a->ahead, 1, 16);
+      assert_int_equal(a->start_before, cases[i].rows_before < 0 ? a->rows : cases[i].rows_before);
+    }
+    assert_int_equal(vectors, 4 * 32 + 1);
+    free(launches);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_read_and_written), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_plans_follow),     cmocka_unit_test(test_carveout_is_enough),
+      cmocka_unit_test(test_launches_follow),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+// How a GPU's plan divides the work: vectors or tiles, slices, splits and stages, and a step in one
+// launch.
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/launches/persistent.h"
+#include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/units.h"
+#include "tests/support/planned.h"
+#include "tests/support/shapes.h"
+
+static void test_choices(void **state) {
+  (void)state;
+  static const struct {
+    const struct gpu_device *device;
+    const struct decode_shape *shape;
+    int batch;
+    bool vector;
+    int slice; // of the FFN's down with bf16 activations
+  } cases[] = {
+      {&planned_h200, &llama_8b, 1, true, 0},       {&planned_h200, &llama_8b, 4, true, 0},
+      {&planned_h200, &llama_8b, 5, false, 16},     {&planned_h200, &llama_70b, 2, true, 0},
+      {&planned_h200, &llama_70b, 4, true, 0}, // 229 KB of activations
+      {&planned_h200, &llama_70b, 64, false, 64},   {&planned_h200, &llama_70b, 256, false, 128},
+      {&planned_mi300x, &llama_8b, 2, true, 0},     {&planned_mi300x, &llama_8b, 4, false, 16},
+      {&planned_mi300x, &llama_70b, 64, false, 64},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        planned_request(cases[i].shape, &planned_types[0], cases[i].batch, 512);
+    const struct plan plan = planned(&request, cases[i].device);
+    if (plan.vector != cases[i].vector || plan.product[PRODUCT_DOWN].slice != cases[i].slice)
+      fail_msg("case %zu: vector %d, slice %d", i, plan.vector, plan.product[PRODUCT_DOWN].slice);
+  }
+}
+
+// Weights that must be converted leave the vector units less time: the arithmetic of the kernels'
+// own instructions, compared with what memory delivers meanwhile.
+static void test_vectors_by_type(void **state) {
+  (void)state;
+  for (size_t m = 0; m < PLANNED_TYPES; m++)
+    for (int batch = 1; batch <= 5; batch++) {
+      const struct decode_request request =
+          planned_request(&llama_8b, &planned_types[m], batch, 512);
+      const struct plan plan = planned(&request, &planned_h200);
+      assert_int_equal(plan.vector,
+                       !lies_in_units(planned_types[m].weights) &&
+                           batch <= (planned_types[m].weights == ELEMENT_E4M3 ? 2 : 4));
+    }
+}
+
+// Two blocks of attention with BF16 keys fit in a multiprocessor's registers, three with E4M3: the
+// number of splits makes the last round of them nearly full.
+static void test_attention_fills_rounds(void **state) {
+  (void)state;
+  for (size_t m = 0; m < PLANNED_TYPES; m++)
+    for (int batch = 16; batch <= 256; batch *= 2) {
+      const struct decode_request request =
+          planned_request(&llama_70b, &planned_types[m], batch, 4096);
+      const struct plan plan = planned(&request, &planned_h200);
+      const int room = 132 * (planned_types[m].kv == ELEMENT_E4M3 ? 3 : 2), rows = 8 * batch;
+      const int rounds = (rows * plan.attention_splits + room - 1) / room;
+      const int blocks = (64 + plan.attention_splits - 1) / plan.attention_splits;
+      if (rows * 64 * 10 < 9 * rounds * blocks * room)
+        fail_msg("mix %zu, batch %d: %d splits, %d rounds of %d blocks", m, batch,
+                 plan.attention_splits, rounds, blocks);
+    }
+}
+
+// The sums that splits write and read again count: if there are enough blocks, they are not split
+// just to fill the last round.
+static void test_splits_cost(void **state) {
+  (void)state;
+  for (size_t m = 0; m < PLANNED_TYPES; m++) {
+    const struct decode_request request = planned_request(&llama_70b, &planned_types[m], 64, 4096);
+    const struct plan plan = planned(&request, &planned_h200);
+    assert_int_equal(plan.product[PRODUCT_GATE_UP].blocks, 224);
+    assert_int_equal(plan.product[PRODUCT_GATE_UP].splits, 1);
+    assert_int_equal(plan.product[PRODUCT_DOWN].blocks, 32);
+    assert_in_range(plan.product[PRODUCT_DOWN].splits, 3, 4);
+  }
+}
+
+// MI300X's 64 KiB, of which kernels use 16 bytes themselves, hold the activations of 256 rows in
+// all mixes but one.
+static void test_slices_of_mi300x(void **state) {
+  (void)state;
+  static const struct {
+    // Bytes of an element, 0 for weights stored in units; of gate and up.
+    int weights, activations, batch_padded, chunk, slices;
+  } cases[] = {{2, 2, 16, 256, 1}, {2, 2, 32, 256, 1},  {2, 2, 64, 128, 1},  {2, 2, 128, 64, 1},
+               {2, 2, 256, 32, 1}, {1, 2, 16, 256, 1},  {1, 2, 32, 256, 1},  {1, 2, 64, 128, 1},
+               {1, 2, 128, 64, 1}, {1, 2, 256, 64, 2},  {1, 1, 16, 256, 1},  {1, 1, 32, 256, 1},
+               {1, 1, 64, 256, 1}, {1, 1, 128, 128, 1}, {1, 1, 256, 64, 1},  {0, 2, 16, 256, 1},
+               {0, 2, 32, 256, 1}, {0, 2, 64, 128, 1},  {0, 2, 128, 128, 2}, {0, 2, 256, 128, 4}};
+  for (int batch = 5; batch <= 256; batch++)
+    for (size_t m = 0; m < PLANNED_TYPES; m++) {
+      const struct decode_request request =
+          planned_request(&llama_70b, &planned_types[m], batch, 4096);
+      const struct plan plan = planned(&request, &planned_mi300x);
+      const struct plan_product *product = &plan.product[PRODUCT_GATE_UP];
+      const bool in_units = lies_in_units(planned_types[m].weights);
+      const int weights = in_units ? 0 : planned_types[m].weights == ELEMENT_BF16 ? 2 : 1;
+      const int activations = in_units || planned_types[m].activations == ELEMENT_BF16 ? 2 : 1;
+      size_t c = 0;
+      while (cases[c].weights != weights || cases[c].activations != activations ||
+             cases[c].batch_padded < batch)
+        c++;
+      for (int p = 0; p < PRODUCTS; p++)
+        assert_true(plan.product[p].shared_bytes + 16 <= 65536);
+      if (product->chunk != cases[c].chunk ||
+          product->slice * cases[c].slices != cases[c].batch_padded)
+        fail_msg("batch %d, mix %zu: slices of %d, chunks of %d", batch, m, product->slice,
+                 product->chunk);
+    }
+}
+
+// If the kernels support only one chunk length, it is used.
+static void test_chunk_of_h200(void **state) {
+  (void)state;
+  for (int batch = 5; batch <= 256; batch++)
+    for (size_t m = 0; m < PLANNED_TYPES; m++) {
+      const struct decode_request request =
+          planned_request(&llama_70b, &planned_types[m], batch, 4096);
+      const struct plan plan = planned(&request, &planned_h200);
+      for (int p = 0; p < PRODUCTS; p++)
+        assert_int_equal(plan.product[p].chunk, plan.product[p].rows > 0 ? MATRIX_CHUNK : 0);
+    }
+}
+
+// The largest batches, and how many stages ahead their weights are fetched.
+static void test_stages_of_wgmma(void **state) {
+  (void)state;
+  static const struct {
+    size_t mix;
+    int batch, columns, slice, stages;
+  } cases[] = {{0, 5, 16, 16, 6},     {0, 64, 64, 64, 5},   {0, 128, 128, 128, 4},
+               {0, 256, 128, 256, 4}, {1, 16, 16, 16, 6},   {1, 64, 64, 64, 4},
+               {1, 128, 64, 128, 4},  {1, 256, 64, 128, 4}, {3, 64, 64, 64, 5},
+               {3, 128, 64, 128, 6},  {3, 256, 64, 128, 6}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        planned_request(&llama_70b, &planned_types[cases[i].mix], cases[i].batch, 4096);
+    const struct plan plan = planned(&request, &planned_h200_wgmma);
+    const struct plan_product *down = &plan.product[PRODUCT_DOWN];
+    if (!down->wgmma || down->warp_columns != cases[i].columns || down->slice != cases[i].slice ||
+        down->stages != cases[i].stages)
+      fail_msg("case %zu: %d columns, slices of %d, %d stages", i, down->warp_columns, down->slice,
+               down->stages);
+  }
+}
+
+// No two blocks of a wgmma product share a multiprocessor: each takes more than half of its 228 KB
+// of shared memory, of which every block also has 1 KB (CUDA C++ Programming Guide, technical
+// specifications).
+static void test_wgmma_has_a_multiprocessor_to_itself(void **state) {
+  (void)state;
+  static const struct decode_shape *const shapes[] = {&tinyllama, &llama_8b, &llama_70b};
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+    for (size_t m = 0; m < PLANNED_TYPES; m++)
+      for (int batch = 5; batch <= 256; batch++) {
+        const struct decode_request request =
+            planned_request(shapes[s], &planned_types[m], batch, 512);
+        const struct plan plan = planned(&request, &planned_h200_wgmma);
+        for (int p = 0; p < PRODUCTS; p++)
+          if (plan.product[p].wgmma)
+            assert_in_range(2 * (plan.product[p].shared_bytes + 1024), 228 * 1024 + 1, SIZE_MAX);
+      }
+}
+
+// About as many blocks as the device holds, if there are few of them without splits.
+static void test_splits_fill_the_device(void **state) {
+  (void)state;
+  const struct decode_request request = planned_request(&llama_8b, &planned_types[0], 16, 4096);
+  const struct plan plan = planned(&request, &planned_h200);
+  const struct plan_product *qkv = &plan.product[PRODUCT_QKV]; // 24 blocks of 256 rows
+  assert_int_equal(qkv->blocks, 24);
+  assert_int_equal(qkv->splits, 8);
+  assert_int_equal(plan.product[PRODUCT_HEAD].splits, 1); // 501 blocks are enough
+  const struct decode_request one = planned_request(&llama_8b, &planned_types[0], 1, 4096);
+  const struct plan alone = planned(&one, &planned_h200);
+  assert_in_range(8 * alone.attention_splits, 132, 4 * 132);
+}
+
+// As many blocks as the device has units; each stage is as in a launch of its own.
+static void test_persistent(void **state) {
+  (void)state;
+  static const int kinds[] = {PERSISTENT_EMBED,          PERSISTENT_STORE_E4M3,
+                              PERSISTENT_ATTENTION_E4M3, PERSISTENT_ADD_E4M3,
+                              PERSISTENT_SWIGLU_E4M3,    PERSISTENT_ADD_E4M3};
+  static const char *const kernels[] = {"persistent_1", "persistent_2", "persistent_4",
+                                        "persistent_4"};
+  struct gpu_device device = planned_h200;
+  device.cooperative = true;
+  device.tuning.step = STEP_PERSISTENT;
+  for (int batch = 1; batch <= 4; batch++) {
+    const struct decode_request request = planned_request(&llama_8b, &planned_types[1], batch, 512);
+    const struct plan plan = planned(&request, &device);
+    const struct persistent_stage *stages = NULL;
+    size_t count = 0;
+    assert_true(plan.persistent);
+    struct gpu_launch *launch = gpu_plan_persistent(&plan, NULL, &stages, &count);
+    assert_non_null(launch);
+    assert_string_equal(launch->kernel, kernels[batch - 1]);
+    assert_true(launch->cooperative);
+    assert_true(launch->shared_bytes + PERSISTENT_SHARED <= device.shared_bytes);
+    assert_int_equal(launch->grid[0], 132);
+    assert_int_equal(count, 3 + 5 * llama_8b.layers);
+    assert_true(count * sizeof *stages <= plan.region[REGION_STAGES].layer_bytes);
+    for (size_t i = 0; i < count; i++) {
+      const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
+      assert_int_equal(stages[i].kind, i + 1 == count   ? PERSISTENT_SAMPLE
+                                       : i + 2 == count ? PERSISTENT_STORE_BF16
+                                                        : inside);
+      assert_in_range(stages[i].blocks, 1, batch * 132);
+      assert_int_equal(stages[i].blocks % (stages[i].grid[0] * stages[i].grid[1]), 0);
+    }
+    free(launch);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_vectors_by_type),
+      cmocka_unit_test(test_attention_fills_rounds),
+      cmocka_unit_test(test_splits_cost),
+      cmocka_unit_test(test_slices_of_mi300x),
+      cmocka_unit_test(test_chunk_of_h200),
+      cmocka_unit_test(test_stages_of_wgmma),
+      cmocka_unit_test(test_wgmma_has_a_multiprocessor_to_itself),
+      cmocka_unit_test(test_splits_fill_the_device),
+      cmocka_unit_test(test_persistent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,626 @@
+// The integer program behind `pertoken plan` compared with enumeration, written from docs/plan.md:
+// every number of lots of every action, and the best vertex of the shares in each period.
+#include "tests/support/fixture.h"
+
+#include "base/arena.h"
+#include "model/plan/challenge.h"
+#include "model/plan/fleet.h"
+#include "model/plan/programme.h"
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PERIODS = 3, WORKLOADS = 2, OPTIONS = 2, ACTIONS = 8, MAX_LOTS = 3, ROWS = 10, TIERS = 2 };
+enum { MAX_THERE = ACTIONS * MAX_LOTS + 1 };
+
+struct small_plan {
+  double demand[WORKLOADS][PERIODS];
+  double capacity[WORKLOADS * OPTIONS][PERIODS], extra[WORKLOADS * OPTIONS][PERIODS];
+  double standing[OPTIONS][PERIODS], entry[OPTIONS][PERIODS];
+  struct fleet_workload workloads[WORKLOADS];
+  struct fleet_option options[OPTIONS];
+  struct fleet_pair pairs[WORKLOADS * OPTIONS];
+  double discounts[OPTIONS][TIERS + 1];
+  struct fleet_action actions[ACTIONS * (TIERS + 1)];
+  size_t heads[ACTIONS], head_count; // the actions of tier 0
+  double shares[OPTIONS], budgets[PERIODS];
+  int years[PERIODS];
+  struct fleet_problem problem;
+};
+
+static double uniform(unsigned short *seed, double low, double high) {
+  return low + (high - low) * erand48(seed);
+}
+
+static bool chance(unsigned short *seed, double share) {
+  return erand48(seed) < share;
+}
+
+// Tiers begin at a whole number of lots, or within a lot.
+static void make_tiers(struct small_plan *plan, size_t o, unsigned short *seed) {
+  struct fleet_option *option = &plan->options[o];
+  double from = 0;
+  if (option->rented || !chance(seed, 0.45))
+    return;
+  option->tier_count = 1 + (int)(nrand48(seed) % TIERS);
+  option->tier_of_all = chance(seed, 0.5);
+  for (int k = 0; k < option->tier_count; k++) {
+    from += chance(seed, 0.5) ? 1 : uniform(seed, 0.3, 1.6);
+    option->tier_from[k] = from;
+    plan->discounts[o][k + 1] = plan->discounts[o][k] + uniform(seed, 0.02, 0.3);
+  }
+}
+
+// A lot at the price of its tier: upkeep and resale depend on the price paid.
+static struct fleet_action action_of(size_t o, int f, int l, int tier, const double *terms) {
+  const double price = terms[0], upkeep = terms[1], kept = terms[2], wacc = terms[3];
+  struct fleet_action action = {.option = o, .first = f, .last = l, .tier = tier};
+  action.outlay = price;
+  action.cost = price / pow(1 + wacc, f);
+  for (int t = f; t <= l; t++)
+    action.cost += upkeep * price / pow(1 + wacc, t + 1);
+  action.cost -= price * pow(kept, l + 1 - f) / pow(1 + wacc, l + 1);
+  return action;
+}
+
+static void make_actions(struct small_plan *plan, unsigned short *seed, double wacc) {
+  size_t count = 0;
+  for (size_t o = 0; o < OPTIONS; o++) {
+    const double price = uniform(seed, 20, 40), upkeep = uniform(seed, 0.03, 0.2);
+    const double decline = uniform(seed, 0, 0.2), kept = uniform(seed, 0, 0.6);
+    for (int f = 0; f < plan->problem.periods; f++)
+      for (int l = f; l < plan->problem.periods; l++) {
+        if (plan->options[o].rented ? l > f : l + 1 < plan->problem.periods && chance(seed, 0.5))
+          continue;
+        if (plan->head_count == ACTIONS)
+          return;
+        plan->heads[plan->head_count++] = count;
+        for (int k = 0; k <= plan->options[o].tier_count; k++) {
+          const double paid = price * pow(1 - decline, f) * (1 - plan->discounts[o][k]);
+          const double terms[] = {paid, upkeep, kept, wacc};
+          plan->actions[count] = action_of(o, f, l, k, terms);
+          if (plan->options[o].rented)
+            plan->actions[count] = (struct fleet_action){
+                .option = o, .first = f, .last = l, .cost = price / 2 / pow(1 + wacc, f + 1)};
+          plan->problem.action_count = ++count;
+        }
+      }
+  }
+}
+
+static void make(struct small_plan *plan, unsigned number) {
+  unsigned short seed[3] = {(unsigned short)number, 22, 1848};
+  const double wacc = chance(seed, 0.7) ? uniform(seed, 0.02, 0.2) : 0;
+  memset(plan, 0, sizeof *plan);
+  plan->problem = (struct fleet_problem){
+      .periods = 1 + (int)(nrand48(seed) % PERIODS),
+      .workloads = plan->workloads,
+      .workload_count = 1 + (size_t)nrand48(seed) % WORKLOADS,
+      .options = plan->options,
+      .option_count = OPTIONS,
+      .pairs = plan->pairs,
+      .actions = plan->actions,
+      .minimum_shares = plan->shares,
+      .vendor_count = OPTIONS,
+      .share_of_accelerators = chance(seed, 0.3),
+      .site_power = chance(seed, 0.25) ? uniform(seed, 2, 6) : INFINITY,
+      .budgets = plan->budgets,
+      .year_count = PERIODS,
+      .years = plan->years,
+      .capex_budget = chance(seed, 0.15) ? uniform(seed, 40, 160) : INFINITY};
+  for (size_t o = 0; o < OPTIONS; o++) {
+    const bool fixed = chance(seed, 0.4);
+    plan->options[o] = (struct fleet_option){
+        .lot = chance(seed, 0.3) ? 2 : 1,
+        .accelerators = chance(seed, 0.5) ? 4 : 8,
+        .stock = chance(seed, 0.3) ? (double)(1 + nrand48(seed) % 5) : INFINITY,
+        .power = uniform(seed, 0.5, 1.5),
+        .rented = o == 1 && chance(seed, 0.3),
+        .standing = plan->standing[o],
+        .entry = plan->entry[o],
+        .entry_outlay = fixed ? uniform(seed, 0, 10) : 0,
+        .vendor = (int)o};
+    make_tiers(plan, o, seed);
+    plan->shares[o] = chance(seed, 0.3) ? uniform(seed, 0.05, 0.45) : 0;
+    for (int t = 0; t < PERIODS && fixed; t++) {
+      plan->standing[o][t] = uniform(seed, 0, 6) / pow(1 + wacc, t + 1);
+      plan->entry[o][t] = plan->options[o].entry_outlay / pow(1 + wacc, t);
+    }
+  }
+  for (size_t w = 0; w < plan->problem.workload_count; w++) {
+    const double first = uniform(seed, 2, 8), growth = uniform(seed, 0.8, 1.5);
+    plan->workloads[w] = (struct fleet_workload){plan->demand[w], chance(seed, 0.2)};
+    for (int t = 0; t < PERIODS; t++)
+      plan->demand[w][t] = first * pow(growth, t);
+    for (size_t o = 0; o < OPTIONS; o++) {
+      const size_t i = w * OPTIONS + o;
+      const double capacity = chance(seed, 0.1) ? 0 : uniform(seed, 5, 12);
+      const int ready = chance(seed, 0.2) ? 1 : 0;
+      plan->pairs[i] = (struct fleet_pair){plan->capacity[i], plan->extra[i], 0};
+      for (int t = 0; t < PERIODS; t++) {
+        plan->capacity[i][t] = t < ready ? 0 : capacity;
+        plan->extra[i][t] = uniform(seed, 0, 3) / pow(1 + wacc, t + 1);
+      }
+    }
+  }
+  for (int t = 0; t < PERIODS; t++) {
+    plan->years[t] = t / 2;
+    plan->budgets[t] = chance(seed, 0.15) ? uniform(seed, 30, 150) : INFINITY;
+  }
+  make_actions(plan, seed, wacc);
+}
+
+// ---- the best shares of a period, for given nodes
+
+struct half_plane {
+  double a[WORKLOADS], b; // a x <= b
+};
+
+static void add_row(struct half_plane *rows, size_t *count, double a, double other, double b) {
+  rows[(*count)++] = (struct half_plane){{a, other}, b};
+}
+
+// x: the share of each workload on option 0. The rows include whether there are any nodes at all.
+static size_t rows_of(const struct small_plan *plan, int t, const double *nodes,
+                      struct half_plane *rows) {
+  const size_t workloads = plan->problem.workload_count;
+  double busy[OPTIONS][WORKLOADS] = {{0}}, all = 0, tokens[WORKLOADS] = {0};
+  size_t count = 0;
+  for (size_t w = 0; w < workloads; w++) {
+    tokens[w] = plan->demand[w][t];
+    all += tokens[w];
+    for (size_t o = 0; o < OPTIONS; o++) {
+      const double capacity = plan->capacity[w * OPTIONS + o][t];
+      busy[o][w] = capacity > 0 ? tokens[w] / capacity : 0; // excluded by cost_at
+    }
+  }
+  for (size_t w = 0; w < WORKLOADS; w++) {
+    add_row(rows, &count, w == 0, w == 1, w < workloads ? 1 : 0);
+    add_row(rows, &count, -(double)(w == 0), -(double)(w == 1), 0);
+  }
+  add_row(rows, &count, busy[0][0], busy[0][1], nodes[0]);
+  add_row(rows, &count, -busy[1][0], -busy[1][1], nodes[1] - busy[1][0] - busy[1][1]);
+  if (plan->problem.share_of_accelerators)
+    return count;
+  add_row(rows, &count, -tokens[0], -tokens[1], -plan->shares[0] * all);
+  add_row(rows, &count, tokens[0], tokens[1], (1 - plan->shares[1]) * all);
+  return count;
+}
+
+static double cost_at(const struct small_plan *plan, int t, const double *x,
+                      const struct half_plane *rows, size_t count) {
+  double cost = 0;
+  for (size_t i = 0; i < count; i++)
+    if (rows[i].a[0] * x[0] + rows[i].a[1] * x[1] > rows[i].b + 1e-7)
+      return INFINITY;
+  for (size_t w = 0; w < plan->problem.workload_count; w++)
+    for (size_t o = 0; o < OPTIONS; o++) {
+      const double share = o ? 1 - x[w] : x[w], capacity = plan->capacity[w * OPTIONS + o][t];
+      if (plan->workloads[w].whole && fabs(share - round(share)) > 1e-9)
+        return INFINITY;
+      if (share > 1e-9)
+        cost += capacity > 0
+                    ? plan->extra[w * OPTIONS + o][t] * share * plan->demand[w][t] / capacity
+                    : INFINITY;
+    }
+  return cost;
+}
+
+// The minimum over the vertices: points at which two rows hold with equality.
+static double best_vertex(const struct small_plan *plan, int t, const struct half_plane *rows,
+                          size_t count) {
+  double best = INFINITY;
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < i; j++) {
+      const double d = rows[i].a[0] * rows[j].a[1] - rows[i].a[1] * rows[j].a[0];
+      if (fabs(d) < 1e-12)
+        continue;
+      const double x[2] = {(rows[i].b * rows[j].a[1] - rows[i].a[1] * rows[j].b) / d,
+                           (rows[i].a[0] * rows[j].b - rows[i].b * rows[j].a[0]) / d};
+      best = fmin(best, cost_at(plan, t, x, rows, count));
+    }
+  return best;
+}
+
+// A workload that is not split is on either option: all placings.
+static double best_shares(const struct small_plan *plan, int t, const double *nodes) {
+  double best = INFINITY;
+  for (int place = 0; place < 4; place++) {
+    struct half_plane rows[ROWS + 4];
+    size_t count = rows_of(plan, t, nodes, rows);
+    for (size_t w = 0; w < WORKLOADS; w++) {
+      const double at = place >> w & 1;
+      if (!plan->workloads[w].whole)
+        continue;
+      add_row(rows, &count, w == 0, w == 1, at);
+      add_row(rows, &count, -(double)(w == 0), -(double)(w == 1), -at);
+    }
+    best = fmin(best, best_vertex(plan, t, rows, count));
+  }
+  return best;
+}
+
+// ---- every number of lots
+
+struct counting {
+  const struct small_plan *plan;
+  int lots[ACTIONS];                           // of the actions of each head
+  double known[PERIODS][MAX_THERE][MAX_THERE]; // NAN: not yet computed
+  double best;
+};
+
+static double shares_at(struct counting *counting, int t, const int *there) {
+  const struct small_plan *plan = counting->plan;
+  double *known = &counting->known[t][there[0]][there[1]];
+  const double nodes[] = {there[0] * plan->options[0].lot, there[1] * plan->options[1].lot};
+  if (isnan(*known))
+    *known = best_shares(plan, t, nodes);
+  return *known;
+}
+
+static bool accelerators_are_shared(const struct small_plan *plan, const int *there) {
+  double amounts[OPTIONS], all = 0;
+  for (size_t o = 0; o < OPTIONS; o++)
+    all += amounts[o] = there[o] * plan->options[o].lot * plan->options[o].accelerators;
+  for (size_t o = 0; o < OPTIONS && plan->problem.share_of_accelerators; o++)
+    if (amounts[o] < plan->shares[o] * all - 1e-7)
+      return false;
+  return true;
+}
+
+static double cost_of_period(struct counting *counting, int t, bool *had, double *spent) {
+  const struct small_plan *plan = counting->plan;
+  int there[OPTIONS] = {0};
+  double cost = 0, power = 0;
+  for (size_t h = 0; h < plan->head_count; h++) {
+    const struct fleet_action *action = &plan->actions[plan->heads[h]];
+    there[action->option] += action->first <= t && t <= action->last ? counting->lots[h] : 0;
+  }
+  for (size_t o = 0; o < OPTIONS; o++) {
+    const double nodes = there[o] * plan->options[o].lot;
+    power += nodes * plan->options[o].power;
+    if (plan->options[o].rented && nodes > plan->options[o].stock)
+      return INFINITY;
+    if (!there[o])
+      continue;
+    cost += plan->standing[o][t] + (had[o] ? 0 : plan->entry[o][t]);
+    spent[plan->years[t]] += had[o] ? 0 : plan->options[o].entry_outlay;
+    had[o] = true;
+  }
+  if (power > plan->problem.site_power || !accelerators_are_shared(plan, there))
+    return INFINITY;
+  return cost + shares_at(counting, t, there);
+}
+
+// The tier of a position in an order: of the whole order, or of the accelerators beyond a number.
+static int tier_at(const struct fleet_option *option, double place) {
+  int tier = 0;
+  while (tier < option->tier_count && place >= option->tier_from[tier] - 1e-9)
+    tier++;
+  return tier;
+}
+
+// The parts of the lot that ends at position `end` of an order, at the prices of their positions.
+static double lot_before(const struct small_plan *plan, const struct fleet_action *head, double end,
+                         double order, bool outlay) {
+  const struct fleet_option *option = &plan->options[head->option];
+  const int whole = tier_at(option, order);
+  double sum = 0, begin = end - 1;
+  while (begin < end - 1e-9) {
+    const int k = option->tier_of_all ? whole : tier_at(option, begin);
+    const bool ends = option->tier_of_all || k == option->tier_count;
+    const double next = ends ? end : fmin(end, option->tier_from[k]);
+    sum += (next - begin) * (outlay ? head[k].outlay : head[k].cost);
+    begin = next;
+  }
+  return sum;
+}
+
+// The lots of an order in their positions: first those for which a discount is worth least.
+static double order_sum(const struct counting *counting, size_t o, int f, bool outlay) {
+  const struct small_plan *plan = counting->plan;
+  const int tiers = plan->options[o].tier_count;
+  int left[ACTIONS] = {0};
+  double order = 0, sum = 0;
+  for (size_t h = 0; h < plan->head_count; h++) {
+    const struct fleet_action *head = &plan->actions[plan->heads[h]];
+    left[h] = head->option == o && head->first == f ? counting->lots[h] : 0;
+    order += left[h];
+  }
+  for (int place = 1; place <= (int)order; place++) {
+    const struct fleet_action *best = NULL;
+    size_t next = 0;
+    for (size_t h = 0; h < plan->head_count; h++) {
+      const struct fleet_action *head = &plan->actions[plan->heads[h]];
+      if (!left[h] || (best && head->cost - head[tiers].cost >= best->cost - best[tiers].cost))
+        continue;
+      next = h;
+      best = head;
+    }
+    assert_non_null(best);
+    left[next]--;
+    sum += lot_before(plan, &plan->actions[plan->heads[next]], place, order, outlay);
+  }
+  return sum;
+}
+
+static double cost_of_lots(struct counting *counting) {
+  const struct small_plan *plan = counting->plan;
+  double cost = 0, spent[PERIODS] = {0}, bought[OPTIONS] = {0}, all = 0;
+  bool had[OPTIONS] = {false};
+  for (size_t h = 0; h < plan->head_count; h++) {
+    const struct fleet_action *action = &plan->actions[plan->heads[h]];
+    bought[action->option] += counting->lots[h] * plan->options[action->option].lot;
+    if (plan->options[action->option].tier_count)
+      continue;
+    cost += counting->lots[h] * action->cost;
+    spent[plan->years[action->first]] += counting->lots[h] * action->outlay;
+  }
+  for (size_t o = 0; o < OPTIONS; o++)
+    for (int f = 0; f < plan->problem.periods && plan->options[o].tier_count; f++) {
+      cost += order_sum(counting, o, f, false);
+      spent[plan->years[f]] += order_sum(counting, o, f, true);
+    }
+  for (size_t o = 0; o < OPTIONS; o++)
+    if (!plan->options[o].rented && bought[o] > plan->options[o].stock)
+      return INFINITY;
+  for (int t = 0; t < plan->problem.periods && cost < counting->best; t++)
+    cost += cost_of_period(counting, t, had, spent);
+  for (int year = 0; year < PERIODS; year++) {
+    all += spent[year];
+    if (spent[year] > plan->budgets[year])
+      return INFINITY;
+  }
+  return all > plan->problem.capex_budget ? INFINITY : cost;
+}
+
+static void count_from(struct counting *counting, size_t action) {
+  if (action == counting->plan->head_count) {
+    counting->best = fmin(counting->best, cost_of_lots(counting));
+    return;
+  }
+  for (int lots = 0; lots <= MAX_LOTS; lots++) {
+    counting->lots[action] = lots;
+    count_from(counting, action + 1);
+  }
+  counting->lots[action] = 0;
+}
+
+static double enumerate(const struct small_plan *plan) {
+  struct counting *counting = calloc(1, sizeof *counting);
+  counting->plan = plan;
+  counting->best = INFINITY;
+  for (int t = 0; t < PERIODS; t++)
+    for (size_t i = 0; i < MAX_THERE; i++)
+      for (size_t j = 0; j < MAX_THERE; j++)
+        counting->known[t][i][j] = NAN;
+  count_from(counting, 0);
+  const double best = counting->best;
+  free(counting);
+  return best;
+}
+
+// If the best fleet has more lots of an action than are enumerated, enumeration cannot judge.
+static bool is_countable(const struct small_plan *plan, const struct fleet *fleet) {
+  for (size_t h = 0; h < plan->head_count; h++)
+    if (fleet_lots_of_tiers(&plan->problem, fleet, plan->heads[h]) > MAX_LOTS)
+      return false;
+  return true;
+}
+
+static bool has_discount(const struct small_plan *plan, const struct fleet *fleet) {
+  for (size_t a = 0; a < plan->problem.action_count; a++)
+    if (plan->actions[a].tier && fleet->lots[a] > 0)
+      return true;
+  return false;
+}
+
+static void test_equals_enumeration(void **state) {
+  const unsigned plans = 500;
+  unsigned judged = 0, infeasible = 0, discounted = 0;
+  (void)state;
+  if (!programme_available())
+    skip();
+  for (unsigned number = 0; judged < plans; number++) {
+    struct arena arena = {NULL};
+    struct small_plan plan;
+    make(&plan, number);
+    const struct programme_result result = challenge_prove(&plan.problem, NULL, 60, &arena);
+    if (result.status != PROGRAMME_INFEASIBLE && is_countable(&plan, &result.fleet)) {
+      const double best = enumerate(&plan);
+      if (result.status != PROGRAMME_OPTIMAL || fabs(result.fleet.cost - best) > 1e-6 * fabs(best))
+        fail_msg("plan %u: status %d, %.9g, but enumeration finds %.9g", number, result.status,
+                 result.fleet.cost, best);
+      assert_null(fleet_broken(&plan.problem, &result.fleet));
+      discounted += has_discount(&plan, &result.fleet);
+      judged++;
+    } else if (result.status == PROGRAMME_INFEASIBLE) {
+      const double best = enumerate(&plan);
+      if (isfinite(best))
+        fail_msg("plan %u: infeasible, but enumeration finds %.9g", number, best);
+      judged++;
+      infeasible++;
+    }
+    arena_free(&arena);
+  }
+  print_message("%u plans, %u of them without an answer, %u with a volume discount\n", judged,
+                infeasible, discounted);
+  assert_true(infeasible < plans / 2 && discounted > plans / 10);
+}
+
+// ---- a fleet that is not the cheapest
+
+// One lot more than needed.
+static bool add_lot(const struct fleet_problem *problem, struct fleet *fleet) {
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (fleet->lots[a] > 0 && !fleet_tiers(problem, a)) {
+      fleet->lots[a]++;
+      return true;
+    }
+  return false;
+}
+
+// One lot at another time, or for longer, at a higher cost.
+static bool move_lot(const struct fleet_problem *problem, struct fleet *fleet) {
+  for (size_t a = 0; a < problem->action_count; a++)
+    for (size_t b = 0; b < problem->action_count; b++) {
+      const struct fleet_action *from = &problem->actions[a], *to = &problem->actions[b];
+      struct arena arena = {NULL};
+      struct fleet moved = fleet_copy(problem, fleet, &arena);
+      bool is_kept = fleet->lots[a] > 0 && from->option == to->option && to->cost > from->cost &&
+                     !fleet_tiers(problem, a);
+      moved.lots[a]--;
+      moved.lots[b]++;
+      is_kept = is_kept && !fleet_broken(problem, &moved);
+      arena_free(&arena);
+      if (!is_kept)
+        continue;
+      fleet->lots[a]--;
+      fleet->lots[b]++;
+      return true;
+    }
+  return false;
+}
+
+// The best fleet without the only option that the best fleet has.
+static bool leave_out(const struct fleet_problem *problem, struct fleet *fleet,
+                      struct arena *arena) {
+  bool has[OPTIONS] = {false};
+  for (size_t o = 0; o < OPTIONS; o++)
+    for (int t = 0; t < problem->periods; t++)
+      has[o] |= fleet_has(problem, fleet, o, t);
+  if (has[0] == has[1])
+    return false;
+  const struct fleet_problem other = challenge_without(problem, has[0] ? 0 : 1, arena);
+  const struct programme_limits limits = {.time_s = 60, .cost = INFINITY};
+  const struct programme_result result = programme_solve(&other, limits, arena);
+  *fleet = result.fleet;
+  return programme_has_fleet(&result);
+}
+
+static void test_challenges(void **state) {
+  enum { KINDS = 3, EACH = 12 };
+  unsigned worsened[KINDS] = {0};
+  (void)state;
+  if (!programme_available())
+    skip();
+  for (unsigned number = 0; worsened[0] < EACH || worsened[1] < EACH || worsened[2] < EACH;
+       number++) {
+    struct arena arena = {NULL};
+    struct small_plan plan;
+    make(&plan, number);
+    assert_true(number < 1000);
+    const struct programme_result best = challenge_prove(&plan.problem, NULL, 60, &arena);
+    const unsigned kind = number % KINDS;
+    struct programme_result worse = best;
+    if (best.status == PROGRAMME_OPTIMAL) {
+      struct fleet fleet = fleet_copy(&plan.problem, &best.fleet, &arena);
+      const bool made = kind == 0   ? add_lot(&plan.problem, &fleet)
+                        : kind == 1 ? move_lot(&plan.problem, &fleet)
+                                    : leave_out(&plan.problem, &fleet, &arena);
+      fleet_sum(&plan.problem, &fleet);
+      worse.fleet = fleet;
+      worse.bound = fleet.cost;
+      const bool is_worse =
+          made && !fleet_broken(&plan.problem, &fleet) && fleet.cost > best.fleet.cost * (1 + 1e-4);
+      challenge_hold(&plan.problem, &worse, 60, &arena);
+      if (is_worse &&
+          (worse.status != PROGRAMME_UNPROVEN || worse.fleet.cost > best.fleet.cost * (1 + 1e-6)))
+        fail_msg("plan %u, kind %u: %.9g passes for the least, which is %.9g", number, kind,
+                 worse.fleet.cost, best.fleet.cost);
+      worsened[kind] += is_worse;
+    }
+    arena_free(&arena);
+  }
+}
+
+// A plan known beforehand is kept unless something costs less.
+static void test_known(void **state) {
+  struct arena arena = {NULL};
+  struct small_plan plan;
+  unsigned number = 0;
+  (void)state;
+  if (!programme_available())
+    skip();
+  struct programme_result best = {.status = PROGRAMME_FAILED};
+  for (; best.status != PROGRAMME_OPTIMAL; number++) {
+    make(&plan, number);
+    best = challenge_prove(&plan.problem, NULL, 60, &arena);
+  }
+  const struct programme_result again = challenge_prove(&plan.problem, &best.fleet, 60, &arena);
+  assert_int_equal(again.status, PROGRAMME_OPTIMAL);
+  assert_true(fabs(again.fleet.cost - best.fleet.cost) <= 1e-9 * best.fleet.cost);
+  const struct programme_result late = challenge_prove(&plan.problem, &best.fleet, 0, &arena);
+  assert_true(programme_has_fleet(&late));
+  assert_true(fabs(late.fleet.cost - best.fleet.cost) <= 1e-9 * best.fleet.cost);
+  arena_free(&arena);
+}
+
+// ---- replicas over several nodes
+
+// One option, rented by the period: two workloads share replicas of three nodes, a third has its
+// own of two, a fourth uses parts of nodes.
+static void test_replicas(void **state) {
+  enum { TIMES = 2, LOADS = 4 };
+  static const int spans[LOADS] = {3, 3, 2, 0};
+  static const double price = 7;
+  (void)state;
+  if (!programme_available())
+    skip();
+  for (unsigned number = 0; number < 60; number++) {
+    unsigned short seed[3] = {(unsigned short)number, 3, 2};
+    double demand[LOADS][TIMES], ones[TIMES] = {1, 1}, zeros[TIMES] = {0}, wanted = 0;
+    struct fleet_workload workloads[LOADS];
+    struct fleet_pair pairs[LOADS];
+    struct fleet_action actions[TIMES];
+    struct fleet_option option = {.lot = 1,
+                                  .accelerators = 8,
+                                  .stock = INFINITY,
+                                  .rented = true,
+                                  .standing = zeros,
+                                  .entry = zeros};
+    double shares[1] = {0}, budgets[1] = {INFINITY};
+    const int years[TIMES] = {0, 0};
+    for (int w = 0; w < LOADS; w++) {
+      workloads[w] = (struct fleet_workload){demand[w], false};
+      pairs[w] = (struct fleet_pair){ones, zeros, spans[w]};
+      for (int t = 0; t < TIMES; t++)
+        demand[w][t] = uniform(seed, 0.2, 8);
+    }
+    for (int t = 0; t < TIMES; t++) {
+      actions[t] = (struct fleet_action){.first = t, .last = t, .cost = price};
+      wanted += price * ceil(3 * ceil((demand[0][t] + demand[1][t]) / 3) +
+                             2 * ceil(demand[2][t] / 2) + demand[3][t]);
+    }
+    const struct fleet_problem problem = {.periods = TIMES,
+                                          .workloads = workloads,
+                                          .workload_count = LOADS,
+                                          .options = &option,
+                                          .option_count = 1,
+                                          .pairs = pairs,
+                                          .actions = actions,
+                                          .action_count = TIMES,
+                                          .minimum_shares = shares,
+                                          .vendor_count = 1,
+                                          .site_power = INFINITY,
+                                          .budgets = budgets,
+                                          .year_count = 1,
+                                          .years = years,
+                                          .capex_budget = INFINITY};
+    struct arena arena = {NULL};
+    const struct programme_result result = challenge_prove(&problem, NULL, 60, &arena);
+    assert_int_equal(result.status, PROGRAMME_OPTIMAL);
+    assert_true(fabs(result.fleet.cost - wanted) <= 1e-9 * wanted);
+    arena_free(&arena);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equals_enumeration),
+                                     cmocka_unit_test(test_challenges),
+                                     cmocka_unit_test(test_known), cmocka_unit_test(test_replicas)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+#include "tests/support/gpu_timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/planner.h"
+#include "tests/support/gpu_timing_stage.h"
+#include "tests/support/shapes.h"
+
+const struct timing_machine timing_h200 = {.read = 4.5e6,
+                                           .l2 = 6.0e6,
+                                           .port = 64,
+                                           .clock = 1980,
+                                           .latency_us = 1.0,
+                                           .trip_us = 0.2,
+                                           .release_us = 1.5,
+                                           .arrive_us = 0.5,
+                                           .start_us = 0.3,
+                                           .cached = 3000.0 / 3180,
+                                           .matrix = 620e6 / 2 / 132,
+                                           .wgmma = 989e6 / 2 / 132,
+                                           .conversions = 16,
+                                           .ring_bytes = 192 * 1024};
+
+const struct gpu_device timing_device = {
+    .described = {.name = "H200", .units = 132, .cache_bytes = UINT64_C(60) << 20},
+    .architecture = "sm_90",
+    .warp = 32,
+    .shared_bytes = 232448,
+    .overlap = true,
+    .wgmma = true,
+    .cooperative = true};
+
+#define BF16_TYPES                                                                                 \
+  { ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
+#define FP8_TYPES                                                                                  \
+  { ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
+#define FP8_KV_TYPES                                                                               \
+  { ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
+
+const struct timing_workload timing_workloads[TIMING_WORKLOADS] = {
+    {"8B bf16, batch 1", &llama_8b, BF16_TYPES, 1, 512, MATRIX_REGISTERS, false},
+    {"8B fp8 weights, batch 1", &llama_8b, FP8_TYPES, 1, 512, MATRIX_REGISTERS, false},
+    {"Llama-2-70B fp8, batch 1", &llama_70b, FP8_TYPES, 1, 512, MATRIX_REGISTERS, false},
+    {"Llama-2-70B fp8, batch 64, context 4096, fp8 KV, registers", &llama_70b, FP8_KV_TYPES, 64,
+     4096, MATRIX_REGISTERS, false},
+    {"Llama-2-70B fp8, batch 64, context 4096, fp8 KV, wgmma", &llama_70b, FP8_KV_TYPES, 64, 4096,
+     MATRIX_WGMMA, false},
+    {"attention alone, batch 64, context 4096, GQA 8, bf16 KV", &llama_70b, FP8_TYPES, 64, 4096,
+     MATRIX_REGISTERS, true},
+    {"attention alone, batch 64, context 4096, GQA 8, fp8 KV", &llama_70b, FP8_KV_TYPES, 64, 4096,
+     MATRIX_REGISTERS, true},
+    {"8B bf16, batch 64, registers", &llama_8b, BF16_TYPES, 64, 512, MATRIX_REGISTERS, false},
+    {"8B bf16, batch 64, wgmma", &llama_8b, BF16_TYPES, 64, 512, MATRIX_WGMMA, false},
+};
+
+const char *const timing_terms[TIMING_TERMS] = {
+    [TIMING_MEMORY] = "memory",         [TIMING_IN_FLIGHT] = "bytes in flight",
+    [TIMING_ISSUE] = "issue slots",     [TIMING_CONVERSION] = "conversion",
+    [TIMING_MATRIX] = "matrix unit",    [TIMING_L2] = "L2",
+    [TIMING_CACHE] = "scattered cache", [TIMING_TILES] = "tiles over multiprocessors",
+    [TIMING_DRAIN] = "window drain",    [TIMING_TAIL] = "tails",
+    [TIMING_RELEASE] = "launches",      [TIMING_ROUNDING] = "norm and rounding",
+    [TIMING_QUERIES] = "queries",       [TIMING_MERGE] = "merges",
+    [TIMING_BARRIER] = "barriers",
+};
+
+const char *const timing_points[TIMING_POINTS] = {"P1", "P2", "P2m", "P3", "P4",       "P5",
+                                                  "P6", "P7", "P8",  "P9", "streaming"};
+
+static const char *unknown(const struct plan *plan) {
+  const struct decode_types *types = &plan->request.types;
+  const bool plain = (types->weights == ELEMENT_BF16 || types->weights == ELEMENT_E4M3) &&
+                     (types->head == ELEMENT_BF16 || types->head == ELEMENT_E4M3);
+  if (strncmp(plan->device.architecture, "sm_", 3) != 0)
+    return "no kernels but NVIDIA's are modelled";
+  if (!plain)
+    return "no weights but bf16 and fp8 are modelled";
+  if (plan->experts.layers > 0)
+    return "no experts are modelled";
+  if (gpu_plan_is_latent(plan) || plan->request.shape.window > 0)
+    return "no attention but a Llama's is modelled";
+  if (plan->ranks > 1)
+    return "no exchange between GPUs is modelled";
+  if (plan->device.tuning.step == STEP_PERSISTENT)
+    return "no step=persistent is modelled";
+  for (int p = 0; p < PRODUCTS; p++)
+    if (plan->product[p].rows > 0 && !plan->product[p].vector &&
+        plan->product[p].slice < plan->request.batch)
+      return "no batches that read the weights more than once are modelled";
+  return NULL;
+}
+
+// ---- stages one after the other
+
+static double sum_of(const double (*terms)[TIMING_TERMS]) {
+  double sum = 0;
+  for (int t = 0; t < TIMING_TERMS; t++)
+    sum += (*terms)[t];
+  return sum;
+}
+
+// Bytes requested in advance reduce all terms of the gap proportionally. `open` is what the
+// preceding stages left over.
+static void add_stage(const struct timing_machine *machine, const struct timing_stage *stage,
+                      double (*open)[TIMING_TERMS], struct timing *out) {
+  double gap = 0;
+  for (int t = 0; t < TIMING_TERMS; t++)
+    gap += (*open)[t] + stage->gap[t];
+  const double left = gap > 0 ? fmax(0, gap - stage->asked_us) / gap : 0;
+  for (int t = 0; t < TIMING_TERMS; t++) {
+    const double idle = ((*open)[t] + stage->gap[t]) * left;
+    out->term[t] += stage->slower[t] + (stage->passes_on ? 0 : idle);
+    (*open)[t] = stage->tail[t] + (stage->passes_on ? idle : 0);
+  }
+  out->term[TIMING_MEMORY] += stage->bytes / machine->read;
+}
+
+// ---- the streaming step. All in us of memory time: the ring holds `ring` of them.
+
+struct streaming {
+  double ring, held; // present and not yet used
+  double us;
+};
+
+// While the consumers wait for each other and for their inputs, the producer fills the ring; then
+// they use its contents, as fast as they can, and whatever follows.
+static void stream_stage(const struct timing_context *context, const struct timing_stage *stage,
+                         struct streaming *s, struct timing *out) {
+  const struct timing_machine *machine = context->machine;
+  const double waited = stage->finish_us + machine->arrive_us + machine->trip_us +
+                        stage->gap[TIMING_ROUNDING] + stage->gap[TIMING_QUERIES];
+  const double flowing = fmin(waited, s->ring - s->held), bytes = stage->bytes / machine->read;
+  s->held += flowing;
+  const double using = fmax(stage->use_us, fmax(0, bytes - s->held));
+  const double room = s->ring - s->held + bytes;
+  s->held = fmin(s->held + using, s->held + room) - bytes;
+  s->us += waited + using;
+  out->term[TIMING_MEMORY] += bytes;
+  out->us += waited + using;
+}
+
+static bool streams(const struct timing_context *context) {
+  return context->points & TIMING_STREAMING && context->plan->vector;
+}
+
+// ---- a layer's launches, those of the second if there is one
+
+struct launched {
+  struct gpu_launch *launches;
+  const char *const *what;
+  size_t count;
+};
+
+// The name without its layer; NULL: of another layer, or of any if `layer` is -1.
+static const char *stage_in(const char *what, int layer) {
+  char *end;
+  if (strncmp(what, "layer ", 6) != 0)
+    return layer < 0 ? what : NULL;
+  return strtol(what + 6, &end, 10) == layer ? end + 1 : NULL;
+}
+
+static struct timing_stage stage_at(struct timing_context *context, const struct launched *all,
+                                    size_t i, int layer) {
+  const char *stage = stage_in(all->what[i], layer);
+  if (strcmp(stage, "round") == 0)
+    stage = stage_in(all->what[i + 1], layer);
+  context->before = i > 0 ? (int)(all->launches[i - 1].grid[0]) : 0;
+  return timing_stage_of(context, &all->launches[i], stage);
+}
+
+static void add_launches(struct timing_context *context, const struct launched *all, int layer,
+                         double (*open)[TIMING_TERMS], struct streaming *streaming,
+                         struct timing *out) {
+  for (size_t i = 0; i < all->count; i++) {
+    if (!stage_in(all->what[i], layer))
+      continue;
+    const struct timing_stage stage = stage_at(context, all, i, layer);
+    if (streams(context))
+      stream_stage(context, &stage, streaming, out);
+    else
+      add_stage(context->machine, &stage, open, out);
+  }
+  if (!streams(context))
+    out->us = sum_of((const double(*)[TIMING_TERMS]) & out->term);
+  else
+    out->term[TIMING_BARRIER] = out->us - out->term[TIMING_MEMORY];
+}
+
+static struct timing attention_alone(struct timing_context *context, const struct launched *all,
+                                     int layer) {
+  struct timing out = {0};
+  for (size_t i = 0; i < all->count; i++) {
+    const char *stage = stage_in(all->what[i], layer);
+    if (!stage || strcmp(stage, "attention") != 0)
+      continue;
+    struct timing_stage alone = stage_at(context, all, i, layer);
+    double open[TIMING_TERMS] = {0};
+    alone.passes_on = false;
+    add_stage(context->machine, &alone, &open, &out);
+    for (int t = 0; t < TIMING_TERMS; t++)
+      out.term[t] += open[t];
+  }
+  out.us = sum_of((const double(*)[TIMING_TERMS]) & out.term);
+  return out;
+}
+
+static bool add_up(const struct plan *plan, const struct timing_machine *machine, unsigned points,
+                   struct timing_step *out) {
+  struct timing_context context = {.plan = plan, .machine = machine, .points = points};
+  struct launched all = {.count = 0};
+  const int layer = plan->request.shape.layers > 1 ? 1 : 0;
+  double open[TIMING_TERMS] = {0};
+  // Bytes in flight take room from the start.
+  struct streaming streaming = {
+      .ring =
+          machine->ring_bytes * plan->device.described.units / machine->read - machine->latency_us};
+  all.launches = gpu_plan_step(plan, NULL, &all.count, &all.what);
+  if (!all.launches)
+    return false;
+  *out = (struct timing_step){.layers = plan->request.shape.layers};
+  for (int round = 0; round < 2; round++) { // until it is known what a layer leaves to the next
+    out->layer = (struct timing){0};
+    add_launches(&context, &all, layer, &open, &streaming, &out->layer);
+  }
+  add_launches(&context, &all, -1, &open, &streaming, &out->rest);
+  out->attention = attention_alone(&context, &all, layer);
+  free(all.launches);
+  return true;
+}
+
+const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
+                      const struct timing_machine *machine, unsigned points,
+                      struct timing_step *out) {
+  struct plan plan;
+  const char *why;
+  if (gpu_plan_make(request, 0, device, &plan, &why) != DECODE_OK)
+    return why;
+  why = unknown(&plan);
+  return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";
+}
+
+const char *timing_of_workload(const struct timing_workload *workload,
+                               const struct timing_machine *machine, unsigned points,
+                               struct timing_step *out) {
+  const struct decode_request request = {.shape = *workload->shape,
+                                         .types = workload->types,
+                                         .batch = workload->batch,
+                                         .context = workload->context};
+  struct gpu_device device = timing_device;
+  device.tuning.matrix = workload->matrix;
+  return timing_of(&request, &device, machine, points, out);
+}
+
+double timing_step_us(const struct timing_step *step) {
+  return step->layers * step->layer.us + step->rest.us;
+}
+
+double timing_share(const struct timing_step *step) {
+  return (step->layers * step->layer.term[TIMING_MEMORY] + step->rest.term[TIMING_MEMORY]) /
+         timing_step_us(step);
+}
+
+enum timing_term timing_limit(const struct timing *timing) {
+  enum timing_term most = TIMING_MEMORY;
+  for (int t = TIMING_MEMORY + 1; t < TIMING_TERMS; t++)
+    if (timing->term[t] > (most == TIMING_MEMORY ? 0 : timing->term[most]))
+      most = (enum timing_term)t;
+  return most;
+}

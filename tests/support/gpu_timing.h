@@ -1,0 +1,139 @@
+// gpu_timing: how long a step of a plan would take on an H200, by a model: a prediction, never a
+// measurement. It goes through the launches of a layer as the plan divides them
+// (kernels/gpu/plan and launches) and adds up, in microseconds, the time that the memory takes for
+// their bytes and the additional time, by reason.
+//
+// A launch is a stage. Its bytes flow at the lowest of four rates: the memory's; what L2 delivers
+// to the multiprocessors, including activations; what conversions, matrix instructions or issue
+// slots allow; and what its bytes in flight allow (Little's law, by mean value analysis: each of a
+// scheduler's warps waits for the memory's latency with a window of loads in flight, then queues to
+// use it). Blocks are assigned to multiprocessors in waves, each as long as its fullest
+// multiprocessor, with an equal share of the bandwidth. Between two stages, only what the second
+// has requested beforehand flows. The gap consists of the end of the first (the last bytes' way,
+// the last window's use, the publication of results), the release of the second's wait, and what
+// the second does before its flow begins: norm, rounding, queries, windows that come from L2 while
+// the memory is idle. What it has requested beforehand is subtracted, at the speed at which it
+// would flow.
+//
+// All workloads share all constants, each with its source beside it. If the source gives a range,
+// the value was chosen within it; those values, and the two without a source, were chosen so that
+// the figures of an independent reading of the kernels' machine code are reproduced within 0.02
+// (tests/kernels/gpu/test_gpu_timing.c). They stay unchanged until there is a record of a GPU to
+// compare them with.
+//
+// It covers dense models with weights in BF16 or E4M3 on one NVIDIA GPU with sm_90's matrix unit.
+#ifndef PERTOKEN_TESTS_GPU_TIMING_H
+#define PERTOKEN_TESTS_GPU_TIMING_H
+
+#include "kernels/decode.h"
+#include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/tuning.h"
+
+#include <stdbool.h>
+
+// "The reading" is the reading of sm_90a's machine code that the first kernels were assessed by.
+struct timing_machine {
+  double read;       // bytes/us of memory: 4.5 TB/s (4.48 to 4.57 in BabelStream Dot on an H200:
+                     // Azure AI-benchmarking-guide, ND_H200_v5)
+  double l2;         // bytes/us from L2 to all multiprocessors: 5.5 to 6 TB/s (the reading)
+  double port;       // bytes a cycle from L2 to one: 64 (NVIDIA A100 whitepaper: 5120 of all)
+  double clock;      // cycles/us: 1980 (the H200's highest)
+  double latency_us; // of memory under load: 34 to 40 KB wanted under way in each of 132
+                     // multiprocessors (the reading), which at `read` is 1.0 to 1.17
+  double trip_us;    // a read of L2 that something waits for: about 300 cycles for a hit, plus what
+                     // the stream of weights adds
+  double release_us; // from the last block of a launch to the end of the next one's wait: 1 to 1.5
+                     // (the reading)
+  double arrive_us;  // a fence and an atomic counter: no source
+  double start_us;   // of a block in place of one that has ended: no source
+  double cached;     // share of `read` at which a cache of many rows is read: the best
+                     // published, FlashMLA's 3000 GB/s, of BabelStream Dot's 3180 (ND_H100_v5)
+  double matrix;     // multiply-adds per us and multiprocessor by mma.sync in BF16: 620 TFLOP/s
+  double wgmma;      // by wgmma: 989 TFLOP/s (NVIDIA H200 datasheet, dense)
+  double conversions; // lanes per cycle and multiprocessor of F2FP: 16 (the reading)
+  double ring_bytes;  // for the streaming step, in each multiprocessor's shared memory: 192 KB
+};
+
+extern const struct timing_machine timing_h200;
+extern const struct gpu_device timing_device; // H200
+
+enum timing_term {
+  TIMING_MEMORY, // bytes at full speed: the bound
+  TIMING_IN_FLIGHT,
+  TIMING_ISSUE,
+  TIMING_CONVERSION,
+  TIMING_MATRIX,
+  TIMING_L2,
+  TIMING_CACHE, // for a cache that is read slower than one long row
+  TIMING_TILES,
+  TIMING_DRAIN,
+  TIMING_TAIL,
+  TIMING_RELEASE,
+  TIMING_ROUNDING, // norms, too
+  TIMING_QUERIES,
+  TIMING_MERGE,
+  TIMING_BARRIER, // of a streaming step: what its ring does not cover
+  TIMING_TERMS
+};
+extern const char *const timing_terms[TIMING_TERMS];
+
+// Changes to the first kernels, each of which removes a part: bits.
+enum timing_point {
+  TIMING_P1 = 1 << 0, // weights by counted copies: a window never drains
+  TIMING_P2 = 1 << 1, // vectors: requests on a rolling basis, also for the next kernel's weights
+  TIMING_P2_MATRIX = 1 << 2, // the same on the matrix unit
+  TIMING_P3 = 1 << 3,        // a norm's input read once, all at the same time
+  TIMING_P4 = 1 << 4,        // queries read at the same time, splits merged side by side
+  TIMING_P5 = 1 << 5,        // E4M3 to BF16 by shift, mask and multiply
+  TIMING_P6 = 1 << 6, // wgmma: clusters of two share activations, stream-K, sums in shared memory
+  TIMING_P7 = 1 << 7, // shared memory divided to suit wgmma's blocks
+  TIMING_P8 = 1 << 8, // silu(gate) * up passed on in BF16
+  TIMING_P9 = 1 << 9, // no clamps in full windows
+  TIMING_STREAMING = 1 << 10, // the step in one launch, whose weights never wait (batch 1 to 4)
+  TIMING_POINTS = 11,
+  TIMING_FIRST = 0, // none: the kernels that the reading is of
+  // The kernels as they are.
+  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P4 | TIMING_P5 | TIMING_P7
+};
+extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "streaming"
+
+struct timing {
+  double us;
+  double term[TIMING_TERMS]; // add up to `us`
+};
+
+struct timing_step {
+  struct timing layer, rest; // rest: embedding, head, token
+  struct timing attention;   // of the layer, by itself
+  int layers;
+};
+
+// A workload that has a target, named as there; the default context is 512.
+struct timing_workload {
+  const char *name;
+  const struct decode_shape *shape;
+  struct decode_types types;
+  int batch, context;
+  enum gpu_tuning_matrix matrix;
+  bool attention; // only the layer's attention
+};
+enum { TIMING_WORKLOADS = 9 };
+extern const struct timing_workload timing_workloads[TIMING_WORKLOADS];
+
+// Of kernels with the changes `points`. NULL, or why there is no prediction: the planner's message,
+// or what the model does not cover.
+const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
+                      const struct timing_machine *machine, unsigned points,
+                      struct timing_step *out);
+// The same for a workload on timing_device.
+const char *timing_of_workload(const struct timing_workload *workload,
+                               const struct timing_machine *machine, unsigned points,
+                               struct timing_step *out);
+
+double timing_step_us(const struct timing_step *step);
+// The share of it that the memory alone would take for the bytes.
+double timing_share(const struct timing_step *step);
+// The largest term other than TIMING_MEMORY; TIMING_MEMORY if the others are zero.
+enum timing_term timing_limit(const struct timing *timing);
+
+#endif

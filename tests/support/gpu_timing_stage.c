@@ -1,0 +1,427 @@
+#include "tests/support/gpu_timing_stage.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/launches/operands.h"
+#include "kernels/gpu/plan/cost.h"
+#include "kernels/gpu/plan/integers.h"
+
+// From the kernels' sources (kernels/gpu/device), and lengths of instruction sequences.
+#define SCHEDULERS       4   // of a multiprocessor; each issues one instruction a cycle
+#define LOAD_BYTES       512 // of a warp's load of 16 bytes a lane
+#define VECTOR_LOADS     8   // product_vector.h: LOADS_IN_FLIGHT, per warp
+#define CLAMPS           85  // instructions in a vector's window: the review of the machine code
+#define NORM_COLUMNS     (VECTOR_THREADS * 4)     // read by a block at a time: round.h, GROUP
+#define ROUND_COLUMNS    (VECTOR_THREADS * 4 * 4) // the same without a norm
+#define NORM_CYCLES      400                      // two barriers and two reductions over a block
+#define FINISH_CYCLES    600 // a row's sums over a warp, SwiGLU, the store; the block's exit
+#define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
+#define MERGE_BYTES      (256 * 64 * 4) // sums of a block of 256 threads, of one split
+#define QUERY_CYCLES     500            // for the instructions around their loads
+#define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
+#define ATTENTION_CYCLES 420 // instructions of a unit of 16 KiB in BF16
+#define HEAD_CYCLES      150 // to merge a head's warps
+#define HELD_CYCLES      100 // to merge a head's splits, without the loads
+#define AT_ONCE          4   // splits whose loads are under way together: the first kernels
+#define MANY_AT_ONCE     16  // with P4: attention_merge.h
+#define QUAD             4   // elements of a load there
+#define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
+#define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
+#define BUFFERS          2   // of attention.h
+
+enum { VECTOR_WARPS = VECTOR_THREADS / 32 };
+
+double timing_windows(int warps, double use, double latency) {
+  double queue = 0, rate = 0;
+  for (int n = 1; n <= warps; n++) {
+    const double there = use * (1 + queue);
+    rate = n / (there + latency);
+    queue = rate * there;
+  }
+  return rate;
+}
+
+static bool has(const struct timing_context *context, enum timing_point point) {
+  return context->points & (unsigned)point;
+}
+
+static bool begins(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+
+static int units(const struct timing_context *context) {
+  return context->plan->device.described.units;
+}
+
+static double cycles_us(const struct timing_context *context, double cycles) {
+  return cycles / context->machine->clock;
+}
+
+// How a stage's bytes are fetched and used, in a multiprocessor.
+struct flow {
+  int warps;             // per scheduler, that fetch windows
+  int loads;             // per window, which counted copies would wait for one by one
+  double window;         // bytes per warp
+  double use_us;         // time that the scheduler takes to use one
+  enum timing_term used; // what limits that
+  double beside;         // bytes from L2 for each byte of weights or cache
+  double most;           // share of the memory's speed, at most
+  double waves, whole;   // of blocks: as assigned, and as if they could be divided
+};
+
+static double flow_rate(const struct timing_context *context, const struct flow *flow, int warps) {
+  const int loads = has(context, TIMING_P1) ? flow->loads : 1;
+  return SCHEDULERS * flow->window / loads *
+         timing_windows(warps * loads, flow->use_us / loads, context->machine->latency_us);
+}
+
+// A term for the slowest of a multiprocessor's limits, and one for the waves. True if the limit is
+// the use of its windows, not their fetching.
+static bool flow_time(const struct timing_context *context, const struct flow *flow,
+                      struct timing_stage *stage) {
+  const struct timing_machine *machine = context->machine;
+  const double share = machine->read / units(context);
+  const double l2 = machine->l2 / units(context) / (1 + flow->beside);
+  const double brought = flow_rate(context, flow, flow->warps);
+  const bool busy = flow->warps * flow->use_us > machine->latency_us;
+  double rate = share * flow->most;
+  enum timing_term by = TIMING_CACHE;
+  if (l2 < rate) {
+    rate = l2;
+    by = TIMING_L2;
+  }
+  if (brought < rate) {
+    rate = brought;
+    by = busy ? flow->used : TIMING_IN_FLIGHT;
+  }
+  stage->rate = rate * units(context);
+  const double whole_us = stage->bytes / stage->rate;
+  stage->slower[by] += whole_us - stage->bytes / machine->read;
+  stage->slower[TIMING_TILES] += whole_us * (flow->waves / flow->whole - 1);
+  stage->use_us = stage->bytes / (SCHEDULERS * flow->window / flow->use_us * units(context)) *
+                  (flow->waves / flow->whole);
+  return rate == brought;
+}
+
+// ---- norms and rounding
+
+// The input of a product comes from L2 in reads that wait for each other.
+static double rounding_us(const struct timing_context *context, enum product_name which,
+                          int readers) {
+  const struct timing_machine *machine = context->machine;
+  const struct plan_product *product = &context->plan->product[which];
+  const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
+  const bool narrow =
+      which == PRODUCT_DOWN && has(context, TIMING_P8) && product->rounded == ELEMENT_BF16;
+  const double bytes = product->columns * (narrow ? 2.0 : 4.0);
+  const double all_us = bytes * readers / machine->l2;
+  const int groups = ceiling(product->columns, norm ? NORM_COLUMNS : ROUND_COLUMNS);
+  if (!norm) {
+    const int trips = narrow ? ceiling(groups, 2) : groups;
+    return fmax(trips * machine->trip_us, machine->trip_us + all_us);
+  }
+  const bool once = has(context, TIMING_P3);
+  const int trips = once ? 1 : groups + (groups > 2 ? groups - 1 : 1);
+  return fmax(trips * machine->trip_us, machine->trip_us + (once ? 1 : 2) * all_us) +
+         cycles_us(context, NORM_CYCLES);
+}
+
+static struct timing_stage round_stage(const struct timing_context *context,
+                                       const struct gpu_launch *launch, enum product_name which) {
+  struct timing_stage stage = {.passes_on = true};
+  stage.gap[TIMING_RELEASE] = context->machine->release_us;
+  stage.gap[TIMING_ROUNDING] =
+      rounding_us(context, which, (int)launch->grid[0]) + context->machine->trip_us;
+  return stage;
+}
+
+// ---- products
+
+static void end(const struct timing_context *context, const struct flow *flow,
+                struct timing_stage *stage) {
+  const int loads = has(context, TIMING_P1) ? flow->loads : 1;
+  stage->finish_us =
+      flow->use_us / flow->loads + context->machine->trip_us + cycles_us(context, FINISH_CYCLES);
+  stage->tail[TIMING_TAIL] = context->machine->latency_us / 2 + flow->use_us / loads +
+                             context->machine->trip_us + cycles_us(context, FINISH_CYCLES);
+}
+
+// The part of `asked` bytes that comes from L2 afterwards, while the memory is idle unless more has
+// been requested meanwhile, if it `rolls`; and the time until it restarts.
+static void drain(const struct timing_context *context, double asked, double held, bool rolls,
+                  struct timing_stage *stage) {
+  const struct timing_machine *machine = context->machine;
+  const bool more = stage->bytes > asked;
+  if (!more || !rolls)
+    stage->gap[TIMING_DRAIN] += fmax(0, asked - held) / machine->l2;
+  if (more)
+    stage->gap[TIMING_DRAIN] += machine->latency_us / 2;
+}
+
+// Instructions for 16 bytes of a lane, including those for conversion (product_vector.h).
+static double load_cycles(const struct timing_context *context,
+                          const struct plan_product *product) {
+  const int elements = product->weights == ELEMENT_BF16 ? 8 : 16;
+  const double clamps = has(context, TIMING_P9) ? 0 : (double)CLAMPS / VECTOR_LOADS;
+  const double unpacked = product->weights == ELEMENT_BF16 ? 8 : 8 + 16;
+  const double asks = has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
+  return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 + clamps +
+         asks;
+}
+
+// As product_vector.h, ROLLS.
+static bool rolls(const struct timing_context *context, enum product_name which) {
+  const struct plan_product *product = &context->plan->product[which];
+  const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
+  return has(context, TIMING_P2) && product->ahead > 1 &&
+         (product->activations != ELEMENT_E4M3 || norm || context->plan->vector_rows > 1);
+}
+
+static struct timing_stage vector_stage(const struct timing_context *context,
+                                        const struct gpu_launch *launch, enum product_name which) {
+  const struct timing_machine *machine = context->machine;
+  const struct plan_product *product = &context->plan->product[which];
+  const int blocks = (int)launch->grid[0];
+  const double window = VECTOR_LOADS * LOAD_BYTES;
+  struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
+                                        product->layers};
+  const struct flow flow = {.warps = VECTOR_WARPS / SCHEDULERS,
+                            .loads = VECTOR_LOADS,
+                            .window = window,
+                            .use_us =
+                                cycles_us(context, VECTOR_LOADS * load_cycles(context, product)),
+                            .used = TIMING_ISSUE,
+                            .most = 1,
+                            .waves = ceiling(product->rows, blocks),
+                            .whole = (double)product->rows / units(context)};
+  flow_time(context, &flow, &stage);
+  const double held = window * VECTOR_WARPS * blocks;
+  const double asked = fmin(stage.bytes, product->ahead * held);
+  stage.gap[TIMING_RELEASE] = machine->release_us;
+  stage.gap[TIMING_ROUNDING] = rounding_us(context, which, blocks);
+  drain(context, asked, fmin(asked, held), rolls(context, which), &stage);
+  stage.asked_us = asked / stage.rate;
+  end(context, &flow, &stage);
+  return stage;
+}
+
+// For weights that become BF16: two F2FP per pair, or shifts.
+static double conversion_us(const struct timing_context *context, double elements) {
+  const double lanes = context->machine->conversions / SCHEDULERS;
+  const double cycles =
+      has(context, TIMING_P5) ? elements / 2 * SHIFT_CYCLES / 32 : elements / lanes;
+  return cycles_us(context, cycles);
+}
+
+static struct flow matrix_flow(const struct timing_context *context,
+                               const struct plan_product *product, int schedulers, double window,
+                               double multiply_adds) {
+  const bool narrow = product->weights == ELEMENT_E4M3;
+  const double elements = window / (narrow ? 1 : 2);
+  const double matrix_us = elements * product->slice / (multiply_adds / schedulers);
+  const double converted_us = narrow && product->activations == ELEMENT_BF16
+                                  ? conversion_us(context, elements * schedulers / SCHEDULERS)
+                                  : 0;
+  return (struct flow){.window = window,
+                       .use_us = fmax(matrix_us, converted_us),
+                       .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
+                       .most = 1};
+}
+
+// The last block of a row of blocks reads the sums of all splits, one after the other.
+static void merge_splits(const struct timing_context *context, const struct plan_product *product,
+                         struct timing_stage *stage) {
+  const struct timing_machine *machine = context->machine;
+  const double read_us = MERGE_BYTES / machine->port / machine->clock;
+  const bool in_cluster = product->wgmma && has(context, TIMING_P6);
+  if (in_cluster)
+    stage->tail[TIMING_MERGE] = machine->trip_us + read_us;
+  else if (product->splits > 1)
+    stage->tail[TIMING_MERGE] = machine->arrive_us + product->splits * (machine->trip_us + read_us);
+}
+
+static struct timing_stage matrix_stage(const struct timing_context *context,
+                                        const struct gpu_launch *launch, enum product_name which) {
+  const struct timing_machine *machine = context->machine;
+  const struct plan_product *product = &context->plan->product[which];
+  const bool wgmma = product->wgmma, tight = product->weights == product->activations;
+  const int blocks = (int)(launch->grid[0] * launch->grid[1]);
+  const int depth = wgmma ? product->stages : product->warp_columns == 16 || tight ? 2 : 4;
+  const double held = wgmma ? wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS *
+                                  (double)WGMMA_STEP_BYTES * depth
+                            : (double)MATRIX_STEP * depth;
+  struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
+                                        product->layers};
+  // All of a multiprocessor uses a wgmma stage at the same time; SCHEDULERS of them side by side
+  // correspond to as many quarters.
+  struct flow flow =
+      wgmma ? matrix_flow(context, product, 1, held / depth, machine->wgmma)
+            : matrix_flow(context, product, SCHEDULERS, held / MATRIX_WARPS, machine->matrix);
+  flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
+  flow.loads = wgmma ? 1 : depth;
+  flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
+  const double activations =
+      (double)product->slice * product->stride * (double)gpu_element_bytes(product->activations);
+  flow.beside = activations * launch->grid[0] / stage.bytes;
+  flow.whole = (double)blocks / units(context);
+  flow.waves = ceiling(blocks, units(context));
+  if (wgmma && has(context, TIMING_P6)) {
+    flow.beside /= 2;
+    flow.waves = flow.whole;
+  }
+  const bool slow = flow_time(context, &flow, &stage);
+  const int busy = least(blocks, units(context));
+  // What is in L2 helps only if there would be a wait for memory.
+  const double rows_ahead = wgmma || slow
+                                ? 0
+                                : (double)product->ahead * MATRIX_CHUNK * MATRIX_WARPS *
+                                      MATRIX_ROWS * (double)gpu_element_bytes(product->weights);
+  const double asked = fmin(stage.bytes, (held + rows_ahead) * busy);
+  stage.gap[TIMING_RELEASE] = machine->release_us;
+  stage.gap[TIMING_ROUNDING] = machine->trip_us; // for the first of the activations
+  if (!slow)
+    drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
+  // If the preceding launch occupies a multiprocessor, nothing is requested until it has ended.
+  const bool beside = has(context, TIMING_P2_MATRIX) || (wgmma && has(context, TIMING_P7));
+  const double free = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
+  const double asked_us = asked / stage.rate;
+  stage.asked_us =
+      free * asked_us + (1 - free) * fmin(asked_us, machine->release_us - machine->start_us);
+  end(context, &flow, &stage);
+  merge_splits(context, product, &stage);
+  return stage;
+}
+
+// ---- attention
+
+struct attended {
+  int heads, blocks, slots, splits;
+  bool few; // a warp has at most one unit, and blocks leave room for those of the next launch
+  struct flow flow;
+};
+
+static struct attended attended_by(const struct timing_context *context,
+                                   const struct gpu_launch *launch) {
+  const struct plan *plan = context->plan;
+  const struct decode_shape *shape = &plan->request.shape;
+  const bool narrow = plan->request.types.kv == ELEMENT_E4M3;
+  const int tiles = plan->head_dim_padded / 16;
+  const int most = narrow || plan->head_dim_padded > 128 ? 4 : 8; // attention_kind::MOST
+  const int on_one =
+      plan->head_dim_padded <= 64 || (narrow && plan->head_dim_padded <= 128) ? 3 : 2;
+  const double window = BUFFERS * 1024.0 * least(tiles, most);
+  const double units_of_warp =
+      (double)plan->request.context / (narrow ? 64 : 32) / launch->grid[0] / ATTENTION_WARPS;
+  struct attended attended = {.heads = shape->heads / shape->kv_heads / plan->head_groups,
+                              .blocks = (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
+                              .slots = on_one * units(context),
+                              .splits = (int)launch->grid[0]};
+  attended.few = units_of_warp <= 1 && attended.blocks <= units(context);
+  const double scored_us = cycles_us(context, ATTENTION_CYCLES * window / 16384);
+  const double converted_us = narrow ? conversion_us(context, window) : 0;
+  attended.flow = (struct flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
+                                .loads = BUFFERS,
+                                .window = window,
+                                .use_us = fmax(scored_us, converted_us),
+                                .used = narrow ? TIMING_CONVERSION : TIMING_ISSUE,
+                                .most = context->machine->cached,
+                                .waves = ceiling(attended.blocks, attended.slots),
+                                .whole = (double)attended.blocks / attended.slots};
+  if (attended.few) // limited by its latencies only
+    attended.flow.waves = attended.flow.whole = attended.flow.most = 1;
+  return attended;
+}
+
+// With P4 the new key and value arrive with the queries.
+static double queries_us(const struct timing_context *context, const struct attended *attended) {
+  const int trips = has(context, TIMING_P4) ? 1 : attended->heads + 1;
+  return trips * context->machine->trip_us + cycles_us(context, QUERY_CYCLES);
+}
+
+// Of the block that merges: with P4 the first sums arrive with what they are multiplied by.
+static int merge_trips(const struct timing_context *context, const struct attended *attended) {
+  if (!has(context, TIMING_P4))
+    return 1 + attended->heads * ceiling(attended->splits, AT_ONCE);
+  const int threads = ATTENTION_WARPS * 32;
+  const int items = attended->heads * ceiling(context->plan->request.shape.head_dim, QUAD);
+  int parts = 1;
+  while (parts < 32 && items * parts * 2 <= threads)
+    parts *= 2;
+  return ceiling(items * parts, threads) * ceiling(attended->splits, parts * MANY_AT_ONCE);
+}
+
+static double merged_us(const struct timing_context *context, const struct attended *attended) {
+  const struct timing_machine *machine = context->machine;
+  const double warps_us = cycles_us(context, HEAD_CYCLES * attended->heads);
+  if (attended->splits == 1)
+    return warps_us + machine->trip_us;
+  const int columns = has(context, TIMING_P4) ? 1 : attended->heads;
+  return warps_us + machine->arrive_us + merge_trips(context, attended) * machine->trip_us +
+         cycles_us(context, HELD_CYCLES * columns);
+}
+
+// A block that begins where another has ended leaves its multiprocessor to the others meanwhile.
+static double turnover_us(const struct timing_context *context, const struct attended *attended,
+                          double path_us) {
+  const double share = context->machine->read * context->machine->cached / units(context);
+  const double all = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps));
+  const double others = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps - 1));
+  return (attended->flow.waves - 1) * path_us * (1 - others / all);
+}
+
+static struct timing_stage attention_stage(const struct timing_context *context,
+                                           const struct gpu_launch *launch) {
+  const struct timing_machine *machine = context->machine;
+  const struct attended attended = attended_by(context, launch);
+  struct timing_stage stage = {.bytes = (double)gpu_plan_cache_bytes(context->plan) /
+                                        context->plan->request.shape.layers,
+                               .passes_on = attended.few};
+  stage.gap[TIMING_RELEASE] = machine->release_us;
+  stage.gap[TIMING_QUERIES] = queries_us(context, &attended);
+  stage.tail[TIMING_MERGE] = merged_us(context, &attended);
+  stage.finish_us = stage.tail[TIMING_MERGE];
+  if (attended.few) { // the newest unit is read after it has been written
+    stage.gap[TIMING_QUERIES] += machine->latency_us + cycles_us(context, SOFTMAX_CYCLES);
+    return stage;
+  }
+  flow_time(context, &attended.flow, &stage);
+  stage.tail[TIMING_TAIL] = machine->latency_us / 2;
+  const double path_us = machine->start_us + stage.gap[TIMING_QUERIES] + stage.tail[TIMING_MERGE] +
+                         stage.tail[TIMING_TAIL];
+  stage.slower[TIMING_QUERIES] += turnover_us(context, &attended, path_us);
+  const double held_us =
+      SCHEDULERS * attended.flow.warps * attended.flow.window * units(context) / stage.rate;
+  stage.asked_us =
+      fmin(held_us, machine->release_us - machine->start_us + stage.gap[TIMING_QUERIES]);
+  return stage;
+}
+
+// ---- everything else
+
+static struct timing_stage small_stage(const struct timing_context *context, bool counted) {
+  struct timing_stage stage = {.passes_on = true};
+  stage.gap[TIMING_RELEASE] = context->machine->release_us;
+  stage.gap[TIMING_TAIL] =
+      2 * context->machine->trip_us + (counted ? context->machine->arrive_us : 0);
+  return stage;
+}
+
+// For a rounding kernel, the product that it serves comes next.
+struct timing_stage timing_stage_of(const struct timing_context *context,
+                                    const struct gpu_launch *launch, const char *stage) {
+  if (begins(launch->kernel, "attention_"))
+    return attention_stage(context, launch);
+  for (int p = 0; p < PRODUCTS; p++) {
+    const enum product_name which = (enum product_name)p;
+    if (context->plan->product[p].rows == 0 ||
+        strcmp(operands_of(context->plan, which).stage, stage) != 0)
+      continue;
+    if (begins(launch->kernel, "round_"))
+      return round_stage(context, launch, which);
+    return begins(launch->kernel, "vector_") ? vector_stage(context, launch, which)
+                                             : matrix_stage(context, launch, which);
+  }
+  return small_stage(context, begins(launch->kernel, "sample"));
+}
