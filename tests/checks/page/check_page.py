@@ -5,7 +5,7 @@ Every example gets seeded random changes of its inputs (6, or 2 if other example
 page through its address and to the engine through --set; every line item must agree to 1e-9, and so must the
 percentiles of `simulate` if inputs have ranges. The page's export, read back by pertoken, must give the same results
 again. The browser's part is tests/checks/page/check.mjs.
-Deep: 16 changes, or 4; --seed draws others.
+Deep: 10 changes, or 3; --seed draws others.
 Seconds: 95
 Usage: check_page.py [--seed N] [--count N]
 Last line: N passed, N failed, N skipped; exit 77 if node, npm or Chromium is missing.
@@ -28,7 +28,7 @@ from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
 CHANGES = 6
-MANY, FEW = (16, 4) if DEEP else (6, 2)  # states of an example; THOROUGH cover everything in the others
+MANY, FEW = (10, 3) if DEEP else (6, 2)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
 TOLERANCE = 1e-9

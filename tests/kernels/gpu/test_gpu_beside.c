@@ -40,8 +40,8 @@ static void every_family(void **unused) {
       const struct decode_request request =
           request_of(&piece->shape, &prompted_mixes[m].types, batch, 4);
       const bool is_turn = f % 5 == 1 && f / 5 % MIXES == m;
-      if (depth_is_full() || is_turn)
-        prompted_check_beside(&emulated[(f + m) % EMULATED], &request, &beside, piece->name);
+      if (is_turn || (depth_is_full() && (f + m) % 2 == 0))
+        prompted_check_beside(&emulated[(f + m) / 2 % EMULATED], &request, &beside, piece->name);
     }
 }
 
@@ -70,7 +70,8 @@ static void every_way(void **unused) {
   (void)unused;
   for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
     for (size_t p = 0; p < EMULATED; p++) {
-      const bool is_turn = depth_is_full() || ways[i].shared || p == i % 2;
+      const bool is_some = depth_is_full() && (p + i) % 2 == 0;
+      const bool is_turn = is_some || ways[i].shared || p == i % 2;
       struct decode_request request =
           request_of(ways[i].piece ? &piece_named(ways[i].piece)->shape : &piece_plain,
                      ways[i].mix < MIXES ? &prompted_mixes[ways[i].mix].types : &four_bits,

@@ -450,10 +450,10 @@ static void steps_agree_with_the_oracle(void **unused) {
   for (size_t i = 0; i < FORMATS * 4; i++) {
     const size_t format = i / 4;
     for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++) {
-      const struct emulated *plugin = &emulated[(i + b) % stepping()];
+      const struct emulated *plugin = &emulated[(i + b) / 2 % stepping()];
       const struct decode_request r = request_of(format, i % 2, i / 2 % 2, batches[b]);
       const bool quick = i / 2 % 2 == (format + i) % 2 && b == (format + i % 2) % 3;
-      if ((quick || (depth_is_full() && !SANITIZED)) &&
+      if ((quick || (depth_is_full() && !SANITIZED && (i + b) % 2 == 0)) &&
           has_columns(plugin, r.types.weights, batches[b] > 32 ? 64 : 16))
         check_step(plugin, &r);
     }

@@ -36,12 +36,12 @@ static void every_family(void **unused) {
     for (size_t m = 0; m < MIXES; m++)
       for (size_t c = 0; c < CHUNKS; c++) {
         const bool is_turn = f % 3 == 0 && (f / 3 + m) % MIXES == 0 && (f / 3) % CHUNKS == c;
-        const bool is_some = (f + m + c) % (SANITIZED ? 9 : 3) == 0;
+        const bool is_some = (f + m + c) % (SANITIZED ? 9 : 6) == 0;
         if (!(depth_is_full() ? is_some : is_turn) || !prompted_is_comparable(piece, m))
           continue;
         const struct decode_request request =
             prompted_request(&piece->shape, &prompted_mixes[m].types, chunks[c]);
-        prompted_check(&emulated[(f + m + c) % EMULATED], &request,
+        prompted_check(&emulated[(f + m + c) / 2 % EMULATED], &request,
                        depth_is_full() && c == 2 && f % 4 == 0 ? PROMPT : SHORT, piece->name);
       }
 }

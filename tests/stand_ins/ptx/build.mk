@@ -11,7 +11,7 @@ PTX_PARTS := $(patsubst %,$(PTX_OBJ)/%.o,arithmetic machine matrix memory text d
 # Registers hold floats and integers alternately.
 PTX_CXX = g++ -std=c++17 -D_GNU_SOURCE -DPERTOKEN_EMULATOR -DEMULATOR_WARP=32 -DTILE_MMA \
           -DEMULATOR_PTX $(CFLAGS) $(WARNINGS) $(SANITIZE) -ffp-contract=off -fno-strict-aliasing \
-          -fno-exceptions -fno-rtti -fPIC -fvisibility=hidden -I. -MMD -MP -c
+          -O3 -march=native -fno-exceptions -fno-rtti -fPIC -fvisibility=hidden -I. -MMD -MP -c
 
 $(PTX_OBJ)/%.o: tests/stand_ins/ptx/%.cc tests/stand_ins/ptx/build.mk
 	@mkdir -p $(@D)

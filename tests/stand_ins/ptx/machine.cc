@@ -2,6 +2,7 @@
 // diverge, those at the lowest place go first, so that they meet again where paths join.
 #include "tests/stand_ins/ptx/ptx.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -279,7 +280,6 @@ void begin_warp(struct block *b, int number) {
   w->fragments = 1;
   w->fragment[0] = {0, ALL_LANES, false};
   w->fence = 1;
-  memset(w->file, 0xFF, k->file_size * sizeof *w->file);
   for (int i = 0; i < k->constant_count; i++) {
     set_constant(w, &k->constants[i]);
   }
@@ -321,6 +321,8 @@ void place_shared(struct run *run, uint32_t dynamic_bytes) {
   run->shared_bytes = begin - run->first_begin + dynamic_bytes;
 }
 
+// Registers hold NaN until they are written, in the launch's first blocks: those that take their
+// places find what these left. Registers are megabytes, and the code is the same.
 bool prepare_block(struct block *b, struct run *run) {
   const size_t file = run->kernel->file_size;
   void *memory = nullptr;
@@ -333,6 +335,9 @@ bool prepare_block(struct block *b, struct run *run) {
     struct warp *w = &b->warp[i];
     ok = posix_memalign(&memory, 64, file * sizeof *w->file) == 0 && ok;
     w->file = static_cast<union lanes32 *>(memory);
+    if (ok) {
+      memset(w->file, 0xFF, file * sizeof *w->file);
+    }
     w->copies = static_cast<struct pending_copy *>(malloc(MAX_COPIES * sizeof *w->copies));
     w->flying = static_cast<uint8_t *>(malloc(file));
     w->touched = static_cast<uint32_t *>(malloc(file * sizeof *w->touched));
@@ -420,6 +425,12 @@ struct held {
   struct module *module;
 } held[2];
 pthread_mutex_t the_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// Each launch needs its megabytes again, and the system is slow to take and give them.
+__attribute__((constructor)) void keep_memory(void) {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
 
 __attribute__((destructor)) void let_go(void) {
   for (struct held &h : held) {
