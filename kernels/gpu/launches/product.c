@@ -6,10 +6,14 @@
 #include "kernels/gpu/launches/vector.h"
 #include "kernels/gpu/plan/plan.h"
 
+#include <stdbool.h>
+
 void launch_product(struct launch_list *list, enum product_name name) {
-  if (list->plan->product[name].library)
+  const struct plan_product *product = &list->plan->product[name];
+  const bool few = product->routed && list->plan->request.batch < list->plan->experts.library_count;
+  if (product->library && !few)
     launch_by_library(list, name);
-  else if (list->plan->product[name].vector)
+  else if (product->vector)
     launch_vector(list, name);
   else
     launch_matrix(list, name);
