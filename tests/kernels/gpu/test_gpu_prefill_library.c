@@ -295,7 +295,8 @@ static long products_of_experts(const struct decode_request *request, int count,
     for (int first = 0; first < count; first += request->chunk) {
       int of[16] = {0};
       for (int p = first; p < count && p < first + request->chunk; p++) {
-        const size_t step = (size_t)p * (size_t)request->shape.layers + (size_t)layer;
+        const size_t step =
+            (size_t)(p % ROUTING_STEPS) * (size_t)request->shape.layers + (size_t)layer;
         for (size_t k = 0; k < chosen; k++)
           of[table[(step * batch + PROMPTED_ROW) * chosen + k]]++;
       }
@@ -354,6 +355,30 @@ static void experts_of_a_table(void **unused) {
       assert_int_equal(library_of(plugin)->products() - before,
                        experts + PASSES * products_besides(&request));
     }
+}
+
+// More than the library is asked for in the smaller steps, and than our own tiles take at a time.
+static void experts_with_many_positions(void **unused) {
+  enum { COUNT = 280 };
+  (void)unused;
+  if (!depth_is_full())
+    skip();
+  struct decode_shape shape = mixture;
+  shape.layers = 1;
+  shape.experts.count = 4;
+  shape.experts.chosen = 2;
+  for (size_t p = 0; p < 2; p++) {
+    struct decode_request request = prompted_request(&shape, &prompted_mixes[p].types, COUNT);
+    request.context = COUNT + 1;
+    request.routing = ROUTING_UNIFORM;
+    const long before = library_of(&emulated[p])->products();
+    use_experts(&emulated[p], 140);
+    prompted_check(&emulated[p], &request, COUNT, "many positions");
+    const long experts = products_of_experts(&request, COUNT, 140);
+    assert_int_equal(library_of(&emulated[p])->products() - before,
+                     experts + products_besides(&request));
+    assert_in_range(experts, 3, 9);
+  }
 }
 
 // Those that the model chooses: every router, shared expert and bias of the families.
@@ -492,6 +517,7 @@ int main(void) {
       cmocka_unit_test(some_are_declined),
       cmocka_unit_test(failing_midway),
       cmocka_unit_test(experts_of_a_table),
+      cmocka_unit_test(experts_with_many_positions),
       cmocka_unit_test(experts_of_a_router),
       cmocka_unit_test(experts_decoded_alike),
       cmocka_unit_test(experts_declined_midway),

@@ -161,6 +161,45 @@ static void check_runs(const struct plan *prompt, enum product_name name) {
   free(launches);
 }
 
+// What finishes the product of an expert that has the slots from 16 on; and those of the first.
+static struct finish_arguments finishing(const struct plan *prompt, enum product_name name,
+                                         int expert) {
+  const struct expert_run run = {
+      .items = 1, .library = true, .expert = expert, .first = expert ? 16 : 0, .count = 16};
+  const struct prompt_piece piece = {.count = prompt->request.batch, .ends = true};
+  size_t count = 0;
+  struct gpu_launch *launches =
+      gpu_plan_pass_experts(prompt, &piece, 1, name, &run, 1, planned_base, &count);
+  assert_non_null(launches);
+  assert_true(planned_begins(&launches[count - 1], "finish"));
+  const struct finish_arguments *a = launches[count - 1].arguments;
+  const struct finish_arguments out = *a;
+  free(launches);
+  return out;
+}
+
+// Matrices, scales and biases are expert by expert, and outputs slot by slot. The scales of a
+// tensor's rows are all the same, so that results do not show which were taken.
+static void check_expert(const struct plan *prompt, enum product_name name) {
+  enum { EXPERT = 5 };
+  const struct product_arguments first = finishing(prompt, name, 0).product;
+  const struct product_arguments a = finishing(prompt, name, EXPERT).product;
+  const size_t row = gpu_plan_row_bytes(&prompt->product[name]);
+  const ptrdiff_t rows = EXPERT * (ptrdiff_t)a.rows;
+  assert_int_equal((const char *)a.weights - (const char *)first.weights, rows * (ptrdiff_t)row);
+  assert_int_equal(a.bias - first.bias, rows);
+  assert_int_equal(a.output - first.output, 16 * (ptrdiff_t)a.output_stride);
+  if (a.scales)
+    assert_int_equal(a.scales - first.scales, rows);
+  assert_int_equal(a.second != NULL, name == PRODUCT_EXPERT_GATE_UP);
+  if (!a.second)
+    return;
+  assert_int_equal((const char *)a.second - (const char *)first.second, rows * (ptrdiff_t)row);
+  assert_int_equal(a.second_bias - first.second_bias, rows);
+  if (a.scales)
+    assert_int_equal(a.second_scales - first.second_scales, rows);
+}
+
 static void test_runs_of_experts(void **state) {
   (void)state;
   static const int positions[] = {17, 100, 129, 1000, 2048};
@@ -172,6 +211,7 @@ static void test_runs_of_experts(void **state) {
         prompt.product[p].library = gpu_plan_fits_library(&prompt, (enum product_name)p);
         assert_true(prompt.product[p].library);
         check_runs(&prompt, (enum product_name)p);
+        check_expert(&prompt, (enum product_name)p);
       }
     }
 }
