@@ -6,12 +6,9 @@
 #include "kernels/gpu/launches/vector.h"
 #include "kernels/gpu/plan/plan.h"
 
-#include <stdbool.h>
-
 void launch_product(struct launch_list *list, enum product_name name) {
   const struct plan_product *product = &list->plan->product[name];
-  const bool few = product->routed && list->plan->request.batch < list->plan->experts.library_count;
-  if (product->library && !few)
+  if (product->library && (!product->routed || gpu_plan_reaches_library(list->plan)))
     launch_by_library(list, name);
   else if (product->vector)
     launch_vector(list, name);

@@ -216,8 +216,11 @@ bool product_is_of_family(const struct decode_shape *shape, enum product_name wh
 // batches except the head's, which has one row, and the router's of several ranks: these choose the
 // same experts only if all of them multiply in the same order, but the library may decline a
 // product on one rank alone. Of routed experts each matrix must begin where the library takes it,
-// and a whole pass must have positions enough for it to take one expert.
+// and a whole pass must have positions enough.
 bool gpu_plan_fits_library(const struct plan *plan, enum product_name which);
+// Whether a pass is expected to have experts with as many positions as the library takes: one that
+// gets twice an even share of them. Otherwise it is not worth waiting for the router's choices.
+bool gpu_plan_reaches_library(const struct plan *plan);
 // How many vectors the library is asked to multiply for a batch: few distinct numbers, because a
 // library chooses its method for each.
 int gpu_plan_library_vectors(int batch);

@@ -57,8 +57,8 @@ static void check_experts(const struct plan *plan) {
 
 // ---- by the vendor's library, in a prompt's pass
 
-static struct plan prompt_plan(int hidden, int own, int count, enum element element, int positions,
-                               int tuned) {
+static struct plan prompt_plan(int hidden, int own, int count, int chosen, enum element element,
+                               int positions, int tuned) {
   const enum element activations = lies_in_units(element) ? ELEMENT_BF16 : element;
   const struct decode_types types = {element,      activations, ELEMENT_BF16,
                                      ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32};
@@ -66,7 +66,7 @@ static struct plan prompt_plan(int hidden, int own, int count, enum element elem
   struct decode_shape shape = piece_plain;
   shape.hidden = hidden;
   shape.biases = BIAS_MLP;
-  shape.experts = (struct decode_experts){.count = count, .chosen = 2, .hidden = own};
+  shape.experts = (struct decode_experts){.count = count, .chosen = chosen, .hidden = own};
   struct decode_request request = planned_request(&shape, &types, 1, 4096);
   request.chunk = positions;
   device.tuning.library_count = tuned;
@@ -80,24 +80,25 @@ static struct plan prompt_plan(int hidden, int own, int count, enum element elem
 static void test_experts_for_a_library(void **state) {
   (void)state;
   static const struct {
-    int hidden, own, count, positions, tuned;
+    int hidden, own, count, chosen, positions, tuned;
     enum element element;
     int from;
     bool fits;
   } cases[] = {
-      {4096, 14336, 8, 2048, 0, ELEMENT_BF16, 64, true},
-      {4096, 14336, 8, 64, 0, ELEMENT_BF16, 64, true},
-      {4096, 14336, 8, 63, 0, ELEMENT_BF16, 64, false},
-      {7168, 2048, 256, 2048, 0, ELEMENT_E4M3, 64, true},
-      {2048, 768, 128, 2048, 0, ELEMENT_BF16, 456, true},
-      {2048, 768, 128, 400, 0, ELEMENT_BF16, 456, false},
-      {2048, 768, 128, 400, 100, ELEMENT_BF16, 100, true},
-      {2048, 768, 128, 2048, 0, ELEMENT_MXFP4, 456, false},
-      {40, 31, 8, 2048, 1, ELEMENT_BF16, 1, false}, // matrices of an odd number of 128 bytes
+      {4096, 14336, 8, 2, 2048, 0, ELEMENT_BF16, 64, true},
+      {4096, 14336, 8, 2, 128, 0, ELEMENT_BF16, 64, true},
+      {4096, 14336, 8, 2, 127, 0, ELEMENT_BF16, 64, false},
+      {7168, 2048, 256, 8, 2048, 0, ELEMENT_E4M3, 64, true},
+      {2048, 768, 128, 8, 2048, 0, ELEMENT_BF16, 456, false},
+      {2048, 768, 128, 8, 2048, 256, ELEMENT_BF16, 256, true},
+      {2048, 768, 128, 8, 2048, 257, ELEMENT_BF16, 257, false},
+      {4096, 14336, 8, 2, 2048, 0, ELEMENT_MXFP4, 64, false},
+      {40, 31, 8, 2, 2048, 1, ELEMENT_BF16, 1, false}, // matrices of an odd number of 128 bytes
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const struct plan prompt = prompt_plan(cases[i].hidden, cases[i].own, cases[i].count,
-                                           cases[i].element, cases[i].positions, cases[i].tuned);
+    const struct plan prompt =
+        prompt_plan(cases[i].hidden, cases[i].own, cases[i].count, cases[i].chosen,
+                    cases[i].element, cases[i].positions, cases[i].tuned);
     assert_int_equal(prompt.experts.library_count, cases[i].from);
     assert_int_equal(gpu_plan_fits_library(&prompt, PRODUCT_EXPERT_GATE_UP), cases[i].fits);
   }
@@ -206,7 +207,7 @@ static void test_runs_of_experts(void **state) {
   static const enum element elements[] = {ELEMENT_BF16, ELEMENT_E4M3};
   for (size_t e = 0; e < 2; e++)
     for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++) {
-      struct plan prompt = prompt_plan(80, 48, 8, elements[e], positions[i], 1);
+      struct plan prompt = prompt_plan(80, 48, 8, 2, elements[e], positions[i], 1);
       for (int p = PRODUCT_EXPERT_GATE_UP; p <= PRODUCT_EXPERT_DOWN; p++) {
         prompt.product[p].library = gpu_plan_fits_library(&prompt, (enum product_name)p);
         assert_true(prompt.product[p].library);
