@@ -96,6 +96,7 @@ static void more_than_a_pass(void **unused) {
     skip();
   struct decode_shape shape = piece_of(PIECE_EXPERTS, 0)->shape;
   shape.layers = 1;
+  shape.hidden = 24;
   shape.experts = (struct decode_experts){.count = 64, .chosen = 64, .hidden = 2};
   for (size_t i = 0; i < 2; i++) {
     struct decode_request request = request_of(&shape, &prompted_mixes[0].types, 3, counts[i]);

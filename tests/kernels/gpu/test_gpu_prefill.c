@@ -93,6 +93,7 @@ static void more_than_a_pass(void **unused) {
   dense.full_every = 2;
   struct decode_shape many = piece_of(PIECE_EXPERTS, 0)->shape;
   many.layers = 1;
+  many.hidden = 24;
   many.experts = (struct decode_experts){.count = 64, .chosen = 64, .hidden = 2};
   const struct decode_shape *const shapes[] = {&dense, &piece_of(PIECE_EXPERTS, 0)->shape,
                                                &piece_of(PIECE_LATENT, 0)->shape, &many};
