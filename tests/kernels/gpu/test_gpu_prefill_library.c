@@ -435,7 +435,7 @@ static void experts_declined_midway(void **unused) {
   }
 }
 
-// Without a library, or with one that takes their sizes for no product.
+// Without a library, with one that takes their sizes for no product, or in types that none takes.
 static void experts_without_a_library(void **unused) {
   static const char *const odd = "cuBLASLt 13.1.0; own tiles: experts (cuBLASLt 13.1.0 has no way "
                                  "to multiply 16 vectors by 40 x 128 in e4m3 (status 15))";
@@ -446,6 +446,10 @@ static void experts_without_a_library(void **unused) {
   setenv("EMULATOR_PRODUCTS", "/no/such", 1);
   const char *words = prompted_check(plugin, &request, SHORT, "no library");
   assert_int_equal(strncmp(words, "own tiles: EMULATOR_PRODUCTS: ", 30), 0);
+  use_experts(plugin, 1);
+  request.types.experts = ELEMENT_MXFP4;
+  expect_words(prompted_check(plugin, &request, SHORT, "mxfp4"),
+               "cuBLASLt 13.1.0; own tiles: experts", "mxfp4");
   request.types = prompted_mixes[1].types;
   request.shape.experts.hidden = 40;
   request.routing = ROUTING_UNIFORM;
