@@ -289,9 +289,9 @@ static inline size_t route_shared_bytes(int batch, int count, int chosen) {
   return gpu_round_up((row > all ? row : all) * 4, 16);
 }
 
-// gather: copies rounded activations row by row to the slots of the matrix kernels, with their
-// scales. Grid (slots, plus as many as an item may read beyond its own, which become zeros with
-// scale 1), block SMALL_THREADS.
+// gather: copies rounded activations row by row to the slots of the matrix kernels or of an expert
+// that the vendor's library takes, with their scales. Grid (slots, plus as many as an item or the
+// library may read beyond its own, which become zeros with scale 1), block SMALL_THREADS.
 struct gather_arguments {
   const void *from;         // [batch][stride]
   const float *from_scales; // [batch] for what is rounded to E4M3 or INT8, otherwise NULL
@@ -309,8 +309,8 @@ struct gather_arguments {
 // activations and output are [slots].
 struct expert_arguments {
   struct product_arguments product;
-  const struct expert_item *items;
-  const int *item_count;
+  const struct expert_item *items; // or a run within the list, which the grid does not exceed
+  const int *item_count;           // of the whole list
 };
 
 // combine: x[row] += the sum over the row's experts, in their order, of weight * sums[slot]; with

@@ -81,8 +81,8 @@ GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] 
                                $(GPU_SHARED:%=kernels/%.c)) | sha256sum | cut -c1-16)
 # The parts of the host's side that the tests' emulators have too.
 GPU_COMMON := $(wildcard kernels/gpu/plan/*.c kernels/gpu/launches/*.c) $(GPU_SHARED:%=kernels/%.c) \
-              $(patsubst %,kernels/gpu/host/%.c,backend state prompt failure ranks crew calibration \
-                                                stage_times tile_check wgmma_check)
+              $(patsubst %,kernels/gpu/host/%.c,backend state prompt prompt_experts failure ranks crew \
+                                                calibration stage_times tile_check wgmma_check)
 GPU_HOST := $(patsubst %.c,$(GPU_BUILD)/%.o,$(GPU_COMMON) \
               $(patsubst %,kernels/gpu/host/%.c,identity driver_runtime library_file collectives vendor_products))
 # With GPU_STAMPS=yes CUDA's kernels record time stamps (stamp.h): `make gpu-stamped`, a backend

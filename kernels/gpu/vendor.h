@@ -41,4 +41,9 @@ struct vendor_arguments {
   int rest; // launches of the plan's product that follow this one
 };
 
+// A launch with this name stands for a product of a layer's routed experts: which of them the
+// library takes depends on how many positions each has, which the host reads before it makes the
+// launches. Of struct vendor_arguments it has `product` and `layer`.
+#define VENDOR_EXPERTS "vendor_experts"
+
 #endif

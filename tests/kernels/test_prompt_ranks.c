@@ -56,7 +56,8 @@ static int load(void **unused) {
 }
 
 static int begin(void **unused) {
-  static const char *const variables[] = {"EMULATOR_PRODUCTS", "FAKE_BLASLT_FAIL_AT"};
+  static const char *const variables[] = {"EMULATOR_PRODUCTS", "FAKE_BLASLT_FAIL_AT",
+                                          "PERTOKEN_GPU_TUNING"};
   for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
     unsetenv(variables[i]);
   return ranked_begin(unused);
@@ -282,8 +283,8 @@ static void expect_words(const char *words, const char *expected) {
     fail_msg("'%s', not '%s'", words, expected);
 }
 
-// All ranks multiply by the library, except for the router, which all must compute alike. In E4M3
-// the library needs multiples of 16 rows, and only the first of two ranks has these of the MLP.
+// All ranks multiply by the library, except for the router, which all must compute alike, and for
+// experts with few positions. In E4M3 the library needs multiples of 16 rows, and only the first of two ranks has these of the MLP.
 static void ranks_have_a_library(void **unused) {
   static const char *const in_e4m3 =
       "cuBLASLt 13.1.0; own tiles: MLP (cuBLASLt 13.1.0 has no way to multiply 16 vectors by 15 x "
@@ -295,8 +296,9 @@ static void ranks_have_a_library(void **unused) {
   expect_words(prompted_check(&plugins[0], &request, SHORT, "library"), "cuBLASLt 13.1.0");
   assert_true(blaslt.products() >= 4 * 2 * 2 * 5);
   request = request_of(&piece_of(PIECE_EXPERTS, 6)->shape, &prompted_mixes[0].types, 5, 2);
+  setenv("PERTOKEN_GPU_TUNING", "library_count=2", 1);
   expect_words(prompted_check(&plugins[0], &request, SHORT, "mixture"),
-               "cuBLASLt 13.1.0; own tiles: router, experts");
+               "cuBLASLt 13.1.0; own tiles: router, experts with under 2 positions");
   even.hidden = 80;
   even.head_dim = 16;
   even.heads = 8;
@@ -313,6 +315,7 @@ static void a_library_fails_on_one_rank(void **unused) {
   const struct piece *pieces[] = {piece_named("parallel"), piece_of(PIECE_EXPERTS, 6)};
   (void)unused;
   use_library();
+  setenv("PERTOKEN_GPU_TUNING", "library_count=2", 1);
   for (int i = 0; i < 40; i += depth_is_full() ? 3 : 13)
     for (size_t p = 0; p < 2; p++) {
       if (!depth_is_full() && (size_t)i % 2 != p)

@@ -3,6 +3,7 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
+#include "kernels/gpu/host/prompt_experts.h"
 #include "kernels/gpu/host/state.h"
 #include "kernels/gpu/host/wgmma_check.h"
 #include "kernels/gpu/launches/library.h"
@@ -59,25 +60,37 @@ static const char *const product_names[PRODUCTS] = {
 };
 
 // Lists the products that the library takes, or those that it does not.
-static void name_products(const struct plan *plan, bool taken, char *out, size_t size) {
+static void name_products(const struct decode_state *state, bool taken, char *out, size_t size) {
   const char *last = "";
   *out = 0;
   for (int p = 0; p < PRODUCT_HEAD; p++) {
+    const struct plan_product *product = &state->prompt.product[p];
+    const bool by_library = product->library && (!product->routed || state->library.experts);
     const size_t length = strlen(out);
-    if (plan->product[p].rows == 0 || plan->product[p].library != taken ||
-        !strcmp(last, product_names[p]))
+    if (product->rows == 0 || by_library != taken || !strcmp(last, product_names[p]))
       continue;
     last = product_names[p];
     snprintf(out + length, size - length, "%s%s", length ? ", " : "", last);
   }
 }
 
+// Of experts that the library takes, those with too few positions.
+static void name_small_experts(const struct decode_state *state, char *out, size_t size) {
+  const struct plan *plan = &state->prompt;
+  const size_t length = strlen(out);
+  if (state->library.experts && plan->product[PRODUCT_EXPERT_GATE_UP].library &&
+      plan->product[PRODUCT_EXPERT_DOWN].library && plan->experts.library_count > 1)
+    snprintf(out + length, size - length, "%sexperts with under %d positions", length ? ", " : "",
+             plan->experts.library_count);
+}
+
 static void tell_library(struct decode_state *state) {
   struct state_library *library = &state->library;
   const char *name = gpu_driver.multiplied_by(state->context), *why = library->why;
   char taken[128], own[128];
-  name_products(&state->prompt, true, taken, sizeof taken);
-  name_products(&state->prompt, false, own, sizeof own);
+  name_products(state, true, taken, sizeof taken);
+  name_products(state, false, own, sizeof own);
+  name_small_experts(state, own, sizeof own);
   if (!*taken)
     snprintf(library->words, sizeof library->words, "own tiles: %s",
              *why ? why
@@ -98,7 +111,16 @@ static void decline(struct decode_state *state, int product) {
     snprintf(library->why, sizeof library->why, "%s", gpu_driver.error());
 }
 
-// Asks about every product at its size in a whole pass.
+// Of a whole pass, or of an expert in one if all get the same.
+static int usual_count(const struct plan *plan, enum product_name name) {
+  const struct plan_experts *experts = &plan->experts;
+  if (!plan->product[name].routed)
+    return plan->request.batch;
+  const int even = experts->pairs / plan->request.shape.experts.count;
+  return even > experts->library_count ? even : experts->library_count;
+}
+
+// Asks about every product at its usual size.
 static enum decode_status choose_library(struct decode_state *state) {
   struct plan *plan = &state->prompt;
   enum decode_status status = DECODE_OK;
@@ -106,7 +128,7 @@ static enum decode_status choose_library(struct decode_state *state) {
     const enum product_name name = (enum product_name)p;
     if (!gpu_plan_fits_library(plan, name))
       continue;
-    const struct vendor_size size = library_size(plan, name, plan->request.batch);
+    const struct vendor_size size = library_size(plan, name, usual_count(plan, name));
     status = gpu_driver.multiplies(state->context, &size);
     plan->product[p].library = status == DECODE_OK;
     if (status == DECODE_UNSUPPORTED)
@@ -165,6 +187,17 @@ static enum decode_status queue_own(const struct decode_state *state,
   return status;
 }
 
+// Whether a product that the library was asked for has been left undone: from now on it is ours.
+static bool is_declined(struct decode_state *state, int product, enum decode_status status) {
+  if (status != DECODE_UNSUPPORTED)
+    return false;
+  if (state->prompt.product[product].library) {
+    decline(state, product);
+    tell_library(state);
+  }
+  return true;
+}
+
 // Moves *i to the last launch of the product that the library does not take. No all-reduce is
 // repeated or left out, so that it makes no difference to other ranks.
 static enum decode_status queue_product(struct decode_state *state,
@@ -174,14 +207,62 @@ static enum decode_status queue_product(struct decode_state *state,
   const bool taken = state->prompt.product[arguments->product].library;
   const enum decode_status status =
       taken ? gpu_driver.multiply(state->context, &arguments->multiplied) : DECODE_UNSUPPORTED;
-  if (status != DECODE_UNSUPPORTED)
+  if (!is_declined(state, arguments->product, status))
     return failure_told(status);
-  if (taken) {
-    decline(state, arguments->product);
-    tell_library(state);
-  }
   *i += (size_t)arguments->rest;
   return queue_own(state, piece, arguments);
+}
+
+// A product of the experts as the runs divide it; unless it is declined, by our own tiles from then
+// on for all of them, including those that the library has done.
+static enum decode_status queue_runs(struct decode_state *state, const struct prompt_piece *piece,
+                                     const struct vendor_arguments *arguments,
+                                     const struct prompt_experts *experts) {
+  size_t count = 0;
+  struct gpu_launch *launches = gpu_plan_pass_experts(
+      &state->prompt, piece, arguments->layer, (enum product_name)arguments->product, experts->runs,
+      experts->run_count, state->base, &count);
+  if (!launches)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  enum decode_status status = DECODE_OK;
+  for (size_t i = 0; i < count && status == DECODE_OK; i++) {
+    const struct vendor_arguments *vendor = launches[i].arguments;
+    status = strcmp(launches[i].kernel, VENDOR_MULTIPLY) == 0
+                 ? gpu_driver.multiply(state->context, &vendor->multiplied)
+                 : gpu_driver.launch(state->context, &launches[i]);
+  }
+  free(launches);
+  return status;
+}
+
+static enum decode_status queue_experts(struct decode_state *state,
+                                        const struct prompt_piece *piece,
+                                        const struct vendor_arguments *arguments,
+                                        struct prompt_experts *experts) {
+  if (!state->prompt.product[arguments->product].library)
+    return queue_own(state, piece, arguments);
+  enum decode_status status = prompt_experts_read(experts, state, arguments->layer);
+  if (status == DECODE_OK)
+    status = queue_runs(state, piece, arguments, experts);
+  if (is_declined(state, arguments->product, status))
+    return queue_own(state, piece, arguments);
+  if (status == DECODE_OK && experts->by_library && !state->library.experts) {
+    state->library.experts = true;
+    tell_library(state);
+  }
+  return failure_told(status);
+}
+
+// What a launch of the pass stands for; *i moves to the last one that is done with it.
+static enum decode_status queue(struct decode_state *state, const struct prompt_piece *piece,
+                                const struct gpu_launch *launches, size_t *i,
+                                struct prompt_experts *experts) {
+  const struct gpu_launch *launch = &launches[*i];
+  if (strcmp(launch->kernel, VENDOR_MULTIPLY) == 0)
+    return queue_product(state, piece, launches, i);
+  if (strcmp(launch->kernel, VENDOR_EXPERTS) == 0)
+    return queue_experts(state, piece, launch->arguments, experts);
+  return failure_told(gpu_driver.launch(state->context, launch));
 }
 
 static enum decode_status take_piece(struct decode_state *state, const struct prompt_piece *piece) {
@@ -189,11 +270,11 @@ static enum decode_status take_piece(struct decode_state *state, const struct pr
   struct gpu_launch *launches = gpu_plan_pass(&state->prompt, piece, state->base, &count);
   if (!launches)
     return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  struct prompt_experts experts = {.layer = -1};
   enum decode_status status = failure_told(wgmma_maps(state->context, launches, count));
   for (size_t i = 0; i < count && status == DECODE_OK; i++)
-    status = strcmp(launches[i].kernel, VENDOR_MULTIPLY) == 0
-                 ? queue_product(state, piece, launches, &i)
-                 : failure_told(gpu_driver.launch(state->context, &launches[i]));
+    status = queue(state, piece, launches, &i, &experts);
+  prompt_experts_free(&experts);
   free(launches);
   return status;
 }

@@ -7,6 +7,8 @@
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
 
+#include <stdbool.h>
+
 // With several ranks, each has such a state of its own, without `ranks`; in the one that the caller
 // of the backend holds, only `ranks` is set.
 struct gpu_ranks; // ranks.h
@@ -15,6 +17,7 @@ struct decode_state {
   struct plan plan;      // request.context: how many of the cache's `positions` a step attends to
   struct plan prompt;    // of a prompt's pass, if the request has a chunk
   struct state_library { // what computes a prompt's products, prompt.h
+    bool experts;        // whether it has multiplied for any routed expert
     char why[256];       // the first product that it does not take
     char words[512];
   } library;

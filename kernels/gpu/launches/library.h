@@ -9,6 +9,10 @@
 
 void launch_by_library(struct launch_list *list, enum product_name name);
 
+// A product of a layer's experts as the list's runs divide it between our own tiles and the
+// library. What the library multiplies is put where the slots are, so our own tiles come first.
+void launch_expert_runs(struct launch_list *list, enum product_name name);
+
 // The library's task for `batch` rows of a pass: a product that fits the library (plan.h).
 struct vendor_size library_size(const struct plan *plan, enum product_name name, int batch);
 

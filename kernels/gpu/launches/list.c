@@ -69,5 +69,5 @@ int *list_item_count(const struct launch_list *list) {
 }
 
 struct expert_item *list_items(const struct launch_list *list) {
-  return (struct expert_item *)(void *)((char *)list_shared_at(list, REGION_ITEMS) + 16);
+  return (struct expert_item *)(void *)((char *)list_shared_at(list, REGION_ITEMS) + ITEMS_OFFSET);
 }

@@ -59,13 +59,24 @@ static inline int piece_behind(const struct prompt_piece *piece) {
   return piece->steps ? piece->of - piece->row - 1 : 0;
 }
 
+// Neighboring items of a layer's list, from the item-th on: those of experts that our own tiles
+// take, or all items of one expert for the library, with `count` slots from `first` on.
+struct expert_run {
+  int item, items;
+  bool library;
+  int expert, first, count;
+};
+
 // Made in two passes: counted while `launches` is NULL, then written.
 struct launch_list {
   const struct plan *plan;
   const struct prompt_piece *piece; // of a prompt's plan; NULL for steps
   char *base;                       // of the plan's memory
   int layer;                        // -1 outside the layers
-  enum product_name alone;          // of gpu_plan_pass_product
+  enum product_name alone;          // of gpu_plan_pass_product and gpu_plan_pass_experts
+  const struct expert_run *runs;    // [run_count], of gpu_plan_pass_experts
+  int run_count;
+  const struct expert_run *run; // whose items the next launch of experts takes; NULL: all items
   size_t count;
   size_t vector; // the last vector product's place in the list, counted from 1; 0 for none
   struct gpu_launch *launches;

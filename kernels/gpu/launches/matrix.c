@@ -11,18 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// The product's input from the batch rows, or from the slots if experts made it.
-void launch_round(struct launch_list *list, enum product_name name) {
+void launch_round_rows(struct launch_list *list, enum product_name name, int first, int rows,
+                       int padded) {
   const struct plan *plan = list->plan;
   const struct plan_product *product = &plan->product[name];
   const struct operands operands = operands_of(plan, name);
   const bool slots = name == PRODUCT_EXPERT_DOWN;
-  const int rows = slots ? plan->experts.slots : plan->request.batch;
-  const int padded = slots              ? rows + plan->experts.columns
-                     : product->library ? gpu_plan_library_vectors(rows)
-                                        : plan->batch_padded;
+  const int input_stride = operands_input_stride(plan, name);
   const struct round_arguments arguments = {
-      .input = list_shared_at(list, operands.input),
+      .input = (const float *)list_shared_at(list, operands.input) +
+               (size_t)first * (size_t)input_stride,
       .norm = list_vector_at(list, operands.norm),
       .norm_bias = list_vector_at(list, operands.norm_bias),
       .epsilon = plan->request.shape.norm_epsilon,
@@ -31,7 +29,7 @@ void launch_round(struct launch_list *list, enum product_name name) {
       .batch = rows,
       .output = list_shared_at(list, slots ? REGION_GATHERED : REGION_ACTIVATIONS),
       .scales = list_shared_at(list, slots ? REGION_GATHERED_SCALES : REGION_ACTIVATION_SCALES),
-      .input_stride = operands_input_stride(plan, name),
+      .input_stride = input_stride,
       .input_step = operands_input_step(plan, name),
   };
   const unsigned heads = product->by_head ? (unsigned)product->copies : 1;
@@ -45,6 +43,16 @@ void launch_round(struct launch_list *list, enum product_name name) {
            product->rounded != product->activations ? "_as_bf16" : "",
            arguments.norm_bias ? "layer" : operands.prologue);
   list_add(list, "round", &launch, &(union launch_arguments){.round = arguments});
+}
+
+void launch_round(struct launch_list *list, enum product_name name) {
+  const struct plan *plan = list->plan;
+  const bool slots = name == PRODUCT_EXPERT_DOWN;
+  const int rows = slots ? plan->experts.slots : plan->request.batch;
+  const int padded = slots                         ? rows + plan->experts.columns
+                     : plan->product[name].library ? gpu_plan_library_vectors(rows)
+                                                   : plan->batch_padded;
+  launch_round_rows(list, name, 0, rows, padded);
 }
 
 // All three are in the plan's memory.
@@ -73,29 +81,33 @@ static void wgmma_slice(struct launch_list *list, enum product_name name,
   list_add(list, operands_of(list->plan, name).stage, &launch, &arguments);
 }
 
-// From the batch rows to the slots of their pairs.
-static void gather(struct launch_list *list, enum product_name name) {
+void launch_gather_rows(struct launch_list *list, enum product_name name, int first, int slots,
+                        int padded) {
   const struct plan *plan = list->plan;
   const struct plan_product *product = &plan->product[name];
   const bool scaled = product->rounded != ELEMENT_BF16;
   const struct gather_arguments arguments = {
       .from = list_shared_at(list, REGION_ACTIVATIONS),
       .from_scales = scaled ? list_shared_at(list, REGION_ACTIVATION_SCALES) : NULL,
-      .rows = list_shared_at(list, REGION_SLOT_ROWS),
-      .slots = plan->experts.slots,
+      .rows = (const int *)list_shared_at(list, REGION_SLOT_ROWS) + first,
+      .slots = slots,
       .row_bytes = product->activation_stride * (int)gpu_element_bytes(product->activations),
       .to = list_shared_at(list, REGION_GATHERED),
       .to_scales = list_shared_at(list, REGION_GATHERED_SCALES),
   };
-  const struct gpu_launch launch = {
-      .kernel = "gather",
-      .grid = {(unsigned)(plan->experts.slots + plan->experts.columns), 1, 1},
-      .block = SMALL_THREADS,
-      .argument_bytes = sizeof arguments};
+  const struct gpu_launch launch = {.kernel = "gather",
+                                    .grid = {(unsigned)padded, 1, 1},
+                                    .block = SMALL_THREADS,
+                                    .argument_bytes = sizeof arguments};
   list_add(list, "round", &launch, &(union launch_arguments){.gather = arguments});
 }
 
-// The batch rows from `first` on; with experts, the slots of any of their items.
+void launch_gather(struct launch_list *list, enum product_name name) {
+  const struct plan_experts *experts = &list->plan->experts;
+  launch_gather_rows(list, name, 0, experts->slots, experts->slots + experts->columns);
+}
+
+// The batch rows from `first` on; with experts, the slots of any of the run's items.
 static void matrix_slice(struct launch_list *list, enum product_name name, int first) {
   const struct plan *plan = list->plan;
   const struct plan_product *product = &plan->product[name];
@@ -131,12 +143,16 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
   operands_add(list, name, &launch, &arguments);
 }
 
-void launch_matrix(struct launch_list *list, enum product_name name) {
+void launch_rounded(struct launch_list *list, enum product_name name) {
   const struct plan *plan = list->plan;
   const struct plan_product *product = &plan->product[name];
-  launch_round(list, name);
-  if (name == PRODUCT_EXPERT_GATE_UP)
-    gather(list, name);
   for (int first = 0; first < (product->routed ? 1 : plan->request.batch); first += product->slice)
     matrix_slice(list, name, first);
+}
+
+void launch_matrix(struct launch_list *list, enum product_name name) {
+  launch_round(list, name);
+  if (name == PRODUCT_EXPERT_GATE_UP)
+    launch_gather(list, name);
+  launch_rounded(list, name);
 }

@@ -7,7 +7,18 @@
 #include "kernels/gpu/plan/plan.h"
 
 void launch_matrix(struct launch_list *list, enum product_name name);
-// The rounded input of such a product, from the batch rows.
+
+// The parts of it: the input of the product rounded, from the batch rows, or from the slots if
+// experts made it; for gate and up of experts copied to the slots; and multiplied.
 void launch_round(struct launch_list *list, enum product_name name);
+void launch_gather(struct launch_list *list, enum product_name name);
+void launch_rounded(struct launch_list *list, enum product_name name);
+
+// `rows` of the batch rows or slots from `first` on, to the beginning of the memory for all, with
+// zeros up to `padded` rows; and likewise the batch rows of `slots` slots.
+void launch_round_rows(struct launch_list *list, enum product_name name, int first, int rows,
+                       int padded);
+void launch_gather_rows(struct launch_list *list, enum product_name name, int first, int slots,
+                        int padded);
 
 #endif

@@ -135,9 +135,12 @@ void operands_add(struct launch_list *list, enum product_name name, struct gpu_l
   union launch_arguments arguments = {.product = *product};
   const struct plan_product *of = &list->plan->product[name];
   if (of->routed) {
-    arguments.expert = (struct expert_arguments){*product, list_items(list), list_item_count(list)};
+    const struct expert_run all = {.items = list->plan->experts.items};
+    const struct expert_run *run = list->run ? list->run : &all;
+    arguments.expert =
+        (struct expert_arguments){*product, list_items(list) + run->item, list_item_count(list)};
     launch->argument_bytes = sizeof arguments.expert;
-    launch->grid[2] = (unsigned)list->plan->experts.items;
+    launch->grid[2] = (unsigned)run->items;
   }
   if (of->by_head) {
     const size_t row = (size_t)of->activation_stride * gpu_element_bytes(of->activations);

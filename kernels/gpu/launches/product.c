@@ -7,9 +7,10 @@
 #include "kernels/gpu/plan/plan.h"
 
 void launch_product(struct launch_list *list, enum product_name name) {
-  if (list->plan->product[name].library)
+  const struct plan_product *product = &list->plan->product[name];
+  if (product->library && (!product->routed || gpu_plan_reaches_library(list->plan)))
     launch_by_library(list, name);
-  else if (list->plan->product[name].vector)
+  else if (product->vector)
     launch_vector(list, name);
   else
     launch_matrix(list, name);

@@ -6,6 +6,7 @@
 #include "kernels/gpu/launches/exchange.h"
 #include "kernels/gpu/launches/experts.h"
 #include "kernels/gpu/launches/latent.h"
+#include "kernels/gpu/launches/library.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/launches/product.h"
@@ -135,6 +136,25 @@ struct gpu_launch *gpu_plan_pass_product(const struct plan *prompt,
   struct launch_list list = {
       .plan = &plan, .piece = piece, .base = base, .layer = layer, .alone = name};
   return list_make(&list, emit_alone, count);
+}
+
+static void emit_runs(struct launch_list *list) {
+  launch_expert_runs(list, list->alone);
+}
+
+struct gpu_launch *gpu_plan_pass_experts(const struct plan *prompt,
+                                         const struct prompt_piece *piece, int layer,
+                                         enum product_name name, const struct expert_run *runs,
+                                         int run_count, void *base, size_t *count) {
+  const struct plan plan = plan_of_piece(prompt, piece);
+  struct launch_list list = {.plan = &plan,
+                             .piece = piece,
+                             .base = base,
+                             .layer = layer,
+                             .alone = name,
+                             .runs = runs,
+                             .run_count = run_count};
+  return list_make(&list, emit_runs, count);
 }
 
 uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage) {

@@ -23,6 +23,11 @@ struct gpu_launch *gpu_plan_pass(const struct plan *prompt, const struct prompt_
 struct gpu_launch *gpu_plan_pass_product(const struct plan *prompt,
                                          const struct prompt_piece *piece, int layer,
                                          enum product_name name, void *base, size_t *count);
+// Those of a product of the experts of one of its layers, as `runs` divide the items, likewise.
+struct gpu_launch *gpu_plan_pass_experts(const struct plan *prompt,
+                                         const struct prompt_piece *piece, int layer,
+                                         enum product_name name, const struct expert_run *runs,
+                                         int run_count, void *base, size_t *count);
 
 // The bytes of gpu_plan_cost that a stage ("qkv", without its layer) moves in a step: 0 for those
 // that move neither weights nor cache.

@@ -3,14 +3,21 @@
 #include "kernels/element.h"
 #include "kernels/family.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/plan/integers.h"
 #include "kernels/routing.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#define MAX_CHOSEN 64 // per row: the choice of all rows fits into shared memory
-#define MAX_WIDTH  65536
-#define MIN_SLICE  16
+#define MAX_WIDTH 65536
+#define MIN_SLICE 16
+#define MAX_SLICE (4 * MATRIX_COLUMNS) // the most groups of a block's warps
+
+// From how many multiply-adds of an expert, and positions, its products go to the library. They take
+// about seven launches, where our own tiles take all experts in two; with few positions both mostly
+// read weights. Not measured: 3 us a launch, and our tiles' time at 100 million a microsecond.
+#define LIBRARY_WORK      ((int64_t)1 << 31)
+#define LIBRARY_POSITIONS 64
 
 int experts_dense_layers(const struct decode_shape *shape) {
   int layers = 0;
@@ -30,7 +37,7 @@ const char *experts_unknown(const struct decode_request *request) {
     return "the GPU kernels support experts with a gate";
   if (shape->norm != NORM_RMS || shape->parallel)
     return "the GPU kernels support experts after a norm without a mean, behind attention";
-  if (experts->chosen > MAX_CHOSEN)
+  if (experts->chosen > EXPERTS_CHOSEN)
     return "the GPU kernels support up to 64 experts per token";
   if (experts->hidden > MAX_WIDTH || experts->shared_hidden > MAX_WIDTH)
     return "the experts are wider than the GPU kernels support";
@@ -71,6 +78,23 @@ void experts_set_product(const struct plan *plan, enum product_name which,
     *product = (struct plan_product){0};
 }
 
+static int64_t weights_of(const struct plan_product *product) {
+  return (int64_t)product->rows * product->columns * (product->gated ? 2 : 1);
+}
+
+int experts_library_count(const struct plan *plan) {
+  const int64_t weights = weights_of(&plan->product[PRODUCT_EXPERT_GATE_UP]) +
+                          weights_of(&plan->product[PRODUCT_EXPERT_DOWN]);
+  if (plan->device.tuning.library_count > 0 || weights == 0)
+    return plan->device.tuning.library_count;
+  return (int)larger(LIBRARY_POSITIONS, (size_t)((LIBRARY_WORK + weights - 1) / weights));
+}
+
+int experts_library_vectors(int count) {
+  enum { FEW = 128, STEP = 64 };
+  return count <= FEW ? gpu_plan_library_vectors(count) : (int)gpu_round_up((size_t)count, STEP);
+}
+
 void experts_share(struct plan *plan) {
   struct plan_experts *experts = &plan->experts;
   const int count = plan->request.shape.experts.count;
@@ -88,7 +112,8 @@ void experts_share(struct plan *plan) {
 int experts_slice(const struct plan *plan) {
   const int count = plan->request.shape.experts.count;
   int slice = MIN_SLICE;
-  while (slice < plan->batch_padded && slice * count < 2 * plan->experts.pairs)
+  const int most = least(plan->batch_padded, MAX_SLICE);
+  while (slice < most && slice * count < 2 * plan->experts.pairs)
     slice *= 2;
   return slice;
 }
@@ -110,7 +135,9 @@ void experts_regions(const struct plan *plan, struct experts_region out[EXPERT_R
   const size_t count = (size_t)plan->request.shape.experts.count, layers = (size_t)experts->layers;
   const size_t pairs = mixture ? (size_t)experts->pairs * sizeof(int) : 0;
   const size_t slots = (size_t)experts->slots, all = (size_t)plan->request.shape.layers;
-  const size_t rows = matrix ? slots + (size_t)experts->columns : 0;
+  // The library may be given more vectors than there are slots.
+  const size_t library = (size_t)experts_library_vectors(plan->request.batch);
+  const size_t rows = matrix ? larger(slots + (size_t)experts->columns, library) : 0;
   const size_t of_rows = (size_t)up->rows * count * sizeof(float);
   const bool has_biases = mixture && plan->request.shape.biases & BIAS_MLP;
   const size_t widest =
@@ -126,7 +153,8 @@ void experts_regions(const struct plan *plan, struct experts_region out[EXPERT_R
       {REGION_CHOSEN_WEIGHTS, pairs, 1, 0},
       {REGION_SLOTS, pairs, 1, 0},
       {REGION_SLOT_ROWS, matrix ? pairs : 0, 1, 0},
-      {REGION_ITEMS, mixture ? 16 + (size_t)experts->items * sizeof(struct expert_item) : 0, 1, 0},
+      {REGION_ITEMS,
+       mixture ? ITEMS_OFFSET + (size_t)experts->items * sizeof(struct expert_item) : 0, 1, 0},
       {REGION_EXPERT_OUT, slots * (size_t)up->rows * sizeof(float), 1, 0},
       {REGION_EXPERT_SUMS, slots * (size_t)down->rows * sizeof(float), 1, 0},
       {REGION_GATHERED, rows * widest, 1, 0},

@@ -8,6 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+  EXPERTS_CHOSEN = 64,  // of a row, at most
+  EXPERTS_PAIRS = 16384 // of a pass: what `route` has shared memory for
+};
+
 // Layers with a dense MLP: the first ones.
 int experts_dense_layers(const struct decode_shape *shape);
 
@@ -25,6 +30,12 @@ void experts_share(struct plan *plan);
 // how many of them a warp takes.
 int experts_slice(const struct plan *plan);
 int experts_warp_columns(int slice);
+
+// The fewest positions of an expert for which its products go to the library; and how many vectors
+// this is asked to multiply for `count` positions: few distinct numbers, as for a batch
+// (gpu_plan_library_vectors).
+int experts_library_count(const struct plan *plan);
+int experts_library_vectors(int count);
 
 // What is in memory apart from matrices.
 enum { EXPERT_REGIONS = 17 };

@@ -43,12 +43,21 @@ bool product_is_of_family(const struct decode_shape *shape, enum product_name wh
           shape->mlp != MLP_SWIGLU);
 }
 
+bool gpu_plan_reaches_library(const struct plan *plan) {
+  return 2 * (int64_t)plan->experts.pairs >=
+         (int64_t)plan->request.shape.experts.count * plan->experts.library_count;
+}
+
 bool gpu_plan_fits_library(const struct plan *plan, enum product_name which) {
   const struct plan_product *product = &plan->product[which];
   if (which == PRODUCT_HEAD || (which == PRODUCT_ROUTER && plan->ranks > 1))
     return false;
+  if (product->routed &&
+      ((size_t)product->rows * gpu_plan_row_bytes(product) % VENDOR_ALIGNMENT > 0 ||
+       !gpu_plan_reaches_library(plan)))
+    return false;
   return plan->prompt && product->rows > 0 && !product->vector && !product->wgmma &&
-         !product->routed && !product->by_head && product->weights == product->activations;
+         !product->by_head && product->weights == product->activations;
 }
 
 int gpu_plan_library_vectors(int batch) {

@@ -78,7 +78,7 @@ enum plan_region {
   REGION_CHOSEN_WEIGHTS,
   REGION_SLOTS,
   REGION_SLOT_ROWS,
-  REGION_ITEMS, // after 16 bytes of which the first 4 are their count
+  REGION_ITEMS, // after ITEMS_OFFSET bytes of which the first 4 are their count
   REGION_EXPERT_OUT,
   REGION_EXPERT_SUMS,
   REGION_GATHERED,
@@ -97,6 +97,8 @@ enum plan_region {
   REGION_WORKSPACE,
   REGIONS
 };
+
+#define ITEMS_OFFSET 16
 
 struct plan_extent {
   size_t offset;      // from the start of the single allocation
@@ -185,6 +187,7 @@ struct plan {
     int pairs;               // a batch row and an expert that it goes to
     int items, slots;        // the most that there can be: arguments.h
     int columns;             // of an item; 0 for vector kernels
+    int library_count;       // in a prompt: the fewest positions of an expert for the library
   } experts;
   struct plan_product product[PRODUCTS];
   struct plan_extent region[REGIONS];
@@ -212,8 +215,12 @@ bool product_is_of_family(const struct decode_shape *shape, enum product_name wh
 // Whether the vendor's library could do the product: in a prompt's pass, all products of whole
 // batches except the head's, which has one row, and the router's of several ranks: these choose the
 // same experts only if all of them multiply in the same order, but the library may decline a
-// product on one rank alone.
+// product on one rank alone. Of routed experts each matrix must begin where the library takes it,
+// and a whole pass must have positions enough.
 bool gpu_plan_fits_library(const struct plan *plan, enum product_name which);
+// Whether a pass is expected to have experts with as many positions as the library takes: one that
+// gets twice an even share of them. Otherwise it is not worth waiting for the router's choices.
+bool gpu_plan_reaches_library(const struct plan *plan);
 // How many vectors the library is asked to multiply for a batch: few distinct numbers, because a
 // library chooses its method for each.
 int gpu_plan_library_vectors(int batch);

@@ -46,6 +46,13 @@ static const char *divide(struct plan *plan) {
   return NULL;
 }
 
+// Of all batches, none has more pairs than EXPERTS_PAIRS.
+static int longest_pass(const struct plan *steps) {
+  return steps->experts.layers > 0
+             ? least(LIMITS_PASS, EXPERTS_PAIRS / steps->request.shape.experts.chosen)
+             : LIMITS_PASS;
+}
+
 const char *gpu_plan_prompt(const struct plan *steps, struct plan *out) {
   *out = (struct plan){.request = steps->request,
                        .whole = steps->whole,
@@ -56,12 +63,12 @@ const char *gpu_plan_prompt(const struct plan *steps, struct plan *out) {
                        .window_splits = 1,
                        .prompt = true};
   out->device.tuning.step = 0;
-  out->request.batch = least(steps->request.chunk + steps->request.batch - 1,
-                             steps->experts.layers > 0 ? LIMITS_BATCH : LIMITS_PASS);
+  out->request.batch = least(steps->request.chunk + steps->request.batch - 1, longest_pass(steps));
   const char *why = divide(out);
   if (why)
     return why;
   out->carveout = division_carveout(out);
+  out->experts.library_count = experts_library_count(out);
   return memory_place_prompt(out, steps) ? NULL : memory_too_large;
 }
 

@@ -18,6 +18,7 @@ static const struct tuning_choice {
     {"matrix_ahead", offsetof(struct gpu_tuning, matrix_ahead), 16, {NULL}},
     {"matrix_splits", offsetof(struct gpu_tuning, matrix_splits), 8, {NULL}},
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
+    {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
     {"carveout", offsetof(struct gpu_tuning, carveout), 0, {"even", "shared", "driver"}},
     {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "persistent"}},
@@ -42,7 +43,7 @@ static int value_of(const struct tuning_choice *choice, const char *text, size_t
 // False, with *why; `choice` is NULL if the name is unknown.
 static bool refuse(const struct tuning_choice *choice, const char *text, size_t length, char *why,
                    size_t why_size) {
-  char known[128];
+  char known[160];
   size_t used = 0;
   const char *const *words = choice && choice->words[0] ? choice->words : NULL;
   for (size_t i = 0; i < (words ? WORDS : CHOICES) && used < sizeof known; i++) {

@@ -41,6 +41,7 @@ struct gpu_tuning {
   int matrix_ahead;     // 1 to 16: pieces of each row of a matrix product requested before its wait
   int matrix_splits;    // 1 to 8: for every matrix product, as far as its columns can be split
   int attention_splits; // 1 to 128: of the context, as far as it can be split
+  int library_count;    // 1 to 2048: the fewest positions of an expert for the vendor's library
   int matrix;           // enum gpu_tuning_matrix
   int carveout;         // enum gpu_tuning_carveout
   int step;             // enum gpu_tuning_step

@@ -95,9 +95,12 @@ static void more_than_a_pass(void **unused) {
   (void)unused;
   if (!depth_is_full())
     skip();
+  struct decode_shape shape = piece_of(PIECE_EXPERTS, 0)->shape;
+  shape.layers = 1;
+  shape.hidden = 24;
+  shape.experts = (struct decode_experts){.count = 64, .chosen = 64, .hidden = 2};
   for (size_t i = 0; i < 2; i++) {
-    struct decode_request request =
-        request_of(&piece_of(PIECE_EXPERTS, 0)->shape, &prompted_mixes[0].types, 3, counts[i]);
+    struct decode_request request = request_of(&shape, &prompted_mixes[0].types, 3, counts[i]);
     const struct prompted_beside beside = {.row = 1, .position = 20, .count = counts[i]};
     request.context = counts[i] + 1;
     prompted_check_beside(&emulated[i], &request, &beside, "more than a pass");

@@ -82,8 +82,8 @@ static void every_format(void **unused) {
   }
 }
 
-// More positions than a product takes at a time, also one by heads, and for a mixture than a pass, in
-// chunks of two.
+// More positions than a product takes at a time, also one by heads and of experts; and for a mixture
+// with many of these than a pass, in chunks of two.
 static void more_than_a_pass(void **unused) {
   (void)unused;
   if (!depth_is_full())
@@ -91,9 +91,13 @@ static void more_than_a_pass(void **unused) {
   struct decode_shape dense = piece_plain;
   dense.window = 270;
   dense.full_every = 2;
+  struct decode_shape many = piece_of(PIECE_EXPERTS, 0)->shape;
+  many.layers = 1;
+  many.hidden = 24;
+  many.experts = (struct decode_experts){.count = 64, .chosen = 64, .hidden = 2};
   const struct decode_shape *const shapes[] = {&dense, &piece_of(PIECE_EXPERTS, 0)->shape,
-                                               &piece_of(PIECE_LATENT, 0)->shape};
-  for (size_t p = 0; p < 5; p++) {
+                                               &piece_of(PIECE_LATENT, 0)->shape, &many};
+  for (size_t p = 0; p < 7; p++) {
     struct decode_request request = prompted_request(shapes[p / 2], &prompted_mixes[0].types, 290);
     request.context = MOST + 1;
     prompted_check(&emulated[p % 2], &request, MOST, "more than a pass");

@@ -2,9 +2,11 @@
 // hipBLASLt (tests/stand_ins/blaslt) in the emulators: the results equal the oracle's, and those of
 // decoding token by token, in every family. If the library is missing, unknown, declines a product
 // or fails in the middle of a prompt, pertoken's own tiles take over, and the report says for which
-// products and why. Likewise beside steps of other rows.
-// Deep: every family with more chunks, on all emulators and as nvcc's PTX.
-// Seconds: 10, deep 26
+// products and why. Likewise beside steps of other rows, and for routed experts: all, some or none
+// of them by the library.
+// Deep: every family with more chunks, on all emulators and as nvcc's PTX; experts with more
+// positions than a tile takes.
+// Seconds: 14, deep 38
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
@@ -18,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/routing.h"
+
 enum { SHORT = 9 };
 
 static const char *const variables[] = {"FAKE_BLASLT_VERSION", "FAKE_BLASLT_FAIL",
                                         "FAKE_BLASLT_FAIL_AT", "FAKE_BLASLT_NO_WAY",
-                                        "FAKE_BLASLT_ALTER"};
+                                        "FAKE_BLASLT_ALTER",   "PERTOKEN_GPU_TUNING"};
 
 // By warp width: 32, 64.
 static struct stand_in {
@@ -270,6 +274,189 @@ static void failing_midway(void **unused) {
   }
 }
 
+// ---- routed experts
+
+// From how many positions the library takes an expert; the default is beyond such small ones.
+static void use_experts(const struct emulated *plugin, int positions) {
+  char tuning[40];
+  use(plugin);
+  snprintf(tuning, sizeof tuning, "library_count=%d", positions);
+  setenv("PERTOKEN_GPU_TUNING", tuning, 1);
+}
+
+// What the library is given of experts whose table is known: all three matrices of each with that
+// many positions of a chunk.
+static long products_of_experts(const struct decode_request *request, int count, int positions) {
+  const struct decode_experts *experts = &request->shape.experts;
+  const size_t chosen = (size_t)experts->chosen, batch = (size_t)request->batch;
+  uint16_t *table = malloc(routing_entries(request) * sizeof *table);
+  long products = 0;
+  assert_non_null(table);
+  routing_fill(request, table);
+  for (int layer = 0; layer < request->shape.layers; layer++)
+    for (int first = 0; first < count; first += request->chunk) {
+      int of[16] = {0};
+      for (int p = first; p < count && p < first + request->chunk; p++) {
+        const size_t step =
+            (size_t)(p % ROUTING_STEPS) * (size_t)request->shape.layers + (size_t)layer;
+        for (size_t k = 0; k < chosen; k++)
+          of[table[(step * batch + PROMPTED_ROW) * chosen + k]]++;
+      }
+      for (int e = 0; e < experts->count; e++)
+        products += of[e] >= positions ? 3 : 0;
+    }
+  free(table);
+  return products;
+}
+
+// With all matrices as the libraries take them.
+static const struct decode_shape mixture = {
+    .layers = 2,
+    .hidden = 80,
+    .heads = 3,
+    .kv_heads = 1,
+    .head_dim = 16,
+    .vocab = PIECE_VOCAB,
+    .norm_epsilon = 1e-5f,
+    .rope_theta = 1e4f,
+    .mlp = MLP_CLAMPED_SWIGLU,
+    .biases = BIAS_MLP,
+    .experts = {.count = 11, .chosen = 4, .hidden = 48, .shared_hidden = 32}};
+
+// A pass's other products: of each layer qkv, wo, the router, and the shared expert's gate, up and
+// down.
+static long products_besides(const struct decode_request *request) {
+  return 6L * request->shape.layers;
+}
+
+// All of them by the library, some, or none that the table gives enough positions; the number of
+// products is the table's.
+static void experts_of_a_table(void **unused) {
+  enum { COUNT = 26, CHUNK = 17, PASSES = 2 };
+  static const int positions[] = {1, 5, 17};
+  (void)unused;
+  for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++)
+    for (size_t m = 0; m < 2; m++) {
+      const struct emulated *plugin = &emulated[(i + m) % 2];
+      struct decode_request request = prompted_request(&mixture, &prompted_mixes[m].types, CHUNK);
+      char own[160];
+      if (!depth_is_full() && m != i % 2)
+        continue;
+      request.routing = ROUTING_UNIFORM;
+      const long before = library_of(plugin)->products();
+      const long experts = products_of_experts(&request, COUNT, positions[i]);
+      assert_int_equal(experts > 0, positions[i] < CHUNK);
+      use_experts(plugin, positions[i]);
+      snprintf(own, sizeof own, "%s; own tiles: experts with under %d positions",
+               library_of(plugin)->name, positions[i]);
+      if (experts == 0)
+        snprintf(own, sizeof own, "%s; own tiles: experts", library_of(plugin)->name);
+      if (positions[i] == 1)
+        snprintf(own, sizeof own, "%s", library_of(plugin)->name);
+      expect_words(prompted_check(plugin, &request, COUNT, own), own, "experts of a table");
+      assert_int_equal(library_of(plugin)->products() - before,
+                       experts + PASSES * products_besides(&request));
+    }
+}
+
+// More than the library is asked for in the smaller steps, and than our own tiles take at a time.
+static void experts_with_many_positions(void **unused) {
+  enum { COUNT = 280 };
+  (void)unused;
+  if (!depth_is_full())
+    skip();
+  struct decode_shape shape = mixture;
+  shape.layers = 1;
+  shape.experts.count = 4;
+  shape.experts.chosen = 2;
+  for (size_t p = 0; p < 2; p++) {
+    struct decode_request request = prompted_request(&shape, &prompted_mixes[p].types, COUNT);
+    request.context = COUNT + 1;
+    request.routing = ROUTING_UNIFORM;
+    const long before = library_of(&emulated[p])->products();
+    use_experts(&emulated[p], 140);
+    prompted_check(&emulated[p], &request, COUNT, "many positions");
+    const long experts = products_of_experts(&request, COUNT, 140);
+    assert_int_equal(library_of(&emulated[p])->products() - before,
+                     experts + products_besides(&request));
+    assert_in_range(experts, 3, 9);
+  }
+}
+
+// Those that the model chooses: every router, shared expert and bias of the families.
+static void experts_of_a_router(void **unused) {
+  const struct piece *piece;
+  (void)unused;
+  for (size_t f = 0; (piece = piece_of(PIECE_EXPERTS, f)); f++) {
+    const struct emulated *plugin = &emulated[f % 2];
+    const long before = library_of(plugin)->products();
+    struct decode_shape shape = piece->shape;
+    if (!depth_is_full() && f % 2 && f > 1)
+      continue;
+    shape.hidden = 80; // where the libraries take the experts' matrices
+    shape.experts.hidden += shape.experts.hidden % 2;
+    const struct decode_request request = prompted_request(&shape, &prompted_mixes[0].types, 17);
+    use_experts(plugin, f % 2 ? 3 : 1);
+    const char *words = prompted_check(plugin, &request, 20, piece->name);
+    if (strstr(words, "own tiles: ") && !strstr(words, "own tiles: experts with under 3 positions"))
+      fail_msg("%s: %s", piece->name, words);
+    assert_true(library_of(plugin)->products() > before);
+  }
+}
+
+// Compared with decoding token by token on the device, which chooses by the same table.
+static void experts_decoded_alike(void **unused) {
+  (void)unused;
+  struct decode_request request = prompted_request(&mixture, &prompted_mixes[0].types, SHORT);
+  request.routing = ROUTING_UNIFORM;
+  use_experts(&emulated[0], 2);
+  const double error = prompted_decoded(&emulated[0], &request, SHORT, 7);
+  if (!(error < 4e-3))
+    fail_msg("error %g", error);
+}
+
+// Each product of a pass's first layer in turn fails, of whichever expert: our own tiles do that
+// product for all experts, and the other one goes on.
+static void experts_declined_midway(void **unused) {
+  static const char *const words =
+      "cuBLASLt 13.1.0; own tiles: experts (cuBLASLt 13.1.0 fails to multiply (status 13))";
+  const struct emulated *plugin = &emulated[0];
+  struct decode_request request = prompted_request(&mixture, &prompted_mixes[0].types, 7);
+  const long before = 5; // qkv, wo, router, and the shared expert's gate and up
+  (void)unused;
+  request.routing = ROUTING_UNIFORM;
+  const long of_layer = products_of_experts(&request, 7, 2) / 2;
+  for (long i = 1; i <= of_layer; i += depth_is_full() ? 5 : 11) {
+    char at[24];
+    use_experts(plugin, 2);
+    snprintf(at, sizeof at, "%ld", stand_ins[0].attempts() + before + i);
+    setenv("FAKE_BLASLT_FAIL_AT", at, 1);
+    expect_words(prompted_check(plugin, &request, SHORT, at), words, at);
+  }
+}
+
+// Without a library, with one that takes their sizes for no product, or in types that none takes.
+static void experts_without_a_library(void **unused) {
+  static const char *const odd = "cuBLASLt 13.1.0; own tiles: experts (cuBLASLt 13.1.0 has no way "
+                                 "to multiply 16 vectors by 40 x 128 in e4m3 (status 15))";
+  const struct emulated *plugin = &emulated[0];
+  struct decode_request request = prompted_request(&mixture, &prompted_mixes[0].types, 7);
+  (void)unused;
+  use_experts(plugin, 1);
+  setenv("EMULATOR_PRODUCTS", "/no/such", 1);
+  const char *words = prompted_check(plugin, &request, SHORT, "no library");
+  assert_int_equal(strncmp(words, "own tiles: EMULATOR_PRODUCTS: ", 30), 0);
+  use_experts(plugin, 1);
+  request.types.experts = ELEMENT_MXFP4;
+  expect_words(prompted_check(plugin, &request, SHORT, "mxfp4"),
+               "cuBLASLt 13.1.0; own tiles: experts", "mxfp4");
+  request.types = prompted_mixes[1].types;
+  request.shape.experts.hidden = 40;
+  request.routing = ROUTING_UNIFORM;
+  use_experts(plugin, 1);
+  expect_words(prompted_check(plugin, &request, SHORT, "odd"), odd, "odd");
+}
+
 // ---- beside steps of the other rows
 
 static void check_beside(const struct emulated *plugin, const struct decode_request *request,
@@ -288,6 +475,17 @@ static void steps_beside(void **unused) {
     request.batch = 3;
     use(&emulated[p]);
     check_beside(&emulated[p], &request, "beside");
+  }
+}
+
+static void experts_beside_steps(void **unused) {
+  (void)unused;
+  for (int p = 0; p < 2; p++) {
+    struct decode_request request = prompted_request(&mixture, &prompted_mixes[0].types, 7);
+    request.batch = 3;
+    request.routing = ROUTING_UNIFORM;
+    use_experts(&emulated[p], p + 1);
+    check_beside(&emulated[p], &request, "experts beside");
   }
 }
 
@@ -324,7 +522,14 @@ int main(void) {
       cmocka_unit_test(own_tiles_serve),
       cmocka_unit_test(some_are_declined),
       cmocka_unit_test(failing_midway),
+      cmocka_unit_test(experts_of_a_table),
+      cmocka_unit_test(experts_with_many_positions),
+      cmocka_unit_test(experts_of_a_router),
+      cmocka_unit_test(experts_decoded_alike),
+      cmocka_unit_test(experts_declined_midway),
+      cmocka_unit_test(experts_without_a_library),
       cmocka_unit_test(steps_beside),
+      cmocka_unit_test(experts_beside_steps),
       cmocka_unit_test(failing_beside_a_step),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);

@@ -55,7 +55,7 @@ static void test_read_and_written(void **state) {
       {" step=launches  vector_batch=1 ", "vector_batch=1 step=launches"},
       {"attention_splits=128 matrix_splits=8", "matrix_splits=8 attention_splits=128"},
       {"vector_blocks=2 vector_blocks=3", "vector_blocks=3"},
-      {"matrix=wgmma", "matrix=wgmma"},
+      {"matrix=wgmma library_count=2048", "library_count=2048 matrix=wgmma"},
       {"carveout=driver vector_start=row vector_ahead=16",
        "vector_ahead=16 vector_start=row carveout=driver"},
   };
@@ -72,11 +72,14 @@ static void test_read_and_written(void **state) {
 static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
-      {"vector_block=2", "unknown choice 'vector_block=2'; known: vector_blocks, vector_batch"},
+      {"vector_block=2", "unknown choice 'vector_block=2'; known: vector_blocks, vector_batch, "
+                         "vector_ahead, vector_start, matrix_ahead, matrix_splits, "
+                         "attention_splits, library_count, matrix, carveout, step"},
       {"vector_blocks", "unknown choice 'vector_blocks'"},
       {"=2", "unknown choice '=2'"},
       {"vector_blocks=0", "unknown vector_blocks '0'; known: 1 to 4"},
       {"vector_blocks=5", "'5'"},
+      {"library_count=2049", "unknown library_count '2049'; known: 1 to 2048"},
       {"vector_blocks=2x", "'2x'"},
       {"vector_blocks=-1", "'-1'"},
       {"step=1", "unknown step '1'; known: graph, launches"},

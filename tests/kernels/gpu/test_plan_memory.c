@@ -439,19 +439,23 @@ static void test_passes_by_library(void **state) {
       }
 }
 
-// For a mixture also the router, and passes that its kernels take over.
+// For a mixture also the router, and passes with as many pairs as the router's kernel has room for.
 static void test_passes_of_a_mixture(void **state) {
   (void)state;
-  const struct piece *piece = piece_of(PIECE_EXPERTS, 0);
-  struct decode_request request = planned_request(&piece->shape, &planned_types[0], 2, 4096);
-  request.chunk = 3000;
-  const struct plan plan = planned(&request, &planned_h200);
-  struct plan prompt;
-  assert_null(gpu_plan_prompt(&plan, &prompt));
-  assert_int_equal(prompt.request.batch, 256);
-  assert_true(gpu_plan_fits_library(&prompt, PRODUCT_ROUTER));
-  assert_false(gpu_plan_fits_library(&prompt, PRODUCT_EXPERT_GATE_UP));
-  assert_false(gpu_plan_fits_library(&prompt, PRODUCT_EXPERT_DOWN));
+  static const int chosen[][2] = {{1, 2048}, {8, 2048}, {9, 1820}, {64, 256}};
+  for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+    struct decode_shape shape = piece_of(PIECE_EXPERTS, 0)->shape;
+    shape.experts.count = 70;
+    shape.experts.chosen = chosen[i][0];
+    struct decode_request request = planned_request(&shape, &planned_types[0], 2, 4096);
+    request.chunk = 3000;
+    const struct plan plan = planned(&request, &planned_h200);
+    struct plan prompt;
+    assert_null(gpu_plan_prompt(&plan, &prompt));
+    assert_int_equal(prompt.request.batch, chosen[i][1]);
+    assert_int_equal(plan.bytes, prompt.bytes);
+    assert_true(gpu_plan_fits_library(&prompt, PRODUCT_ROUTER));
+  }
 }
 
 // NVIDIA's H200 datasheet: 141 GB.
