@@ -202,7 +202,7 @@ static void check_even(struct even_work work) {
 // node are of the same pieces whatever the order, each node is met at twice, and one block has the
 // result. A sum is the set of its pieces, as bits.
 static void check_tree(unsigned count, const unsigned *order) {
-  uint64_t sums[64];
+  uint64_t sums[64] = {0};
   unsigned arrived[64] = {0}, results = 0;
   for (unsigned i = 0; i < count; i++) {
     unsigned at = order[i], step = 1;
@@ -215,8 +215,9 @@ static void check_tree(unsigned count, const unsigned *order) {
       if (++arrived[node] == 1)
         break;
       assert_int_equal(arrived[node], 2);
+      const uint64_t both = sums[at] | sums[other];
       at &= ~step;
-      sums[at] |= sums[at | step];
+      sums[at] = both;
       for (unsigned p = 0; p < count; p++)
         assert_int_equal(sums[at] >> p & 1, p >= at && p < at + 2 * step);
     }
