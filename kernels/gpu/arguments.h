@@ -25,6 +25,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 
+#include "kernels/gpu/even.h"
+
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -164,15 +166,20 @@ struct tensor_map {
 
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
 // warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
-// (blocks of rows, splits), block WGMMA_THREADS. The warpgroups of a block are side by side in the
-// rows, or with batch_padded = 2 COLUMNS in the columns; each covers WGMMA_TILES tiles of
-// WGMMA_ROWS rows, with swiglu one of the gate and the same rows of the up. Block y takes the y-th
-// share of the steps, each WGMMA_STEP_BYTES of a row of weights. E4M3 x BF16 takes activations in
-// the order of wgmma_paired_word, with rows padded to whole steps.
+// (work.blocks), block WGMMA_THREADS. The warpgroups of a block are side by side in the rows, or
+// with batch_padded = 2 COLUMNS in the columns; each covers WGMMA_TILES tiles of WGMMA_ROWS rows,
+// with swiglu one of the gate and the same rows of the up. Together they are a tile of `work`
+// (even.h), of which a block takes an even range. E4M3 x BF16 takes activations in the order of
+// wgmma_paired_word, with rows padded to whole steps.
+//
+// If blocks share tiles, `partials` is [2 work.blocks][wgmma_partial_floats(COLUMNS)], at a multiple
+// of 16, and `counters` [work.blocks][WGMMA_GROUPS * 4], a counter for each warp at each node, zero
+// before and after. `splits` is not read.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // of all except `activations`
-  int stages;                                     // of shared memory, MIN_WGMMA_STAGES or more
+  struct even_work work;
+  int stages; // of shared memory, MIN_WGMMA_STAGES or more
 };
 
 enum {
@@ -195,6 +202,11 @@ static inline int wgmma_max_columns(size_t weight_bytes) {
 // across two.
 static inline int wgmma_tiles(int batch_padded, int columns) {
   return batch_padded > columns ? WGMMA_TILES : WGMMA_GROUPS * WGMMA_TILES;
+}
+
+// The sums of a tile, or of a block's piece of one.
+static inline size_t wgmma_partial_floats(int columns) {
+  return (size_t)WGMMA_GROUPS * WGMMA_TILES * WGMMA_ROWS * (size_t)columns;
 }
 
 static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t weight_bytes,

@@ -67,8 +67,8 @@ const char *const timing_terms[TIMING_TERMS] = {
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {"P1", "P2", "P2m", "P3", "P4",       "P5",
-                                                  "P6", "P7", "P8",  "P9", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {"P1", "P2",  "P2m", "P3", "P4", "P5",
+                                                  "P6", "P6c", "P7",  "P8", "P9", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;

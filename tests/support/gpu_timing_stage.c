@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/even.h"
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/plan/cost.h"
+#include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/integers.h"
 
 // From the kernels' sources (kernels/gpu/device), and lengths of instruction sequences.
@@ -18,6 +20,7 @@
 #define NORM_CYCLES      400                      // two barriers and two reductions over a block
 #define FINISH_CYCLES    600 // a row's sums over a warp, SwiGLU, the store; the block's exit
 #define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
+#define FIRST_SPLITS     8                                 // the most, in the first kernels
 #define MERGE_BYTES      (256 * 64 * 4) // sums of a block of 256 threads, of one split
 #define QUERY_CYCLES     500            // for the instructions around their loads
 #define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
@@ -230,16 +233,111 @@ static struct flow matrix_flow(const struct timing_context *context,
                        .most = 1};
 }
 
+// How a matrix product's blocks are divided: for wgmma without P6 into splits of whole tiles, like
+// the first kernels.
+struct divided {
+  int tiles, blocks;    // tiles of the rows
+  double longest, even; // a multiprocessor's share of the work, in blocks or units of even.h
+  int merges;           // one after the other
+  int merged, early;    // pieces added to others; of these, those put aside while weights flow
+};
+
+static struct divided divided_in(const struct timing_context *context, int tiles, int splits) {
+  const int blocks = tiles * splits;
+  return (struct divided){.tiles = tiles,
+                          .blocks = blocks,
+                          .longest = ceiling(blocks, units(context)),
+                          .even = (double)blocks / units(context),
+                          .merges = splits > 1 ? splits : 0};
+}
+
+static struct divided divided_evenly(const struct timing_context *context,
+                                     const struct even_work *work) {
+  const int all = (int)(work->tiles * work->steps), blocks = (int)work->blocks;
+  struct divided divided = {.tiles = (int)work->tiles,
+                            .blocks = blocks,
+                            .longest = ceiling(all, blocks) * ceiling(blocks, units(context)),
+                            .even = (double)all / units(context),
+                            .merges = (int)gpu_plan_merges(work)};
+  for (unsigned tile = 0; tile < work->tiles; tile++) {
+    const struct even_pieces pieces = even_pieces(work, tile);
+    const unsigned last = pieces.first + pieces.count - 1;
+    divided.merged += (int)pieces.count - 1;
+    divided.early += pieces.count > 1 && even_begin(work, last + 1) > (tile + 1) * work->steps;
+  }
+  return divided;
+}
+
+static struct divided divided_as(const struct timing_context *context,
+                                 const struct gpu_launch *launch,
+                                 const struct plan_product *product) {
+  const struct even_work *work = &product->work;
+  if (!product->wgmma)
+    return divided_in(context, (int)launch->grid[0], (int)launch->grid[1]);
+  if (has(context, TIMING_P6))
+    return divided_evenly(context, work);
+  const int tuned = context->plan->device.tuning.matrix_splits;
+  const int merging = ceiling(2 * (int)sizeof(float) * product->slice, WGMMA_STEP_BYTES);
+  const int own =
+      division_splits((int)work->tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
+  return divided_in(context, (int)work->tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
+}
+
+// Of the sums of a block's tile.
+static double partial_bytes(const struct plan_product *product) {
+  return product->wgmma ? (double)wgmma_partial_floats(product->warp_columns) * sizeof(float)
+                        : MERGE_BYTES;
+}
+
+static double port_us(const struct timing_context *context, double bytes) {
+  return bytes / context->machine->port / context->machine->clock;
+}
+
 // The last block of a row of blocks reads the sums of all splits, one after the other.
-static void merge_splits(const struct timing_context *context, const struct plan_product *product,
-                         struct timing_stage *stage) {
+static double read_splits_us(const struct timing_context *context,
+                             const struct plan_product *product, const struct divided *divided) {
   const struct timing_machine *machine = context->machine;
-  const double read_us = MERGE_BYTES / machine->port / machine->clock;
-  const bool in_cluster = product->wgmma && has(context, TIMING_P6);
-  if (in_cluster)
-    stage->tail[TIMING_MERGE] = machine->trip_us + read_us;
-  else if (product->splits > 1)
-    stage->tail[TIMING_MERGE] = machine->arrive_us + product->splits * (machine->trip_us + read_us);
+  return machine->arrive_us +
+         divided->merges * (machine->trip_us + port_us(context, partial_bytes(product)));
+}
+
+// With P6 blocks merge in pairs and all at the same time at the end, so L2 may limit them: each
+// piece is written, if it was not early, and read.
+static double merge_pairs_us(const struct timing_context *context,
+                             const struct plan_product *product, const struct divided *divided) {
+  const struct timing_machine *machine = context->machine;
+  const double bytes = partial_bytes(product);
+  const double all_us = (2.0 * divided->merged - divided->early) * bytes / machine->l2;
+  return divided->merges * (machine->arrive_us + machine->trip_us) +
+         fmax(divided->merges * port_us(context, bytes), all_us);
+}
+
+// While a block puts aside what its range began with, the ring fills for `ring_us`.
+static void merge_sums(const struct timing_context *context, const struct plan_product *product,
+                       const struct divided *divided, double ring_us, struct timing_stage *stage) {
+  const struct timing_machine *machine = context->machine;
+  const double piece_us = port_us(context, partial_bytes(product));
+  if (divided->merges == 0)
+    return;
+  if (!product->wgmma || !(has(context, TIMING_P6) || has(context, TIMING_P6_CLUSTERS)))
+    stage->tail[TIMING_MERGE] = read_splits_us(context, product, divided);
+  else if (has(context, TIMING_P6_CLUSTERS))
+    stage->tail[TIMING_MERGE] = machine->trip_us + piece_us;
+  else
+    stage->tail[TIMING_MERGE] = merge_pairs_us(context, product, divided);
+  if (divided->early > 0)
+    stage->slower[TIMING_MERGE] = fmax(0, machine->arrive_us + piece_us - ring_us);
+}
+
+// Bytes between L2 and multiprocessors for each byte of weights: activations for every tile, of
+// which clusters get half, and early pieces.
+static double beside_weights(const struct timing_context *context,
+                             const struct plan_product *product, const struct divided *divided,
+                             double bytes) {
+  const bool shared = product->wgmma && has(context, TIMING_P6_CLUSTERS);
+  const double activations = (double)product->slice * product->stride *
+                             (double)gpu_element_bytes(product->activations) * divided->tiles;
+  return (activations / (shared ? 2 : 1) + divided->early * partial_bytes(product)) / bytes;
 }
 
 static struct timing_stage matrix_stage(const struct timing_context *context,
@@ -247,7 +345,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   const struct timing_machine *machine = context->machine;
   const struct plan_product *product = &context->plan->product[which];
   const bool wgmma = product->wgmma, tight = product->weights == product->activations;
-  const int blocks = (int)(launch->grid[0] * launch->grid[1]);
+  const struct divided divided = divided_as(context, launch, product);
   const int depth = wgmma ? product->stages : product->warp_columns == 16 || tight ? 2 : 4;
   const double held = wgmma ? wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS *
                                   (double)WGMMA_STEP_BYTES * depth
@@ -262,17 +360,11 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
   flow.loads = wgmma ? 1 : depth;
   flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
-  const double activations =
-      (double)product->slice * product->stride * (double)gpu_element_bytes(product->activations);
-  flow.beside = activations * launch->grid[0] / stage.bytes;
-  flow.whole = (double)blocks / units(context);
-  flow.waves = ceiling(blocks, units(context));
-  if (wgmma && has(context, TIMING_P6)) {
-    flow.beside /= 2;
-    flow.waves = flow.whole;
-  }
+  flow.beside = beside_weights(context, product, &divided, stage.bytes);
+  flow.whole = divided.even;
+  flow.waves = divided.longest;
   const bool slow = flow_time(context, &flow, &stage);
-  const int busy = least(blocks, units(context));
+  const int busy = least(divided.blocks, units(context));
   // What is in L2 helps only if there would be a wait for memory.
   const double rows_ahead = wgmma || slow
                                 ? 0
@@ -290,7 +382,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   stage.asked_us =
       free * asked_us + (1 - free) * fmin(asked_us, machine->release_us - machine->start_us);
   end(context, &flow, &stage);
-  merge_splits(context, product, &stage);
+  merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
   return stage;
 }
 

@@ -14,11 +14,18 @@
 // technical report, arXiv 2412.19437, 3.5.2), so the sum starts again at each step, 128 elements,
 // and is then added in float. Both take registers that 128 columns would need; hence their limit of
 // 64.
+//
+// A block's range of the work (even.h) is one stream to the copying thread, which goes on to the
+// next tile's weights while the warps still store or merge this one's sums. A warp merges its own
+// rows and columns of a tile with the same warp of other blocks, and waits for nothing but its
+// loads; so whether and when other blocks run does not matter.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 
 #include "kernels/gpu/device/machine/matrix_wgmma.h"
 #include "kernels/gpu/device/product_matrix.h"
+
+enum { WGMMA_LOADS = 16 }; // of 16 bytes a lane, under way together while sums are merged
 
 // Compile-time parameters of a product; names shared with product_matrix.h mean the same.
 template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {
@@ -46,10 +53,11 @@ struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
   }
 };
 
-// The block's share, and within its ring what this warpgroup multiplies.
+// The block's range of the work, and its ring.
 struct wgmma_share {
-  int row, first, steps; // the block's first row of the output; steps
-  int tiles;             // of weights in a stage
+  unsigned begin, end; // units
+  int tiles;           // of weights in a stage
+  int rows;            // of the output in a tile of the work
   int stage_bytes, stages;
   char *ring;
   uint64_t *full, *empty; // barriers, one for each stage
@@ -58,13 +66,11 @@ struct wgmma_share {
 template <class KIND>
 DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *shared) {
   const struct product_arguments &p = a.product;
-  const int row_bytes = p.stride * KIND::ELEMENTS::A_BYTES, split = block_index(1);
-  const int steps = (row_bytes + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
   struct wgmma_share share;
+  share.begin = even_begin(&a.work, (unsigned)block_index(0));
+  share.end = even_begin(&a.work, (unsigned)block_index(0) + 1);
   share.tiles = WGMMA_GROUPS * WGMMA_TILES / (p.batch_padded / KIND::COLUMNS);
-  share.row = block_index(0) * (share.tiles / KIND::STREAMS) * WGMMA_ROWS;
-  share.first = steps * split / p.splits;
-  share.steps = steps * (split + 1) / p.splits - share.first;
+  share.rows = share.tiles / KIND::STREAMS * WGMMA_ROWS;
   share.stages = a.stages;
   share.stage_bytes =
       share.tiles * WGMMA_TILE_BYTES + p.batch_padded * WGMMA_STEP_BYTES * KIND::BLOCKS_OF_B;
@@ -79,50 +85,60 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
 
 template <class KIND>
 DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wgmma_share &share,
-                                int step, int stage) {
+                                unsigned unit, int stage) {
   char *to = share.ring + stage * share.stage_bytes;
-  const int byte = (share.first + step) * WGMMA_STEP_BYTES;
+  const int row = (int)(unit / a.work.steps) * share.rows;
+  const int byte = (int)(unit % a.work.steps) * WGMMA_STEP_BYTES;
   barrier_expect(share.full + stage, share.stage_bytes);
 #pragma unroll 1
   for (int tile = 0; tile < share.tiles; tile++) {
     const bool is_second = KIND::STREAMS == 2 && tile % 2 == 1;
     box_bring(to + tile * WGMMA_TILE_BYTES, is_second ? &a.second : &a.weights, byte,
-              share.row + tile / KIND::STREAMS * WGMMA_ROWS, share.full + stage);
+              row + tile / KIND::STREAMS * WGMMA_ROWS, share.full + stage);
   }
 }
 
 template <class KIND>
 DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
-                                    const struct wgmma_share &share, int step, int stage) {
+                                    const struct wgmma_share &share, unsigned unit, int stage) {
   const int bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
+  const int step = (int)(unit % a.work.steps);
   char *to = share.ring + stage * share.stage_bytes + share.tiles * WGMMA_TILE_BYTES;
 #pragma unroll
   for (int block = 0; block < KIND::BLOCKS_OF_B; block++) {
     box_bring(to + block * bytes, &a.activations,
-              ((share.first + step) * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES, 0,
-              share.full + stage);
+              (step * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES, 0, share.full + stage);
+  }
+}
+
+// Units whose weights are brought before the wait for the preceding kernel.
+DEVICE int wgmma_ahead(const struct wgmma_share &share) {
+  const int units = (int)(share.end - share.begin);
+  return units < share.stages ? units : share.stages;
+}
+
+template <class KIND>
+DEVICE void wgmma_bring_first(const struct wgmma_arguments &a, const struct wgmma_share &share) {
+#pragma unroll 1
+  for (int i = 0; i < wgmma_ahead(share); i++) {
+    wgmma_bring_weights<KIND>(a, share, share.begin + (unsigned)i, i);
   }
 }
 
 template <class KIND>
-DEVICE void wgmma_bring(const struct wgmma_arguments &a, const struct wgmma_share &share) {
-  const int ahead = share.steps < share.stages ? share.steps : share.stages;
-#pragma unroll 1
-  for (int step = 0; step < ahead; step++) {
-    wgmma_bring_weights<KIND>(a, share, step, step);
-  }
-  wait_for_previous();
+DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma_share &share) {
+  const int ahead = wgmma_ahead(share);
   published_for_copies();
 #pragma unroll 1
-  for (int step = 0; step < ahead; step++) {
-    wgmma_bring_activations<KIND>(a, share, step, step);
+  for (int i = 0; i < ahead; i++) {
+    wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)i, i);
   }
   int stage = 0, phase = 0;
 #pragma unroll 1
-  for (int step = ahead; step < share.steps; step++) {
+  for (unsigned unit = share.begin + (unsigned)ahead; unit < share.end; unit++) {
     barrier_wait(share.empty + stage, phase);
-    wgmma_bring_weights<KIND>(a, share, step, stage);
-    wgmma_bring_activations<KIND>(a, share, step, stage);
+    wgmma_bring_weights<KIND>(a, share, unit, stage);
+    wgmma_bring_activations<KIND>(a, share, unit, stage);
     if (++stage == share.stages) {
       stage = 0;
       phase ^= 1;
@@ -218,67 +234,147 @@ template <> struct wgmma_multiply<e4m3_e4m3> {
   }
 };
 
+// Which stage comes next, and which use of it.
+struct wgmma_turn {
+  int stage, phase;
+};
+
 template <class KIND>
 DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share &share,
-                      int rows_group, int columns_group, typename KIND::sums &sum) {
+                      int rows_group, int columns_group, int steps, struct wgmma_turn &turn,
+                      typename KIND::sums &sum) {
   const int b_bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
   const int weights = rows_group * WGMMA_TILES * WGMMA_TILE_BYTES;
   const int activations =
       share.tiles * WGMMA_TILE_BYTES + columns_group * KIND::COLUMNS * WGMMA_STEP_BYTES;
-  int stage = 0, phase = 0;
 #pragma unroll 1
-  for (int step = 0; step < share.steps; step++) {
-    const char *at = share.ring + stage * share.stage_bytes;
-    barrier_wait(share.full + stage, phase);
+  for (int step = 0; step < steps; step++) {
+    const char *at = share.ring + turn.stage * share.stage_bytes;
+    barrier_wait(share.full + turn.stage, turn.phase);
     wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
                                                                  b_bytes, sum);
     stamp_product(sum[0][0][0]);
     warp_wait();
     if (lane_index() == 0) {
-      barrier_arrive(share.empty + stage);
+      barrier_arrive(share.empty + turn.stage);
     }
-    if (++stage == share.stages) {
-      stage = 0;
-      phase ^= 1;
+    if (++turn.stage == share.stages) {
+      turn.stage = 0;
+      turn.phase ^= 1;
     }
   }
 }
 
-// All threads of the block take part in what follows; the copying warp has no rows.
+// ---- merging: a warp with the same warp of other blocks
+
+// This lane's words of a piece in the workspace; WARP words further are its next.
+template <class KIND>
+DEVICE char *wgmma_partial(const struct wgmma_arguments &a, unsigned tile, unsigned block) {
+  const size_t place = even_place(&a.work, tile, block);
+  const size_t words = (size_t)KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
+  return reinterpret_cast<char *>(a.product.partials) +
+         ((place * WGMMA_GROUPS * 4 + (size_t)warp_index()) * words + (size_t)lane_index()) *
+             sizeof(struct words4);
+}
+
+template <class KIND> DEVICE void wgmma_put(char *to, const typename KIND::sums &sum) {
+#pragma unroll
+  for (int i = 0; i < KIND::COLUMN_TILES * KIND::TILES; i++) {
+    const float(&from)[4] = sum[i / KIND::TILES][i % KIND::TILES];
+    publish_words(to + (size_t)i * WARP * sizeof(struct words4),
+                  {{bits_of(from[0]), bits_of(from[1]), bits_of(from[2]), bits_of(from[3])}});
+  }
+}
+
+// WGMMA_LOADS are under way together.
+template <class KIND> DEVICE void wgmma_add(const char *from, typename KIND::sums &sum) {
+  constexpr int COUNT = KIND::COLUMN_TILES * KIND::TILES;
+  constexpr int LOADS = COUNT < WGMMA_LOADS ? COUNT : WGMMA_LOADS;
+#pragma unroll
+  for (int first = 0; first < COUNT; first += LOADS) {
+    struct words4 words[LOADS];
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+      words[i] = load_published(from + (size_t)(first + i) * WARP * sizeof(struct words4));
+    }
+#pragma unroll
+    for (int i = 0; i < LOADS * 4; i++) {
+      const int index = first + i / 4;
+      sum[index / KIND::TILES][index % KIND::TILES][i % 4] += float_of(words[i / 4].word[i % 4]);
+    }
+  }
+}
+
+// Adds the sums of the tile's other pieces. False if another block goes on with these.
+template <class KIND>
+DEVICE bool wgmma_merge(const struct wgmma_arguments &a, unsigned tile, typename KIND::sums &sum) {
+  const struct even_pieces pieces = even_pieces(&a.work, tile);
+  unsigned at = (unsigned)block_index(0) - pieces.first;
+#pragma unroll 1
+  for (unsigned step = 1; step < pieces.count; step *= 2) {
+    const unsigned other = even_other(at, step);
+    if (other >= pieces.count) {
+      continue;
+    }
+    const unsigned node = pieces.first + (at | step);
+    unsigned *counter = a.product.counters + node * WGMMA_GROUPS * 4 + (unsigned)warp_index();
+    if (!warp_arrived(counter)) {
+      wgmma_put<KIND>(wgmma_partial<KIND>(a, tile, pieces.first + at), sum);
+      if (!warp_arrives(counter)) {
+        return false;
+      }
+    }
+    wgmma_add<KIND>(wgmma_partial<KIND>(a, tile, pieces.first + other), sum);
+    at &= ~step;
+  }
+  return true;
+}
+
+template <class KIND>
+DEVICE void wgmma_tiles_of(const struct wgmma_arguments &a, const struct wgmma_share &share) {
+  const struct product_arguments &p = a.product;
+  const int group = warp_index() / 4;
+  const bool side_by_side = p.batch_padded > KIND::COLUMNS; // in the columns
+  const int rows_group = side_by_side ? 0 : group, columns_group = side_by_side ? group : 0;
+  struct wgmma_turn turn = {0, 0};
+#pragma unroll 1
+  for (unsigned unit = share.begin; unit < share.end;) {
+    const unsigned tile = unit / a.work.steps, next = (tile + 1) * a.work.steps;
+    const unsigned stop = next < share.end ? next : share.end;
+    typename KIND::sums sum = {};
+    wgmma_sum<KIND>(a, share, rows_group, columns_group, (int)(stop - unit), turn, sum);
+    if (wgmma_merge<KIND>(a, tile, sum)) {
+      const struct matrix_share of_tile = {(int)tile * share.rows + rows_group * KIND::ROWS,
+                                           columns_group * KIND::COLUMNS, 0, 0};
+      matrix_finish<KIND>(p, of_tile, sum);
+    }
+    unit = stop;
+  }
+}
+
 template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a) {
   SHARED(char, shared);
   let_next_start();
-  const struct product_arguments &p = a.product;
-  const struct wgmma_share ring = wgmma_share_of<KIND>(a, shared);
+  const struct wgmma_share share = wgmma_share_of<KIND>(a, shared);
   if (thread_index() == 0) {
 #pragma unroll 1
-    for (int stage = 0; stage < ring.stages; stage++) {
-      barrier_make(ring.full + stage, 1);
-      barrier_make(ring.empty + stage, WGMMA_GROUPS * 4);
+    for (int stage = 0; stage < share.stages; stage++) {
+      barrier_make(share.full + stage, 1);
+      barrier_make(share.empty + stage, WGMMA_GROUPS * 4);
     }
     barriers_made();
   }
   block_wait();
-  const int group = warp_index() / 4;
-  const bool side_by_side = p.batch_padded > KIND::COLUMNS; // in the columns
-  const int rows_group = side_by_side ? 0 : group, columns_group = side_by_side ? group : 0;
-  struct matrix_share share = {ring.row + rows_group * KIND::ROWS, columns_group * KIND::COLUMNS, 0,
-                               0};
-  typename KIND::sums sum = {};
-  if (group < WGMMA_GROUPS) {
-    wgmma_sum<KIND>(a, ring, rows_group, columns_group, sum);
-  } else {
-    share.row = p.rows;
-    if (lane_index() == 0) {
-      wgmma_bring<KIND>(a, ring);
-    }
-    warp_wait();
+  const bool copies = thread_index() == WGMMA_GROUPS * 128;
+  if (copies) {
+    wgmma_bring_first<KIND>(a, share);
   }
   wait_for_previous();
-  if (p.splits > 1 && !matrix_merge<KIND>(p, share, sum)) {
-    return;
+  if (copies) {
+    wgmma_bring_rest<KIND>(a, share);
+  } else if (warp_index() < WGMMA_GROUPS * 4) {
+    wgmma_tiles_of<KIND>(a, share);
   }
-  matrix_finish<KIND>(p, share, sum);
 }
 
 #define WGMMA_KERNEL(elements, end, END, columns)                                                  \

@@ -79,6 +79,9 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product,
   const uint64_t weight = product->weights == ELEMENT_BF16 ? 2 : 1;
   const uint64_t activation = product->activations == ELEMENT_BF16 ? 2 : 1;
   const uint32_t slice = (uint32_t)product->slice;
+  const unsigned rows = (unsigned)wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
+  const unsigned tiles = (ROWS + rows - 1) / rows;
+  const unsigned steps = ((unsigned)weight * COLUMNS + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
   return (struct wgmma_arguments){
       .weights.matrix = {device->weights, COLUMNS * weight, ROWS, WGMMA_ROWS},
       .activations.matrix = {device->activations, (uint64_t)activation_stride(product) * activation,
@@ -90,17 +93,16 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product,
                   .batch = product->slice,
                   .activation_scales = activation == 1 ? device->ones : NULL,
                   .batch_padded = product->slice,
-                  .splits = 1,
                   .output = device->output,
                   .output_stride = ROWS},
+      .work = {tiles, steps, tiles},
       .stages = product->stages};
 }
 
 static enum decode_status run(struct gpu_context *context, const struct plan_product *product,
                               struct check_operands *device) {
   struct wgmma_arguments arguments = arguments_of(product, device);
-  const int rows = wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
-  struct gpu_launch launch = {.grid = {(unsigned)((ROWS + rows - 1) / rows), 1, 1},
+  struct gpu_launch launch = {.grid = {arguments.work.blocks, 1, 1},
                               .block = WGMMA_THREADS,
                               .shared_bytes = product->shared_bytes,
                               .arguments = &arguments,

@@ -2,6 +2,7 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/experts.h"
 #include "kernels/gpu/plan/integers.h"
@@ -35,7 +36,7 @@
 #define EVEN_CARVEOUT   72
 #define SHARED_CARVEOUT 100
 #define RESERVED_SHARED 1024 // bytes: the system's own, per block
-#define MAX_SPLITS      8    // of a matrix product: their sums are written and read back
+#define MAX_SPLITS      8    // of a tile of a matrix product: their sums are written and read back
 
 #define UNITS_COLUMNS 16 // of a warp, apart from MATRIX_COLUMNS
 
@@ -50,10 +51,7 @@ static int chosen(int tuned, int own) {
   return tuned > 0 ? tuned : own;
 }
 
-// The number of splits, of `parts` equal parts, with which `blocks` blocks finish soonest when
-// `room` of them run at a time. Starting a block takes as long as a part; writing a split's sums
-// and reading them back takes as long as `merging` parts.
-static int best_splits(int blocks, int parts, int merging, int room, int most) {
+int division_splits(int blocks, int parts, int merging, int room, int most) {
   int best = 1;
   int64_t best_time = INT64_MAX;
   for (int splits = 1; splits <= least(parts, most); splits++) {
@@ -242,20 +240,50 @@ static bool choose_stages(const struct plan *plan, struct plan_product *product)
   return false;
 }
 
+// Blocks for the work of a wgmma product: so many that each has an equal part of one tile, or one
+// for each multiprocessor: whichever finishes soonest. A block takes as long as its units; starting
+// it takes as long as one, and each merge as long as `merging`, one after the other where its tile
+// has most pieces.
+static unsigned even_blocks(struct even_work work, unsigned units, unsigned merging) {
+  unsigned best = 1;
+  uint64_t best_time = UINT64_MAX;
+  const unsigned all = work.tiles * work.steps, most = all < units ? all : units;
+  for (unsigned splits = 1; splits <= MAX_SPLITS + 1; splits++) {
+    const bool equal = splits <= MAX_SPLITS && splits * work.tiles <= most;
+    work.blocks = equal ? splits * work.tiles : most;
+    const unsigned range = (all + work.blocks - 1) / work.blocks;
+    const uint64_t time = range + 1 + (uint64_t)gpu_plan_merges(&work) * merging;
+    if (time >= best_time)
+      continue;
+    best = work.blocks;
+    best_time = time;
+  }
+  return best;
+}
+
 static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   if (!choose_stages(plan, product))
     return false;
   const size_t weight = gpu_element_bytes(product->weights);
   const int tiles = wgmma_tiles(product->slice, product->warp_columns);
+  const int rows = tiles * WGMMA_ROWS / (product->gated ? 2 : 1);
+  const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
   product->wgmma = true;
-  product->blocks = ceiling(product->rows, tiles * WGMMA_ROWS / (product->gated ? 2 : 1));
   if (weight < gpu_element_bytes(product->activations)) // whole steps
     product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
-  const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
-  const int merging = merging_of(product, WGMMA_STEP_BYTES);
-  const int own = best_splits(product->blocks, steps, merging,
-                              room_for(plan, product->shared_bytes, 1), MAX_SPLITS);
-  product->splits = least(chosen(plan->device.tuning.matrix_splits, own), steps);
+  product->work =
+      (struct even_work){.tiles = (unsigned)ceiling(product->rows, rows), .steps = (unsigned)steps};
+  // The sums of another block: for each row one float per column, at twice the memory's speed.
+  const int merging = ceiling((int)sizeof(float) * product->slice, 2 * WGMMA_STEP_BYTES);
+  const int splits = least(plan->device.tuning.matrix_splits, steps);
+  const unsigned most = UINT32_MAX / (product->work.tiles * product->work.steps); // even.h
+  const unsigned blocks =
+      splits > 0 ? (unsigned)splits * product->work.tiles
+                 : even_blocks(product->work, (unsigned)room_for(plan, product->shared_bytes, 1),
+                               (unsigned)merging);
+  product->work.blocks = blocks < most ? blocks : most;
+  product->blocks = (int)product->work.blocks;
+  product->splits = 1;
   return true;
 }
 
@@ -275,8 +303,8 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   const int chunk_bytes = code_bytes(product->weights, MATRIX_CHUNK);
   product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
   const int merging = merging_of(product, chunk_bytes);
-  const int own = best_splits(product->blocks, chunks, merging,
-                              room_for(plan, product->shared_bytes, most), MAX_SPLITS);
+  const int own = division_splits(product->blocks, chunks, merging,
+                                  room_for(plan, product->shared_bytes, most), MAX_SPLITS);
   product->splits = is_whole ? 1 : least(chosen(plan->device.tuning.matrix_splits, own), chunks);
   return true;
 }
@@ -324,7 +352,7 @@ static int splits_from(const struct plan *plan, int first) {
   const int room = room_for(plan, gpu_plan_attention_shared_bytes(plan),
                             plan->persistent ? 1 : attention_blocks(plan));
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
-  const int own = best_splits(gpu_plan_attention_rows(plan), blocks, 0, room, most);
+  const int own = division_splits(gpu_plan_attention_rows(plan), blocks, 0, room, most);
   return least(chosen(plan->device.tuning.attention_splits, own), most);
 }
 

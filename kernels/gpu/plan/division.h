@@ -18,4 +18,9 @@ void division_share_attention(struct plan *plan);
 // Percent of a multiprocessor's shared memory to request: device.h's carveout.
 int division_carveout(const struct plan *plan);
 
+// The number of splits, of `parts` equal parts, with which `blocks` blocks finish soonest when
+// `room` of them run at a time. Starting a block takes as long as a part; writing a split's sums
+// and reading them back takes as long as `merging` parts.
+int division_splits(int blocks, int parts, int merging, int room, int most);
+
 #endif

@@ -122,6 +122,9 @@ static size_t partial_bytes(const struct plan *plan) {
     if (product->splits > 1)
       floats = larger(floats, (size_t)product->splits * (product->gated ? 2 : 1) *
                                   (size_t)product->slice * (size_t)product->rows);
+    if (product->wgmma && gpu_plan_merges(&product->work) > 0)
+      floats =
+          larger(floats, 2 * (size_t)product->blocks * wgmma_partial_floats(product->warp_columns));
   }
   return floats * sizeof(float);
 }
@@ -141,7 +144,8 @@ static size_t counter_bytes(const struct plan *plan) {
   int count = gpu_plan_attention_rows(plan); // at least one per batch row, as sampling needs
   for (int p = 0; p < PRODUCTS; p++)
     if (!plan->product[p].vector)
-      count = (int)larger((size_t)count, (size_t)plan->product[p].blocks);
+      count = (int)larger((size_t)count, (size_t)plan->product[p].blocks *
+                                             (plan->product[p].wgmma ? WGMMA_GROUPS * 4 : 1));
   return (size_t)count * sizeof(unsigned);
 }
 

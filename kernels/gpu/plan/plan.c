@@ -3,6 +3,7 @@
 #include "kernels/decode.h"
 #include "kernels/family.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
@@ -67,6 +68,17 @@ int gpu_plan_library_vectors(int batch) {
 size_t gpu_plan_library_sums(const struct plan *plan, enum product_name which) {
   return gpu_round_up((size_t)plan->batch_padded * (size_t)plan->product[which].rows,
                       VENDOR_ALIGNMENT / sizeof(float));
+}
+
+unsigned gpu_plan_merges(const struct even_work *work) {
+  unsigned most = 1, merges = 0;
+  for (unsigned tile = 0; tile < work->tiles; tile++) {
+    const unsigned count = even_pieces(work, tile).count;
+    most = count > most ? count : most;
+  }
+  while (1U << merges < most)
+    merges++;
+  return merges;
 }
 
 size_t gpu_plan_block_shared_bytes(const struct plan *plan) {

@@ -8,6 +8,7 @@
 #define PERTOKEN_KERNELS_GPU_PLAN_PLAN_H
 
 #include "kernels/decode.h"
+#include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/share.h"
 
@@ -144,7 +145,7 @@ struct plan_product {
   int at_once;                                // of these, how many a step is expected to touch
   enum element weights, rounded, activations; // what vectors are rounded to, and stored as
   size_t shared_bytes;
-  int blocks; // of the grid: vector, all; matrix, of rows
+  int blocks; // of the grid: vector and wgmma, all; matrix, of rows
   int ahead;  // arguments.h
   bool asked; // vector: do kernels before it ask for its first weights?
   // Matrix kernels: a launch takes `slice` batch rows, all of them unless shared memory is too
@@ -154,6 +155,7 @@ struct plan_product {
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
   int stages;            // of wgmma
+  struct even_work work; // of wgmma, instead of `splits`; its blocks are `blocks`
   int activation_stride; // of rounded activations
 };
 
@@ -226,6 +228,10 @@ bool gpu_plan_reaches_library(const struct plan *plan);
 int gpu_plan_library_vectors(int batch);
 // Floats from the sums of a product by the library to those of its second half, of up.
 size_t gpu_plan_library_sums(const struct plan *plan, enum product_name which);
+
+// The most merges of a block of wgmma one after the other, at the nodes of even.h: 0 if every tile
+// is one block's.
+unsigned gpu_plan_merges(const struct even_work *work);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);

@@ -288,6 +288,25 @@ def check_window(subject, name, code):
     check(subject, early == 0, f'{early} instructions wait for a window just after its loads')
 
 
+# Loads of a piece's sums that a warp of wgmma has under way together: of the 16 at 64 columns all; at 128 the
+# registers are taken by the sums that they are added to.
+PIECE_LOADS = {'16': 4, '32': 8, '64': 16, '128': 4}
+
+
+def check_pieces(subject, name, code):
+    """How blocks of wgmma merge the tiles that they share: between fences, by loads that do not wait for each
+    other, and without a barrier of the block, at which the warp that copies would have to wait."""
+    operations = [i.operation for i in code]
+    meeting = operations.index(sass.ATOMIC)
+    fences = [at - meeting for at, operation in enumerate(operations) if operation == sass.FENCE]
+    check(subject, any(-10 < f < 0 for f in fences) and any(0 < f < 10 for f in fences),
+          'meets another block without a fence before and after')
+    together, least = sass.loads_together(code[meeting:]), PIECE_LOADS[name.rsplit('_', 1)[1]]
+    check(subject, together >= least, f'{together} loads of sums are under way together, of at least {least}')
+    barriers = operations.count(sass.BARRIER)
+    check(subject, barriers == 1, f'{barriers} barriers of the block, not only that at its beginning')
+
+
 def check_sass_loads(cubin):
     data = cubin.read_bytes()
     sections, names, text = cubin_sections(data)
@@ -296,6 +315,8 @@ def check_sass_loads(cubin):
     for name, code in kernels.items():
         if name in ATTENTION:
             check_attention_loads(f'sm_90a {name}', name, code)
+        if name in WGMMA:
+            check_pieces(f'sm_90a {name}', name, code)
         if name in VECTOR and name.endswith('_1') and 'e4m3_e4m3_round' not in name:  # it leaves no registers
             check_window(f'sm_90a {name}', name, code)
     one_by_one = [i._replace(waits=0x3f) if sass.is_wide_load(i) else i for i in kernels['attention_bf16_128']]

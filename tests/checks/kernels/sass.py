@@ -10,6 +10,7 @@ import struct
 
 LOAD, ATOMIC, BARRIER, BRANCH = 0x981, 0x9a8, 0xb1d, 0x947  # LDG, ATOMG, BAR.SYNC, BRA
 RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
+FENCE = 0x992                                               # MEMBAR
 WIDE = 6                                                    # a load of 16 bytes
 
 Instruction = collections.namedtuple('Instruction', 'operation width raises waits target')

@@ -364,12 +364,13 @@ static void every_size_of_device(void **unused) {
 }
 
 // On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
-// with the maximum: the emulator has no others.
+// with the maximum: the emulator has no others. Each multiprocessor has several tiles or a part of
+// one.
 static void every_batch_by_wgmma(void **unused) {
   static const struct {
-    int batch;
+    int batch, units;
     size_t mix;
-  } cases[] = {{5, 0}, {6, 2}, {33, 9}, {34, 5}, {65, 1}};
+  } cases[] = {{5, 2, 0}, {6, 7, 2}, {33, 1, 9}, {34, 3, 5}, {65, 2, 1}};
   struct decode_shape shape = odd_shape;
   (void)unused;
   unsigned which = 0;
@@ -380,9 +381,11 @@ static void every_batch_by_wgmma(void **unused) {
   set_number("EMULATOR_SHARED", 232448);
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     shape.ffn_hidden = c % 2 ? 101 : 1100;
+    set_number("EMULATOR_UNITS", cases[c].units);
     check_next(cases[c].batch > 32 ? &tiny_shape : &shape, &mixes[cases[c].mix], cases[c].batch, 3,
                which);
   }
+  unsetenv("EMULATOR_UNITS");
   unsetenv("EMULATOR_SHARED");
   unsetenv("PERTOKEN_GPU_TUNING");
 }
@@ -397,26 +400,39 @@ static void run_logits(const struct plugin *plugin, const struct decode_request 
 }
 
 // Bit-identical: no sum depends on which block or warp came first.
+static void schedules_agree_on(const struct plugin *plugin, const struct decode_request *r) {
+  static float first[MAX_LOGITS], other[MAX_LOGITS];
+  const size_t bytes = (size_t)r->batch * (size_t)r->shape.vocab * sizeof *first;
+  run_logits(plugin, r, 1, first);
+  for (int seed = 2; seed < 4; seed++) {
+    run_logits(plugin, r, seed, other);
+    if (memcmp(first, other, bytes) != 0) {
+      fail_msg("%s: differs from EMULATOR_SEED=1 (%s)", plugin->name, describe(r));
+    }
+  }
+}
+
 static void schedules_agree(void **unused) {
   static const int batches[] = {1, 4, 6};
-  static float first[MAX_LOGITS], other[MAX_LOGITS];
   struct decode_shape shape = odd_shape;
   (void)unused;
   shape.layers = 1;
   shape.ffn_hidden = 600;
   set_number("EMULATOR_UNITS", 8);
   for (size_t i = 0; i < PLUGINS * 2; i++) {
-    const struct plugin *plugin = &plugins[i % PLUGINS];
     const struct decode_request r = request_of(&shape, &mixes[3 * (i % 3)], batches[i % 3], 200);
-    const size_t bytes = (size_t)r.batch * (size_t)shape.vocab * sizeof *first;
-    run_logits(plugin, &r, 1, first);
-    for (int seed = 2; seed < 4; seed++) {
-      run_logits(plugin, &r, seed, other);
-      if (memcmp(first, other, bytes) != 0) {
-        fail_msg("%s: differs from EMULATOR_SEED=1 (%s)", plugin->name, describe(&r));
-      }
+    schedules_agree_on(&plugins[i % PLUGINS], &r);
+  }
+  setenv("PERTOKEN_GPU_TUNING", "matrix=wgmma", 1);
+  set_number("EMULATOR_SHARED", 232448);
+  for (size_t p = 0; p < PLUGINS; p++) {
+    const struct decode_request r = request_of(&shape, &mixes[0], 6, 3);
+    if (strcmp(plugins[p].name, "emulatormma") == 0) {
+      schedules_agree_on(&plugins[p], &r);
     }
   }
+  unsetenv("EMULATOR_SHARED");
+  unsetenv("PERTOKEN_GPU_TUNING");
   unsetenv("EMULATOR_UNITS");
 }
 

@@ -171,6 +171,8 @@ static void test_implemented(void **state) {
   }
   const struct plan wgmma = plan_of(workload_named("fp8 KV, wgmma"));
   assert_int_equal(wgmma.carveout == 100, (TIMING_IMPLEMENTED & TIMING_P7) != 0);
+  assert_int_equal(wgmma.product[PRODUCT_GATE_UP].blocks == 132,
+                   (TIMING_IMPLEMENTED & TIMING_P6) != 0);
   const struct plan vector = plan_of(workload_named("8B bf16, batch 1"));
   size_t count;
   struct gpu_launch *launches = gpu_plan_step(&vector, NULL, &count, NULL);
@@ -182,6 +184,31 @@ static void test_implemented(void **state) {
   free(launches);
   // All products of a step but the last, the head.
   assert_int_equal(asked, TIMING_IMPLEMENTED & TIMING_P2 ? 4 * llama_8b.layers : 0);
+}
+
+// wgmma's even division is the plan's only one because it is nowhere slower than the first kernels'.
+static void test_even_division_pays(void **state) {
+  (void)state;
+  static const struct decode_shape *const shapes[] = {&tinyllama, &llama_8b, &llama_70b};
+  static const int units[] = {16, 78, 114, 132};
+  for (int c = 0; c < 3 * 4 * 2; c++)
+    for (int batch = 16; batch <= 256; batch *= 2) {
+      struct gpu_device device = timing_device;
+      const struct decode_request request = {.shape = *shapes[c % 3],
+                                             .types = timing_workloads[c / 12].types,
+                                             .batch = batch,
+                                             .context = 512};
+      struct timing_step even, whole;
+      device.described.units = units[c / 3 % 4];
+      device.tuning.matrix = MATRIX_WGMMA;
+      if (timing_of(&request, &device, &timing_h200, TIMING_IMPLEMENTED, &even))
+        continue; // slices
+      assert_null(
+          timing_of(&request, &device, &timing_h200, TIMING_IMPLEMENTED & ~TIMING_P6, &whole));
+      if (timing_step_us(&even) > timing_step_us(&whole) * 1.001)
+        fail_msg("case %d, batch %d: %.1f us, not %.1f", c, batch, timing_step_us(&even),
+                 timing_step_us(&whole));
+    }
 }
 
 static void test_windows(void **state) {
@@ -315,7 +342,7 @@ static void test_records(void **state) {
 static void test_docs(void **state) {
   struct fixture *fixture = *state;
   struct arena *arena = &fixture->arena;
-  static const char *const shown[] = {"", " --points", " --with P1,P3,P6"};
+  static const char *const shown[] = {"", " --points", " --with P1,P3,P6c"};
   const struct source *page = source_read("docs/gpu-model.md", arena, &fixture->diagnostics);
   assert_non_null(page);
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
@@ -346,15 +373,11 @@ static void test_calls(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_figures),
-      cmocka_unit_test(test_sums),
-      cmocka_unit_test(test_constants),
-      cmocka_unit_test(test_points),
-      cmocka_unit_test(test_implemented),
-      cmocka_unit_test(test_windows),
-      cmocka_unit_test(test_unknown),
-      cmocka_unit_test(test_records),
-      FIXTURE_TEST(test_docs),
+      cmocka_unit_test(test_figures),     cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_constants),   cmocka_unit_test(test_points),
+      cmocka_unit_test(test_implemented), cmocka_unit_test(test_even_division_pays),
+      cmocka_unit_test(test_windows),     cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_records),     FIXTURE_TEST(test_docs),
       FIXTURE_TEST(test_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

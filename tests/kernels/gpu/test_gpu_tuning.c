@@ -114,7 +114,9 @@ static void test_plans_follow(void **state) {
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(4, "matrix=wgmma").vector);
-  assert_int_equal(plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].splits, 2);
+  const struct even_work halves =
+      plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].work;
+  assert_int_equal(halves.blocks, 2 * halves.tiles);
   // 4096 positions are 64 blocks.
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/even.h"
 #include "kernels/gpu/launches/persistent.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
@@ -169,6 +170,141 @@ static void test_wgmma_has_a_multiprocessor_to_itself(void **state) {
       }
 }
 
+// ---- the even division of wgmma (even.h)
+
+// Every unit is done by one block, and by the one that even_block names; no block does two more than
+// another; a range has at most two pieces of tiles that others have a part in, at places of its own.
+static void check_even(struct even_work work) {
+  const unsigned units = work.tiles * work.steps, least = units / work.blocks;
+  unsigned next = 0;
+  assert_int_equal(even_begin(&work, work.blocks), units);
+  for (unsigned block = 0; block < work.blocks; block++) {
+    const unsigned begin = even_begin(&work, block), end = even_begin(&work, block + 1);
+    assert_int_equal(begin, next);
+    assert_in_range(end - begin, least, least + (units % work.blocks > 0));
+    bool used[2] = {false, false};
+    for (unsigned tile = begin / work.steps; tile <= (end - 1) / work.steps; tile++) {
+      const struct even_pieces pieces = even_pieces(&work, tile);
+      const unsigned place = even_place(&work, tile, block) - 2 * block;
+      assert_in_range(block, pieces.first, pieces.first + pieces.count - 1);
+      if (pieces.count == 1)
+        continue;
+      assert_in_range(place, 0, 1);
+      assert_false(used[place]);
+      used[place] = true;
+    }
+    for (; next < end; next++)
+      assert_int_equal(even_block(&work, next), block);
+  }
+}
+
+// The sums of a tile's pieces, arriving in some order, meet as in product_wgmma.h: those added at a
+// node are of the same pieces whatever the order, each node is met at twice, and one block has the
+// result. A sum is the set of its pieces, as bits.
+static void check_tree(unsigned count, const unsigned *order) {
+  uint64_t sums[64] = {0};
+  unsigned arrived[64] = {0}, results = 0;
+  for (unsigned i = 0; i < count; i++) {
+    unsigned at = order[i], step = 1;
+    sums[at] = UINT64_C(1) << at;
+    for (; step < count; step *= 2) {
+      const unsigned other = even_other(at, step), node = at | step;
+      if (other >= count)
+        continue;
+      assert_in_range(node, 1, count - 1);
+      if (++arrived[node] == 1)
+        break;
+      assert_int_equal(arrived[node], 2);
+      const uint64_t both = sums[at] | sums[other];
+      at &= ~step;
+      sums[at] = both;
+      for (unsigned p = 0; p < count; p++)
+        assert_int_equal(sums[at] >> p & 1, p >= at && p < at + 2 * step);
+    }
+    results += step >= count;
+  }
+  assert_int_equal(results, 1);
+}
+
+static void check_trees(unsigned count, unsigned seed) {
+  unsigned order[64];
+  for (unsigned i = 0; i < count; i++) {
+    seed = seed * 1664525 + 1013904223;
+    const unsigned other = (seed >> 8) % (i + 1);
+    order[i] = other < i ? order[other] : i;
+    order[other] = i;
+  }
+  check_tree(count, order);
+}
+
+static void test_even_division(void **state) {
+  (void)state;
+  static const unsigned blocks[] = {1, 2, 3, 7, 16, 108, 114, 132};
+  for (unsigned tiles = 1; tiles < 40; tiles += tiles < 8 ? 1 : 7)
+    for (unsigned steps = 1; steps < 70; steps += steps < 8 ? 1 : 11)
+      for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++)
+        if (blocks[b] <= tiles * steps)
+          check_even((struct even_work){tiles, steps, blocks[b]});
+  check_even((struct even_work){501, 128, 132});
+  check_even((struct even_work){224, 64, 132});
+  check_even((struct even_work){32, 224, 128});
+  for (unsigned count = 1; count <= 64; count++)
+    for (unsigned seed = 0; seed < 8; seed++)
+      check_trees(count, seed);
+}
+
+static struct plan planned_on(const struct decode_shape *shape, size_t mix, int batch, int units) {
+  struct gpu_device device = planned_h200_wgmma;
+  const struct decode_request request = planned_request(shape, &planned_types[mix], batch, 512);
+  device.described.units = units;
+  return planned(&request, &device);
+}
+
+// On whole devices, on parts of them and on one larger than the work: each multiprocessor has one
+// block at most, and up to 64 rows of the batch, whose sums are small, no product leaves more than a
+// tenth of the multiprocessors' time.
+static void test_wgmma_is_even(void **state) {
+  (void)state;
+  static const int units[] = {1, 16, 60, 114, 132, 100000};
+  static const struct decode_shape *const shapes[] = {&tinyllama, &llama_8b, &llama_70b};
+  for (size_t c = 0; c < 3 * 6 * PLANNED_TYPES; c++)
+    for (int batch = 16; batch <= 256; batch *= 4) {
+      const int room = units[c / 3 % 6];
+      const struct plan plan = planned_on(shapes[c % 3], c / 18, batch, room);
+      for (int p = 0; p < PRODUCTS; p++) {
+        const struct even_work work = plan.product[p].work;
+        const unsigned all = work.tiles * work.steps;
+        if (!plan.product[p].wgmma)
+          continue;
+        check_even(work);
+        assert_int_equal(plan.product[p].blocks, work.blocks);
+        assert_in_range(work.blocks, 1, room);
+        const unsigned longest = (all + work.blocks - 1) / work.blocks;
+        if (room <= 132 && batch <= 64 && longest > 10 && longest * (unsigned)room * 9 > 10 * all)
+          fail_msg("%u tiles of %u steps in %u blocks of %d", work.tiles, work.steps, work.blocks,
+                   room);
+      }
+    }
+}
+
+// Tiles for each multiprocessor and a part of another are divided, so that none waits for those
+// that have one more; tiles of which each has a few blocks are divided into equal parts, which have
+// fewer merges.
+static void test_even_or_whole(void **state) {
+  (void)state;
+  const struct plan plan = planned_on(&llama_70b, 1, 64, 132);
+  const struct even_work gate_up = plan.product[PRODUCT_GATE_UP].work;
+  const struct even_work down = plan.product[PRODUCT_DOWN].work;
+  assert_int_equal(gate_up.tiles, 224);
+  assert_int_equal(gate_up.blocks, 132);
+  assert_int_equal(gpu_plan_merges(&gate_up), 1);
+  assert_int_equal(down.tiles, 32);
+  assert_int_equal(down.blocks, 128);
+  assert_int_equal(gpu_plan_merges(&down), 2);
+  assert_int_equal(gpu_plan_merges(&(struct even_work){32, 224, 132}), 3);
+  assert_int_equal(gpu_plan_merges(&(struct even_work){5, 8, 5}), 0);
+}
+
 // About as many blocks as the device holds, if there are few of them without splits.
 static void test_splits_fill_the_device(void **state) {
   (void)state;
@@ -230,6 +366,9 @@ int main(void) {
       cmocka_unit_test(test_chunk_of_h200),
       cmocka_unit_test(test_stages_of_wgmma),
       cmocka_unit_test(test_wgmma_has_a_multiprocessor_to_itself),
+      cmocka_unit_test(test_even_division),
+      cmocka_unit_test(test_wgmma_is_even),
+      cmocka_unit_test(test_even_or_whole),
       cmocka_unit_test(test_splits_fill_the_device),
       cmocka_unit_test(test_persistent),
   };

@@ -53,7 +53,17 @@ static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *laun
     check_map(&launch->maps[2], a->second, a->rows, row, 64);
   assert_true(columns == 16 || columns == 32 || columns == 64 || (columns == 128 && element == 2));
   assert_true(a->batch_padded == columns || a->batch_padded == 2 * columns);
-  assert_true((a->splits - 1) * 128 < a->stride * (int)element); // a whole step for each
+  const struct even_work *work = &w->work;
+  const size_t tile = (a->batch_padded == columns ? 256U : 128U) / (a->second ? 2 : 1);
+  assert_true(work->tiles * tile >= (size_t)a->rows && (work->tiles - 1) * tile < (size_t)a->rows);
+  assert_true(work->steps * 128 >= row && (work->steps - 1) * 128 < row);
+  assert_in_range(work->blocks, 1, work->tiles * work->steps);
+  assert_in_range((uint64_t)work->tiles * work->steps * work->blocks, 1, UINT32_MAX);
+  assert_int_equal(launch->grid[0], work->blocks);
+  planned_within(plan, REGION_COUNTERS, a->counters, (size_t)work->blocks * 8 * sizeof(unsigned));
+  if (work->blocks > work->tiles || work->tiles % work->blocks != 0)
+    planned_within(plan, REGION_PARTIALS, a->partials,
+                   2 * (size_t)work->blocks * 256 * (size_t)columns * sizeof(float));
   assert_in_range(w->stages, 3, 6);
   const size_t stage = wgmma_stage_bytes(a->batch_padded, columns, element, activation);
   const size_t more = wgmma_shared_bytes(stage, w->stages + 1);
@@ -77,9 +87,10 @@ static void check_tiles(const struct plan *plan, const struct gpu_launch *launch
       wgmma ? check_wgmma(plan, launch, activation_row) : MATRIX_ROWS * MATRIX_WARPS / groups;
   const size_t covered = all_rows / (a->second ? 2 : 1);
   assert_true(groups == 1 || groups == 2 || groups == 4);
-  assert_true(launch->grid[0] * covered >= rows && (launch->grid[0] - 1) * covered < rows);
+  assert_true(wgmma || launch->grid[0] * covered >= rows);
+  assert_true(wgmma || (launch->grid[0] - 1) * covered < rows);
   assert_int_equal(launch->grid[1], a->splits);
-  assert_in_range(a->splits, 1, 8);
+  assert_in_range(a->splits, 1, wgmma ? 1 : 8);
   assert_true(wgmma || (a->splits - 1) * MATRIX_CHUNK < a->stride); // a whole chunk for each
   assert_true(wgmma || a->chunk == MATRIX_CHUNK || plan->device.any_chunk);
   assert_true(wgmma || (a->chunk > 0 && MATRIX_CHUNK % a->chunk == 0));

@@ -107,6 +107,8 @@ static const struct value {
 } values[] = {
     {"add.s32 %r1, %r0, -7;", 0xFFFFFFFE},
     {"div.s32 %r1, -7, 2;", 0xFFFFFFFD},
+    {"rem.u32 %r1, -1, 10;", 5},
+    {"min.u32 %r1, -1, 6;", 6},
     {"mul.wide.s32 %rd2, -3, 5; cvt.u32.u64 %r1, %rd2;", 0xFFFFFFF1},
     {"mov.u32 %r2, 40; shr.s32 %r1, -2, %r2;", 0xFFFFFFFF},
     {"mov.u32 %r2, 32; shl.b32 %r1, 1, %r2;", 0},
@@ -115,6 +117,7 @@ static const struct value {
     {"prmt.b32 %r1, 0x44332211, 0x88776655, 0xF080;", 0xFF110011},
     {"cvt.s64.s32 %rd2, -5; shr.u64 %rd2, %rd2, 32; cvt.u32.u64 %r1, %rd2;", 0xFFFFFFFF},
     {"setp.lt.u32 %p1, %r0, 6; selp.b32 %r1, 11, 22, %p1;", 11},
+    {"setp.le.u32 %p1, %r0, 5; selp.b32 %r1, 11, 22, %p1;", 11},
     {"setp.lt.u32 %p1, %r0, 5; @%p1 mov.u32 %r1, 1; @!%p1 mov.u32 %r1, 2;", 2},
     {"{ .reg .b16 l, h; mov.b32 {l, h}, 0x12345678; mov.b32 %r1, {h, l}; }", 0x56781234},
     // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24.

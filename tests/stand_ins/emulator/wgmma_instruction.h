@@ -83,6 +83,29 @@ DEVICE void barrier_wait(uint64_t *barrier, int phase, EMULATOR_HERE) {
 DEVICE void published_for_copies(void) {
   emulator_touch("published_for_copies");
 }
+DEVICE bool warp_arrives(unsigned *counter, EMULATOR_HERE) {
+  uint32_t before = 0;
+  warp_wait(file, line);
+  if (lane_index() == 0) {
+    before = *counter;
+    if (before > 1) {
+      emulator_fail("warp_arrives finds %u at a counter of two", before);
+    }
+    *counter = before ? 0 : 1;
+  }
+  return emulator_exchange(before, 0, {"warp_arrives", file, line}) != 0;
+}
+DEVICE bool warp_arrived(unsigned *counter, EMULATOR_HERE) {
+  uint32_t found = 0;
+  if (lane_index() == 0) {
+    found = *counter;
+    if (found > 1) {
+      emulator_fail("warp_arrived finds %u at a counter of two", found);
+    }
+    *counter = 0;
+  }
+  return emulator_exchange(found, 0, {"warp_arrived", file, line}) != 0;
+}
 DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
                       uint64_t *barrier) {
   const struct copies_box box = {static_cast<const unsigned char *>(map->matrix.from),

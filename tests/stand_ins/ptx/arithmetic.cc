@@ -41,6 +41,7 @@ OPERATION(mad_lo_16, d->u[l] = (a->u[l] * b->u[l] + c->u[l]) & 0xFFFF)
 OPERATION(mad_lo_32, d->u[l] = a->u[l] * b->u[l] + c->u[l])
 OPERATION(mad_lo_64, D->u[l] = A->u[l] * B->u[l] + C->u[l])
 OPERATION(min_s32, d->s[l] = a->s[l] < b->s[l] ? a->s[l] : b->s[l])
+OPERATION(min_u32, d->u[l] = a->u[l] < b->u[l] ? a->u[l] : b->u[l])
 OPERATION(max_s32, d->s[l] = a->s[l] > b->s[l] ? a->s[l] : b->s[l])
 OPERATION(max_u32, d->u[l] = a->u[l] > b->u[l] ? a->u[l] : b->u[l])
 OPERATION(max_u64, D->u[l] = A->u[l] > B->u[l] ? A->u[l] : B->u[l])
@@ -64,6 +65,7 @@ OPERATION(max_u64, D->u[l] = A->u[l] > B->u[l] ? A->u[l] : B->u[l])
 DIVISION(div_s32, b->s[l], b->s[l] == -1 && a->s[l] == INT32_MIN, d->s[l] = a->s[l] / b->s[l])
 DIVISION(rem_s32, b->s[l], b->s[l] == -1 && a->s[l] == INT32_MIN, d->s[l] = a->s[l] % b->s[l])
 DIVISION(div_u32, b->u[l], false, d->u[l] = a->u[l] / b->u[l])
+DIVISION(rem_u32, b->u[l], false, d->u[l] = a->u[l] % b->u[l])
 DIVISION(div_u16, b->u[l], false, d->u[l] = a->u[l] / b->u[l])
 DIVISION(div_s64, B->s[l], B->s[l] == -1 && A->s[l] == INT64_MIN, D->s[l] = A->s[l] / B->s[l])
 DIVISION(div_u64, B->u[l], false, D->u[l] = A->u[l] / B->u[l])
@@ -156,6 +158,7 @@ COMPARISON(ge_s32, a->s[l] >= b->s[l])
 COMPARISON(lt_u32, a->u[l] < b->u[l])
 COMPARISON(gt_u32, a->u[l] > b->u[l])
 COMPARISON(ge_u32, a->u[l] >= b->u[l])
+COMPARISON(le_u32, a->u[l] <= b->u[l])
 COMPARISON(eq_16, (a->u[l] & 0xFFFF) == (b->u[l] & 0xFFFF))
 COMPARISON(lt_u16, (a->u[l] & 0xFFFF) < (b->u[l] & 0xFFFF))
 COMPARISON(eq_64, A->u[l] == B->u[l])
@@ -366,12 +369,14 @@ const struct operation_entry arithmetic_operations[] = {
     {"mad.lo.s32", "r=rrr", mad_lo_32, PLAIN},
     {"mad.lo.s64", "d=ddd", mad_lo_64, PLAIN},
     {"min.s32", "r=rr", min_s32, PLAIN},
+    {"min.u32", "r=rr", min_u32, PLAIN},
     {"max.s32", "r=rr", max_s32, PLAIN},
     {"max.u32", "r=rr", max_u32, PLAIN},
     {"max.u64", "d=dd", max_u64, PLAIN},
     {"div.s32", "r=rr", div_s32, PLAIN},
     {"rem.s32", "r=rr", rem_s32, PLAIN},
     {"div.u32", "r=rr", div_u32, PLAIN},
+    {"rem.u32", "r=rr", rem_u32, PLAIN},
     {"div.u16", "h=hh", div_u16, PLAIN},
     {"div.s64", "d=dd", div_s64, PLAIN},
     {"div.u64", "d=dd", div_u64, PLAIN},
@@ -411,6 +416,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"setp.gt.s32", "p=rr", gt_s32, PLAIN},
     {"setp.ge.s32", "p=rr", ge_s32, PLAIN},
     {"setp.lt.u32", "p=rr", lt_u32, PLAIN},
+    {"setp.le.u32", "p=rr", le_u32, PLAIN},
     {"setp.gt.u32", "p=rr", gt_u32, PLAIN},
     {"setp.ge.u32", "p=rr", ge_u32, PLAIN},
     {"setp.eq.b16", "p=hh", eq_16, PLAIN},

@@ -418,6 +418,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.shared.v4.u32", "{r4}=[r]", load<SHARED, 4, 4, 4>, PLAIN},
     {"st.global.f32", "=[d]r", store<GLOBAL, 4, 1>, PLAIN},
     {"st.global.s32", "=[d]r", store<GLOBAL, 4, 1>, PLAIN},
+    {"st.global.u32", "=[d]r", store<GLOBAL, 4, 1>, PLAIN},
     {"st.global.u64", "=[d]d", store<GLOBAL, 8, 1>, PLAIN},
     {"st.global.u16", "=[d]h", store<GLOBAL, 2, 1>, PLAIN},
     {"st.global.u8", "=[d]r", store<GLOBAL, 1, 1>, PLAIN},

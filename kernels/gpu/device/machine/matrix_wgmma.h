@@ -34,6 +34,11 @@
 //       copies the box whose first byte and row these are; `to` at a multiple of 1024
 //   void published_for_copies(): after wait_for_previous, by the thread that copies what other
 //       kernels wrote
+//
+// Two warps of different blocks meet at a counter in device memory, zero before and after. Each
+// first asks whether the other has arrived, and if not, publishes and arrives:
+//   bool warp_arrived(unsigned *counter), warp_arrives(unsigned *counter): called by all lanes;
+//       true in the one that is second, which then sees what the other published
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_MATRIX_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_MATRIX_WGMMA_H
 
@@ -109,6 +114,33 @@ template <int A, int B> DEVICE void wgmma_wait(float (&sum)[A][B][4]) {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   wgmma_hold(sum);
+}
+
+// __syncwarp passes the lanes' writes to the first lane and, the other way, what it has seen to the
+// lanes; the fences pass them to the device (PTX ISA, causality order). The counter wraps to 0.
+DEVICE bool warp_arrives(unsigned *counter) {
+  unsigned before = 0;
+  __syncwarp();
+  if (lane_index() == 0) {
+    __threadfence();
+    before = atomicInc(counter, 1);
+    __threadfence();
+  }
+  before = __shfl_sync(0xFFFFFFFFu, before, 0);
+  __syncwarp();
+  return before == 1;
+}
+DEVICE bool warp_arrived(unsigned *counter) {
+  unsigned found = 0;
+  if (lane_index() == 0) {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(counter) : "memory");
+    if (found) {
+      *counter = 0;
+    }
+  }
+  found = __shfl_sync(0xFFFFFFFFu, found, 0);
+  __syncwarp();
+  return found != 0;
 }
 
 #define WGMMA_SUM_8(t)                                                                             \
