@@ -82,9 +82,9 @@ enum timing_point {
   TIMING_P1 = 1 << 0, // weights by counted copies: a window never drains
   TIMING_P2 = 1 << 1, // vectors: requests on a rolling basis, also for the next kernel's weights
   TIMING_P2_MATRIX = 1 << 2, // the same on the matrix unit
-  TIMING_P3 = 1 << 3,        // a norm's input read once, all at the same time
-  TIMING_P4 = 1 << 4,        // queries read at the same time, splits merged side by side
-  TIMING_P5 = 1 << 5,        // E4M3 to BF16 by shift, mask and multiply
+  TIMING_P3 = 1 << 3, // a norm's input of up to 8192 elements read once, all at the same time
+  TIMING_P4 = 1 << 4, // queries read at the same time, splits merged side by side
+  TIMING_P5 = 1 << 5, // E4M3 to BF16 by shift, mask and multiply
   TIMING_P6 = 1 << 6, // wgmma: clusters of two share activations, stream-K, sums in shared memory
   TIMING_P7 = 1 << 7, // shared memory divided to suit wgmma's blocks
   TIMING_P8 = 1 << 8, // silu(gate) * up passed on in BF16
@@ -93,7 +93,7 @@ enum timing_point {
   TIMING_POINTS = 11,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are.
-  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P4 | TIMING_P5 | TIMING_P7
+  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P7
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "streaming"
 
