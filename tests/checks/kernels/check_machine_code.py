@@ -346,10 +346,11 @@ STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
 
 # Spills of the other kernels, maximum bytes: at 64 columns, products of experts hold their item's place in
 # addition to a window of weights in all 255 registers; prompts with heads of 256 do so with what a column
-# sees (ptxas 13.0; sm_80 and, with keys in bf16, sm_100 and sm_120); four vectors of experts on sm_120. One
-# vector that is held before its norm leaves too few on sm_80 with biases, there and on sm_90a with experts.
+# sees (ptxas 13.0; sm_80 and, with keys in bf16, sm_100 and sm_120); four vectors of experts on sm_100 and
+# sm_120. One vector that is held before its norm leaves too few on sm_80 with biases, there and on sm_90a with
+# experts.
 KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_norm_gated_1': 8,
-                'expert_vector_bf16_bf16_norm_gated_4': 8, 'expert_matrix_int4_group_bf16_gated_64': 8,
+                'expert_vector_bf16_bf16_norm_gated_4': 16, 'expert_matrix_int4_group_bf16_gated_64': 8,
                 'expert_matrix_e4m3_e4m3_gated_64': 8,
                 'attention_e4m3_prompt_256': 24, 'attention_bf16_prompt_256': 80}
 
