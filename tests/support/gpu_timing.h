@@ -82,9 +82,9 @@ enum timing_point {
   TIMING_P1 = 1 << 0, // weights by counted copies: a window never drains
   TIMING_P2 = 1 << 1, // vectors: requests on a rolling basis, also for the next kernel's weights
   TIMING_P2_MATRIX = 1 << 2, // the same on the matrix unit
-  TIMING_P3 = 1 << 3,        // a norm's input read once, all at the same time
-  TIMING_P4 = 1 << 4,        // queries read at the same time, splits merged side by side
-  TIMING_P5 = 1 << 5,        // E4M3 to BF16 by shift, mask and multiply
+  TIMING_P3 = 1 << 3, // a norm's input of up to 8192 elements read once, all at the same time
+  TIMING_P4 = 1 << 4, // queries read at the same time, splits merged side by side
+  TIMING_P5 = 1 << 5, // E4M3 to BF16 by shift, mask and multiply
   TIMING_P6 = 1 << 6, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
   TIMING_P6_CLUSTERS = 1 << 7, // clusters of two share activations, and sums in shared memory
   TIMING_P7 = 1 << 8,          // shared memory divided to suit wgmma's blocks
@@ -94,7 +94,7 @@ enum timing_point {
   TIMING_POINTS = 12,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are.
-  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P7
+  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P7
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c" ...
 

@@ -15,7 +15,9 @@
 #define LOAD_BYTES       512 // of a warp's load of 16 bytes a lane
 #define VECTOR_LOADS     8   // product_vector.h: LOADS_IN_FLIGHT, per warp
 #define CLAMPS           85  // instructions in a vector's window: the review of the machine code
-#define NORM_COLUMNS     (VECTOR_THREADS * 4)     // read by a block at a time: round.h, GROUP
+#define NORM_COLUMNS     (VECTOR_THREADS * 4) // read by a block at a time: round.h, GROUP
+#define NORM_HELD        4                    // of these a thread holds with P3, except
+#define NORM_HELD_E4M3   2 // of a vector product's input in E4M3; of the norm itself, too
 #define ROUND_COLUMNS    (VECTOR_THREADS * 4 * 4) // the same without a norm
 #define NORM_CYCLES      400                      // two barriers and two reductions over a block
 #define FINISH_CYCLES    600 // a row's sums over a warp, SwiGLU, the store; the block's exit
@@ -110,9 +112,19 @@ static bool flow_time(const struct timing_context *context, const struct flow *f
 
 // ---- norms and rounding
 
+// Reads of a norm's input that wait for each other, of `groups`: once to measure it and, except for
+// the last of two groups, again to round it. With P3 those held come together, but what of the norm
+// is not held comes one by one.
+static int norm_trips(const struct timing_context *context, int groups, int held) {
+  if (!has(context, TIMING_P3))
+    return groups + (groups > 2 ? groups - 1 : 1);
+  const int within = least(groups, held), beyond = groups - within;
+  return 2 * beyond + (within > 2 ? within : 1);
+}
+
 // The input of a product comes from L2 in reads that wait for each other.
 static double rounding_us(const struct timing_context *context, enum product_name which,
-                          int readers) {
+                          int readers, int held) {
   const struct timing_machine *machine = context->machine;
   const struct plan_product *product = &context->plan->product[which];
   const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
@@ -125,8 +137,8 @@ static double rounding_us(const struct timing_context *context, enum product_nam
     const int trips = narrow ? ceiling(groups, 2) : groups;
     return fmax(trips * machine->trip_us, machine->trip_us + all_us);
   }
-  const bool once = has(context, TIMING_P3);
-  const int trips = once ? 1 : groups + (groups > 2 ? groups - 1 : 1);
+  const bool once = has(context, TIMING_P3) && groups <= held;
+  const int trips = norm_trips(context, groups, held);
   return fmax(trips * machine->trip_us, machine->trip_us + (once ? 1 : 2) * all_us) +
          cycles_us(context, NORM_CYCLES);
 }
@@ -136,7 +148,7 @@ static struct timing_stage round_stage(const struct timing_context *context,
   struct timing_stage stage = {.passes_on = true};
   stage.gap[TIMING_RELEASE] = context->machine->release_us;
   stage.gap[TIMING_ROUNDING] =
-      rounding_us(context, which, (int)launch->grid[0]) + context->machine->trip_us;
+      rounding_us(context, which, (int)launch->grid[0], NORM_HELD) + context->machine->trip_us;
   return stage;
 }
 
@@ -203,7 +215,8 @@ static struct timing_stage vector_stage(const struct timing_context *context,
   const double held = window * VECTOR_WARPS * blocks;
   const double asked = fmin(stage.bytes, product->ahead * held);
   stage.gap[TIMING_RELEASE] = machine->release_us;
-  stage.gap[TIMING_ROUNDING] = rounding_us(context, which, blocks);
+  stage.gap[TIMING_ROUNDING] = rounding_us(
+      context, which, blocks, product->activations == ELEMENT_E4M3 ? NORM_HELD_E4M3 : NORM_HELD);
   drain(context, asked, fmin(asked, held), rolls(context, which), &stage);
   stage.asked_us = asked / stage.rate;
   end(context, &flow, &stage);

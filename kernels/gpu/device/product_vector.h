@@ -52,6 +52,9 @@ struct vector_kind {
   // Whether asks go on after wait_for_previous; one vector in E4M3 without a norm leaves too few
   // registers (ptxas 13.0, sm_100).
   static constexpr bool ROLLS = ACTIVATIONS != ELEMENT_E4M3 || ROUND != ROUND_ALONE || BATCH > 1;
+  // Quads of a vector that a thread holds for a norm. E4M3 leaves registers for no more than half
+  // of HELD (ptxas 13.0, sm_100 and sm_120).
+  static constexpr int MOST = ACTIVATIONS == ELEMENT_E4M3 ? NORM_AHEAD : HELD;
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
 };
 
@@ -296,20 +299,15 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
   }
 }
 
-// Stores a thread's rounded group of one vector at its place in shared memory.
+// Stores a rounded quad of one vector at its place in shared memory.
 template <class KIND>
-DEVICE void
-vector_store_group(unsigned char *row, int first, int stride,
-                   const uint32_t (&group)[GROUP<KIND::ROUND>][QUAD_WORDS<KIND::ACTIVATIONS>]) {
+DEVICE void vector_store(unsigned char *row, int at, int stride,
+                         const uint32_t (&quad)[QUAD_WORDS<KIND::ACTIVATIONS>]) {
+  const int byte = at * KIND::ACTIVATION_BYTES;
+  uint32_t *to = reinterpret_cast<uint32_t *>(row + vector_slot<KIND>(byte / 16) * 16 + byte % 16);
 #pragma unroll
-  for (int i = 0; i < GROUP<KIND::ROUND>; i++) {
-    const int at = quad_at<VECTOR_THREADS>(first, i), byte = at * KIND::ACTIVATION_BYTES;
-    uint32_t *to =
-        reinterpret_cast<uint32_t *>(row + vector_slot<KIND>(byte / 16) * 16 + byte % 16);
-#pragma unroll
-    for (int word = 0; word < QUAD_WORDS<KIND::ACTIVATIONS> && at < stride; word++) {
-      to[word] = group[i][word];
-    }
+  for (int word = 0; word < QUAD_WORDS<KIND::ACTIVATIONS> && at < stride; word++) {
+    to[word] = quad[word];
   }
 }
 
@@ -321,24 +319,51 @@ DEVICE void vector_round_group(const struct vectors &v, int first, int stride,
   for (int b = 0; b < v.batch; b++) {
     uint32_t out[GROUP<KIND::ROUND>][QUAD_WORDS<KIND::ACTIVATIONS>];
     round_group<KIND::ROUND, KIND::ACTIVATIONS, VECTOR_THREADS>(v, b, first, weight, room, out);
-    vector_store_group<KIND>(activations + b * vector_row_bytes<KIND>(stride), first, stride, out);
+#pragma unroll
+    for (int i = 0; i < GROUP<KIND::ROUND>; i++) {
+      vector_store<KIND>(activations + b * vector_row_bytes<KIND>(stride),
+                         quad_at<VECTOR_THREADS>(first, i), stride, out[i]);
+    }
+  }
+}
+
+// The beginning of the vectors, COUNT quads a thread, after the norm.
+template <class KIND, int COUNT>
+DEVICE void vector_round_held(const struct vectors &v, int stride, const struct norm_ahead &ahead,
+                              unsigned char *activations, float *room) {
+  struct quad x[KIND::BATCH][COUNT];
+  find_held_factors<KIND::ACTIVATIONS, VECTOR_THREADS, KIND::BATCH, COUNT, KIND::MOST>(v, ahead, x,
+                                                                                       room);
+#pragma unroll
+  for (int b = 0; b < KIND::BATCH; b++) {
+    const struct factors factors = room_factors(room, b < v.batch ? b : 0);
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+      uint32_t out[QUAD_WORDS<KIND::ACTIVATIONS>];
+      round_held<KIND::ACTIVATIONS>(factors, x[b][i], out);
+      vector_store<KIND>(activations + b * vector_row_bytes<KIND>(stride),
+                         quad_at<VECTOR_THREADS>(0, i), stride, out);
+    }
   }
 }
 
 // Makes the block's rounded activations.
 template <class KIND>
-DEVICE void vector_activations(const struct vectors &v, int stride,
-                               const struct norm_ahead<KIND::ROUND> &ahead,
+DEVICE void vector_activations(const struct vectors &v, int stride, const struct norm_ahead &ahead,
                                unsigned char *activations, float *room) {
   constexpr int STEP = GROUP<KIND::ROUND> * VECTOR_THREADS * 4;
-  if (KIND::ROUND != ROUND_ALONE || KIND::ACTIVATIONS == ELEMENT_E4M3) {
-    find_factors<KIND::ROUND, KIND::ACTIVATIONS, VECTOR_THREADS>(v, ahead, room);
+  int first = 0;
+  if constexpr (KIND::ROUND == ROUND_NORM) {
+    if (KIND::MOST == NORM_AHEAD || held_few<VECTOR_THREADS>(v)) {
+      vector_round_held<KIND, NORM_AHEAD>(v, stride, ahead, activations, room);
+    } else {
+      vector_round_held<KIND, KIND::MOST>(v, stride, ahead, activations, room);
+    }
+    first = held_end<VECTOR_THREADS, KIND::MOST>(v);
+  } else if constexpr (KIND::ROUND == ROUND_LAYER || KIND::ACTIVATIONS == ELEMENT_E4M3) {
+    find_factors<KIND::ROUND, KIND::ACTIVATIONS, VECTOR_THREADS>(v, room);
   }
-#pragma unroll
-  for (int i = 0; i < NORM_AHEAD<KIND::ROUND>; i++) {
-    vector_round_group<KIND>(v, i * STEP, stride, ahead.group[i], activations, room);
-  }
-  for (int first = NORM_AHEAD<KIND::ROUND> * STEP; first < stride; first += STEP) {
+  for (; first < stride; first += STEP) {
     struct quad weight[GROUP<KIND::ROUND>];
     if (KIND::ROUND == ROUND_NORM) {
       load_group<true, VECTOR_THREADS>(v.norm, first, v.columns, weight);
@@ -439,11 +464,10 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
       loaded[s][i] = vector_load<KIND>(first, s, i);
     }
   }
-  struct norm_ahead<KIND::ROUND> ahead = {}; // on every path: persistent.h
+  struct norm_ahead ahead = {}; // on every path: persistent.h
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   vector_ask_first<KIND>(a, share);
   wait_for_previous();
-  norm_after_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
 
   float *room = reinterpret_cast<float *>(shared + vector_row_bytes<KIND>(a.stride) * KIND::BATCH);
   const int batch = KIND::BATCH == 1 ? 1 : a.batch;

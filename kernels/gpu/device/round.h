@@ -2,10 +2,13 @@
 // scale per vector, unchanged or after the RMS norm. The kernels round_* do it for the matrix
 // products; the vector products do it themselves, with the same functions.
 //
-// A thread takes quads, four adjacent floats, a group of them at a time so that their loads are in
-// flight together; registers that hold weights leave few for this. E4M3 is made from (x * norm) *
-// inverse, in this order, so that the largest can be found before the inverse root is known:
-// rounding is monotone.
+// A thread takes quads, four adjacent floats. Everything waits for the input of an RMS norm, so a
+// thread requests its quads of all vectors at once and holds them until they are rounded: up to
+// HELD of each vector, 8192 elements of a block of 512 threads, or half of that. What lies beyond
+// them, and vectors whose length is no multiple of 4, are read twice, as is what is rounded
+// otherwise: a group of quads at a time so that their loads are in flight together; registers that
+// hold weights leave few for this. E4M3 is made from (x * norm) * inverse, in this order, so that the largest can be found
+// before the inverse root is known: rounding is monotone.
 //
 // "Paired" output has pairs of elements in the order of wgmma_paired_word (arguments.h). Output as
 // BF16 has the values of the INT8 or E4M3 codes, all of which BF16 holds.
@@ -31,7 +34,9 @@ enum {
 };
 
 template <enum rounding ROUND> constexpr int GROUP = ROUND == ROUND_ALONE ? 4 : 1;
-template <enum rounding ROUND> constexpr int NORM_AHEAD = ROUND == ROUND_NORM ? 2 : 0; // groups
+enum { HELD = 4, NORM_AHEAD = 2 }; // quads
+// Of the norm's, those in registers when a thread has requested `COUNT` of each vector.
+template <int COUNT> constexpr int NORM_HELD = COUNT <= NORM_AHEAD ? COUNT : 1;
 template <enum element TO> constexpr bool HAS_SCALE = TO == ELEMENT_E4M3 || TO == ELEMENT_INT8;
 template <enum element TO> constexpr int QUAD_WORDS = HAS_SCALE<TO> ? 1 : 2;
 template <enum element TO> constexpr float LARGEST = TO == ELEMENT_INT8 ? 127 : 448;
@@ -40,17 +45,22 @@ struct quad {
   float v[4];
 };
 
+DEVICE struct quad quad_of(const struct words4 &words) {
+  struct quad out;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    out.v[i] = float_of(words.word[i]);
+  }
+  return out;
+}
+
 // Four floats from `at` on, zeros from `end` on. A vector whose length is no multiple of 4 may
 // begin anywhere, and is read element by element.
 template <bool IS_WEIGHTS> DEVICE struct quad load_quad(const float *from, int at, int end) {
   struct quad out = {{0, 0, 0, 0}};
   if (end % 4 == 0) {
     if (at < end) {
-      const struct words4 words = IS_WEIGHTS ? load_weights(from + at) : load_published(from + at);
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        out.v[i] = float_of(words.word[i]);
-      }
+      out = quad_of(IS_WEIGHTS ? load_weights(from + at) : load_published(from + at));
     }
     return out;
   }
@@ -76,31 +86,16 @@ DEVICE void load_group(const float *from, int first, int end, struct quad (&out)
   }
 }
 
-// A thread's first groups of the norm are fetched before wait_for_previous, if that is allowed; the
-// others when they are needed.
-template <enum rounding ROUND> struct norm_ahead {
-  struct quad group[NORM_AHEAD<ROUND> + 1][GROUP<ROUND>]; // one more, because there must be one
+// A thread's first quads of the norm are fetched before wait_for_previous, the others when they are
+// needed.
+struct norm_ahead {
+  struct quad quad[NORM_AHEAD];
 };
 
 template <enum rounding ROUND, int THREADS>
-DEVICE void load_norm_ahead(const float *norm, int columns, struct norm_ahead<ROUND> *out) {
-#pragma unroll
-  for (int i = 0; i < NORM_AHEAD<ROUND>; i++) {
-    load_group<true, THREADS>(norm, i * GROUP<ROUND> * THREADS * 4, columns, out->group[i]);
-  }
-}
-
-template <enum rounding ROUND, int THREADS>
-DEVICE void norm_before_wait(const float *norm, int columns, struct norm_ahead<ROUND> *out) {
-  if (columns % 4 == 0) {
-    load_norm_ahead<ROUND, THREADS>(norm, columns, out);
-  }
-}
-
-template <enum rounding ROUND, int THREADS>
-DEVICE void norm_after_wait(const float *norm, int columns, struct norm_ahead<ROUND> *out) {
-  if (columns % 4 != 0) {
-    load_norm_ahead<ROUND, THREADS>(norm, columns, out);
+DEVICE void norm_before_wait(const float *norm, int columns, struct norm_ahead *out) {
+  if (ROUND == ROUND_NORM && columns % 4 == 0) {
+    load_group<true, THREADS>(norm, 0, columns, out->quad);
   }
 }
 
@@ -198,24 +193,16 @@ DEVICE void measure_group(const float *input, int first, int columns,
   }
 }
 
+// The b-th vector's share from `first` on.
 template <enum rounding ROUND, enum element TO, int THREADS>
-DEVICE struct measured measure(const struct vectors &v, int b,
-                               const struct norm_ahead<ROUND> &ahead) {
-  constexpr int STEP = GROUP<ROUND> * THREADS * 4;
-  const float *input = vector_of(v, b);
-  struct measured out = {0, 0};
-#pragma unroll
-  for (int i = 0; i < NORM_AHEAD<ROUND>; i++) {
-    measure_group<ROUND, THREADS>(input, i * STEP, v.columns, ahead.group[i], &out);
-  }
-  for (int first = NORM_AHEAD<ROUND> * STEP; first < v.columns; first += STEP) {
+DEVICE void measure(const struct vectors &v, int b, int first, struct measured *out) {
+  for (; first < v.columns; first += GROUP<ROUND> * THREADS * 4) {
     struct quad weight[GROUP<ROUND>] = {};
     if (ROUND == ROUND_NORM && HAS_SCALE<TO>) {
       load_group<true, THREADS>(v.norm, first, v.columns, weight);
     }
-    measure_group<ROUND, THREADS>(input, first, v.columns, weight, &out);
+    measure_group<ROUND, THREADS>(vector_of(v, b), first, v.columns, weight, out);
   }
-  return out;
 }
 
 // ---- the layer norm: the mean is found before the variance, since a large mean would cancel all
@@ -309,20 +296,23 @@ DEVICE void find_layer_factors(const struct vectors &v, float *room) {
   }
 }
 
-// The b-th warp combines what the warps of a block of THREADS measured of vector b.
-template <enum rounding ROUND, enum element TO, int THREADS>
-DEVICE void find_measured_factors(const struct vectors &v, const struct norm_ahead<ROUND> &ahead,
-                                  float *room) {
-#pragma unroll 1
-  for (int b = 0; b < v.batch; b++) {
-    const struct measured mine = measure<ROUND, TO, THREADS>(v, b, ahead);
-    const float squares = ROUND == ROUND_NORM ? warp_sum(mine.squares) : 0;
-    const uint32_t largest = HAS_SCALE<TO> ? warp_largest_bits(mine.largest) : 0;
-    if (lane_index() == 0) {
-      room[2 * b * ROOM_WARPS + warp_index()] = squares;
-      room[(2 * b + 1) * ROOM_WARPS + warp_index()] = float_of(largest);
-    }
+// ---- factors without a norm, or after one
+
+// What a warp measured of vector b, where combine_measured looks for it.
+template <enum rounding ROUND, enum element TO>
+DEVICE void leave_measured(const struct measured &mine, int b, float *room) {
+  const float squares = ROUND == ROUND_NORM ? warp_sum(mine.squares) : 0;
+  const uint32_t largest = HAS_SCALE<TO> ? warp_largest_bits(mine.largest) : 0;
+  if (lane_index() == 0) {
+    room[2 * b * ROOM_WARPS + warp_index()] = squares;
+    room[(2 * b + 1) * ROOM_WARPS + warp_index()] = float_of(largest);
   }
+}
+
+// The b-th warp combines what the warps of a block of THREADS measured of vector b, and leaves its
+// factors in `room`.
+template <enum rounding ROUND, enum element TO, int THREADS>
+DEVICE void combine_measured(const struct vectors &v, float *room) {
   block_wait();
   if (warp_index() < v.batch) {
     const float *mine = room + 2 * warp_index() * ROOM_WARPS + lane_index();
@@ -341,14 +331,107 @@ DEVICE void find_measured_factors(const struct vectors &v, const struct norm_ahe
 
 // Finds the vectors' factors and leaves them in `room`.
 template <enum rounding ROUND, enum element TO, int THREADS>
-DEVICE void find_factors(const struct vectors &v, const struct norm_ahead<ROUND> &ahead,
-                         float *room) {
+DEVICE void find_factors(const struct vectors &v, float *room) {
   if constexpr (ROUND == ROUND_LAYER) {
     find_layer_factors<TO, THREADS>(v, room);
   } else {
-    find_measured_factors<ROUND, TO, THREADS>(v, ahead, room);
+#pragma unroll 1
+    for (int b = 0; b < v.batch; b++) {
+      struct measured mine = {0, 0};
+      measure<ROUND, TO, THREADS>(v, b, 0, &mine);
+      leave_measured<ROUND, TO>(mine, b, room);
+    }
+    combine_measured<ROUND, TO, THREADS>(v, room);
   }
 }
+
+// ---- the quads of vectors before an RMS norm that a thread holds
+
+template <int BATCH, int COUNT> using held_quads = struct quad (&)[BATCH][COUNT];
+
+// Where the vectors' elements begin that are not held by threads that hold COUNT quads.
+template <int THREADS, int COUNT> DEVICE int held_end(const struct vectors &v) {
+  return v.columns % 4 == 0 ? COUNT * THREADS * 4 : 0;
+}
+
+// Whether NORM_AHEAD quads are all: then all of the norm is in registers too.
+template <int THREADS> DEVICE bool held_few(const struct vectors &v) {
+  return v.columns % 4 == 0 && v.columns <= NORM_AHEAD * THREADS * 4;
+}
+
+template <int THREADS, int BATCH, int COUNT>
+DEVICE void load_held(const struct vectors &v, held_quads<BATCH, COUNT> x) {
+  const int end = held_end<THREADS, COUNT>(v) ? v.columns : 0;
+#pragma unroll
+  for (int b = 0; b < BATCH; b++) {
+    const float *from = vector_of(v, b) + quad_at<THREADS>(0, 0);
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+      struct words4 words = {{0, 0, 0, 0}};
+      if (b < v.batch && quad_at<THREADS>(0, i) < end) {
+        words = load_published(from + i * THREADS * 4);
+      }
+      x[b][i] = quad_of(words);
+    }
+  }
+}
+
+// One held quad of each vector is measured, and multiplied by the norm's.
+template <int BATCH, int COUNT>
+DEVICE void measure_quad(const struct quad &norm, int i, held_quads<BATCH, COUNT> x,
+                         struct measured (&out)[BATCH]) {
+#pragma unroll
+  for (int b = 0; b < BATCH; b++) {
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      float &value = x[b][i].v[j];
+      out[b].squares += value * value;
+      value *= norm.v[j];
+      out[b].largest = larger_bits(out[b].largest, bits_of(value) & 0x7FFFFFFF);
+    }
+  }
+}
+
+// A branch, so that ptxas does not move what uses the first quad before the last one's load.
+template <int THREADS, int BATCH, int COUNT>
+DEVICE void measure_held(const struct vectors &v, const struct norm_ahead &ahead,
+                         held_quads<BATCH, COUNT> x, struct measured (&out)[BATCH]) {
+  if (held_end<THREADS, COUNT>(v) == 0) {
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) {
+    const struct quad norm = i < NORM_HELD<COUNT>
+                                 ? ahead.quad[i % NORM_AHEAD]
+                                 : load_quad<true>(v.norm, quad_at<THREADS>(0, i), v.columns);
+    measure_quad<BATCH, COUNT>(norm, i, x, out);
+  }
+}
+
+// As find_factors, for an RMS norm; what is held has then been multiplied by it. With less than
+// MOST there is nothing beyond it.
+template <enum element TO, int THREADS, int BATCH, int COUNT, int MOST>
+DEVICE void find_held_factors(const struct vectors &v, const struct norm_ahead &ahead,
+                              held_quads<BATCH, COUNT> x, float *room) {
+  struct measured mine[BATCH] = {};
+#pragma unroll
+  for (int b = 0; b < BATCH; b++) {
+    if (COUNT == MOST && b < v.batch) {
+      measure<ROUND_NORM, TO, THREADS>(v, b, held_end<THREADS, COUNT>(v), &mine[b]);
+    }
+  }
+  load_held<THREADS, BATCH, COUNT>(v, x);
+  measure_held<THREADS, BATCH, COUNT>(v, ahead, x, mine);
+#pragma unroll
+  for (int b = 0; b < BATCH; b++) {
+    if (b < v.batch) {
+      leave_measured<ROUND_NORM, TO>(mine[b], b, room);
+    }
+  }
+  combine_measured<ROUND_NORM, TO, THREADS>(v, room);
+}
+
+// ---- rounding
 
 // The code nearest to a value of at most 127, ties to even: the last place of 2^23 + 2^22 is 1.
 DEVICE uint32_t int8_from(float value) {
@@ -369,6 +452,17 @@ DEVICE void round_quad(const struct quad &x, const struct factors &factors,
     const float q = quotient(x.v[i], factors.divisor, factors.reciprocal);
     out[0] |= (TO == ELEMENT_INT8 ? int8_from(q) : (uint32_t)e4m3_from(q)) << 8 * i;
   }
+}
+
+// One that is held, after the norm.
+template <enum element TO>
+DEVICE void round_held(const struct factors &factors, struct quad x,
+                       uint32_t (&out)[QUAD_WORDS<TO>]) {
+#pragma unroll
+  for (int j = 0; j < 4; j++) {
+    x.v[j] *= factors.multiplier;
+  }
+  round_quad<TO>(x, factors, out);
 }
 
 // A quad of codes as four BF16 values.
@@ -416,7 +510,26 @@ DEVICE int paired_word(int word) {
   return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
 }
 
-// Rounds a group of a row of round_* to the words of the output.
+// Writes a rounded quad of a row of round_* as words of the output.
+template <enum element TO, enum written AS>
+DEVICE void round_write(const uint32_t (&quad)[QUAD_WORDS<TO>], int at, int stride, int *output) {
+  if (at >= stride) {
+    return;
+  }
+  if constexpr (AS == WRITTEN_AS_BF16) {
+    uint32_t wide[2];
+    widen_quad<TO>(quad[0], wide);
+    publish_int(output + at / 2, (int)wide[0]);
+    publish_int(output + at / 2 + 1, (int)wide[1]);
+  } else {
+#pragma unroll
+    for (int word = 0; word < QUAD_WORDS<TO>; word++) {
+      const int place = at / 4 * QUAD_WORDS<TO> + word;
+      publish_int(output + (AS == WRITTEN_PAIRED ? paired_word(place) : place), (int)quad[word]);
+    }
+  }
+}
+
 template <enum rounding ROUND, enum element TO, enum written AS>
 DEVICE void round_row_group(const struct vectors &v, int first, int stride,
                             const struct quad (&weight)[GROUP<ROUND>], const float *room,
@@ -425,22 +538,21 @@ DEVICE void round_row_group(const struct vectors &v, int first, int stride,
   round_group<ROUND, TO, ROUND_THREADS>(v, 0, first, weight, room, out);
 #pragma unroll
   for (int i = 0; i < GROUP<ROUND>; i++) {
-    const int at = quad_at<ROUND_THREADS>(first, i);
-    if (AS == WRITTEN_AS_BF16 && at < stride) {
-      uint32_t wide[2];
-      widen_quad<TO>(out[i][0], wide);
-      publish_int(output + at / 2, (int)wide[0]);
-      publish_int(output + at / 2 + 1, (int)wide[1]);
-      continue;
-    }
+    round_write<TO, AS>(out[i], quad_at<ROUND_THREADS>(first, i), stride, output);
+  }
+}
+
+// The beginning of a row, COUNT quads a thread, after the norm.
+template <enum element TO, enum written AS, int COUNT>
+DEVICE void round_row_held(const struct vectors &v, int stride, const struct norm_ahead &ahead,
+                           float *room, int *output) {
+  struct quad x[1][COUNT];
+  find_held_factors<TO, ROUND_THREADS, 1, COUNT, HELD>(v, ahead, x, room);
 #pragma unroll
-    for (int word = 0; word < QUAD_WORDS<TO>; word++) {
-      if (at < stride) {
-        const int place = at / 4 * QUAD_WORDS<TO> + word;
-        publish_int(output + (AS == WRITTEN_PAIRED ? paired_word(place) : place),
-                    (int)out[i][word]);
-      }
-    }
+  for (int i = 0; i < COUNT; i++) {
+    uint32_t out[QUAD_WORDS<TO>];
+    round_held<TO>(room_factors(room, 0), x[0][i], out);
+    round_write<TO, AS>(out, quad_at<ROUND_THREADS>(0, i), stride, output);
   }
 }
 
@@ -465,10 +577,9 @@ DEVICE void round_vector(const struct round_arguments &a) {
   constexpr int STEP = GROUP<ROUND> * ROUND_THREADS * 4;
   SHARED(float, room);
   let_next_start();
-  struct norm_ahead<ROUND> ahead;
+  struct norm_ahead ahead = {};
   norm_before_wait<ROUND, ROUND_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
-  norm_after_wait<ROUND, ROUND_THREADS>(a.norm, a.columns, &ahead);
   const size_t row = (size_t)block_index(0), head = (size_t)block_index(1);
   int *output = static_cast<int *>(a.output) + (head * (size_t)grid_blocks(0) + row) *
                                                    (size_t)(a.stride / 4 * WRITTEN_WORDS<TO, AS>);
@@ -478,14 +589,18 @@ DEVICE void round_vector(const struct round_arguments &a) {
   }
   const float *input = a.input + row * (size_t)a.input_stride + head * (size_t)a.input_step;
   const struct vectors v = {input, a.norm, a.epsilon, a.columns, 1, a.norm_bias, 0};
-  if (ROUND != ROUND_ALONE || HAS_SCALE<TO>) {
-    find_factors<ROUND, TO, ROUND_THREADS>(v, ahead, room);
+  int first = 0;
+  if constexpr (ROUND == ROUND_NORM) {
+    if (held_few<ROUND_THREADS>(v)) {
+      round_row_held<TO, AS, NORM_AHEAD>(v, a.stride, ahead, room, output);
+    } else {
+      round_row_held<TO, AS, HELD>(v, a.stride, ahead, room, output);
+    }
+    first = held_end<ROUND_THREADS, HELD>(v);
+  } else if constexpr (ROUND == ROUND_LAYER || HAS_SCALE<TO>) {
+    find_factors<ROUND, TO, ROUND_THREADS>(v, room);
   }
-#pragma unroll
-  for (int i = 0; i < NORM_AHEAD<ROUND>; i++) {
-    round_row_group<ROUND, TO, AS>(v, i * STEP, a.stride, ahead.group[i], room, output);
-  }
-  for (int first = NORM_AHEAD<ROUND> * STEP; first < a.stride; first += STEP) {
+  for (; first < a.stride; first += STEP) {
     struct quad weight[GROUP<ROUND>];
     if (ROUND == ROUND_NORM) {
       load_group<true, ROUND_THREADS>(v.norm, first, v.columns, weight);

@@ -254,6 +254,9 @@ def check_cuda(architecture, overlap, ptx, cubin):
 # Loads of 16 bytes. A block of attention has nothing else to do while its queries, the new key or value and
 # the angles come, two of each; in families ptxas waits for the first four. So, too, while splits are merged.
 QUERY_LOADS, QUERY_LOADS_OF_FAMILIES, MERGE_LOADS = 6, 4, 16
+# A thread's quads of the input of a norm: of at most 8192 elements and of at most 4096, where each has loads of
+# its own; round.h, HELD and NORM_AHEAD.
+HELD = {'bf16': [4, 2], 'e4m3': [2]}
 WINDOW_LOADS = 8
 # Instructions of a warp for 16 bytes of weights a lane, with everything else that a window takes. An H200's
 # memory brings a multiprocessor 17 bytes a cycle, so its four schedulers could issue 119.
@@ -271,6 +274,17 @@ def check_attention_loads(subject, name, code):
     together = sass.loads_together(code[merging:])
     check(subject, together >= MERGE_LOADS,
           f'{together} loads of splits are under way together, of at least {MERGE_LOADS}')
+
+
+def check_held(subject, held, code):
+    """Outside loops, which are for what is not held, a norm's input is loaded once, all of it at once. Of a loop
+    that is unrolled, one load may be left over."""
+    straight = sass.outside_loops(code)
+    released = [i.operation for i in straight].index(sass.RELEASED)
+    batches = sass.batches_of_loads(straight[released:], sass.is_input_load)
+    largest = sorted(batches, reverse=True)
+    check(subject, largest[:len(held)] == held, f'{batches} loads of its input are under way together, not {held}')
+    check(subject, sum(largest[len(held):]) <= 1, f'loads its input again: {batches}')
 
 
 def check_window(subject, name, code):
@@ -319,6 +333,10 @@ def check_sass_loads(cubin):
             check_pieces(f'sm_90a {name}', name, code)
         if name in VECTOR and name.endswith('_1') and 'e4m3_e4m3_round' not in name:  # it leaves no registers
             check_window(f'sm_90a {name}', name, code)
+        if re.fullmatch(r'vector_\w+_norm_(store|swiglu)_1', name):
+            check_held(f'sm_90a {name}', HELD[name.split('_')[2]], code)
+        if re.fullmatch(r'round_\w+_norm', name):
+            check_held(f'sm_90a {name}', HELD['bf16'], code)
     one_by_one = [i._replace(waits=0x3f) if sass.is_wide_load(i) else i for i in kernels['attention_bf16_128']]
     check('sm_90a attention_bf16_128', sass.loads_together(one_by_one) == 1,
           'loads that wait for each other are said to be under way together')
@@ -349,8 +367,11 @@ STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
 
 # Spills of the other kernels, maximum bytes: at 64 columns, products of experts hold their item's place in
 # addition to a window of weights in all 255 registers; prompts with heads of 256 do so with what a column
-# sees (ptxas 13.0; sm_80 and, with keys in bf16, sm_100 and sm_120); four vectors of experts on sm_120.
-KNOWN_SPILLS = {'expert_vector_bf16_bf16_norm_gated_4': 8, 'expert_matrix_int4_group_bf16_gated_64': 8,
+# sees (ptxas 13.0; sm_80 and, with keys in bf16, sm_100 and sm_120); four vectors of experts on sm_100 and
+# sm_120. One vector that is held before its norm leaves too few on sm_80 with biases, there and on sm_90a with
+# experts.
+KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_norm_gated_1': 8,
+                'expert_vector_bf16_bf16_norm_gated_4': 16, 'expert_matrix_int4_group_bf16_gated_64': 8,
                 'expert_matrix_e4m3_e4m3_gated_64': 8,
                 'attention_e4m3_prompt_256': 24, 'attention_bf16_prompt_256': 80}
 

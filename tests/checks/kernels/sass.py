@@ -1,7 +1,7 @@
 """NVIDIA's machine code read from a cubin without nvdisasm: which instructions wait for which loads.
 
-An instruction of sm_90 has 128 bits. Its operation is in bits 0 to 11; in bits 105 to 125 is what it waits
-for: the scoreboard that is raised until its result is there (110 to 112, 7 for none), and the scoreboards
+An instruction of sm_90 has 128 bits. Its operation is in bits 0 to 11, its predicate in bits 12 to 15; in
+bit 79 is whether a load is of what nobody writes (.CONSTANT), in bits 105 to 125 what it waits for: the scoreboard that is raised until its result is there (110 to 112, 7 for none), and the scoreboards
 that must be down before it is issued (116 to 121), of six for each warp. (Jia et al., "Dissecting the NVIDIA
 Volta GPU Architecture via Microbenchmarking", 2018, for the form; the operations as nvdisasm 12.4 prints them.)
 """
@@ -13,14 +13,17 @@ RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, F
 FENCE = 0x992                                               # MEMBAR
 WIDE = 6                                                    # a load of 16 bytes
 
-Instruction = collections.namedtuple('Instruction', 'operation width raises waits target')
+ALWAYS = 7                                                  # the predicate of what depends on none
+
+Instruction = collections.namedtuple('Instruction', 'operation predicate width constant raises waits target')
 
 
 def decode(low, high, place):
     """One instruction; `target` is the place that a branch goes to."""
     offset = (low >> 34 | (high & 0x3ffff) << 30) << 8 | low >> 16 & 0xff
     offset -= 1 << 56 if offset >> 55 else 0
-    return Instruction(low & 0xfff, high >> 9 & 7, high >> 46 & 7, high >> 52 & 0x3f, place + 1 + offset // 4)
+    return Instruction(low & 0xfff, low >> 12 & 0xf, high >> 9 & 7, high >> 15 & 1, high >> 46 & 7,
+                       high >> 52 & 0x3f, place + 1 + offset // 4)
 
 
 def code_of(data, section_headers):
@@ -34,17 +37,37 @@ def is_wide_load(instruction):
     return instruction.operation == LOAD and instruction.width == WIDE
 
 
-def loads_together(code):
-    """The most loads of 16 bytes that are issued before the first of them is waited for."""
-    most, count, raised = 0, 0, 0
+def is_input_load(instruction):
+    """A load of 16 bytes that other kernels wrote."""
+    return is_wide_load(instruction) and not instruction.constant
+
+
+def batches_of_loads(code, is_load):
+    """How many of these loads are issued before the first of them is waited for, then how many after it, and
+    so on."""
+    batches, raised = [0], 0
     for instruction in code:
         if instruction.waits & raised:
-            count, raised = 0, 0
-        if is_wide_load(instruction):
-            count += 1
+            batches.append(0)
+            raised = 0
+        if is_load(instruction):
+            batches[-1] += 1
             raised |= 1 << instruction.raises
-            most = max(most, count)
-    return most
+    return [count for count in batches if count]
+
+
+def loads_together(code):
+    """The most loads of 16 bytes that are issued before the first of them is waited for."""
+    return max(batches_of_loads(code, is_wide_load), default=0)
+
+
+def outside_loops(code):
+    """The code without its loops; jumps back that depend on nothing are returns to it."""
+    inside = set()
+    for at, i in enumerate(code):
+        if i.operation == BRANCH and i.predicate != ALWAYS and i.target <= at:
+            inside.update(range(i.target, at + 1))
+    return [i for at, i in enumerate(code) if at not in inside]
 
 
 def window_loop(code, loads):

@@ -1,6 +1,7 @@
 // Weights of 4, 6 and 8 bits on the GPU kernels, run by the host emulator: their layout follows
 // units.h and their bits equal quantised.h's, every code at every scale has the value given by the
-// formats, products of integers are exact, and whole steps agree with the oracle.
+// formats, products of integers and rows rounded after a norm are exact, and whole steps agree with
+// the oracle.
 // Deep: every batch size, all emulators, and nvcc's PTX.
 // Seconds: 4, deep 80
 #include "tests/support/depth.h"
@@ -539,10 +540,64 @@ static void weights_are_everyones(void **unused) {
   }
 }
 
+// ---- rows rounded for the matrix products after an RMS norm
+
+static float sign_of(int row, int column) {
+  return (row + column * 3 + row * column / 2) % 2 ? -1.0f : 1.0f;
+}
+static float norm_at(int column) {
+  return (float)(column == 0 ? 7 : column * 5 % 7 + 1);
+}
+
+// Of ones with either sign the root mean square is 1, and the 7 makes the scale of E4M3 1/64.
+static void check_norm(const struct emulated *plugin, enum element type, int columns) {
+  enum { BATCH = 2, PADDED = 3 };
+  const int stride = stride_of(columns), apart = columns + 4;
+  float *input = emulated_take((size_t)(BATCH * apart) * sizeof *input);
+  float *norm = emulated_take((size_t)columns * sizeof *norm);
+  for (int c = 0; c < columns; c++) {
+    norm[c] = norm_at(c);
+    for (int b = 0; b < BATCH; b++)
+      input[b * apart + c] = sign_of(b, c);
+  }
+  const struct round_arguments a = {
+      .input = input,
+      .norm = norm,
+      .columns = columns,
+      .stride = stride,
+      .batch = BATCH,
+      .output = emulated_take((size_t)(PADDED * stride) * element_bytes(type)),
+      .scales = emulated_take(PADDED * sizeof(float)),
+      .input_stride = apart};
+  emulated_run(plugin, type == ELEMENT_E4M3 ? "round_e4m3_norm" : "round_bf16_norm", PADDED, 1, 1,
+               ROUND_THREADS, 1024, &a, sizeof a);
+  for (int i = 0; i < PADDED * stride; i++) {
+    const int row = i / stride, c = i % stride;
+    const bool is_padding = row >= BATCH || c >= columns;
+    const float scale = type == ELEMENT_E4M3 && row < BATCH ? 1 / 64.0f : 1;
+    const float got = element_get(plugin, type, a.output, (size_t)i) * scale;
+    const float wanted = is_padding ? 0 : sign_of(row, c) * norm_at(c);
+    if (got != wanted || (type == ELEMENT_E4M3 && a.scales[row] != scale))
+      fail_msg("%s, %s, %d columns: row %d, column %d: %g, not %g", plugin->name,
+               element_names[type], columns, row, c, (double)got, (double)wanted);
+  }
+  emulated_give_back();
+}
+
+// Fewer elements than a block holds, as many, and more; and a length that is no multiple of 4.
+static void norms_are_rounded_exactly(void **unused) {
+  static const int columns[] = {63, 1000, 4096, 4300, 8704};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * 2; i++)
+    for (size_t s = 0; s < sizeof columns / sizeof columns[0]; s++)
+      check_norm(&emulated[i / 2], i % 2 ? ELEMENT_E4M3 : ELEMENT_BF16, columns[s]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_code_is_worth_what_it_says), cmocka_unit_test(products_are_exact),
-      cmocka_unit_test(steps_agree_with_the_oracle), cmocka_unit_test(weights_are_everyones)};
+      cmocka_unit_test(norms_are_rounded_exactly), cmocka_unit_test(steps_agree_with_the_oracle),
+      cmocka_unit_test(weights_are_everyones)};
   if (emulated_load(NULL)) {
     return 1;
   }
