@@ -66,6 +66,23 @@ static void test_figures(void **state) {
   }
 }
 
+// What the kernels as they are shall reach; at batch 64 those with wgmma do.
+static void test_targets(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double least;
+  } targets[] = {{"8B bf16, batch 1", 0.93},         {"8B fp8 weights, batch 1", 0.88},
+                 {"Llama-2-70B fp8, batch 1", 0.95}, {"fp8 KV, wgmma", 0.82},
+                 {"GQA 8, bf16 KV", 0.88},           {"GQA 8, fp8 KV", 0.80},
+                 {"8B bf16, batch 64, wgmma", 0.80}};
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+    const double share = share_of(workload_named(targets[i].name), TIMING_IMPLEMENTED);
+    if (!(share >= targets[i].least))
+      fail_msg("%s: %.3f, less than %.2f", targets[i].name, share, targets[i].least);
+  }
+}
+
 // The memory term is the plan's bytes, all other terms are added to it, and there is nothing else.
 static void test_sums(void **state) {
   (void)state;
@@ -373,11 +390,17 @@ static void test_calls(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_figures),     cmocka_unit_test(test_sums),
-      cmocka_unit_test(test_constants),   cmocka_unit_test(test_points),
-      cmocka_unit_test(test_implemented), cmocka_unit_test(test_even_division_pays),
-      cmocka_unit_test(test_windows),     cmocka_unit_test(test_unknown),
-      cmocka_unit_test(test_records),     FIXTURE_TEST(test_docs),
+      cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_targets),
+      cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_points),
+      cmocka_unit_test(test_implemented),
+      cmocka_unit_test(test_even_division_pays),
+      cmocka_unit_test(test_windows),
+      cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_records),
+      FIXTURE_TEST(test_docs),
       FIXTURE_TEST(test_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
