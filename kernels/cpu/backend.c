@@ -195,11 +195,21 @@ static void name_products(const struct decode_state *state, bool taken, char *ou
     const enum matrix_name name = (enum matrix_name)m;
     const size_t length = strlen(out);
     if (!has_matrix(&state->plan, name) || !strcmp(last, product_names[m]) ||
-        cpu_prompt_product_takes(state, name, MIN_PROMPT_VECTORS) != taken)
+        cpu_prompt_product_fits(state, name) != taken)
       continue;
     last = product_names[m];
     snprintf(out + length, size - length, "%s%s", length ? ", " : "", last);
   }
+}
+
+// Of experts that the library takes, those with too few positions.
+static void name_small_experts(const struct decode_state *state, char *out, size_t size) {
+  const size_t length = strlen(out);
+  if (has_matrix(&state->plan, MATRIX_EXPERT_GATE_UP) &&
+      cpu_prompt_product_fits(state, MATRIX_EXPERT_GATE_UP) &&
+      cpu_prompt_product_fits(state, MATRIX_EXPERT_DOWN))
+    snprintf(out + length, size - length, "%sexperts with under %d positions", length ? ", " : "",
+             MIN_PROMPT_VECTORS);
 }
 
 static void open_library(struct decode_state *state) {
@@ -208,6 +218,7 @@ static void open_library(struct decode_state *state) {
   state->library = onednn_open(cpu_library_file(), why, sizeof why);
   name_products(state, true, taken, sizeof taken);
   name_products(state, false, own, sizeof own);
+  name_small_experts(state, own, sizeof own);
   if (!state->library)
     snprintf(state->library_words, SIZE, "own tiles: %s", why);
   else if (!*taken)
@@ -308,7 +319,7 @@ static enum decode_status prefill(struct decode_state *state, const struct decod
       .prompt_first = (size_t)prompt->first,
       .prompt_tokens = prompt->tokens,
   };
-  if (state->library && cpu_prompt_product_prepare(state, state->pass.vectors))
+  if (state->library && cpu_prompt_product_prepare(state))
     return refuse(DECODE_FAILED, "oneDNN cannot multiply these shapes");
   state->library_failed = 0;
   enum decode_status status = pass(state, 1);

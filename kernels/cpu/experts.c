@@ -5,6 +5,7 @@
 #include "kernels/cpu/mlp.h"
 #include "kernels/cpu/multiply.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/prompt_product.h"
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/worker.h"
 #include "kernels/decode.h"
@@ -211,6 +212,34 @@ static struct operand gather(const struct worker *worker, const struct groups *g
   return gathered;
 }
 
+// An expert's vectors for the library: next to each other, and padded with zeros.
+static struct operand gather_for_library(const struct worker *worker, const struct groups *groups,
+                                         enum matrix_name name, size_t expert) {
+  const struct matrix *matrix = &worker->plan->matrix[name];
+  const size_t first = groups->start[expert], count = group_size(groups, expert);
+  const size_t padded = cpu_prompt_product_padded(worker->state, count);
+  const size_t bytes = matrix->padded * sizeof(uint16_t);
+  for (size_t i = 0; i < count; i++) {
+    const size_t at = name == MATRIX_EXPERT_DOWN ? first + i : groups->pairs[first + i].row;
+    const struct operand vector = cpu_operand(worker, matrix->source, at, 1);
+    memcpy(worker->gathered + i * bytes, vector.vectors, bytes);
+    groups->scales[i] = *vector.scales;
+  }
+  memset(worker->gathered + count * bytes, 0, (padded - count) * bytes);
+  memset(groups->scales + count, 0, (padded - count) * sizeof *groups->scales);
+  return (struct operand){
+      .vectors = worker->gathered, .stride = bytes, .count = count, .scales = groups->scales};
+}
+
+static struct operand input_of(const struct worker *worker, const struct groups *groups,
+                               enum matrix_name name, size_t expert) {
+  const size_t count = group_size(groups, expert);
+  if (cpu_prompt_product_takes(worker->state, name, count))
+    return gather_for_library(worker, groups, name, expert);
+  return name == MATRIX_EXPERT_DOWN ? cpu_operand(worker, INPUT_PAIRS, groups->start[expert], count)
+                                    : gather(worker, groups, expert);
+}
+
 static void use_gate_up(const struct worker *worker, const struct run *run, size_t panel,
                         size_t count) {
   const struct plan *plan = worker->plan;
@@ -235,21 +264,18 @@ static void use_down(const struct worker *worker, const struct run *run, size_t 
 static void multiply_experts(const struct worker *worker, enum matrix_name name, size_t layer,
                              const struct groups *groups) {
   const struct plan *plan = worker->plan;
-  const bool down = name == MATRIX_EXPERT_DOWN;
   size_t next;
   for (size_t e = next_touched(plan, groups, 0); e < plan->experts; e = next) {
     next = next_touched(plan, groups, e + 1);
     if (next < plan->experts)
       cpu_prefetch_start(worker, name, layer, next);
-    const size_t first = groups->start[e], count = group_size(groups, e);
     cpu_multiply(worker, &(struct run){
                              .name = name,
                              .layer = layer,
                              .copy = e,
-                             .in = down ? cpu_operand(worker, INPUT_PAIRS, first, count)
-                                        : gather(worker, groups, e),
-                             .use = down ? use_down : use_gate_up,
-                             .first_pair = first,
+                             .in = input_of(worker, groups, name, e),
+                             .use = name == MATRIX_EXPERT_DOWN ? use_down : use_gate_up,
+                             .first_pair = groups->start[e],
                              .pairs = groups->pairs,
                          });
   }

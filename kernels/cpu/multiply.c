@@ -57,7 +57,8 @@ void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t 
   const struct matrix *matrix = &plan->matrix[name];
   const struct input *input = &plan->input[matrix->source];
   const struct elementwise *elementwise = worker->elementwise;
-  const bool by_library = cpu_prompt_product_takes(worker->state, name, worker->vectors);
+  const bool by_library =
+      !matrix_is_routed(name) && cpu_prompt_product_takes(worker->state, name, worker->vectors);
   const size_t stride = by_library ? matrix->padded * sizeof(uint16_t) : input->stride;
   uint8_t *at = (uint8_t *)worker->state->block[BLOCK_INPUT] + input->at + index * stride;
   float *scales = block_floats(worker->state, BLOCK_INPUT_NOTES);
@@ -149,7 +150,9 @@ static void multiply_by_library(const struct worker *worker, const struct run *r
       .thread = worker->thread,
       .name = run->name,
       .panels = share_at(worker, run->name, run->layer, run->copy),
-      .vectors = run->in.count,
+      .vectors = matrix_is_routed(run->name)
+                     ? cpu_prompt_product_padded(worker->state, run->in.count)
+                     : run->in.count,
       .in = run->in.vectors,
       .scales = run->in.scales,
       .use = use_library,

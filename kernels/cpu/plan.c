@@ -384,7 +384,9 @@ static void set_room(struct plan *plan) {
     plan->arranged_words = round_up(smaller(plan->vectors, MAX_ARRANGED_BATCH), ARRANGED_ROWS) *
                            stride / sizeof(int32_t);
   if (plan->pairs > plan->chosen)
-    plan->gathered_bytes = plan->vectors * plan->input[INPUT_MLP].stride;
+    plan->gathered_bytes =
+        plan->vectors * larger(plan->input[INPUT_MLP].stride,
+                               plan->request.chunk > 0 ? plan->input[INPUT_PAIRS].stride : 0);
   size_t attention = plan->group * plan->block_positions *
                      (round_up(plan->key_columns, PANEL_ROWS) + 2 * CHUNK + plan->value_rows +
                       plan->partial_stride);

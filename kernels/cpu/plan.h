@@ -26,6 +26,11 @@ enum matrix_name {
   MATRICES
 };
 
+// Multiplies only the vectors that chose the copy.
+static inline bool matrix_is_routed(enum matrix_name name) {
+  return name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
+}
+
 enum layer_kind { LAYER_DENSE, LAYER_EXPERTS, LAYER_KINDS };
 
 // The inputs of products, rounded; each vector is written whole, by one thread.

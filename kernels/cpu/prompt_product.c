@@ -10,13 +10,28 @@
 
 #define BLOCK_PANELS ((size_t)ONEDNN_ROWS / PANEL_ROWS)
 
+bool cpu_prompt_product_fits(const struct decode_state *state, enum matrix_name name) {
+  const struct plan *plan = &state->plan;
+  const struct matrix *matrix = &plan->matrix[name];
+  return state->library && matrix->head_panels == 0 &&
+         (!matrix_is_routed(name) || matrix->input == ELEMENT_BF16) &&
+         plan->request.types.activations != ELEMENT_F32 &&
+         plan->kernels->elementwise->unpack[matrix->element];
+}
+
 bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name name,
                               size_t vectors) {
-  const struct plan *plan = &state->plan;
-  const bool routed = name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
-  return state->library && vectors >= MIN_PROMPT_VECTORS && !routed &&
-         plan->matrix[name].head_panels == 0 && plan->request.types.activations != ELEMENT_F32 &&
-         plan->kernels->elementwise->unpack[plan->matrix[name].element];
+  return state->pass.prompt_count > 0 && vectors >= MIN_PROMPT_VECTORS &&
+         cpu_prompt_product_fits(state, name);
+}
+
+// In steps of 16, from 256 on of a sixteenth to an eighth.
+size_t cpu_prompt_product_padded(const struct decode_state *state, size_t count) {
+  size_t step = MIN_PROMPT_VECTORS;
+  while (count > 16 * step)
+    step *= 2;
+  const size_t padded = round_up(count, step), most = state->pass.vectors;
+  return padded < most ? padded : most;
 }
 
 float cpu_prompt_product_store(const struct decode_state *state, enum matrix_name name,
@@ -54,19 +69,32 @@ static size_t panels_at(const struct plan *plan, const struct panel_share *share
   return left < plan->result_panels ? left : plan->result_panels;
 }
 
-int cpu_prompt_product_prepare(struct decode_state *state, size_t vectors) {
+// With this many vectors, on every thread.
+static int prepare(struct decode_state *state, enum matrix_name name, size_t vectors) {
   const struct plan *plan = &state->plan;
+  for (int t = 0; t < plan->threads; t++) {
+    const struct panel_share *share = &state->streams[t].share[name];
+    for (size_t done = 0; done < share->count; done += plan->result_panels) {
+      const struct onednn_size size = size_of(plan, name, vectors, panels_at(plan, share, done));
+      if (!onednn_product(state->library, &size))
+        return -1;
+    }
+  }
+  return 0;
+}
+
+// An expert may have any number of the pass's vectors.
+int cpu_prompt_product_prepare(struct decode_state *state) {
+  const size_t all = state->pass.vectors;
   for (int m = 0; m < MATRICES; m++) {
     const enum matrix_name name = (enum matrix_name)m;
-    if (!cpu_prompt_product_takes(state, name, vectors))
+    if (!cpu_prompt_product_takes(state, name, all))
       continue;
-    for (int t = 0; t < plan->threads; t++) {
-      const struct panel_share *share = &state->streams[t].share[m];
-      for (size_t done = 0; done < share->count; done += plan->result_panels) {
-        const struct onednn_size size = size_of(plan, name, vectors, panels_at(plan, share, done));
-        if (!onednn_product(state->library, &size))
-          return -1;
-      }
+    for (size_t count = matrix_is_routed(name) ? MIN_PROMPT_VECTORS : all, padded; count <= all;
+         count = padded + 1) {
+      padded = cpu_prompt_product_padded(state, count);
+      if (prepare(state, name, padded))
+        return -1;
     }
   }
   return 0;

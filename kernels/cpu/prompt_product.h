@@ -16,13 +16,22 @@
 // Fewer vectors are multiplied faster by the kernels of steps.
 #define MIN_PROMPT_VECTORS 16
 
-// Whether the library multiplies the matrix with this many vectors. If so they are contiguous,
-// `padded` elements each.
+// Whether the library can multiply the matrix with a prompt's vectors. For the experts' matrices,
+// these are held as in steps, and must be bf16: whether there are enough of them for the library is
+// known only when an expert has been chosen.
+bool cpu_prompt_product_fits(const struct decode_state *state, enum matrix_name name);
+
+// Whether it does so in this pass, with this many vectors. If so they are contiguous, `padded`
+// elements each.
 bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name name,
                               size_t vectors);
 
-// Makes the library's products for this many vectors, on one thread. -1 when the library cannot.
-int cpu_prompt_product_prepare(struct decode_state *state, size_t vectors);
+// For an expert with `count` vectors, how many it multiplies: few distinct numbers, at most those
+// of the pass, and at least `count`.
+size_t cpu_prompt_product_padded(const struct decode_state *state, size_t count);
+
+// Makes the library's products of this pass, on one thread. -1 when the library cannot.
+int cpu_prompt_product_prepare(struct decode_state *state);
 
 // Rounds a vector to the type the matrix takes, and stores it as bf16 (INT8 as whole numbers);
 // returns its scale.
@@ -34,7 +43,7 @@ struct prompt_product {
   int thread;
   enum matrix_name name;
   const uint8_t *panels; // the thread's first panel
-  size_t vectors;
+  size_t vectors;        // of an expert, padded
   const void *in;      // [vectors][padded]
   const float *scales; // [vectors]
   // Takes out[vectors][stride], the results of `count` panels from `panel` on, scales applied.

@@ -18,11 +18,14 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/onednn.h"
+#include "kernels/cpu/prompt_product.h"
 #include "kernels/element.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
 #include "tests/support/families.h"
+#include "tests/support/pieces.h"
+#include "tests/support/prompted.h"
 
 enum { VOCAB = 203, BATCH = 3, ROW = 1, PROMPT = 23, CONTEXT = 30 };
 
@@ -378,6 +381,46 @@ static void test_library_products(void **unused) {
   onednn_close(library);
 }
 
+// Of a pass's positions, experts get from none to enough for the library; in layers beside dense
+// ones, with shared experts, biases, and latent attention. Chosen from a table, as a router's outputs
+// nearly tie.
+static void test_experts(void **unused) {
+  (void)unused;
+  enum { COUNT = 90 };
+  static const struct emulated cpu = {.name = "CPU", .backend = &cpu_backend};
+  static const enum element experts[] = {ELEMENT_BF16, ELEMENT_MXFP4, ELEMENT_E4M3};
+  const char *const small = "experts with under 16 positions";
+  const struct piece *piece;
+  for (size_t i = 0, mixtures = 0; (piece = piece_at(i)); i++) {
+    if (piece->shape.experts.count == 0)
+      continue;
+    struct decode_types types = mixes[1].types;
+    types.experts = experts[mixtures % 3];
+    struct decode_request request =
+        prompted_request(&piece->shape, &types, mixtures % 2 ? 40 : COUNT);
+    request.routing = ROUTING_UNIFORM;
+    request.threads = 1 + (int)(mixtures++ % 3);
+    const char *words = prompted_check(&cpu, &request, COUNT, piece->name);
+    if (has_library != (strstr(words, small) != NULL))
+      fail_msg("%s: '%s'", piece->name, words);
+  }
+}
+
+// Steps of many rows, which a library could multiply, too.
+static void test_steps_are_our_own(void **unused) {
+  (void)unused;
+  enum { ROWS = 20 };
+  struct decode_request request = request_of(&mixes[1].types, ROWS, 2);
+  request.batch = ROWS;
+  struct decode_state *state = make(&request);
+  const struct decode_prompt prompt = {.count = ROWS, .tokens = prompted_tokens(VOCAB)};
+  assert_int_equal(cpu_backend.prefill(state, &prompt), DECODE_OK);
+  assert_int_equal(cpu_prompt_product_takes(state, MATRIX_QKV, ROWS), has_library);
+  assert_int_equal(cpu_backend.run(state, 1), DECODE_OK);
+  assert_false(cpu_prompt_product_takes(state, MATRIX_QKV, ROWS));
+  cpu_backend.destroy(state);
+}
+
 // Which of a family's products the library computes, in bf16; and for a mixture in which only the
 // experts are in mxfp4.
 static void test_products_by_name(void **unused) {
@@ -389,9 +432,10 @@ static void test_products_by_name(void **unused) {
   } expected[] = {
       {"llama", ELEMENT_BF16, ""},
       {"falcon", ELEMENT_BF16, ""},
-      {"mixtral", ELEMENT_BF16, "; own tiles: experts"},
-      {"gpt-oss", ELEMENT_MXFP4, "; own tiles: experts"},
-      {"deepseek-v2-lite", ELEMENT_BF16, "; own tiles: latent, experts"},
+      {"mixtral", ELEMENT_BF16, "; own tiles: experts with under 16 positions"},
+      {"mixtral", ELEMENT_INT4_GROUP, "; own tiles: experts"},
+      {"gpt-oss", ELEMENT_MXFP4, "; own tiles: experts with under 16 positions"},
+      {"deepseek-v2-lite", ELEMENT_BF16, "; own tiles: latent, experts with under 16 positions"},
   };
   if (!has_library)
     skip();
@@ -434,6 +478,8 @@ int main(void) {
       cmocka_unit_test(test_another_library),
       cmocka_unit_test(test_unknown_libraries),
       cmocka_unit_test(test_library_products),
+      cmocka_unit_test(test_experts),
+      cmocka_unit_test(test_steps_are_our_own),
       cmocka_unit_test(test_products_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
