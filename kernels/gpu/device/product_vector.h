@@ -55,6 +55,8 @@ struct vector_kind {
   // Quads of a vector that a thread holds for a norm. E4M3 leaves registers for no more than half
   // of HELD (ptxas 13.0, sm_100 and sm_120).
   static constexpr int MOST = ACTIVATIONS == ELEMENT_E4M3 ? NORM_AHEAD : HELD;
+  // Where loads are counted, holding several vectors leaves no count to the weights (clang 19, gfx90a).
+  static constexpr bool HOLDS = ROUND == ROUND_NORM && (BATCH == 1 || !COUNTED_LOADS);
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
 };
 
@@ -353,14 +355,14 @@ DEVICE void vector_activations(const struct vectors &v, int stride, const struct
                                unsigned char *activations, float *room) {
   constexpr int STEP = GROUP<KIND::ROUND> * VECTOR_THREADS * 4;
   int first = 0;
-  if constexpr (KIND::ROUND == ROUND_NORM) {
+  if constexpr (KIND::HOLDS) {
     if (KIND::MOST == NORM_AHEAD || held_few<VECTOR_THREADS>(v)) {
       vector_round_held<KIND, NORM_AHEAD>(v, stride, ahead, activations, room);
     } else {
       vector_round_held<KIND, KIND::MOST>(v, stride, ahead, activations, room);
     }
     first = held_end<VECTOR_THREADS, KIND::MOST>(v);
-  } else if constexpr (KIND::ROUND == ROUND_LAYER || KIND::ACTIVATIONS == ELEMENT_E4M3) {
+  } else if constexpr (KIND::ROUND != ROUND_ALONE || KIND::ACTIVATIONS == ELEMENT_E4M3) {
     find_factors<KIND::ROUND, KIND::ACTIVATIONS, VECTOR_THREADS>(v, room);
   }
   for (; first < stride; first += STEP) {

@@ -377,7 +377,7 @@ KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_no
 
 # Stack and spills in the persistent kernels, maximum bytes: their attention keeps two batches of keys or
 # values in flight in the 128 registers that 512 threads leave (ptxas 13.0).
-PERSISTENT_STACK = {'80': 16, '90a': 32, '100': 0}
+PERSISTENT_STACK = {'80': 24, '90a': 32, '100': 0}
 # The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
 # specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
