@@ -4,7 +4,7 @@
 The nodes are processes of this machine with different names; they measure a test GPU on which nothing takes time, or
 the CPU with a tiny model. Speeds are not judged.
 
-Seconds: 80, deep 300
+Seconds: 80, deep 560
 Waits: for nodes that are late or lost. Its speeds are not judged.
 Deep: nodes and the first process lost for good, a real full disk, a real srun with munge, slurmctld and three slurmd,
 the example's batch script, loads on a server from each node, and a real mpirun; those that are not installed are

@@ -7,7 +7,7 @@ CPU with the oracle.
 The page's tables are made by this file from the catalogue and the records; `--table` prints them. PROBE names the
 program.
 Deep: every row of the catalogue is verified at a layer or two in the precision that it ships in.
-Seconds: 1, deep 135
+Seconds: 1, deep 300
 """
 import csv
 import json

@@ -7,7 +7,7 @@ Checks the images that the build left in build/gpu. What is missing there, or ol
 sources, is compiled: in a full run for all targets, else for one of each vendor. TREE is another source
 tree; its kernels are always compiled.
 Deep only: compiling for every GPU takes minutes.
-Seconds: 60
+Seconds: 130
 
 For CUDA it reads the PTX, the metadata of the cubin and, of sm_90a, which instructions wait for which loads
 (sass.py); if nvdisasm is found (in NVDISASM, PATH or beside nvcc), also the rest of the SASS machine code.

@@ -9,7 +9,7 @@ it: in some kernels of each row of the table below, with `all` in all of them, a
 sm_120; otherwise the suites of tests/support/emulated.h cover those. read_* and rate_* produce times, so none of their
 numbers is compared. tests/README.md says which judge covers which kernels, which is checked here.
 Deep only: it needs nvcc's output for the kernels.
-Seconds: 130
+Seconds: 95
 """
 import fnmatch
 import os

@@ -6,7 +6,7 @@ page through its address and to the engine through --set; every line item must a
 percentiles of `simulate` if inputs have ranges. The page's export, read back by pertoken, must give the same results
 again. The browser's part is tests/checks/page/check.mjs.
 Deep: 10 changes, or 3; --seed draws others.
-Seconds: 95
+Seconds: 250
 Usage: check_page.py [--seed N] [--count N]
 Last line: N passed, N failed, N skipped; exit 77 if node, npm or Chromium is missing.
 """

@@ -8,7 +8,7 @@ name the examples to use, such as uncertainty, with as many changes as the thoro
 Deep: 8 changes (4 for examples that add little to the thorough ones: each case once, and the first
 in both programs), and pertoken's verdict on each input that the workbook offers to overwrite.
 PERTOKEN_SEED in the environment draws other changes, which no run has seen.
-Seconds: 85, deep 230
+Seconds: 85, deep 600
 """
 import os
 import random

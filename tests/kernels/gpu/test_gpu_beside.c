@@ -4,7 +4,7 @@
 // out, another position, window or number of the step is noticed.
 // Deep: every family and mixture with more mixes of types, on all emulators and as nvcc's PTX, and
 // pieces longer than a pass.
-// Seconds: 10, deep 100
+// Seconds: 10, deep 70
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"

@@ -3,7 +3,7 @@
 // nothing, by vectors and by matrix tiles, on the host emulator; what is refused is named.
 // Deep: every family with more mixes of types and chunks, on all emulators and as nvcc's PTX, and
 // chunks longer than a pass.
-// Seconds: 9, deep 80
+// Seconds: 9, deep 180
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
