@@ -208,8 +208,8 @@ static void name_small_experts(const struct decode_state *state, char *out, size
   if (has_matrix(&state->plan, MATRIX_EXPERT_GATE_UP) &&
       cpu_prompt_product_fits(state, MATRIX_EXPERT_GATE_UP) &&
       cpu_prompt_product_fits(state, MATRIX_EXPERT_DOWN))
-    snprintf(out + length, size - length, "%sexperts with under %d positions", length ? ", " : "",
-             MIN_PROMPT_VECTORS);
+    snprintf(out + length, size - length, "%sexperts with under %zu positions", length ? ", " : "",
+             cpu_expert_positions());
 }
 
 static void open_library(struct decode_state *state) {

@@ -1,5 +1,6 @@
 #include "kernels/cpu/prompt_product.h"
 
+#include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/onednn.h"
@@ -19,9 +20,13 @@ bool cpu_prompt_product_fits(const struct decode_state *state, enum matrix_name 
          plan->kernels->elementwise->unpack[matrix->element];
 }
 
+static size_t fewest(enum matrix_name name) {
+  return matrix_is_routed(name) ? cpu_expert_positions() : MIN_PROMPT_VECTORS;
+}
+
 bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name name,
                               size_t vectors) {
-  return state->pass.prompt_count > 0 && vectors >= MIN_PROMPT_VECTORS &&
+  return state->pass.prompt_count > 0 && vectors >= fewest(name) &&
          cpu_prompt_product_fits(state, name);
 }
 
@@ -90,7 +95,7 @@ int cpu_prompt_product_prepare(struct decode_state *state) {
     const enum matrix_name name = (enum matrix_name)m;
     if (!cpu_prompt_product_takes(state, name, all))
       continue;
-    for (size_t count = matrix_is_routed(name) ? MIN_PROMPT_VECTORS : all, padded; count <= all;
+    for (size_t count = matrix_is_routed(name) ? fewest(name) : all, padded; count <= all;
          count = padded + 1) {
       padded = cpu_prompt_product_padded(state, count);
       if (prepare(state, name, padded))

@@ -29,6 +29,10 @@ void cpu_force_isa(enum cpu_isa isa);
 void cpu_force_library(const char *file);
 const char *cpu_library_file(void);
 
+// For tests: from how many positions of an expert its products are the library's; 0: as usual.
+void cpu_force_expert_positions(size_t count);
+size_t cpu_expert_positions(void);
+
 // Whether this machine reads memory fastest in one stream per thread, left to the hardware
 // prefetcher, rather than in several with prefetch instructions.
 bool cpu_reads_one_stream(void);
