@@ -26,7 +26,7 @@ struct graph {
   int order_count;
 };
 
-// NEUTRAL: a placeholder value where none applies; no formula that needs the input counts on it.
+// NEUTRAL: none applies, and the value says so; no formula that needs the input counts on it.
 // LIST: a list by year, from which the input is computed.
 enum given { GIVEN_NOT, GIVEN_NEUTRAL, GIVEN_VALUE, GIVEN_LIST };
 

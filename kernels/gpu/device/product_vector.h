@@ -55,7 +55,8 @@ struct vector_kind {
   // Quads of a vector that a thread holds for a norm. E4M3 leaves registers for no more than half
   // of HELD (ptxas 13.0, sm_100 and sm_120).
   static constexpr int MOST = ACTIVATIONS == ELEMENT_E4M3 ? NORM_AHEAD : HELD;
-  // Where loads are counted, holding several vectors leaves no count to the weights (clang 19, gfx90a).
+  // Where loads are counted, several vectors that are held leave no weights under way (clang 19,
+  // gfx90a and gfx942).
   static constexpr bool HOLDS = ROUND == ROUND_NORM && (BATCH == 1 || !COUNTED_LOADS);
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
 };

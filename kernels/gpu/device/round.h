@@ -7,8 +7,8 @@
 // HELD of each vector, 8192 elements of a block of 512 threads, or half of that. What lies beyond
 // them, and vectors whose length is no multiple of 4, are read twice, as is what is rounded
 // otherwise: a group of quads at a time so that their loads are in flight together; registers that
-// hold weights leave few for this. E4M3 is made from (x * norm) * inverse, in this order, so that the largest can be found
-// before the inverse root is known: rounding is monotone.
+// hold weights leave few for this. E4M3 is made from (x * norm) * inverse, in this order, so that
+// the largest can be found before the inverse root is known: rounding is monotone.
 //
 // "Paired" output has pairs of elements in the order of wgmma_paired_word (arguments.h). Output as
 // BF16 has the values of the INT8 or E4M3 codes, all of which BF16 holds.
