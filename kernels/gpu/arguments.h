@@ -505,26 +505,26 @@ struct all_reduce_arguments {
   uint64_t count;
 };
 
-// persistent_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
+// streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
 // with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are resident at
 // a time), block VECTOR_THREADS. The blocks run the stages one after another, each as its own
 // kernel would; between two they wait for each other at `arrived`, which is zero before and after.
 // A stage's grid is dealt out to the blocks. Besides the shared memory of its launch, a block takes
-// at most PERSISTENT_SHARED bytes.
-enum persistent_kind {
-  PERSISTENT_EMBED,
-  PERSISTENT_STORE_BF16, // a product, named by the element of its weights
-  PERSISTENT_STORE_E4M3,
-  PERSISTENT_ADD_BF16,
-  PERSISTENT_ADD_E4M3,
-  PERSISTENT_SWIGLU_BF16,
-  PERSISTENT_SWIGLU_E4M3,
-  PERSISTENT_ATTENTION_BF16, // named by the element of the cache
-  PERSISTENT_ATTENTION_E4M3,
-  PERSISTENT_SAMPLE
+// at most STREAMING_SHARED bytes.
+enum streaming_kind {
+  STREAMING_EMBED,
+  STREAMING_STORE_BF16, // a product, named by the element of its weights
+  STREAMING_STORE_E4M3,
+  STREAMING_ADD_BF16,
+  STREAMING_ADD_E4M3,
+  STREAMING_SWIGLU_BF16,
+  STREAMING_SWIGLU_E4M3,
+  STREAMING_ATTENTION_BF16, // named by the element of the cache
+  STREAMING_ATTENTION_E4M3,
+  STREAMING_SAMPLE
 };
-enum { PERSISTENT_SHARED = 320 };
-struct persistent_stage {
+enum { STREAMING_SHARED = 320 };
+struct streaming_stage {
   int kind, blocks;
   int grid[2]; // axis 2: blocks / grid[0] / grid[1]
   union {
@@ -535,8 +535,8 @@ struct persistent_stage {
     unsigned char bytes[208]; // a multiple of 16
   } arguments;
 };
-struct persistent_arguments {
-  const struct persistent_stage *stages;
+struct streaming_arguments {
+  const struct streaming_stage *stages;
   unsigned *arrived; // [1]
   int count;
 };

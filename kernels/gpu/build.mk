@@ -8,9 +8,9 @@
 
 CUDA_ARCHITECTURES := 80 90a 100 120
 # Later GPUs translate the PTX of the last.
-PERSISTENT_ARCHITECTURES := 80 90a 100
+STREAMING_ARCHITECTURES := 80 90a 100
 HIP_ARCHITECTURES  := gfx90a gfx942 gfx1100 gfx1201
-HIP_PERSISTENT     := gfx90a gfx942
+HIP_STREAMING     := gfx90a gfx942
 
 GPU_BUILD := $(BUILD)/gpu
 PLUGIN_FOLDER := $(BUILD)/lib/pertoken
@@ -32,7 +32,7 @@ GPU_CLANG := $(firstword $(shell for c in $(GPU_CLANGS); do v=$$($$c -dumpversio
 ifneq ($(GPU_CLANG),)
 ifneq ($(shell $(GPU_CLANG) --target=amdgcn-amd-amdhsa -nogpulib --print-supported-cpus 2>&1 | grep -w gfx950),)
 HIP_ARCHITECTURES += gfx950
-HIP_PERSISTENT += gfx950
+HIP_STREAMING += gfx950
 endif
 endif
 endif
@@ -54,10 +54,10 @@ AMD_HERE := $(sort $(shell awk '$$1 == "gfx_target_version" && $$2 { \
   printf "gfx%d%x%x\n", $$2 / 10000, $$2 / 100 % 100, $$2 % 100 }' $(KFD)/*/properties 2>/dev/null))
 CUDA_ARCHITECTURES := $(or $(filter $(NVIDIA_HERE:%=%0) $(NVIDIA_HERE:%=%0a),$(CUDA_ARCHITECTURES)), \
                            $(CUDA_ARCHITECTURES))
-PERSISTENT_ARCHITECTURES := $(or $(filter $(CUDA_ARCHITECTURES),$(PERSISTENT_ARCHITECTURES)), \
-                                 $(lastword $(PERSISTENT_ARCHITECTURES)))
+STREAMING_ARCHITECTURES := $(or $(filter $(CUDA_ARCHITECTURES),$(STREAMING_ARCHITECTURES)), \
+                                 $(lastword $(STREAMING_ARCHITECTURES)))
 HIP_ARCHITECTURES := $(or $(filter $(AMD_HERE),$(HIP_ARCHITECTURES)),$(HIP_ARCHITECTURES))
-HIP_PERSISTENT := $(filter $(HIP_ARCHITECTURES),$(HIP_PERSISTENT))
+HIP_STREAMING := $(filter $(HIP_ARCHITECTURES),$(HIP_STREAMING))
 BUILD_CUDA := $(and $(HAS_CUDA),$(NVIDIA_HERE)$(wildcard /dev/nvidiactl))
 BUILD_HIP  := $(and $(GPU_CLANG),$(AMD_HERE)$(wildcard /dev/kfd))
 endif
@@ -113,9 +113,9 @@ $(GPU_BUILD)/$(1).code: $(3:%=$(GPU_BUILD)/$(1)_%.cubin)
 .SECONDARY: $(3:%=$(GPU_BUILD)/$(1)_%.ptx) $(3:%=$(GPU_BUILD)/$(1)_%.cubin) $(GPU_BUILD)/$(1).code
 endef
 $(eval $(call cuda_code,cuda,kernels.cu,$(CUDA_ARCHITECTURES)))
-$(eval $(call cuda_code,persistent,persistent.cu,$(PERSISTENT_ARCHITECTURES)))
+$(eval $(call cuda_code,streaming,streaming.cu,$(STREAMING_ARCHITECTURES)))
 .SECONDARY: $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code) \
-            $(HIP_PERSISTENT:%=$(GPU_BUILD)/persistent_%.code)
+            $(HIP_STREAMING:%=$(GPU_BUILD)/streaming_%.code)
 
 # clang 22 ignores -MF for a device alone, but not its own option for it.
 HIP_COMPILE = $(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=c++17 -O3 \
@@ -128,7 +128,7 @@ $(GPU_BUILD)/gfx%.code: kernels/gpu/device/kernels.cu kernels/gpu/build.mk
 	$(Q)$(HIP_COMPILE)
 
 # Constants moved out of the loop over the stages would take more scalar registers than there are.
-$(GPU_BUILD)/persistent_gfx%.code: kernels/gpu/device/persistent.cu kernels/gpu/build.mk
+$(GPU_BUILD)/streaming_gfx%.code: kernels/gpu/device/streaming.cu kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (gfx$*)"
 	$(Q)$(HIP_COMPILE) -mllvm -disable-machine-licm
@@ -148,7 +148,7 @@ $(GPU_BUILD)/kernels/gpu/host/driver_cuda.o: INCLUDES += -isystem $(CUDA_ROOT)/i
 $(GPU_BUILD)/kernels/gpu/host/driver_runtime.o: $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/gpu/*/*/*.h kernels/*.h) # for their hash
 
 $(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(CUDA_HOST) $(GPU_BUILD)/cuda.code.o \
-                          $(GPU_BUILD)/persistent.code.o
+                          $(GPU_BUILD)/streaming.code.o
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(GPU_LINK) -o $@ $^ -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib \
@@ -163,7 +163,7 @@ gpu-stamped: ## build CUDA's backend with stamps of the time, as build/stamped/l
 
 $(PLUGIN_FOLDER)/hip.so: $(GPU_HOST) $(GPU_BUILD)/kernels/gpu/host/driver_hip.o \
                          $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code.o) \
-                         $(HIP_PERSISTENT:%=$(GPU_BUILD)/persistent_%.code.o)
+                         $(HIP_STREAMING:%=$(GPU_BUILD)/streaming_%.code.o)
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(GPU_LINK) -o $@ $^ -lpthread -ldl -lm

@@ -16,9 +16,9 @@ PACKED := $(BUILD)/packed
 PACKED_CUDA := $(filter-out gfx%,$(ARCH:sm_%=%))
 PACKED_HIP := $(filter gfx%,$(ARCH))
 PACKED_BACKEND := $(if $(PACKED_HIP),hip.so,cuda.so)
-PACKED_FOR := $(if $(PACKED_HIP),HIP_ARCHITECTURES=$(PACKED_HIP) HIP_PERSISTENT=$(filter $(PACKED_HIP),$(HIP_PERSISTENT)), \
+PACKED_FOR := $(if $(PACKED_HIP),HIP_ARCHITECTURES=$(PACKED_HIP) HIP_STREAMING=$(filter $(PACKED_HIP),$(HIP_STREAMING)), \
                 CUDA_ARCHITECTURES=$(PACKED_CUDA) \
-                PERSISTENT_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),100))
+                STREAMING_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),100))
 packed_plugin = $(PACKED)/$(ARCH)/$(1)lib/pertoken/$(PACKED_BACKEND)
 packed_make = $(MAKE) $(PACKED_FOR) GPU_BUILD=$(PACKED)/$(ARCH)/$(1)gpu \
                 PLUGIN_FOLDER=$(PACKED)/$(ARCH)/$(1)lib/pertoken $(call packed_plugin,$(1))

@@ -34,7 +34,7 @@ def in_turns(*groups):
 
 def all_cases():
     """For one device; those by the vendor's library last."""
-    return in_turns(cases.WGMMA, cases.PERSISTENT, cases.LLAMAS, cases.FEW_BITS, cases.FAMILIES, cases.EXPERTS,
+    return in_turns(cases.WGMMA, cases.STREAMING, cases.LLAMAS, cases.FEW_BITS, cases.FAMILIES, cases.EXPERTS,
                     cases.LATENT, cases.PROMPTS, cases.WIDE) + cases.PRODUCTS
 
 

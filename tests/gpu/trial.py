@@ -11,13 +11,13 @@ from running import DONE, FAILED, MISSING, Outcome
 from steps import ROOT, climb, found_words, ladder_options, probed, run_command
 
 # The ways of running a step on the device; '' is the default.
-WAYS = ('', 'matrix=wgmma', 'step=persistent')
-WAY_BATCHES = {'': (1, 64), 'matrix=wgmma': (1, 64), 'step=persistent': (1, 4)}
+WAYS = ('', 'matrix=wgmma', 'step=streaming')
+WAY_BATCHES = {'': (1, 64), 'matrix=wgmma': (1, 64), 'step=streaming': (1, 4)}
 MANY_ROWS = 64
 REFUSED = re.compile(r'PERTOKEN_GPU_TUNING|matrix=|step=')  # of the probe, which names the choice
 LADDER_ROWS = (1, 2, 3)  # of tests/bench/gpu_kernels, the most valuable
 NCU_KERNELS = 10
-NCU_NAMES = 'regex:^(vector|matrix|wgmma|attention|persistent|round|embed|sample|heads|latent|expert)'
+NCU_NAMES = 'regex:^(vector|matrix|wgmma|attention|streaming|round|embed|sample|heads|latent|expert)'
 NCU_METRICS = {  # by NVIDIA's names, and ours
     'gpu__time_duration.sum': 'time',
     'dram__bytes_read.sum.per_second': 'DRAM read',

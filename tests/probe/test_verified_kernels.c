@@ -64,7 +64,7 @@ static void compare(const char *id, const struct decode_request *request,
     fail_msg("%s, batch %d, %s: %s", id, request->batch, device->described.name, why);
   kernels_of(&timed, &timed_kernels);
   kernels_of(&verified, &verified_kernels);
-  assert_int_equal(timed.persistent, verified.persistent);
+  assert_int_equal(timed.streaming, verified.streaming);
   assert_int_equal(timed.vector, verified.vector);
   expect_all("timed and not verified", &timed_kernels, &verified_kernels, id, request->batch,
              device);

@@ -84,8 +84,8 @@ static const char *unknown(const struct plan *plan) {
     return "no attention but a Llama's is modelled";
   if (plan->ranks > 1)
     return "no exchange between GPUs is modelled";
-  if (plan->device.tuning.step == STEP_PERSISTENT)
-    return "no step=persistent is modelled";
+  if (plan->device.tuning.step == STEP_STREAMING)
+    return "no step=streaming is modelled";
   for (int p = 0; p < PRODUCTS; p++)
     if (plan->product[p].rows > 0 && !plan->product[p].vector &&
         plan->product[p].slice < plan->request.batch)

@@ -467,7 +467,7 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
       loaded[s][i] = vector_load<KIND>(first, s, i);
     }
   }
-  struct norm_ahead ahead = {}; // on every path: persistent.h
+  struct norm_ahead ahead = {}; // on every path: streaming.h
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   vector_ask_first<KIND>(a, share);
   wait_for_previous();

@@ -24,8 +24,8 @@
 
 const char gpu_runtime_name[] = "cuda";
 
-// The fat binaries of kernels.cu and persistent.cu (build.mk).
-extern const unsigned char gpu_code_cuda[], gpu_code_persistent[];
+// The fat binaries of kernels.cu and streaming.cu (build.mk).
+extern const unsigned char gpu_code_cuda[], gpu_code_streaming[];
 
 // Functions of the runtime, with the types of runtime.h.
 #define RUNTIME_CALL(name, parameters, call)                                                       \
@@ -80,9 +80,9 @@ static const char *error_string(int code) {
   return cudaGetErrorString((cudaError_t)code);
 }
 
-// The kernels of persistent.cu are a separate library, loaded when one of them is first needed.
+// The kernels of streaming.cu are a separate library, loaded when one of them is first needed.
 struct code {
-  cudaLibrary_t stages, persistent;
+  cudaLibrary_t stages, streaming;
 };
 
 static cudaError_t load_library(cudaLibrary_t *out, const void *image) {
@@ -109,7 +109,7 @@ static int code_unload(void *code) {
   const cudaError_t stamps = (cudaError_t)gpu_stamps_close();
   const cudaError_t error = cudaLibraryUnload(loaded->stages);
   const cudaError_t other =
-      loaded->persistent ? cudaLibraryUnload(loaded->persistent) : cudaSuccess;
+      loaded->streaming ? cudaLibraryUnload(loaded->streaming) : cudaSuccess;
   free(loaded);
   return (int)(stamps ? stamps : error ? error : other);
 }
@@ -118,14 +118,14 @@ static int code_unload(void *code) {
 // recorded.
 static int kernel_find(void **kernel, void *code, const char *name) {
   struct code *loaded = code;
-  const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
+  const bool streaming = strncmp(name, "streaming_", strlen("streaming_")) == 0;
   cudaKernel_t found = NULL;
   struct cudaFuncAttributes attributes;
   cudaError_t error = cudaSuccess;
-  if (persistent && !loaded->persistent)
-    error = load_library(&loaded->persistent, gpu_code_persistent);
+  if (streaming && !loaded->streaming)
+    error = load_library(&loaded->streaming, gpu_code_streaming);
   if (error == cudaSuccess)
-    error = cudaLibraryGetKernel(&found, persistent ? loaded->persistent : loaded->stages, name);
+    error = cudaLibraryGetKernel(&found, streaming ? loaded->streaming : loaded->stages, name);
   if (error == cudaSuccess)
     error = cudaFuncGetAttributes(&attributes, found);
   *kernel = found;

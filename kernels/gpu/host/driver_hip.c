@@ -30,9 +30,9 @@ CODE(gfx942);
 CODE(gfx950);
 CODE(gfx1100);
 CODE(gfx1201);
-CODE(persistent_gfx90a);
-CODE(persistent_gfx942);
-CODE(persistent_gfx950);
+CODE(streaming_gfx90a);
+CODE(streaming_gfx942);
+CODE(streaming_gfx950);
 
 // The last-level cache in MB, if it is not the L2 that HIP reports: Infinity Cache (AMD's CDNA 3
 // and CDNA 4 architecture white papers; for gfx1100 and gfx1201 that of the largest cards, Radeon
@@ -41,11 +41,11 @@ static const struct code {
   const char *architecture;
   const unsigned char *object; // NULL when it was not built
   unsigned infinity_cache_mb;
-  const unsigned char *persistent; // the kernels of persistent.cu likewise
+  const unsigned char *streaming; // the kernels of streaming.cu likewise
 } codes[] = {
-    {"gfx90a", gpu_code_gfx90a, 0, gpu_code_persistent_gfx90a},
-    {"gfx942", gpu_code_gfx942, 256, gpu_code_persistent_gfx942},
-    {"gfx950", gpu_code_gfx950, 256, gpu_code_persistent_gfx950},
+    {"gfx90a", gpu_code_gfx90a, 0, gpu_code_streaming_gfx90a},
+    {"gfx942", gpu_code_gfx942, 256, gpu_code_streaming_gfx942},
+    {"gfx950", gpu_code_gfx950, 256, gpu_code_streaming_gfx950},
     {"gfx1100", gpu_code_gfx1100, 96, NULL},
     {"gfx1201", gpu_code_gfx1201, 64, NULL},
 };
@@ -159,10 +159,10 @@ static const struct code *find_code(const char *architecture) {
   return NULL;
 }
 
-// The kernels of persistent.cu are a separate module, loaded when one of them is first needed.
+// The kernels of streaming.cu are a separate module, loaded when one of them is first needed.
 struct loaded {
-  void *stages, *persistent;
-  const unsigned char *persistent_object;
+  void *stages, *streaming;
+  const unsigned char *streaming_object;
 };
 
 // The object of the device's architecture. If HIP does not report that, each is tried in turn: all
@@ -171,7 +171,7 @@ static int load_stages(int device, struct loaded *out) {
   char architecture[16];
   find_architecture(device, architecture, sizeof architecture);
   const struct code *own = find_code(architecture);
-  out->persistent_object = own ? own->persistent : NULL;
+  out->streaming_object = own ? own->streaming : NULL;
   if (own)
     return own->object ? hip.module_load(&out->stages, own->object) : RUNTIME_NO_CODE;
   int error = RUNTIME_NO_CODE;
@@ -196,21 +196,21 @@ static int code_load(int device, void **code) {
 static int code_unload(void *code) {
   struct loaded *loaded = code;
   const int error = hip.module_unload(loaded->stages);
-  const int other = loaded->persistent ? hip.module_unload(loaded->persistent) : 0;
+  const int other = loaded->streaming ? hip.module_unload(loaded->streaming) : 0;
   free(loaded);
   return error ? error : other;
 }
 
 static int kernel_find(void **kernel, void *code, const char *name) {
   struct loaded *loaded = code;
-  const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
+  const bool streaming = strncmp(name, "streaming_", strlen("streaming_")) == 0;
   int error = 0;
-  if (persistent && !loaded->persistent)
-    error = loaded->persistent_object
-                ? hip.module_load(&loaded->persistent, loaded->persistent_object)
+  if (streaming && !loaded->streaming)
+    error = loaded->streaming_object
+                ? hip.module_load(&loaded->streaming, loaded->streaming_object)
                 : RUNTIME_NO_CODE;
   return error ? error
-               : hip.module_kernel(kernel, persistent ? loaded->persistent : loaded->stages, name);
+               : hip.module_kernel(kernel, streaming ? loaded->streaming : loaded->stages, name);
 }
 
 static int kernel_shared(void *kernel, size_t bytes) {
@@ -287,7 +287,7 @@ static void describe_runtime(int device, const struct gpu_device *gpu, char *out
 // A runtime that does not know the attribute has no such launches.
 static bool is_cooperative(int device, const struct code *own) {
   int cooperative = 0;
-  return own && own->persistent && hip.module_launch_cooperative &&
+  return own && own->streaming && hip.module_launch_cooperative &&
          hip.attribute(&cooperative, ATTRIBUTE_COOPERATIVE, device) == 0 && cooperative != 0;
 }
 

@@ -87,7 +87,7 @@ static const struct meaning {
     {700, DECODE_FAILED, "a kernel touched memory that is not its own: please report it"},
     {702, DECODE_FAILED, "a kernel took too long: use a device that drives no display"},
     {719, DECODE_FAILED, "a kernel failed: look at dmesg, and please report it"},
-    {720, DECODE_UNSUPPORTED, "leave step=persistent out: its blocks are not all resident here"},
+    {720, DECODE_UNSUPPORTED, "leave step=streaming out: its blocks are not all resident here"},
     {802, DECODE_NO_DEVICE, "start the service that sets up the links (nvidia-fabricmanager)"},
     {803, DECODE_NO_DEVICE, "library and kernel module belong to different drivers: restart"},
     {999, DECODE_FAILED, "look at dmesg; the device may need a reset"},

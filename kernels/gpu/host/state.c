@@ -6,7 +6,7 @@
 #include "kernels/gpu/host/tile_check.h"
 #include "kernels/gpu/host/wgmma_check.h"
 #include "kernels/gpu/launches/fill.h"
-#include "kernels/gpu/launches/persistent.h"
+#include "kernels/gpu/launches/streaming.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/arithmetic.h"
 #include "kernels/gpu/plan/device.h"
@@ -202,10 +202,10 @@ static enum decode_status fill(struct decode_state *state) {
   return status;
 }
 
-static enum decode_status make_persistent(struct decode_state *state) {
-  const struct persistent_stage *stages = NULL;
+static enum decode_status make_streaming(struct decode_state *state) {
+  const struct streaming_stage *stages = NULL;
   size_t count = 0;
-  struct gpu_launch *launch = gpu_plan_persistent(&state->plan, state->base, &stages, &count);
+  struct gpu_launch *launch = gpu_plan_streaming(&state->plan, state->base, &stages, &count);
   if (!launch)
     return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
   enum decode_status status = failure_told(
@@ -217,8 +217,8 @@ static enum decode_status make_persistent(struct decode_state *state) {
 }
 
 enum decode_status state_make_step(struct decode_state *state) {
-  if (state->plan.persistent)
-    return make_persistent(state);
+  if (state->plan.streaming)
+    return make_streaming(state);
   size_t count = 0;
   struct gpu_launch *launches = gpu_plan_step(&state->plan, state->base, &count, NULL);
   if (!launches)

@@ -328,7 +328,7 @@ static bool share_matrix(struct plan *plan) {
 static int vector_batch(const struct plan *plan) {
   const struct gpu_tuning *tuning = &plan->device.tuning;
   const bool is_short =
-      plan->request.types.weights == ELEMENT_E4M3 && tuning->step != STEP_PERSISTENT;
+      plan->request.types.weights == ELEMENT_E4M3 && tuning->step != STEP_STREAMING;
   return chosen(tuning->vector_batch, is_short ? VECTOR_BATCH_SHORT : VECTOR_BATCH);
 }
 
@@ -350,7 +350,7 @@ static int attention_blocks(const struct plan *plan) {
 static int splits_from(const struct plan *plan, int first) {
   const int blocks = plan->context_padded / VALUE_BLOCK - first / VALUE_BLOCK;
   const int room = room_for(plan, gpu_plan_attention_shared_bytes(plan),
-                            plan->persistent ? 1 : attention_blocks(plan));
+                            plan->streaming ? 1 : attention_blocks(plan));
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
   const int own = division_splits(gpu_plan_attention_rows(plan), blocks, 0, room, most);
   return least(chosen(plan->device.tuning.attention_splits, own), most);

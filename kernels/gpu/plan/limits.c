@@ -161,31 +161,31 @@ static bool has_family_kernels(const struct plan *plan) {
   return has;
 }
 
-const char *limits_of_persistent(const struct plan *plan) {
+const char *limits_of_streaming(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
-  if (plan->device.tuning.step != STEP_PERSISTENT)
+  if (plan->device.tuning.step != STEP_STREAMING)
     return NULL;
   if (!plan->device.cooperative)
-    return "step=persistent needs cooperative launches, which this device or its runtime lacks (on "
+    return "step=streaming needs cooperative launches, which this device or its runtime lacks (on "
            "AMD, HIP with hipModuleLaunchCooperativeKernel): leave it out for a graph of launches";
   if (lies_in_units(types->weights))
-    return "step=persistent needs weights in bf16 or e4m3";
+    return "step=streaming needs weights in bf16 or e4m3";
   if (plan->ranks > 1 || plan->request.batch > VECTOR_BATCH || types->activations != ELEMENT_BF16 ||
       types->head != ELEMENT_BF16 || plan->head_dim_padded != 128)
-    return "step=persistent needs one device, batch 1 to 4, heads of 65 to 128, and activations "
+    return "step=streaming needs one device, batch 1 to 4, heads of 65 to 128, and activations "
            "and head in bf16";
   if (!plan->vector ||
       attention_shared_bytes(plan->head_dim_padded) > gpu_plan_block_shared_bytes(plan))
-    return "step=persistent: this batch's activations do not fit into the device's shared memory, "
+    return "step=streaming: this batch's activations do not fit into the device's shared memory, "
            "or vector_batch leaves it to the matrix kernels";
   return NULL;
 }
 
 const char *limits_fallback(const struct plan *plan) {
-  if (plan->device.tuning.step == STEP_PERSISTENT && plan->experts.layers > 0)
-    return "step=persistent does not support experts: the step is a graph of launches";
-  if (plan->device.tuning.step == STEP_PERSISTENT && has_family_kernels(plan))
-    return "step=persistent supports only attention and products as in a Llama: the step is a "
+  if (plan->device.tuning.step == STEP_STREAMING && plan->experts.layers > 0)
+    return "step=streaming does not support experts: the step is a graph of launches";
+  if (plan->device.tuning.step == STEP_STREAMING && has_family_kernels(plan))
+    return "step=streaming supports only attention and products as in a Llama: the step is a "
            "graph of launches";
   return NULL;
 }

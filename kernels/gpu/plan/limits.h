@@ -16,7 +16,7 @@ const char *limits_of_request(const struct decode_request *request);
 const char *limits_of_device(const struct plan *plan);
 
 // Why a step cannot be one launch; NULL if it can, or need not be.
-const char *limits_of_persistent(const struct plan *plan);
+const char *limits_of_streaming(const struct plan *plan);
 // Why a step that should be one launch is a graph of launches after all; NULL if it is not.
 const char *limits_fallback(const struct plan *plan);
 

@@ -219,8 +219,8 @@ static void place_step(struct memory_layout *layout) {
       {REGION_KEYS_OF_TOKENS, plan->ranks > 1 ? batch * sizeof(uint64_t) : 0},
       {REGION_BELL, sizeof weights_bell},
       {REGION_TABLES, has_units(plan) ? TENSORS * sizeof(struct fill_table) : 0},
-      {REGION_STAGES, plan->persistent ? stage_count(plan) * sizeof(struct persistent_stage) : 0},
-      {REGION_ARRIVED, plan->persistent ? sizeof(unsigned) : 0},
+      {REGION_STAGES, plan->streaming ? stage_count(plan) * sizeof(struct streaming_stage) : 0},
+      {REGION_ARRIVED, plan->streaming ? sizeof(unsigned) : 0},
       {REGION_PROMPT_TOKENS, prompt ? (size_t)plan->request.chunk * sizeof(int) : 0},
       {REGION_PROMPT_ANGLES, prompt ? times(layout, (size_t)plan->request.context,
                                             (size_t)shape->head_dim * sizeof(float))

@@ -82,7 +82,7 @@ unsigned gpu_plan_merges(const struct even_work *work) {
 }
 
 size_t gpu_plan_block_shared_bytes(const struct plan *plan) {
-  const size_t own = plan->device.tuning.step == STEP_PERSISTENT ? PERSISTENT_SHARED : 0;
+  const size_t own = plan->device.tuning.step == STEP_STREAMING ? STREAMING_SHARED : 0;
   return plan->device.shared_bytes > own ? plan->device.shared_bytes - own : 0;
 }
 

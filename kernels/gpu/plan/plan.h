@@ -90,7 +90,7 @@ enum plan_region {
   REGION_KEYS_OF_TOKENS, // with several ranks
   REGION_BELL,
   REGION_TABLES,        // for weights in units: struct fill_table, by enum tensor
-  REGION_STAGES,        // of a persistent step
+  REGION_STAGES,        // of a streaming step
   REGION_ARRIVED,       // its counter
   REGION_PROMPT_TOKENS, // [chunk]
   REGION_PROMPT_ANGLES, // for every position, like REGION_ANGLES for one
@@ -178,7 +178,7 @@ struct plan {
   int ranks, rank;
   struct gpu_device device;
   bool vector;          // all except products with weights in units; otherwise matrix
-  bool persistent;      // a step in one launch
+  bool streaming;      // a step in one launch
   const char *fallback; // why it is not, although asked for; otherwise NULL
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   int carveout;         // device.h

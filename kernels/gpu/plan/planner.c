@@ -89,10 +89,10 @@ enum decode_status gpu_plan_make(const struct decode_request *request, int rank,
   if (*why)
     return DECODE_UNSUPPORTED;
   out->fallback = limits_fallback(out);
-  *why = out->fallback ? NULL : limits_of_persistent(out);
+  *why = out->fallback ? NULL : limits_of_streaming(out);
   if (*why)
     return DECODE_UNSUPPORTED;
-  out->persistent = device->tuning.step == STEP_PERSISTENT && !out->fallback;
+  out->streaming = device->tuning.step == STEP_STREAMING && !out->fallback;
   out->carveout = division_carveout(out);
   division_share_attention(out);
   *why = memory_place(out) ? NULL : memory_too_large;

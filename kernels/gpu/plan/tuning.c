@@ -21,7 +21,7 @@ static const struct tuning_choice {
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
     {"carveout", offsetof(struct gpu_tuning, carveout), 0, {"even", "shared", "driver"}},
-    {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "persistent"}},
+    {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "streaming"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])
 #define WORDS   (sizeof choices[0].words / sizeof choices[0].words[0])

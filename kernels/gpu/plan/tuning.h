@@ -13,7 +13,7 @@
 enum gpu_tuning_step {
   STEP_GRAPH = 1,  // one graph of all launches, if the runtime has graphs: the default
   STEP_LAUNCHES,   // each launch separately
-  STEP_PERSISTENT, // one cooperative launch: persistent.h; refused if the device has none
+  STEP_STREAMING, // one cooperative launch: streaming.h; refused if the device has none
 };
 
 enum gpu_tuning_start {

@@ -672,24 +672,24 @@ def stand_in(path, text):
 
 
 def built_for(folder, *settings):
-    """(plugins, CUDA's, its persistent kernels', HIP's and its) for make GPU=here there."""
+    """(plugins, CUDA's, its streaming kernels', HIP's and its) for make GPU=here there."""
     done = run('-C', ROOT, '-pnq', 'GPU=here', 'NVCC=nvcc', 'HAS_CUDA=yes', 'GPU_CLANG=no-clang', *settings,
                'no-target', program='make', environment={'PATH': f'{folder}:{os.environ["PATH"]}'})
     found = dict(line.split(' := ', 1) for line in done.stdout.splitlines() if ' := ' in line)
-    return [found[name].split() for name in ('PLUGINS', 'CUDA_ARCHITECTURES', 'PERSISTENT_ARCHITECTURES',
-                                             'HIP_ARCHITECTURES', 'HIP_PERSISTENT')]
+    return [found[name].split() for name in ('PLUGINS', 'CUDA_ARCHITECTURES', 'STREAMING_ARCHITECTURES',
+                                             'HIP_ARCHITECTURES', 'HIP_STREAMING')]
 
 
 def test_architectures(folder):
     """Only what these GPUs need is built; unknown ones get everything."""
     every = [['80', '90a', '100', '120'], ['80', '90a', '100'], ['gfx90a', 'gfx942', 'gfx1100', 'gfx1201']]
-    for capabilities, cuda, persistent in (
+    for capabilities, cuda, streaming in (
             ('9.0', ['90a'], ['90a']), ('8.6', ['80'], ['80']), ('12.0', ['120'], ['100']),
             ('8.0\n9.0', ['80', '90a'], ['80', '90a']), ('7.5', every[0], every[1])):
         stand_in(folder / 'nvidia-smi', f"printf '{capabilities}\\n'")
         plugins, *found = built_for(folder, f'KFD={folder}')
         expect(len(plugins) == 1 and plugins[0].endswith('cuda.so'), plugins)
-        expect(found[:3] == [cuda, persistent, every[2]], f'{capabilities}: {found}')
+        expect(found[:3] == [cuda, streaming, every[2]], f'{capabilities}: {found}')
     stand_in(folder / 'nvidia-smi', 'echo no devices were found; exit 6')
     for versions, hip in (((0, 90402), ['gfx942']), ((90010, 110000), ['gfx90a', 'gfx1100']),
                           ((100306, 0), every[2])):
@@ -785,10 +785,10 @@ def test_sanitizer(folder):
     """Every family of kernels is run, one case of each first; the next call does what there was no time for;
     findings are reported with their place."""
     every = sanitizer.all_cases()
-    expect(set(every) == set(cases.CASES + cases.WIDE + cases.PERSISTENT + cases.WGMMA + cases.LATENT)
+    expect(set(every) == set(cases.CASES + cases.WIDE + cases.STREAMING + cases.WGMMA + cases.LATENT)
            - set(cases.RANKS) and len(every) == len(set(every)), 'a case is missing or there twice')
     expect(all(set(every[:9]) & set(family) for family in (
-        cases.WGMMA, cases.PERSISTENT, cases.LLAMAS, cases.FEW_BITS, cases.FAMILIES, cases.EXPERTS, cases.LATENT,
+        cases.WGMMA, cases.STREAMING, cases.LLAMAS, cases.FEW_BITS, cases.FAMILIES, cases.EXPERTS, cases.LATENT,
         cases.PROMPTS, cases.WIDE)), every[:9])
     sanitized = Sanitized(folder, folder, folder)
     outcome = sanitized.check(sanitizer.MIN_S + 1, seconds=0.02)

@@ -68,14 +68,14 @@ def decode(architecture, lines, *without, log=None):
 
 def kernels_of(architecture):
     """The names of the kernels in the images of the build."""
-    images = [ROOT / f'build/gpu/{stem}{architecture}.code' for stem in ('', 'persistent_')]
+    images = [ROOT / f'build/gpu/{stem}{architecture}.code' for stem in ('', 'streaming_')]
     return {name.decode() for image in images if image.exists()
             for name in re.findall(rb'\0([a-z0-9_]+)\.kd', image.read_bytes())}
 
 
 def check_architecture(count, architecture):
     wanted = cases.CASES + (cases.LATENT if 'latent_bf16' in kernels_of(architecture) else [])
-    wanted += cases.WIDE + cases.PERSISTENT if has_matrix_unit(architecture) else []
+    wanted += cases.WIDE + cases.STREAMING if has_matrix_unit(architecture) else []
     with tempfile.NamedTemporaryFile('r') as log:
         lines, errors = decode(architecture, wanted, log=log.name)
         ran = {line for line in log.read().splitlines() if not line.startswith('case ')}

@@ -64,8 +64,8 @@ HEADS_VECTOR = [f'heads_vector_bf16_bf16_round_store_{b}' for b in (1, 2, 4)]
 HEADS_MATRIX = [f'heads_matrix_bf16_bf16_store_{c}' for c in (16, 64)]
 HEADS = HEADS_VECTOR + HEADS_MATRIX
 READ = [f'read_{v}' for v in range(3)]
-PERSISTENT_FOR = ('80', '90a', '100')  # build.mk
-PERSISTENT = {f'persistent_{batch}' for batch in (1, 2, 4)}
+STREAMING_FOR = ('80', '90a', '100')  # build.mk
+STREAMING = {f'streaming_{batch}' for batch in (1, 2, 4)}
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
 SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3', 'paired') for p in ('norm', 'round')] +
          ['round_bf16_layer', 'round_e4m3_layer'] +
@@ -375,28 +375,28 @@ KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_no
                 'expert_matrix_e4m3_e4m3_gated_64': 8,
                 'attention_e4m3_prompt_256': 24, 'attention_bf16_prompt_256': 80}
 
-# Stack and spills in the persistent kernels, maximum bytes: their attention keeps two batches of keys or
+# Stack and spills in the streaming kernels, maximum bytes: their attention keeps two batches of keys or
 # values in flight in the 128 registers that 512 threads leave (ptxas 13.0).
-PERSISTENT_STACK = {'80': 24, '90a': 32, '100': 0}
+STREAMING_STACK = {'80': 24, '90a': 32, '100': 0}
 # The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
 # specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
 
 
-def persistent_shared():
+def streaming_shared():
     text = (TREE / 'kernels/gpu/arguments.h').read_text()
-    return int(re.search(r'PERSISTENT_SHARED = (\d+)', text).group(1))
+    return int(re.search(r'STREAMING_SHARED = (\d+)', text).group(1))
 
 
 # The instructions for arriving at and waiting for a grid (PTX ISA, red, ld, memory consistency model).
 GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
 
 
-def check_persistent(architecture, ptx, cubin):
+def check_streaming(architecture, ptx, cubin):
     """One image, whose kernels call functions of their own: registers are counted for both."""
-    text, subject = ptx.read_text(), f'sm_{architecture} persistent'
+    text, subject = ptx.read_text(), f'sm_{architecture} streaming'
     names = set(re.findall(r'^\.(?:visible )?\.?entry (\w+)\(', text, re.M))
-    check(subject, names == PERSISTENT, 'other kernels: ' + ', '.join(sorted(names ^ PERSISTENT)))
+    check(subject, names == STREAMING, 'other kernels: ' + ', '.join(sorted(names ^ STREAMING)))
     check(subject, not STAMPS.search(text), 'looks at the clock, which only a build that stamps does')
     check_loads(subject, 'vector', text)
     for instruction in GRID_WAIT:
@@ -406,11 +406,11 @@ def check_persistent(architecture, ptx, cubin):
     for name in sorted(names):
         used = registers.get(name, 0)
         check(f'{subject} {name}', 0 < used <= 128, f'{used} registers of at most 128')
-        check(f'{subject} {name}', frames.get(name, 1e9) <= PERSISTENT_STACK[architecture],
-              f'{frames.get(name)} bytes of stack or spills of at most {PERSISTENT_STACK[architecture]}')
+        check(f'{subject} {name}', frames.get(name, 1e9) <= STREAMING_STACK[architecture],
+              f'{frames.get(name)} bytes of stack or spills of at most {STREAMING_STACK[architecture]}')
         shared = shared_bytes(cubin, name) - RESERVED_SHARED.get(architecture, 0)
-        check(f'{subject} {name}', 0 < shared <= persistent_shared(),
-              f'{shared} bytes of shared memory beside the launch\'s, of at most {persistent_shared()}')
+        check(f'{subject} {name}', 0 < shared <= streaming_shared(),
+              f'{shared} bytes of shared memory beside the launch\'s, of at most {streaming_shared()}')
     if disassembler() and architecture in SASS:
         cached = {i for i in instructions(run(disassembler(), '-c', cubin)) if re.match(r'LDG\b.*\.CONSTANT', i)}
         other = sorted(i for i in cached if not re.fullmatch(LOAD_WEIGHTS, i))
@@ -660,11 +660,11 @@ def check_scalar_loads(subject, code):
     check(subject, not other, 'scalar loads of anything: ' + ', '.join(sorted(other)))
 
 
-def check_persistent_hip(target, image):
+def check_streaming_hip(target, image):
     """Kernels that contain all stages of a step."""
     facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
-    check(f'{target} persistent', set(facts) == PERSISTENT, 'other kernels: ' + ', '.join(set(facts) ^ PERSISTENT))
+    check(f'{target} streaming', set(facts) == STREAMING, 'other kernels: ' + ', '.join(set(facts) ^ STREAMING))
     for name, values in facts.items():
         subject, body = f'{target} {name}', code.get(name, '')
         check(subject, re.search(STREAM, body), 'no 16-byte nontemporal loads')
@@ -677,7 +677,7 @@ def check_persistent_hip(target, image):
             check_order(subject, instructions_of(body))
         used, shared = values.get('vgpr_count', 0), values.get('group_segment_fixed_size', 1e9)
         check(subject, 0 < used <= 256, f'{used} vector registers of at most 256')
-        check(subject, shared <= persistent_shared(), f'{shared} bytes of shared memory beside the launch\'s')
+        check(subject, shared <= streaming_shared(), f'{shared} bytes of shared memory beside the launch\'s')
         check_no_spills(subject, values, body)
 
 
@@ -739,7 +739,7 @@ def hip_image(target, folder, built_as='', source_name='kernels', *options):
 # product_wgmma is only sm_90a's.
 SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route', 'attention', 'attention_merge',
                  'attention_queries', 'attention_share', 'latent', 'round', 'turn', 'embedding', 'sample',
-                 'fill', 'calibration', 'family', 'persistent')
+                 'fill', 'calibration', 'family', 'streaming')
 
 
 def check_stages():
@@ -764,18 +764,18 @@ def main():
                 check_sass(architecture, images[1])
                 if architecture == '90a':
                     check_sass_loads(images[1])
-            images = architecture in PERSISTENT_FOR and cuda_images(architecture, folder, 'persistent', 'persistent')
+            images = architecture in STREAMING_FOR and cuda_images(architecture, folder, 'streaming', 'streaming')
             if images:
-                check_persistent(architecture, *images)
+                check_streaming(architecture, *images)
         check_stamped()
         for target in HIP:
             image = hip_image(target, folder)
             if image:
                 check_hip(target, image)
-            image = target in MATRIX_UNITS and hip_image(target, folder, 'persistent_', 'persistent',
+            image = target in MATRIX_UNITS and hip_image(target, folder, 'streaming_', 'streaming',
                                                          '-mllvm', '-disable-machine-licm')  # build.mk
             if image:
-                check_persistent_hip(target, image)
+                check_streaming_hip(target, image)
     if count.passed + count.failed == before:
         count.skip('machine code', 'neither images of the GPUs in build/gpu, nor nvcc or clang-19 to make them')
     count.finish()

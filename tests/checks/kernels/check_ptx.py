@@ -55,7 +55,7 @@ SOME = re.compile(r'(expert_)?matrix_(\w+_gated_16|(int8_group|mxfp6_e2m3|mxfp4)
                   r'combine|gather|route|attention_\w+_(family|prompt)_64|turn_\w+|embed_(int|mx|nv)\w+|round_\w+(as_bf16|layer)\w*|'
                   r'finish_\w+|read_\d')
 # In the image of single-launch steps, in all of its kernels and functions at once.
-PERSISTENT_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
+STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
                       (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT)]
 
 
@@ -129,14 +129,14 @@ def check_alterations(count, image, lines, ran):
     print(f'sm_90a: {altered} kernels altered')
 
 
-def check_persistent_alterations(count, whole):
-    for pattern, replacement in PERSISTENT_ALTERED:
+def check_streaming_alterations(count, whole):
+    for pattern, replacement in STREAMING_ALTERED:
         text, times = re.subn(pattern, replacement, whole.read_text())
         with tempfile.NamedTemporaryFile('w', suffix='.ptx') as file:
             file.write(text)
             file.flush()
-            found, errors = decode('90a', cases.PERSISTENT[:1], ptx=file.name, variable='PTX_PERSISTENT_FILE')
-        count.check(f'persistent_1 without {pattern[:12]} is noticed', times and found and found[0].startswith('FAIL'),
+            found, errors = decode('90a', cases.STREAMING[:1], ptx=file.name, variable='PTX_STREAMING_FILE')
+        count.check(f'streaming_1 without {pattern[:12]} is noticed', times and found and found[0].startswith('FAIL'),
                     f'{found}\n{errors}')
 
 
@@ -154,7 +154,7 @@ def check_table(count, kernels):
     rows = list(judges())
     emulator = (ROOT / 'build/tests/lib/emulatormma.so').read_bytes()
     amd = ROOT / 'build/gpu/gfx942.code'
-    images = [(0, emulator), *([(2, amd.read_bytes() + (ROOT / 'build/gpu/persistent_gfx942.code').read_bytes())]
+    images = [(0, emulator), *([(2, amd.read_bytes() + (ROOT / 'build/gpu/streaming_gfx942.code').read_bytes())]
                                if amd.exists() else [])]
     used = set()
     for kernel in sorted(kernels):
@@ -174,7 +174,7 @@ def check_table(count, kernels):
 
 def main():
     image = ROOT / 'build/gpu/cuda_90a.ptx'
-    whole = ROOT / 'build/gpu/persistent_90a.ptx'
+    whole = ROOT / 'build/gpu/streaming_90a.ptx'
     if not image.exists() or not whole.exists():
         print('needs the PTX of the kernels, which needs nvcc')
         sys.exit(SKIPPED)
@@ -183,14 +183,14 @@ def main():
                     *(f'build/tests/lib/ptx{a}.so' for a in ('80', '90a', '120'))], cwd=ROOT, check=True)
     count = Count()
     image = Image(image)
-    lines = cases.CASES + cases.WIDE + cases.PERSISTENT + cases.WGMMA
+    lines = cases.CASES + cases.WIDE + cases.STREAMING + cases.WGMMA
     lines += cases.LATENT if 'latent_bf16' in image.kernels else []
     ran = check_steps(count, '90a', lines)
     missing = {*image.kernels, *ENTRY.findall(whole.read_text())} - set().union(*ran)
     count.check('sm_90a: every kernel runs', not missing, f'but not {sorted(missing)}')
     check_table(count, {*image.kernels, *ENTRY.findall(whole.read_text())})
     check_alterations(count, image, lines, ran)
-    check_persistent_alterations(count, whole)
+    check_streaming_alterations(count, whole)
     for other in ('80', '120') if ALL else ():
         check_steps(count, other, cases.CASES)
     count.finish()

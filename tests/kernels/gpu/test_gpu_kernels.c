@@ -599,7 +599,7 @@ static void stages_are_timed(void **unused) {
 
 // A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
 // split contexts, every mix and batch that is supported.
-static void persistent_steps(void **unused) {
+static void streaming_steps(void **unused) {
   static const struct decode_shape shape = {.layers = 2,
                                             .hidden = 72,
                                             .heads = 3,
@@ -612,7 +612,7 @@ static void persistent_steps(void **unused) {
   static const size_t chosen[] = {0, 1, 2, 4}; // of the mixes: activations and head in bf16
   static const int units[] = {1, 4, 2, 3}, contexts[] = {65, 200, 1, 129};
   (void)unused;
-  setenv("PERTOKEN_GPU_TUNING", "step=persistent", 1);
+  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
   for (size_t p = 0; p < PLUGINS; p++) {
     for (size_t i = fewest; i < (fewer ? 3 : 5); i++) {
       const int batch = i < 2 ? 1 : (int)(2 + (i + p) % 3);
@@ -628,7 +628,7 @@ static void persistent_steps(void **unused) {
   enum decode_status status = DECODE_OK;
   assert_null(plugins[0].backend->create(0, &five, &status));
   assert_int_equal(status, DECODE_UNSUPPORTED);
-  assert_non_null(strstr(plugins[0].backend->error(), "step=persistent needs one device, batch 1"));
+  assert_non_null(strstr(plugins[0].backend->error(), "step=streaming needs one device, batch 1"));
   unsetenv("PERTOKEN_GPU_TUNING");
 }
 
@@ -795,7 +795,7 @@ int main(void) {
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),
       cmocka_unit_test(tokens_are_fed_back),
       cmocka_unit_test(stages_are_timed),
-      cmocka_unit_test(persistent_steps),
+      cmocka_unit_test(streaming_steps),
       cmocka_unit_test(refused_in_words),
       cmocka_unit_test(no_device_and_no_memory),
       cmocka_unit_test(a_device_is_lost),

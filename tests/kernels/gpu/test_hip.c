@@ -433,19 +433,19 @@ static void tokens_are_checked(void **unused) {
 
 // ---- a step in one launch
 
-static struct decode_request persistent_of(int batch) {
+static struct decode_request streaming_of(int batch) {
   struct decode_request request = request_of(&bf16, batch);
   request.shape = wide_heads;
-  setenv("PERTOKEN_GPU_TUNING", "step=persistent", 1);
+  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
   return request;
 }
 
-static void persistent_steps(void **unused) {
+static void streaming_steps(void **unused) {
   (void)unused;
   need_plugin();
   float logits[MAX_BATCH * VOCAB];
   for (int batch = 1; batch < 4; batch++) {
-    const struct decode_request request = persistent_of(batch);
+    const struct decode_request request = streaming_of(batch);
     check_steps(&request, logits);
     assert_int_equal(hip.alive(), 0);
   }
@@ -461,7 +461,7 @@ static void no_cooperative_launches(void **unused) {
   float logits[VOCAB];
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     enum decode_status status = DECODE_OK;
-    const struct decode_request request = persistent_of(1);
+    const struct decode_request request = streaming_of(1);
     setenv(cases[i].variable, cases[i].value, 1);
     assert_null(hip.backend->create(0, &request, &status));
     assert_int_equal(status, DECODE_UNSUPPORTED);
@@ -478,7 +478,7 @@ static void no_cooperative_launches(void **unused) {
 static void a_cooperative_launch_fails(void **unused) {
   (void)unused;
   need_plugin();
-  const struct decode_request request = persistent_of(1);
+  const struct decode_request request = streaming_of(1);
   set_number("FAKE_HIP_RESIDENT", 2);
   struct decode_state *state = make(&request);
   assert_int_equal(hip.backend->run(state, 1), DECODE_UNSUPPORTED);
@@ -734,7 +734,7 @@ static void old_library(void **unused) {
   char command[9000], output[8192];
   snprintf(command, sizeof command,
            "PERTOKEN_PLUGINS=build/lib/pertoken PERTOKEN_HIP_LIBRARY=%.*s/fake_hip_old.so "
-           "PERTOKEN_GPU_TUNING=step=persistent %.*s/../../pertoken-probe run --data data "
+           "PERTOKEN_GPU_TUNING=step=streaming %.*s/../../pertoken-probe run --data data "
            "--model smollm-135m --device hip --verify-only -q 2>&1",
            folder, path, folder, path);
   FILE *program = popen(command, "r");
@@ -824,7 +824,7 @@ int main(void) {
       cmocka_unit_test_setup(calibration, begin),
       cmocka_unit_test_setup(calibration_by_library, begin),
       cmocka_unit_test_setup(tokens_are_checked, begin),
-      cmocka_unit_test_setup(persistent_steps, begin),
+      cmocka_unit_test_setup(streaming_steps, begin),
       cmocka_unit_test_setup(no_cooperative_launches, begin),
       cmocka_unit_test_setup(a_cooperative_launch_fails, begin),
       cmocka_unit_test_setup(ranks_are_the_oracle, begin),

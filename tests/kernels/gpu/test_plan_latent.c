@@ -166,7 +166,7 @@ static void test_latent(void **state) {
   planned_refused(&request, &planned_small, "more shared memory");
   struct gpu_device device = planned_h200;
   device.cooperative = true;
-  device.tuning.step = STEP_PERSISTENT;
+  device.tuning.step = STEP_STREAMING;
   assert_non_null(planned(&request, &device).fallback);
   // Latents of 576 elements in each layer, the new one written.
   const struct plan plan = planned(&request, &planned_h200);

@@ -39,7 +39,7 @@ static void test_refusals(void **state) {
 
 // Shared memory that a block of the whole step needs in addition to its launch's counts: with one
 // byte too few, the products go to the matrix kernels, which such a step does not include.
-static void test_persistent_shared(void **state) {
+static void test_streaming_shared(void **state) {
   (void)state;
   struct gpu_device device = planned_h200;
   const struct decode_request request = planned_request(&llama_8b, &planned_types[1], 4, 512);
@@ -48,12 +48,12 @@ static void test_persistent_shared(void **state) {
   device.shared_bytes = needed;
   device.tuning.vector_batch = 4;
   assert_true(planned(&request, &device).vector);
-  device.tuning.step = STEP_PERSISTENT;
-  planned_refused(&request, &device, "step=persistent: this batch's activations do not fit");
-  device.shared_bytes = needed + PERSISTENT_SHARED - 1;
-  planned_refused(&request, &device, "step=persistent: this batch's activations do not fit");
+  device.tuning.step = STEP_STREAMING;
+  planned_refused(&request, &device, "step=streaming: this batch's activations do not fit");
+  device.shared_bytes = needed + STREAMING_SHARED - 1;
+  planned_refused(&request, &device, "step=streaming: this batch's activations do not fit");
   device.shared_bytes++;
-  assert_true(planned(&request, &device).persistent);
+  assert_true(planned(&request, &device).streaming);
 }
 
 static void test_devices_refused(void **state) {
@@ -77,18 +77,18 @@ static void test_devices_refused(void **state) {
   assert_true(attention_shared_bytes(plan.head_dim_padded) + 16 <= planned_mi300x.shared_bytes);
   request = planned_request(&llama_8b, &planned_types[0], 1, 10);
   device = planned_h200;
-  device.tuning.step = STEP_PERSISTENT;
+  device.tuning.step = STEP_STREAMING;
   planned_refused(&request, &device, "needs cooperative launches");
   device.cooperative = true;
   request.batch = 5;
-  planned_refused(&request, &device, "step=persistent needs one device, batch 1");
+  planned_refused(&request, &device, "step=streaming needs one device, batch 1");
   request.batch = 1;
-  assert_true(planned(&request, &device).persistent);
+  assert_true(planned(&request, &device).streaming);
   request.types.weights = ELEMENT_MXFP4;
-  planned_refused(&request, &device, "step=persistent needs weights in bf16 or e4m3");
+  planned_refused(&request, &device, "step=streaming needs weights in bf16 or e4m3");
   request.types.weights = ELEMENT_BF16;
   request.ranks = 2;
-  planned_refused(&request, &device, "step=persistent needs one device, batch 1");
+  planned_refused(&request, &device, "step=streaming needs one device, batch 1");
 }
 
 // A vector type that does not go with the weights'; ranks that cannot have whole blocks.
@@ -121,7 +121,7 @@ static void test_formats_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_persistent_shared),
+      cmocka_unit_test(test_streaming_shared),
       cmocka_unit_test(test_devices_refused),
       cmocka_unit_test(test_formats_refused),
   };

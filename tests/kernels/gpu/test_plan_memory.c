@@ -310,7 +310,7 @@ static void test_families(void **state) {
   planned_refused(&request, &planned_h200_wgmma,
                   "matrix=wgmma supports only products as in a Llama");
   device.cooperative = true;
-  device.tuning.step = STEP_PERSISTENT;
+  device.tuning.step = STEP_STREAMING;
   assert_non_null(strstr(planned(&request, &device).fallback, "products as in a Llama"));
 }
 

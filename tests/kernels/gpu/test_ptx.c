@@ -320,13 +320,13 @@ static const struct step {
   bool latent;
 } steps[] = {
     {"step=graph", BF16_ALL, 1, 65, false},
-    {"step=persistent", E4M3_WEIGHTS, 2, 130, false},
+    {"step=streaming", E4M3_WEIGHTS, 2, 130, false},
     {"", E4M3_ALL, 3, 64, false},
     {"", BF16_ALL, 17, 3, false},
     {"matrix=wgmma", E4M3_WEIGHTS, 33, 5, false},
     {"matrix=registers", E4M3_ALL, 9, 70, false},
-    {"step=persistent", BF16_ALL, 1, 1, false},
-    {"step=persistent", E4M3_WEIGHTS, 4, 66, false},
+    {"step=streaming", BF16_ALL, 1, 1, false},
+    {"step=streaming", E4M3_WEIGHTS, 4, 66, false},
     {"attention_splits=2", BF16_ALL, 1, 90, true},
     {"", E4M3_WEIGHTS, 9, 70, true},
 };

@@ -41,16 +41,16 @@ $(EMULATOR_OBJ)/$(1)/%.o: tests/stand_ins/emulator/%.cc tests/stand_ins/emulator
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -o $$@ $$<
 
-$(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: \
+$(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/streaming.o: \
   EMULATOR_CXX += $(EMULATOR_DEVICE)
-$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: \
+$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/streaming.o: $(EMULATOR_OBJ)/$(1)/%.o: \
   kernels/gpu/device/%.cu tests/stand_ins/emulator/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -x c++ -o $$@ $$<
 
 $(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
-                                   races driver_emulator kernels persistent) $(EMULATOR_HOST)
+                                   races driver_emulator kernels streaming) $(EMULATOR_HOST)
 $(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
                                  races check_kernels) $(EMULATOR_OBJ)/kernels/weights.o
 -include $(wildcard $(EMULATOR_OBJ)/$(1)/*.d)

@@ -19,7 +19,7 @@ enum {
   LOADS_IN_FLIGHT = 8,
   COUNTED_LOADS = WARP == 64,
   SCALAR_LOADS = WARP == 64,
-  PERSISTENT_TILES = WARP == 64 ? 8 : 2
+  STREAMING_TILES = WARP == 64 ? 8 : 2
 };
 
 #define IF_LARGE_SHARED(declaration) declaration

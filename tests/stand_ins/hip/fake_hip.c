@@ -480,10 +480,10 @@ int hipModuleLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned g
   struct launch launch = {.grid = {grid_x, grid_y, grid_z},
                           .block = block_x,
                           .shared_bytes = shared_bytes,
-                          .argument_bytes = sizeof(struct persistent_arguments),
+                          .argument_bytes = sizeof(struct streaming_arguments),
                           .cooperative = true};
   const char *kernel = ((const struct function *)function)->kernel;
-  if (strncmp(kernel, "persistent_", strlen("persistent_")) != 0 || !parameters || block_y != 1 ||
+  if (strncmp(kernel, "streaming_", strlen("streaming_")) != 0 || !parameters || block_y != 1 ||
       block_z != 1 || shared_bytes > SHARED_BYTES || ((struct stream *)stream)->recording)
     return INVALID_VALUE;
   if (grid_x * grid_y * grid_z > setting("FAKE_HIP_RESIDENT", UNITS))

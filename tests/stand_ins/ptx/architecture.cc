@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 const char ptx_architecture[] = PTX_ARCHITECTURE;
-const char ptx_persistent_architecture[] = PTX_PERSISTENT;
+const char ptx_streaming_architecture[] = PTX_STREAMING;
 
 // Like driver_cuda.c for real devices.
 void ptx_describe(struct gpu_device *out) {

@@ -28,7 +28,7 @@ $(PTX_ARCHITECTURES:%=$(PTX_OBJ)/architecture_%.o): $(PTX_OBJ)/architecture_%.o:
 	@mkdir -p $(@D)
 	@echo "  compile $< ($*)"
 	$(Q)$(PTX_CXX) -DPTX_ARCHITECTURE='"$*"' \
-	  -DPTX_PERSISTENT='"$(or $(filter $*,$(PERSISTENT_ARCHITECTURES)),$(lastword $(PERSISTENT_ARCHITECTURES)))"' -o $@ $<
+	  -DPTX_STREAMING='"$(or $(filter $*,$(STREAMING_ARCHITECTURES)),$(lastword $(STREAMING_ARCHITECTURES)))"' -o $@ $<
 
 $(PTXS): $(PTX_LIB)/ptx%.so: $(PTX_OBJ)/architecture_%.o $(PTX_PARTS) $(EMULATOR_HOST) \
                              tests/stand_ins/emulator/exports.map

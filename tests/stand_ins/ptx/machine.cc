@@ -440,12 +440,12 @@ __attribute__((destructor)) void let_go(void) {
 }
 
 struct module *hold(const char *kernel, const char **why) {
-  const bool whole = strncmp(kernel, "persistent_", strlen("persistent_")) == 0;
-  const char *chosen = getenv(whole ? "PTX_PERSISTENT_FILE" : "PTX_FILE");
+  const bool whole = strncmp(kernel, "streaming_", strlen("streaming_")) == 0;
+  const char *chosen = getenv(whole ? "PTX_STREAMING_FILE" : "PTX_FILE");
   struct held *h = &held[whole];
   char path[sizeof h->path];
   if (whole) {
-    snprintf(path, sizeof path, "build/gpu/persistent_%s.ptx", ptx_persistent_architecture);
+    snprintf(path, sizeof path, "build/gpu/streaming_%s.ptx", ptx_streaming_architecture);
   } else {
     snprintf(path, sizeof path, "build/gpu/cuda_%s.ptx", ptx_architecture);
   }

@@ -33,8 +33,8 @@ extern "C" {
 #include "tests/stand_ins/emulator/launch.h"
 
 // Runs a kernel of the file named by PTX_FILE in the environment, else of
-// build/gpu/cuda_ARCHITECTURE.ptx; if its name begins with "persistent", of PTX_PERSISTENT_FILE,
-// else of persistent_ARCHITECTURE.ptx. Errors read "kernel sum, block 3 0 0, thread 17,
+// build/gpu/cuda_ARCHITECTURE.ptx; if its name begins with "streaming", of PTX_STREAMING_FILE,
+// else of streaming_ARCHITECTURE.ptx. Errors read "kernel sum, block 3 0 0, thread 17,
 // cuda_80.ptx:120 (add.s32): ...".
 extern "C" emulator_launch_function emulator_launch_kernel;
 
@@ -42,6 +42,6 @@ extern "C" emulator_launch_function emulator_launch_kernel;
 void ptx_describe(struct gpu_device *);
 
 // "80", "90a": which of them this library is, and whose whole steps it runs (architecture.cc).
-extern const char ptx_architecture[], ptx_persistent_architecture[];
+extern const char ptx_architecture[], ptx_streaming_architecture[];
 
 #endif

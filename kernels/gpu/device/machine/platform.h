@@ -7,7 +7,7 @@
 // vector kernel has in flight; COUNTED_LOADS: loads are waited for in order, by count, so that a
 // load issued on only some paths makes all of them wait: a redundant load is better than a skipped
 // one; SCALAR_LOADS: what all lanes of a warp read alike is best read from memory
-// (constant_of_launch), otherwise from shared memory; PERSISTENT_TILES: tiles of keys or values
+// (constant_of_launch), otherwise from shared memory; STREAMING_TILES: tiles of keys or values
 // that attention fetches together in a block of VECTOR_THREADS. All are compile-time constants.
 //
 // DEVICE precedes a function: inlined device code; APART: not inlined where calls are cheap.
