@@ -26,6 +26,7 @@
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 
 #include "kernels/gpu/even.h"
+#include "kernels/gpu/stream.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -387,15 +388,21 @@ struct turn_arguments {
   int heads, kv_heads, head_dim, head_stride, context_padded, interleaved;
 };
 
-// Shared memory of attention for a padded head_dim, with room for the widest tile (16 columns),
-// whose warps merge a head of 256 in two rounds; narrower tiles fit in the same room in one round.
+// Shared memory of attention for a padded head_dim of at most ATTENTION_MERGED and a tile of that
+// many columns.
+static inline size_t attention_tile_shared_bytes(int head_dim_padded, int columns) {
+  const size_t head_dim = (size_t)head_dim_padded;
+  const size_t queries = head_dim * 2 + 16, weights = ATTENTION_WARPS * (VALUE_BLOCK * 2 + 16);
+  const size_t merge = ATTENTION_WARPS * (head_dim + 2) * 4;
+  return (size_t)columns * (queries + weights + merge);
+}
+
+// For a padded head_dim and the widest tile (16 columns), whose warps merge a head of 256 in two
+// rounds; narrower tiles fit in the same room in one round.
 static inline size_t attention_shared_bytes(int head_dim_padded) {
   const int merged = head_dim_padded < ATTENTION_MERGED ? head_dim_padded : ATTENTION_MERGED;
-  const size_t columns = 16, warps = ATTENTION_WARPS;
-  const size_t queries = columns * ((size_t)head_dim_padded * 2 + 16);
-  const size_t weights = warps * columns * (VALUE_BLOCK * 2 + 16);
-  const size_t merge = warps * columns * ((size_t)merged + 2) * 4;
-  return queries + weights + merge;
+  const size_t beyond = 16 * 2 * (size_t)(head_dim_padded - merged); // of the queries
+  return attention_tile_shared_bytes(merged, 16) + beyond;
 }
 
 // heads_vector_bf16_bf16_round_store_BATCH, heads_matrix_bf16_bf16_store_COLUMNS, COLUMNS 16 or 64:
@@ -509,8 +516,11 @@ struct all_reduce_arguments {
 // with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are resident at
 // a time), block VECTOR_THREADS. The blocks run the stages one after another, each as its own
 // kernel would; between two they wait for each other at `arrived`, which is zero before and after.
-// A stage's grid is dealt out to the blocks. Besides the shared memory of its launch, a block takes
-// at most STREAMING_SHARED bytes.
+// The grid of a stage is dealt out to the blocks. With slots weights do not wait: each warp has
+// `slots` slots of shared memory, where the units that stream.h gives it of each of the `products`
+// in turn are already on their way while it does something else; and a product's grid has as many
+// blocks as there are.
+// Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
   STREAMING_EMBED,
   STREAMING_STORE_BF16, // a product, named by the element of its weights
@@ -523,7 +533,7 @@ enum streaming_kind {
   STREAMING_ATTENTION_E4M3,
   STREAMING_SAMPLE
 };
-enum { STREAMING_SHARED = 320 };
+enum { STREAMING_SHARED = 1280 };
 struct streaming_stage {
   int kind, blocks;
   int grid[2]; // axis 2: blocks / grid[0] / grid[1]
@@ -536,10 +546,22 @@ struct streaming_stage {
   } arguments;
 };
 struct streaming_arguments {
-  const struct streaming_stage *stages;
-  unsigned *arrived; // [1]
-  int count;
+  const struct streaming_stage *stages;  // [count]
+  unsigned *arrived;                     // [1]
+  const struct stream_product *products; // [product_count], in the order of the stages
+  int count, product_count;
+  // Where in the launch's shared memory sums begin, with room for those of `pairs` pairs of rows
+  // and of one more for each warp; and where the slots do, followed by 8 bytes for each.
+  int sums, pairs, ring, slots;
 };
+
+// Shared memory of these sums, and of slots, for `warps` warps and at most `rows` batch rows.
+static inline size_t streaming_sums_bytes(int pairs, int warps, int rows) {
+  return gpu_round_up(2 * sizeof(float) * (size_t)(pairs + warps) * (size_t)rows, 128);
+}
+static inline size_t streaming_ring_bytes(int slots, int warps) {
+  return (size_t)slots * (size_t)warps * (STREAM_SLOT + 8);
+}
 
 // fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements are dealt out in
 // grid strides. ELEMENT is bf16, e4m3 or f32 (base + q * scale: base 1 for norms, 0 for biases and

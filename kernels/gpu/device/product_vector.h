@@ -266,6 +266,13 @@ DEVICE struct vector_row_end<KIND> vector_row_begin(const struct product_argumen
   return end;
 }
 
+// silu(gate) * up
+DEVICE float
+vector_gated(float gate, float up) {
+  const float denominator = 1 + exponential(-gate);
+  return gate * reciprocal(denominator < 0x1p100f ? denominator : 0x1p100f) * up;
+}
+
 // Sums over the warp, writes the row's results and resets the sums to zero.
 template <class KIND>
 DEVICE void vector_row_finish(const struct product_arguments &a, int row,
@@ -294,9 +301,7 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
     return;
   }
   if (KIND::END == VECTOR_SWIGLU) {
-    const float denominator = 1 + exponential(-mine[0]);
-    const float silu = mine[0] * reciprocal(denominator < 0x1p100f ? denominator : 0x1p100f);
-    publish(to, silu * mine[KIND::STREAMS - 1]);
+    publish(to, vector_gated(mine[0], mine[KIND::STREAMS - 1]));
   } else {
     publish(to, end.residual + mine[0]);
   }
@@ -467,7 +472,7 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
       loaded[s][i] = vector_load<KIND>(first, s, i);
     }
   }
-  struct norm_ahead ahead = {}; // on every path: streaming.h
+  struct norm_ahead ahead = {};
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   vector_ask_first<KIND>(a, share);
   wait_for_previous();

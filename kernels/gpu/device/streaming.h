@@ -1,14 +1,21 @@
-// streaming: the kernels streaming_*: a whole decode step in one launch, built on the stages' own
-// bodies. Their questions about position and waiting are answered here for a block that takes a
-// share of a stage: block_index and grid_blocks are the stage's, and wait_for_previous waits until
-// all blocks have finished the previous stage. So a stage's first weights are in flight before
-// that, as they are between two launches.
+// streaming: the kernels streaming_*: a whole decode step in one launch, in which weights never wait
+// (product_stream.h). The other stages are those of launches: their questions about position and
+// waiting are answered here for a block that takes a share of a stage: block_index and grid_blocks
+// are the stage's, and wait_for_previous waits until all blocks have finished the previous stage.
+//
+// It cannot block itself. A block waits for others only between stages, where all of them come to:
+// they are resident together (a cooperative launch), and what they do within a stage waits for
+// nothing but their own copies, which wait for nothing. A warp has room for every copy it requests,
+// and uses them in the order in which it requested them.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/platform.h"
+#if STREAMING_RING
+#include "kernels/gpu/device/weight_stream.h"
+#endif
 
 // A block's state. In shared memory, so that no registers hold it while a stage runs; aligned for
 // the 16-byte pieces in which the stage is copied.
@@ -21,6 +28,9 @@ struct alignas(16) streaming_place {
   int number, block;       // the stage; the block of it that is taken
   int index[3], blocks[3]; // which one that is, out of how many
   int first;               // thread of a block: 0, but no compiler knows that
+#if STREAMING_RING
+  struct stream_state stream[STREAM_WARPS];
+#endif
 };
 static_assert(sizeof(struct streaming_place) + 16 <= STREAMING_SHARED, "and arrive_last's");
 
@@ -34,7 +44,7 @@ DEVICE const struct streaming_stage &streaming_held(void) {
   return SCALAR_LOADS ? *constant_of_launch(place->from) : place->stage;
 }
 
-DEVICE int streaming_block(void) {
+DEVICE int streaming_block_index(void) {
   return warp_alike(streaming_place()->own);
 }
 DEVICE int streaming_blocks(void) {
@@ -91,15 +101,63 @@ DEVICE void stage_begins(void) {}
 #include "kernels/gpu/device/product_vector.h"
 #include "kernels/gpu/device/sample.h"
 
-// Only attention is a function where calls are cheap: it takes the most registers.
+#if STREAMING_RING
+#include "kernels/gpu/device/product_stream.h"
+
+// Where this warp's things are in shared memory.
+DEVICE struct stream_block streaming_block(void) {
+  SHARED(unsigned char, shared);
+  const struct streaming_arguments &launch = streaming_place()->launch;
+  const int slots = warp_alike(launch.slots), mine = warp_index() * slots;
+  unsigned char *ring = shared + warp_alike(launch.ring);
+  unsigned char *barriers = ring + STREAM_WARPS * slots * STREAM_SLOT;
+  return {launch.products,
+          warp_alike(launch.product_count),
+          streaming_block_index(),
+          streaming_blocks(),
+          warp_index(),
+          {ring + mine * STREAM_SLOT, reinterpret_cast<uint64_t *>(barriers) + mine, slots},
+          reinterpret_cast<float *>(shared + warp_alike(launch.sums)),
+          warp_alike(launch.pairs)};
+}
+
+DEVICE void streaming_keep(const struct stream_state &state) {
+  warp_wait(); // all lanes have read the one before
+  if (lane_index() == 0) {
+    streaming_place()->stream[warp_index()] = state;
+  }
+  warp_wait();
+}
+
+// The first weights are on their way before anything else is done.
+DEVICE void streaming_start(void) {
+  const struct stream_block block = streaming_block();
+  ring_make(block.ring);
+  block_wait();
+  streaming_keep(stream_start(block));
+}
+
+template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
+DEVICE void streaming_product(void) {
+  const struct stream_block block = streaming_block();
+  struct stream_state state = streaming_place()->stream[warp_index()];
+  stream_product_stage<stream_kind<WEIGHTS, ROUND, END, BATCH>>(streaming_held().arguments.product,
+                                                                block, &state);
+  streaming_keep(state);
+}
+#else
+DEVICE void streaming_start(void) {}
+
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 DEVICE void streaming_product(void) {
   vector_product<vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH>>(
       streaming_held().arguments.product);
 }
+#endif
+
+// Only attention is a function where calls are cheap: it takes the most registers.
 template <class ELEMENTS> APART void streaming_attention(void) {
-  attention<attention_narrow<ELEMENTS, 128, STREAMING_TILES>>(
-      streaming_held().arguments.attention);
+  attention<attention_narrow<ELEMENTS, 128, STREAMING_TILES>>(streaming_held().arguments.attention);
 }
 DEVICE void streaming_embed(void) {
   embed_row<ELEMENT_BF16>(streaming_held().arguments.embed);
@@ -115,10 +173,8 @@ template <int BATCH> DEVICE void streaming_body(void) {
     return streaming_product<ELEMENT_BF16, ROUND_NORM, VECTOR_STORE, BATCH>();
   case STREAMING_STORE_E4M3:
     return streaming_product<ELEMENT_E4M3, ROUND_NORM, VECTOR_STORE, BATCH>();
-  case STREAMING_ADD_BF16:
-    return streaming_product<ELEMENT_BF16, ROUND_ALONE, VECTOR_ADD, BATCH>();
-  case STREAMING_ADD_E4M3:
-    return streaming_product<ELEMENT_E4M3, ROUND_ALONE, VECTOR_ADD, BATCH>();
+  case STREAMING_ADD_BF16: return streaming_product<ELEMENT_BF16, ROUND_ALONE, VECTOR_ADD, BATCH>();
+  case STREAMING_ADD_E4M3: return streaming_product<ELEMENT_E4M3, ROUND_ALONE, VECTOR_ADD, BATCH>();
   case STREAMING_SWIGLU_BF16:
     return streaming_product<ELEMENT_BF16, ROUND_NORM, VECTOR_SWIGLU, BATCH>();
   case STREAMING_SWIGLU_E4M3:
@@ -166,7 +222,7 @@ DEVICE void streaming_move(int block) {
 
 // The block's share of a stage that has been entered.
 template <int BATCH> DEVICE void streaming_share(void) {
-  int block = streaming_block();
+  int block = streaming_block_index();
   if (block >= streaming_held().blocks) {
     stage_wait(); // otherwise a block with nothing to do would arrive for the stages of others
     return;
@@ -183,6 +239,7 @@ template <int BATCH> DEVICE void streaming(const struct streaming_arguments &a) 
   struct streaming_place *place = streaming_place();
   int number = 0;
   streaming_begin(a);
+  streaming_start();
 #pragma unroll 1
   do {
     streaming_enter(number);
@@ -190,7 +247,7 @@ template <int BATCH> DEVICE void streaming(const struct streaming_arguments &a) 
     number = warp_alike(place->number) + 1; // before any thread enters the next
     grid_arrive(place->launch.arrived);
   } while (number < warp_alike(place->launch.count));
-  if (streaming_block() == 0) { // all the others have passed their last wait
+  if (streaming_block_index() == 0) { // all the others have passed their last wait
     grid_wait(place->launch.arrived, (unsigned)number * (unsigned)streaming_blocks());
     if (thread_index() == 0) {
       publish_int(reinterpret_cast<int *>(place->launch.arrived), 0);

@@ -6,8 +6,8 @@
 #include "kernels/gpu/host/tile_check.h"
 #include "kernels/gpu/host/wgmma_check.h"
 #include "kernels/gpu/launches/fill.h"
-#include "kernels/gpu/launches/streaming.h"
 #include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/launches/streaming.h"
 #include "kernels/gpu/plan/arithmetic.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/planner.h"
@@ -203,13 +203,16 @@ static enum decode_status fill(struct decode_state *state) {
 }
 
 static enum decode_status make_streaming(struct decode_state *state) {
-  const struct streaming_stage *stages = NULL;
-  size_t count = 0;
-  struct gpu_launch *launch = gpu_plan_streaming(&state->plan, state->base, &stages, &count);
+  struct streaming_lists lists;
+  struct gpu_launch *launch = gpu_plan_streaming(&state->plan, state->base, &lists);
   if (!launch)
     return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
-  enum decode_status status = failure_told(
-      gpu_driver.copy_in(state->context, at(state, REGION_STAGES), stages, count * sizeof *stages));
+  enum decode_status status = failure_told(gpu_driver.copy_in(
+      state->context, at(state, REGION_STAGES), lists.stages, lists.count * sizeof *lists.stages));
+  if (status == DECODE_OK)
+    status =
+        failure_told(gpu_driver.copy_in(state->context, at(state, REGION_STREAM), lists.products,
+                                        lists.product_count * sizeof *lists.products));
   if (status == DECODE_OK)
     status = failure_told(gpu_driver.graph_make(state->context, launch, 1, false, &state->step));
   free(launch);

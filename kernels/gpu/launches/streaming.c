@@ -5,6 +5,8 @@
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/plan/streaming.h"
+#include "kernels/gpu/stream.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,42 +35,74 @@ static enum streaming_kind streaming_kind(const char *kernel) {
 
 _Static_assert(sizeof(struct streaming_stage) % 16 == 0, "copied in pieces of 16 bytes");
 
+static bool is_product(int kind) {
+  return kind >= STREAMING_STORE_BF16 && kind <= STREAMING_SWIGLU_E4M3;
+}
+
+// With `blocks`, all of these take a share of a product.
+static struct streaming_stage stage_of(const struct gpu_launch *launch, int blocks) {
+  struct streaming_stage stage = {.kind = (int)streaming_kind(launch->kernel),
+                                  .blocks =
+                                      (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
+                                  .grid = {(int)launch->grid[0], (int)launch->grid[1]}};
+  if (blocks > 0 && is_product(stage.kind))
+    stage.blocks = stage.grid[0] = blocks;
+  memcpy(&stage.arguments, launch->arguments, launch->argument_bytes);
+  return stage;
+}
+
+static struct stream_product product_of(const struct streaming_stage *stage) {
+  const struct product_arguments *arguments = &stage->arguments.product;
+  const bool is_e4m3 = stage->kind == STREAMING_STORE_E4M3 || stage->kind == STREAMING_ADD_E4M3 ||
+                       stage->kind == STREAMING_SWIGLU_E4M3;
+  return (struct stream_product){.weights = arguments->weights,
+                                 .second = arguments->second,
+                                 .rows = arguments->rows,
+                                 .row_bytes = arguments->stride * (is_e4m3 ? 1 : 2)};
+}
+
 struct gpu_launch *gpu_plan_streaming(const struct plan *plan, void *base,
-                                       const struct streaming_stage **stages, size_t *count) {
+                                      struct streaming_lists *lists) {
   struct whole {
     struct gpu_launch launch;
     struct streaming_arguments arguments;
     struct streaming_stage stages[];
   } *whole = NULL;
-  struct gpu_launch *steps = gpu_plan_step(plan, base, count, NULL);
+  size_t count = 0, products = 0;
+  struct gpu_launch *steps = gpu_plan_step(plan, base, &count, NULL);
   if (steps)
-    whole = calloc(1, sizeof *whole + *count * sizeof whole->stages[0]);
+    whole = calloc(1, sizeof *whole +
+                          count * (sizeof whole->stages[0] + sizeof(struct stream_product)));
   if (!whole) {
     free(steps);
     return NULL;
   }
+  struct stream_product *product = (struct stream_product *)(void *)(whole->stages + count);
+  for (size_t i = 0; i < count; i++) {
+    whole->stages[i] = stage_of(&steps[i], plan->stream.slots > 0 ? streaming_blocks(plan) : 0);
+    if (is_product(whole->stages[i].kind))
+      product[products++] = product_of(&whole->stages[i]);
+  }
+  free(steps);
   const struct launch_list list = {.plan = plan, .base = base};
-  whole->arguments = (struct streaming_arguments){
-      list_shared_at(&list, REGION_STAGES), list_shared_at(&list, REGION_ARRIVED), (int)*count};
-  whole->launch = (struct gpu_launch){.grid = {(unsigned)plan->device.described.units, 1, 1},
+  const struct plan_stream *stream = &plan->stream;
+  whole->arguments = (struct streaming_arguments){.stages = list_shared_at(&list, REGION_STAGES),
+                                                  .arrived = list_shared_at(&list, REGION_ARRIVED),
+                                                  .products = list_shared_at(&list, REGION_STREAM),
+                                                  .count = (int)count,
+                                                  .product_count = (int)products,
+                                                  .sums = (int)stream->sums,
+                                                  .pairs = stream->pairs,
+                                                  .ring = (int)stream->ring,
+                                                  .slots = stream->slots};
+  whole->launch = (struct gpu_launch){.grid = {(unsigned)streaming_blocks(plan), 1, 1},
                                       .block = VECTOR_THREADS,
+                                      .shared_bytes = stream->shared_bytes,
                                       .carveout = plan->carveout,
                                       .arguments = &whole->arguments,
                                       .argument_bytes = sizeof whole->arguments,
                                       .cooperative = true};
   snprintf(whole->launch.kernel, sizeof whole->launch.kernel, "streaming_%d", plan->vector_rows);
-  for (size_t i = 0; i < *count; i++) {
-    const struct gpu_launch *from = &steps[i];
-    struct streaming_stage *to = &whole->stages[i];
-    to->kind = (int)streaming_kind(from->kernel);
-    to->blocks = (int)(from->grid[0] * from->grid[1] * from->grid[2]);
-    to->grid[0] = (int)from->grid[0];
-    to->grid[1] = (int)from->grid[1];
-    memcpy(&to->arguments, from->arguments, from->argument_bytes);
-    if (from->shared_bytes > whole->launch.shared_bytes)
-      whole->launch.shared_bytes = from->shared_bytes;
-  }
-  free(steps);
-  *stages = whole->stages;
+  *lists = (struct streaming_lists){whole->stages, product, count, products};
   return &whole->launch;
 }

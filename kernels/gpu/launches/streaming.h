@@ -8,9 +8,16 @@
 
 #include <stddef.h>
 
-// A streaming plan's step, and the `count` stages that belong in REGION_STAGES, in the same
-// allocation: to be passed to free, NULL without memory.
+// What belongs in REGION_STAGES and REGION_STREAM.
+struct streaming_lists {
+  const struct streaming_stage *stages;
+  const struct stream_product *products;
+  size_t count, product_count;
+};
+
+// A streaming plan's step, and its lists in the same allocation: to be passed to free, NULL without
+// memory.
 struct gpu_launch *gpu_plan_streaming(const struct plan *plan, void *base,
-                                       const struct streaming_stage **stages, size_t *count);
+                                      struct streaming_lists *lists);
 
 #endif

@@ -169,6 +169,8 @@ static bool needs_more(const struct plan *plan, size_t percent) {
 }
 
 int division_carveout(const struct plan *plan) {
+  if (plan->streaming)
+    return SHARED_CARVEOUT;
   switch (plan->device.tuning.carveout) {
   case CARVEOUT_DRIVER: return 0;
   case CARVEOUT_SHARED: return SHARED_CARVEOUT;

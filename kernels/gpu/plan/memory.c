@@ -173,6 +173,9 @@ static bool has_units(const struct plan *plan) {
 static size_t stage_count(const struct plan *plan) {
   return 3 + 5 * (size_t)plan->request.shape.layers;
 }
+static size_t streamed_count(const struct plan *plan) { // of these, products
+  return 1 + 4 * (size_t)plan->request.shape.layers;
+}
 
 // What a prompt's pass shares with the steps or does not need, including weights, biases and cache.
 static bool is_of_steps(enum plan_region region) {
@@ -220,6 +223,7 @@ static void place_step(struct memory_layout *layout) {
       {REGION_BELL, sizeof weights_bell},
       {REGION_TABLES, has_units(plan) ? TENSORS * sizeof(struct fill_table) : 0},
       {REGION_STAGES, plan->streaming ? stage_count(plan) * sizeof(struct streaming_stage) : 0},
+      {REGION_STREAM, plan->streaming ? streamed_count(plan) * sizeof(struct stream_product) : 0},
       {REGION_ARRIVED, plan->streaming ? sizeof(unsigned) : 0},
       {REGION_PROMPT_TOKENS, prompt ? (size_t)plan->request.chunk * sizeof(int) : 0},
       {REGION_PROMPT_ANGLES, prompt ? times(layout, (size_t)plan->request.context,

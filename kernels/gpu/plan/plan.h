@@ -91,6 +91,7 @@ enum plan_region {
   REGION_BELL,
   REGION_TABLES,        // for weights in units: struct fill_table, by enum tensor
   REGION_STAGES,        // of a streaming step
+  REGION_STREAM,        // its products
   REGION_ARRIVED,       // its counter
   REGION_PROMPT_TOKENS, // [chunk]
   REGION_PROMPT_ANGLES, // for every position, like REGION_ANGLES for one
@@ -178,10 +179,14 @@ struct plan {
   int ranks, rank;
   struct gpu_device device;
   bool vector;          // all except products with weights in units; otherwise matrix
-  bool streaming;      // a step in one launch
+  bool streaming;       // a step in one launch
   const char *fallback; // why it is not, although asked for; otherwise NULL
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
-  int carveout;         // device.h
+  struct plan_stream {  // of such a step: where in a block's shared memory what begins
+    size_t sums, ring, shared_bytes;
+    int pairs, slots; // arguments.h; 0 where the kernels have no ring
+  } stream;
+  int carveout; // device.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups;
   int attention_splits, window_splits; // of layers that attend to all positions, and of the others
   struct plan_experts {

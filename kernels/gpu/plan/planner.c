@@ -7,6 +7,7 @@
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/memory.h"
+#include "kernels/gpu/plan/streaming.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/share.h"
 
@@ -90,9 +91,11 @@ enum decode_status gpu_plan_make(const struct decode_request *request, int rank,
     return DECODE_UNSUPPORTED;
   out->fallback = limits_fallback(out);
   *why = out->fallback ? NULL : limits_of_streaming(out);
+  out->streaming = !*why && device->tuning.step == STEP_STREAMING && !out->fallback;
+  if (out->streaming)
+    *why = streaming_share(out);
   if (*why)
     return DECODE_UNSUPPORTED;
-  out->streaming = device->tuning.step == STEP_STREAMING && !out->fallback;
   out->carveout = division_carveout(out);
   division_share_attention(out);
   *why = memory_place(out) ? NULL : memory_too_large;

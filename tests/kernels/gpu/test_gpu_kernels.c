@@ -598,7 +598,7 @@ static void stages_are_timed(void **unused) {
 }
 
 // A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
-// split contexts, every mix and batch that is supported.
+// split contexts, every mix and batch that is supported, room for two to eight units of weights.
 static void streaming_steps(void **unused) {
   static const struct decode_shape shape = {.layers = 2,
                                             .hidden = 72,
@@ -611,6 +611,7 @@ static void streaming_steps(void **unused) {
                                             .rope_theta = 1e4f};
   static const size_t chosen[] = {0, 1, 2, 4}; // of the mixes: activations and head in bf16
   static const int units[] = {1, 4, 2, 3}, contexts[] = {65, 200, 1, 129};
+  static const int shared[] = {98304, 232448, 166912, 300000};
   (void)unused;
   setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
   for (size_t p = 0; p < PLUGINS; p++) {
@@ -619,11 +620,13 @@ static void streaming_steps(void **unused) {
       const struct decode_request r =
           request_of(&shape, &mixes[chosen[(i + p) % 4]], batch, contexts[(i + p) % 4]);
       set_number("EMULATOR_UNITS", units[(i + p / 2) % 4]);
+      set_number("EMULATOR_SHARED", shared[(i + p) % 4]);
       set_number("EMULATOR_SEED", 10 * (long long)p + (long long)i);
       check_request(&r, one(p), 2);
     }
   }
   unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
   const struct decode_request five = request_of(&shape, &mixes[0], 5, 65);
   enum decode_status status = DECODE_OK;
   assert_null(plugins[0].backend->create(0, &five, &status));

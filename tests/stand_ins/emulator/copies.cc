@@ -4,7 +4,7 @@
 
 namespace {
 
-enum { MAX_COPIES = 512, BOX_BYTES = 128, PATTERN = 1024, MADE = 0x5A };
+enum { MAX_COPIES = 2048, BOX_BYTES = 128, PATTERN = 1024, MADE = 0x5A };
 
 // The 8 bytes of a barrier. Only its functions know their meaning.
 struct barrier {
@@ -20,6 +20,8 @@ struct copy {
   unsigned char *to;
   struct copies_box box;
   uint64_t *barrier;
+  const void *run; // instead of a box
+  int run_bytes;
 };
 
 struct copy under_way[MAX_COPIES];
@@ -66,9 +68,13 @@ void copy_box(const struct copy *c) {
 void deliver(size_t i) {
   const struct copy c = under_way[i];
   under_way[i] = under_way[--count];
-  copy_box(&c);
+  if (c.run) {
+    memcpy(c.to, c.run, (size_t)c.run_bytes);
+  } else {
+    copy_box(&c);
+  }
   struct barrier b = read_barrier(c.barrier, false);
-  b.bytes -= c.box.box_rows * BOX_BYTES;
+  b.bytes -= c.run ? c.run_bytes : c.box.box_rows * BOX_BYTES;
   write_barrier(c.block, c.barrier, b);
 }
 
@@ -76,6 +82,17 @@ void deliver(size_t i) {
 void deliver_some(void) {
   while (count > 0 && emulator_draw() % 4 == 0) {
     deliver(emulator_draw() % count);
+  }
+}
+
+void check_room(const unsigned char *to, size_t bytes) {
+  const struct emulator_block *block = emulator_self->block;
+  if (to < block->shared || to + bytes > block->shared + block->shared_bytes) {
+    emulator_fail("a copy of %zu bytes to byte %td of %zu of shared memory", bytes,
+                  to - block->shared, block->shared_bytes);
+  }
+  if (count == MAX_COPIES) {
+    emulator_fail("more copies under way than the emulator keeps");
   }
 }
 
@@ -109,17 +126,22 @@ void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
   unsigned char *first = static_cast<unsigned char *>(to);
   const size_t bytes = (size_t)box->box_rows * BOX_BYTES;
   read_barrier(barrier, true);
-  if (first < block->shared || first + bytes > block->shared + block->shared_bytes) {
-    emulator_fail("a copy of %zu bytes to byte %td of %zu of shared memory", bytes,
-                  first - block->shared, block->shared_bytes);
-  }
+  check_room(first, bytes);
   if ((uintptr_t)to % PATTERN || box->byte % 16 || box->row < 0) {
     emulator_fail("a copy to an address that is no multiple of 1024, or from no multiple of 16");
   }
-  if (count == MAX_COPIES) {
-    emulator_fail("more copies under way than the emulator keeps");
+  under_way[count++] = {block, first, *box, barrier, nullptr, 0};
+  deliver_some();
+}
+
+void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier) {
+  unsigned char *first = static_cast<unsigned char *>(to);
+  read_barrier(barrier, true);
+  check_room(first, (size_t)bytes);
+  if ((uintptr_t)to % 16 || (uintptr_t)from % 16 || bytes <= 0 || bytes % 16) {
+    emulator_fail("a copy of %d bytes, or from or to an address that is no multiple of 16", bytes);
   }
-  under_way[count++] = {block, first, *box, barrier};
+  under_way[count++] = {emulator_self->block, first, {}, barrier, from, bytes};
   deliver_some();
 }
 

@@ -1,5 +1,6 @@
 // copies: sm_90's barriers in shared memory and the copies that complete on them, according to the
-// PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk.tensor", 9.7.9.27). A copy is in
+// PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk.tensor", 9.7.9.27; "cp.async.bulk",
+// 9.7.9.25). A copy is in
 // flight until the schedule delivers it: at once, much later, in any order, so that a thread that
 // does not wait for it finds the old contents.
 //
@@ -27,6 +28,9 @@ struct copies_box {
   int rows, box_rows, byte, row;
 };
 void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier);
+
+// `bytes` as they are, from and to multiples of 16.
+void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier);
 
 // For the scheduler. False if nothing is in flight.
 bool copies_deliver_one(void);

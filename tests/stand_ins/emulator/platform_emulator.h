@@ -14,6 +14,7 @@
 #endif
 
 // As in the platforms of that width.
+#define STREAMING_RING (EMULATOR_WARP == 32)
 enum {
   WARP = EMULATOR_WARP,
   LOADS_IN_FLIGHT = 8,

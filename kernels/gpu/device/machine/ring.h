@@ -1,0 +1,45 @@
+// ring: slots of shared memory that belong to one warp, which copies units of weights into them
+// (stream.h) and goes on while they are on their way. Nobody else takes part, so nobody has to be
+// waited for but memory.
+//
+//   struct ring { unsigned char *slots; uint64_t *barriers; int count; }: the slots and a
+//       barrier for each
+//   void ring_make(const struct ring &): by all lanes, before a block_wait and all else
+//   void ring_bring(const struct ring &, int slot, const void *first, const void *second,
+//                   int bytes): begins to copy as many bytes of each row, a multiple of 16, to the
+//       slot; `second` may be NULL. By all lanes, all of which have read what was there (warp_wait)
+//   void ring_wait(const struct ring &, int slot, int turn, bool all): until the unit brought first
+//       of those not waited for is there; `slot` is its slot, turn how often that was waited for
+//       before, and `all` whether units are under way or there in all the other slots. A lane may
+//       then read 16 bytes from multiples of 16 * WARP, plus 16 times its index.
+//
+// sm_90 and later copy in bulk, one instruction of one lane for each row; the bytes arrive at the
+// slot's barrier. sm_80 copies 16 bytes a lane, in groups that are waited for by count.
+//
+// Only NVIDIA's, STREAMING_RING. gfx9 has none: it has 64 KiB of shared memory, which activations fill, but eight times that in
+// registers, and waits for loads by count. There a product's first window of loads (product_vector)
+// is as much, and on its way before the stage waits.
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
+
+#include "kernels/gpu/device/machine/platform.h"
+#include "kernels/gpu/stream.h"
+
+struct ring {
+  unsigned char *slots;
+  uint64_t *barriers;
+  int count;
+};
+
+// Where a slot begins.
+DEVICE unsigned char *ring_slot(const struct ring &ring, int slot) {
+  return ring.slots + slot * STREAM_SLOT;
+}
+
+#if defined(PERTOKEN_EMULATOR)
+#include "tests/stand_ins/emulator/ring_emulator.h"
+#else
+#include "kernels/gpu/device/machine/ring_cuda.h"
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+// ring_cuda: the ring of ring.h for nvcc. Instructions are named as in the PTX ISA.
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_CUDA_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_CUDA_H
+
+#include "kernels/gpu/device/machine/matrix_wgmma.h"
+
+#if __CUDA_ARCH__ >= 900
+
+DEVICE void ring_make(const struct ring &ring) {
+  if (lane_index() == 0) {
+#pragma unroll 1
+    for (int slot = 0; slot < ring.count; slot++) {
+      barrier_make(ring.barriers + slot, 1);
+    }
+    barriers_made();
+  }
+}
+
+DEVICE void ring_copy(void *to, const void *from, int bytes, uint64_t *barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+               "[%3];" ::"r"(shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(barrier))
+               : "memory");
+}
+
+DEVICE void ring_bring(const struct ring &ring, int slot, const void *first, const void *second,
+                       int bytes) {
+  if (lane_index() != 0) {
+    return;
+  }
+  unsigned char *to = ring_slot(ring, slot);
+  uint64_t *barrier = ring.barriers + slot;
+  barrier_expect(barrier, second ? 2 * bytes : bytes);
+  ring_copy(to, first, bytes, barrier);
+  if (second) {
+    ring_copy(to + STREAM_BYTES, second, bytes, barrier);
+  }
+}
+
+DEVICE void ring_wait(const struct ring &ring, int slot, int turn, bool) {
+  barrier_wait(ring.barriers + slot, turn);
+}
+
+#else
+
+DEVICE void ring_make(const struct ring &) {}
+
+// A lane copies what it reads itself, and so needs to wait for nobody else.
+DEVICE void ring_bring(const struct ring &ring, int slot, const void *first, const void *second,
+                       int bytes) {
+  const uint32_t to = shared_address(ring_slot(ring, slot));
+#pragma unroll
+  for (int at = lane_index() * 16; at < STREAM_BYTES; at += WARP * 16) {
+    if (at < bytes) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (uint32_t)at),
+                   "l"(static_cast<const char *>(first) + at)
+                   : "memory");
+    }
+    if (at < bytes && second) {
+      asm volatile(
+          "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + STREAM_BYTES + (uint32_t)at),
+          "l"(static_cast<const char *>(second) + at)
+          : "memory");
+    }
+  }
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int LEFT> DEVICE void ring_wait_until(void) {
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+
+DEVICE void ring_wait(const struct ring &ring, int, int, bool all) {
+  switch (all ? ring.count : 1) {
+  case 2: return ring_wait_until<1>();
+  case 3: return ring_wait_until<2>();
+  case 4: return ring_wait_until<3>();
+  case 5: return ring_wait_until<4>();
+  case 6: return ring_wait_until<5>();
+  case 7: return ring_wait_until<6>();
+  case 8: return ring_wait_until<7>();
+  default: return ring_wait_until<0>();
+  }
+}
+
+#endif
+
+#endif
