@@ -50,9 +50,10 @@ template <class KIND> DEVICE void stream_leave(vector_sums<KIND> sum, float *to)
 
 // All units of the warp.
 template <class KIND>
-DEVICE void stream_units(const struct stream_block &block, const struct stream_product &product,
-                         const unsigned char *activations, int vector_bytes,
-                         struct stream_state *state) {
+DEVICE void stream_units(const struct stream_product &product, const unsigned char *activations,
+                         int vector_bytes) {
+  const struct stream_block block = stream_block_of();
+  struct stream_state state = *block.kept;
   struct stream_place place =
       stream_begin(&product, block.own, block.blocks, block.warp, STREAM_WARPS);
   float sum[KIND::STREAMS][KIND::BATCH] = {};
@@ -63,14 +64,15 @@ DEVICE void stream_units(const struct stream_block &block, const struct stream_p
   }
 #pragma unroll 1
   while (place.left > 0) {
-    stream_multiply<KIND>(place, stream_take(block, *state), activations, vector_bytes, sum);
-    stream_used(block, state);
+    stream_multiply<KIND>(place, stream_take(block, state), activations, vector_bytes, sum);
+    stream_used(block, &state);
     if (stream_ends_pair(&place)) {
       stream_leave<KIND>(sum, to);
       to = block.sums + (place.pair + 1) * KIND::SUMS;
     }
     stream_advance(&place);
   }
+  stream_keep(block, state);
 }
 
 // What is needed when a row's sums are complete, fetched early where there are few rows.
@@ -113,8 +115,9 @@ DEVICE float stream_total(const struct stream_block &block, const struct stream_
 // Writes the results of the block's rows, after a block_wait. `early` belongs to the thread's
 // first.
 template <class KIND>
-DEVICE void stream_finish(const struct product_arguments &a, const struct stream_block &block,
-                          const struct stream_product &product, const stream_end<KIND> &early) {
+DEVICE void stream_finish(const struct product_arguments &a, const struct stream_product &product,
+                          const stream_end<KIND> &early) {
+  const struct stream_block block = stream_block_of();
   const int first = stream_row(&product, block.own, block.blocks);
   const int rows = stream_rows(&product, block.own, block.blocks);
   struct stream_end<KIND> end = early;
@@ -141,29 +144,28 @@ DEVICE void stream_finish(const struct product_arguments &a, const struct stream
   }
 }
 
-// A product as a stage of the step; `state` is the warp's.
-template <class KIND>
-DEVICE void stream_product_stage(const struct product_arguments &a,
-                                 const struct stream_block &block, struct stream_state *state) {
+// A product as a stage of the step.
+template <class KIND> DEVICE void stream_product_stage(const struct product_arguments &a) {
   SHARED(unsigned char, shared);
   const struct stream_product product = {a.weights, a.second, a.rows,
                                          a.stride * (KIND::WEIGHTS == ELEMENT_E4M3 ? 1 : 2)};
-  const int row = stream_row(&product, block.own, block.blocks) + thread_index();
+  const int own = stream_block_of().own, blocks = stream_block_of().blocks;
+  const int row = stream_row(&product, own, blocks) + thread_index();
   struct norm_ahead ahead = {};
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
-  struct stream_end<KIND> end = {};
-  if (row < stream_row(&product, block.own + 1, block.blocks)) {
-    end = stream_end_at<KIND>(a, row);
-  }
   const int vector_bytes = vector_row_bytes<KIND>(a.stride);
-  const struct vectors v = {
-      a.input, a.norm, a.epsilon, a.columns, KIND::BATCH == 1 ? 1 : a.batch, NULL, a.input_stride};
+  const int batch = KIND::BATCH == 1 ? 1 : a.batch;
+  const struct vectors v = {a.input, a.norm, a.epsilon, a.columns, batch, NULL, a.input_stride};
   vector_activations<KIND>(v, a.stride, ahead, shared,
                            reinterpret_cast<float *>(shared + vector_bytes * KIND::BATCH));
-  stream_units<KIND>(block, product, shared, vector_bytes, state);
+  struct stream_end<KIND> end = {};
+  if (row < stream_row(&product, own + 1, blocks)) {
+    end = stream_end_at<KIND>(a, row);
+  }
+  stream_units<KIND>(product, shared, vector_bytes);
   block_wait();
-  stream_finish<KIND>(a, block, product, end);
+  stream_finish<KIND>(a, product, end);
 }
 
 #endif

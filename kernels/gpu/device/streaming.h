@@ -102,48 +102,33 @@ DEVICE void stage_begins(void) {}
 #include "kernels/gpu/device/sample.h"
 
 #if STREAMING_RING
-#include "kernels/gpu/device/product_stream.h"
-
-// Where this warp's things are in shared memory.
-DEVICE struct stream_block streaming_block(void) {
+DEVICE struct stream_block stream_block_of(void) {
   SHARED(unsigned char, shared);
-  const struct streaming_arguments &launch = streaming_place()->launch;
-  const int slots = warp_alike(launch.slots), mine = warp_index() * slots;
-  unsigned char *ring = shared + warp_alike(launch.ring);
+  struct streaming_place *place = streaming_place();
+  const int slots = place->launch.slots, mine = warp_index() * slots;
+  unsigned char *ring = shared + place->launch.ring;
   unsigned char *barriers = ring + STREAM_WARPS * slots * STREAM_SLOT;
-  return {launch.products,
-          warp_alike(launch.product_count),
-          streaming_block_index(),
-          streaming_blocks(),
+  return {place->launch.products,
+          place->launch.product_count,
+          place->own,
+          place->grid,
           warp_index(),
           {ring + mine * STREAM_SLOT, reinterpret_cast<uint64_t *>(barriers) + mine, slots},
-          reinterpret_cast<float *>(shared + warp_alike(launch.sums)),
-          warp_alike(launch.pairs)};
+          reinterpret_cast<float *>(shared + place->launch.sums),
+          place->launch.pairs,
+          place->stream + warp_index()};
 }
 
-DEVICE void streaming_keep(const struct stream_state &state) {
-  warp_wait(); // all lanes have read the one before
-  if (lane_index() == 0) {
-    streaming_place()->stream[warp_index()] = state;
-  }
-  warp_wait();
-}
+#include "kernels/gpu/device/product_stream.h"
 
 // The first weights are on their way before anything else is done.
 DEVICE void streaming_start(void) {
-  const struct stream_block block = streaming_block();
-  ring_make(block.ring);
-  block_wait();
-  streaming_keep(stream_start(block));
+  stream_start(stream_block_of());
 }
 
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 DEVICE void streaming_product(void) {
-  const struct stream_block block = streaming_block();
-  struct stream_state state = streaming_place()->stream[warp_index()];
-  stream_product_stage<stream_kind<WEIGHTS, ROUND, END, BATCH>>(streaming_held().arguments.product,
-                                                                block, &state);
-  streaming_keep(state);
+  stream_product_stage<stream_kind<WEIGHTS, ROUND, END, BATCH>>(streaming_held().arguments.product);
 }
 #else
 DEVICE void streaming_start(void) {}

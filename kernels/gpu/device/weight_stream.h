@@ -19,14 +19,15 @@ struct stream_state {
   int product, held, slot, turn;
 };
 
-// Where a warp's things are.
+// Where a warp's things are in a block; streaming.h's stream_block_of says it.
 struct stream_block {
   const struct stream_product *products; // [count]
   int count;
-  int own, blocks, warp; // this block, out of how many; the warp of it
-  struct ring ring;      // of this warp
-  float *sums;           // of products: product_stream.h
-  int pairs;             // of them
+  int own, blocks, warp;     // this block, out of how many; the warp of it
+  struct ring ring;          // of this warp
+  float *sums;               // of products: product_stream.h
+  int pairs;                 // of them
+  struct stream_state *kept; // in shared memory, while no product uses it
 };
 
 DEVICE struct stream_product stream_product_at(const struct stream_block &block, int product) {
@@ -57,15 +58,26 @@ DEVICE void stream_request(const struct stream_block &block, struct stream_state
   state->held++;
 }
 
+// Between two products.
+DEVICE void stream_keep(const struct stream_block &block, const struct stream_state &state) {
+  warp_wait(); // all lanes have read what was there
+  if (lane_index() == 0) {
+    *block.kept = state;
+  }
+  warp_wait();
+}
+
 // Fills the ring at the beginning of the step.
-DEVICE struct stream_state stream_start(const struct stream_block &block) {
+DEVICE void stream_start(const struct stream_block &block) {
   struct stream_state state = {};
+  ring_make(block.ring);
+  warp_wait();
   state.product = -1;
 #pragma unroll 1
   for (int slot = 0; slot < block.ring.count; slot++) {
     stream_request(block, &state, slot);
   }
-  return state;
+  stream_keep(block, state);
 }
 
 // The oldest unit, when it has arrived.

@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 enum gpu_tuning_step {
-  STEP_GRAPH = 1,  // one graph of all launches, if the runtime has graphs: the default
-  STEP_LAUNCHES,   // each launch separately
+  STEP_GRAPH = 1, // one graph of all launches, if the runtime has graphs: the default
+  STEP_LAUNCHES,  // each launch separately
   STEP_STREAMING, // one cooperative launch: streaming.h; refused if the device has none
 };
 

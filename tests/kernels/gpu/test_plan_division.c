@@ -5,7 +5,6 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/even.h"
-#include "kernels/gpu/launches/streaming.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
 #include "tests/support/planned.h"
@@ -319,43 +318,6 @@ static void test_splits_fill_the_device(void **state) {
   assert_in_range(8 * alone.attention_splits, 132, 4 * 132);
 }
 
-// As many blocks as the device has units; each stage is as in a launch of its own.
-static void test_streaming(void **state) {
-  (void)state;
-  static const int kinds[] = {STREAMING_EMBED,          STREAMING_STORE_E4M3,
-                              STREAMING_ATTENTION_E4M3, STREAMING_ADD_E4M3,
-                              STREAMING_SWIGLU_E4M3,    STREAMING_ADD_E4M3};
-  static const char *const kernels[] = {"streaming_1", "streaming_2", "streaming_4",
-                                        "streaming_4"};
-  struct gpu_device device = planned_h200;
-  device.cooperative = true;
-  device.tuning.step = STEP_STREAMING;
-  for (int batch = 1; batch <= 4; batch++) {
-    const struct decode_request request = planned_request(&llama_8b, &planned_types[1], batch, 512);
-    const struct plan plan = planned(&request, &device);
-    const struct streaming_stage *stages = NULL;
-    size_t count = 0;
-    assert_true(plan.streaming);
-    struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &stages, &count);
-    assert_non_null(launch);
-    assert_string_equal(launch->kernel, kernels[batch - 1]);
-    assert_true(launch->cooperative);
-    assert_true(launch->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
-    assert_int_equal(launch->grid[0], 132);
-    assert_int_equal(count, 3 + 5 * llama_8b.layers);
-    assert_true(count * sizeof *stages <= plan.region[REGION_STAGES].layer_bytes);
-    for (size_t i = 0; i < count; i++) {
-      const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
-      assert_int_equal(stages[i].kind, i + 1 == count   ? STREAMING_SAMPLE
-                                       : i + 2 == count ? STREAMING_STORE_BF16
-                                                        : inside);
-      assert_in_range(stages[i].blocks, 1, batch * 132);
-      assert_int_equal(stages[i].blocks % (stages[i].grid[0] * stages[i].grid[1]), 0);
-    }
-    free(launch);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choices),
@@ -370,7 +332,6 @@ int main(void) {
       cmocka_unit_test(test_wgmma_is_even),
       cmocka_unit_test(test_even_or_whole),
       cmocka_unit_test(test_splits_fill_the_device),
-      cmocka_unit_test(test_streaming),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,239 @@
+// A step in one launch: which block and warp uses which of the weights, and in what order; its
+// stages, and the division of a block's shared memory.
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/launches/streaming.h"
+#include "kernels/gpu/plan/cost.h"
+#include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/stream.h"
+#include "tests/support/planned.h"
+#include "tests/support/shapes.h"
+
+// ---- the division of one product
+
+// A product, how many blocks and warps share it, and how often each byte was used.
+struct divided {
+  struct stream_product product;
+  int blocks, warps;
+  unsigned char *used;
+};
+
+static void use(const struct divided *d, const unsigned char *from, int bytes) {
+  const size_t matrix = (size_t)d->product.rows * (size_t)d->product.row_bytes;
+  const size_t at = (size_t)(from - d->used);
+  assert_true(at < 2 * matrix && (size_t)bytes <= 2 * matrix - at);
+  for (int i = 0; i < bytes; i++)
+    d->used[at + (size_t)i]++;
+}
+
+// A warp's units, in which each pair's come one after the other and pairs are in order; returns how
+// many, and adds each to the unit count of its pair's sharer as the kernel does.
+static int check_warp(const struct divided *d, int block, int warp, int *left, int *carried) {
+  struct stream_place place = stream_begin(&d->product, block, d->blocks, warp, d->warps);
+  int units = 0, pair = -1, at = 0;
+  int *to = place.at == 0 ? &left[place.pair] : &carried[warp];
+  for (; place.left > 0; units++) {
+    assert_true(units == 0 || (place.pair == pair && place.at == at + STREAM_BYTES) ||
+                (place.pair == pair + 1 && place.at == 0));
+    assert_in_range(stream_bytes(&place), 16, STREAM_BYTES);
+    pair = place.pair;
+    at = place.at;
+    use(d, place.row[0] + place.at, stream_bytes(&place));
+    if (stream_second(&place))
+      use(d, stream_second(&place), stream_bytes(&place));
+    ++*to;
+    if (stream_ends_pair(&place))
+      to = &left[pair + 1];
+    stream_advance(&place);
+  }
+  return units;
+}
+
+// The units of every pair of a block are found again by its sharers, and nobody has more work than
+// another by more than a unit.
+static void check_block(const struct divided *d, int block) {
+  const int rows = stream_rows(&d->product, block, d->blocks);
+  const int pairs = stream_pairs(&d->product, rows);
+  int *left = calloc((size_t)pairs + 1, sizeof *left), carried[16] = {0};
+  int fewest = INT32_MAX, most = 0;
+  assert_non_null(left);
+  for (int warp = 0; warp < d->warps; warp++) {
+    const int units = check_warp(d, block, warp, left, carried);
+    fewest = units < fewest ? units : fewest;
+    most = units > most ? units : most;
+  }
+  assert_in_range(most - fewest, 0, 1);
+  for (int pair = 0; pair < pairs; pair++) {
+    const struct stream_sharers sharers = stream_sharers_of(&d->product, rows, pair, d->warps);
+    int found = left[pair];
+    for (int warp = sharers.first + 1; warp <= sharers.last; warp++)
+      found += carried[warp];
+    assert_int_equal(found, stream_columns(&d->product));
+    assert_true(sharers.last < d->warps);
+  }
+  free(left);
+}
+
+static void check_divided(int rows, int row_bytes, bool gated, int blocks, int warps) {
+  const size_t matrix = (size_t)rows * (size_t)row_bytes;
+  unsigned char *used = calloc(2, matrix);
+  assert_non_null(used);
+  const struct divided d = {{.weights = used,
+                             .second = gated ? used + matrix : NULL,
+                             .rows = rows,
+                             .row_bytes = row_bytes},
+                            blocks,
+                            warps,
+                            used};
+  for (int block = 0; block < blocks; block++)
+    check_block(&d, block);
+  for (size_t i = 0; i < 2 * matrix; i++)
+    if (used[i] != (i < matrix || gated))
+      fail_msg("byte %zu of %d rows of %d, %d blocks, %d warps: used %d times", i, rows, row_bytes,
+               blocks, warps, used[i]);
+  free(used);
+}
+
+// Every byte of the weights is used once: rows and columns that fill no pair and no unit, fewer
+// rows than blocks, and fewer units than warps.
+static void test_every_byte_once(void **state) {
+  (void)state;
+  static const int rows[] = {1, 2, 3, 5, 31, 64, 203}, bytes[] = {16, 128, 1024, 1040, 2688, 8192};
+  static const int blocks[] = {1, 2, 7, 64, 132};
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
+    for (size_t b = 0; b < sizeof bytes / sizeof bytes[0]; b++)
+      for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        for (int gated = 0; gated < 2; gated++)
+          check_divided(rows[r], bytes[b], gated, blocks[k], gated ? 8 : 16);
+}
+
+// ---- the step
+
+static struct gpu_device streaming_device(const struct gpu_device *from) {
+  struct gpu_device device = *from;
+  device.cooperative = true;
+  device.tuning.step = STEP_STREAMING;
+  return device;
+}
+
+static void check_stages(const struct streaming_lists *lists, int batch, int units) {
+  static const int kinds[] = {STREAMING_EMBED,    STREAMING_STORE_E4M3,  STREAMING_ATTENTION_E4M3,
+                              STREAMING_ADD_E4M3, STREAMING_SWIGLU_E4M3, STREAMING_ADD_E4M3};
+  for (size_t i = 0; i < lists->count; i++) {
+    const struct streaming_stage *stage = &lists->stages[i];
+    const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
+    assert_int_equal(stage->kind, i + 1 == lists->count   ? STREAMING_SAMPLE
+                                  : i + 2 == lists->count ? STREAMING_STORE_BF16
+                                                          : inside);
+    assert_in_range(stage->blocks, 1, batch * units);
+    assert_int_equal(stage->blocks % (stage->grid[0] * stage->grid[1]), 0);
+  }
+}
+
+// The stages' products in the same order, and together all the bytes of the model's.
+static void check_products(const struct plan *plan, const struct streaming_lists *lists) {
+  uint64_t bytes = 0, wanted = 0;
+  size_t next = 0;
+  for (size_t i = 0; i < lists->count; i++) {
+    const struct streaming_stage *stage = &lists->stages[i];
+    if (stage->kind < STREAMING_STORE_BF16 || stage->kind > STREAMING_SWIGLU_E4M3)
+      continue;
+    const struct stream_product *product = &lists->products[next++];
+    const int matrices = product->second ? 2 : 1;
+    assert_ptr_equal(product->weights, stage->arguments.product.weights);
+    assert_ptr_equal(product->second, stage->arguments.product.second);
+    assert_int_equal(stage->blocks, 132);
+    bytes += (uint64_t)matrices * (uint64_t)product->rows * (uint64_t)product->row_bytes;
+  }
+  for (int p = 0; p < PRODUCTS; p++) {
+    const struct plan_product *product = &plan->product[p];
+    wanted += (uint64_t)(product->rows * (product->gated ? 2 : 1)) * gpu_plan_row_bytes(product) *
+              (uint64_t)product->layers;
+  }
+  assert_int_equal(next, lists->product_count);
+  assert_true(bytes == wanted);
+}
+
+// One block on each of the device's multiprocessors; each stage is as in a launch of its own.
+static void test_stages(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"streaming_1", "streaming_2", "streaming_4", "streaming_4"};
+  const struct gpu_device device = streaming_device(&planned_h200);
+  for (int batch = 1; batch <= 4; batch++) {
+    const struct decode_request request = planned_request(&llama_8b, &planned_types[1], batch, 512);
+    const struct plan plan = planned(&request, &device);
+    struct streaming_lists lists;
+    assert_true(plan.streaming);
+    struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
+    assert_non_null(launch);
+    assert_string_equal(launch->kernel, kernels[batch - 1]);
+    assert_true(launch->cooperative);
+    assert_true(launch->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
+    assert_int_equal(launch->grid[0], 132);
+    assert_int_equal(lists.count, 3 + 5 * llama_8b.layers);
+    assert_true(lists.count * sizeof *lists.stages <= plan.region[REGION_STAGES].layer_bytes);
+    assert_true(lists.product_count * sizeof *lists.products <=
+                plan.region[REGION_STREAM].layer_bytes);
+    check_stages(&lists, batch, 132);
+    check_products(&plan, &lists);
+    free(launch);
+  }
+}
+
+// As many slots as there is room for beside the largest product's activations, and nothing
+// overlaps: 192 KiB at batch 1 of an 8B model, less where activations take more.
+static void test_shared_memory(void **state) {
+  (void)state;
+  static const struct {
+    const struct decode_shape *shape;
+    int batch, slots;
+  } cases[] = {{&llama_8b, 1, 6},
+               {&llama_8b, 2, 5},
+               {&llama_8b, 4, 3},
+               {&llama_70b, 1, 5},
+               {&llama_70b, 2, 3}};
+  const struct gpu_device device = streaming_device(&planned_h200);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        planned_request(cases[i].shape, &planned_types[1], cases[i].batch, 512);
+    const struct plan plan = planned(&request, &device);
+    const struct plan_stream *stream = &plan.stream;
+    assert_int_equal(stream->slots, cases[i].slots);
+    for (int p = 0; p < PRODUCTS; p++)
+      assert_true(plan.product[p].shared_bytes <= stream->sums);
+    assert_true(attention_tile_shared_bytes(128, 8) <= stream->sums);
+    assert_true(stream->sums + streaming_sums_bytes(stream->pairs, 16, plan.vector_rows) <=
+                stream->ring);
+    assert_int_equal(stream->ring % 128, 0);
+    assert_int_equal(stream->shared_bytes, stream->ring + streaming_ring_bytes(stream->slots, 16));
+    assert_true(stream->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
+    assert_int_equal(plan.carveout, 100);
+  }
+}
+
+// Where the kernels hold weights in registers instead, shared memory is the stages' alone.
+static void test_without_a_ring(void **state) {
+  (void)state;
+  const struct gpu_device device = streaming_device(&planned_mi300x);
+  const struct decode_request request = planned_request(&llama_8b, &planned_types[1], 1, 512);
+  const struct plan plan = planned(&request, &device);
+  struct streaming_lists lists;
+  assert_int_equal(plan.stream.slots, 0);
+  struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
+  assert_non_null(launch);
+  assert_in_range(launch->shared_bytes, attention_tile_shared_bytes(128, 16), 49152);
+  free(launch);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_byte_once),
+      cmocka_unit_test(test_stages),
+      cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_without_a_ring),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
