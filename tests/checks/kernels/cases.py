@@ -75,8 +75,9 @@ WIDE = ['bf16 bf16 4 70 4 2 192 72 101 203', 'e4m3-bf16 e4m3 2 70 2 1 256 72 101
         '21in16 bf16 bf16 2 30 4 2 192 72 101 203', '21in5 bf16 e4m3 1 30 2 1 256 72 101 203',
         f'bf16 bf16 1 90 192 {WINDOWS}', f'bf16 e4m3 1 90 256 {WINDOWS}']
 # For backends in which a step may be one launch.
-STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 72 101 203 step=streaming'
-              for weights, kv, batch in (('bf16', 'bf16', 1), ('bf16', 'bf16', 3), ('e4m3-bf16', 'e4m3', 2))]
+STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 {sizes} 203 step=streaming'
+             for weights, kv, batch, sizes in (('bf16', 'bf16', 1, '72 101'), ('bf16', 'bf16', 3, '72 101'),
+                                               ('e4m3-bf16', 'e4m3', 2, '72 101'), ('bf16', 'bf16', 1, '1096 2100'))]
 # For backends in which warpgroups multiply: each takes 16, 32 or 64 columns of such a batch, or 128 in
 # BF16.
 WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma' for pair in PAIRS

@@ -64,8 +64,8 @@ HEADS_VECTOR = [f'heads_vector_bf16_bf16_round_store_{b}' for b in (1, 2, 4)]
 HEADS_MATRIX = [f'heads_matrix_bf16_bf16_store_{c}' for c in (16, 64)]
 HEADS = HEADS_VECTOR + HEADS_MATRIX
 READ = [f'read_{v}' for v in range(3)]
-STREAMING_FOR = ('80', '90a', '100')  # build.mk
-STREAMING = {f'streaming_{batch}' for batch in (1, 2, 4)}
+STEP_FOR = ('80', '90a', '100')  # build.mk
+STEP = {f'streaming_{batch}' for batch in (1, 2, 4)}  # whole steps
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
 SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3', 'paired') for p in ('norm', 'round')] +
          ['round_bf16_layer', 'round_e4m3_layer'] +
@@ -321,10 +321,15 @@ def check_pieces(subject, name, code):
     check(subject, barriers == 1, f'{barriers} barriers of the block, not only that at its beginning')
 
 
-def check_sass_loads(cubin):
+def kernels_of(cubin):
+    """The instructions of each kernel."""
     data = cubin.read_bytes()
     sections, names, text = cubin_sections(data)
-    kernels = sass.code_of(data, [(text(names, s[0]), s) for s in sections])
+    return sass.code_of(data, [(text(names, s[0]), s) for s in sections])
+
+
+def check_sass_loads(cubin):
+    kernels = kernels_of(cubin)
     check_names('sm_90a, its machine code', kernels)
     for name, code in kernels.items():
         if name in ATTENTION:
@@ -375,9 +380,10 @@ KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_no
                 'expert_matrix_e4m3_e4m3_gated_64': 8,
                 'attention_e4m3_prompt_256': 24, 'attention_bf16_prompt_256': 80}
 
-# Stack and spills in the streaming kernels, maximum bytes: their attention keeps two batches of keys or
-# values in flight in the 128 registers that 512 threads leave (ptxas 13.0).
-STREAMING_STACK = {'80': 24, '90a': 32, '100': 0}
+# Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
+# attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave
+# (ptxas 13.0).
+STEP_STACK = {'80': 24, '90a': 32, '100': 8}
 # The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
 # specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
@@ -388,26 +394,49 @@ def streaming_shared():
     return int(re.search(r'STREAMING_SHARED = (\d+)', text).group(1))
 
 
+# How their weights come into shared memory (PTX ISA): in bulk, or in groups that are counted.
+STEP_COPIES = {'80': ('cp.async.cg.shared.global', 'cp.async.commit_group', 'cp.async.wait_group 7'),
+               '90a': ('cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes', 'mbarrier.try_wait.parity'),
+               '100': ('cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes', 'mbarrier.try_wait.parity')}
 # The instructions for arriving at and waiting for a grid (PTX ISA, red, ld, memory consistency model).
 GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
+
+
+# Products by weights, rounding and epilogue.
+STEP_PRODUCTS = 6
+
+
+def check_step_loops(subject, cubin):
+    """In each product's loop over units of weights, sums and activations stay in registers, and the next unit
+    is requested."""
+    for name, code in sorted(kernels_of(cubin).items()):
+        if name not in STEP:
+            continue
+        loops = sass.bulk_loops(code)
+        check(f'{subject} {name}', len(loops) == STEP_PRODUCTS, f'{len(loops)} loops over units of weights')
+        for loop in loops:
+            spilled = sum(i.operation in (sass.LOAD_LOCAL, sass.STORE_LOCAL) for i in loop)
+            check(f'{subject} {name}', not spilled, f'{spilled} spills in a loop over units of weights')
 
 
 def check_streaming(architecture, ptx, cubin):
     """One image, whose kernels call functions of their own: registers are counted for both."""
     text, subject = ptx.read_text(), f'sm_{architecture} streaming'
     names = set(re.findall(r'^\.(?:visible )?\.?entry (\w+)\(', text, re.M))
-    check(subject, names == STREAMING, 'other kernels: ' + ', '.join(sorted(names ^ STREAMING)))
+    check(subject, names == STEP, 'other kernels: ' + ', '.join(sorted(names ^ STEP)))
     check(subject, not STAMPS.search(text), 'looks at the clock, which only a build that stamps does')
     check_loads(subject, 'vector', text)
-    for instruction in GRID_WAIT:
+    for instruction in GRID_WAIT + STEP_COPIES[architecture]:
         check(subject, instruction in text, f'no {instruction}')
+    if architecture == '90a':
+        check_step_loops(subject, cubin)
     check(subject, 'griddepcontrol' not in text, 'waits for other launches')
     registers, frames = cubin_facts(cubin)
     for name in sorted(names):
         used = registers.get(name, 0)
         check(f'{subject} {name}', 0 < used <= 128, f'{used} registers of at most 128')
-        check(f'{subject} {name}', frames.get(name, 1e9) <= STREAMING_STACK[architecture],
-              f'{frames.get(name)} bytes of stack or spills of at most {STREAMING_STACK[architecture]}')
+        check(f'{subject} {name}', frames.get(name, 1e9) <= STEP_STACK[architecture],
+              f'{frames.get(name)} bytes of stack or spills of at most {STEP_STACK[architecture]}')
         shared = shared_bytes(cubin, name) - RESERVED_SHARED.get(architecture, 0)
         check(f'{subject} {name}', 0 < shared <= streaming_shared(),
               f'{shared} bytes of shared memory beside the launch\'s, of at most {streaming_shared()}')
@@ -620,6 +649,10 @@ LONG_LOAD = r'global_load_(dwordx4|b128)\b'
 SCALARS_IN_LANES = {True: 20, False: 2}
 
 
+# How their weights come into shared memory (PTX ISA): in bulk, or in groups that are counted.
+STEP_COPIES = {'80': ('cp.async.cg.shared.global', 'cp.async.commit_group', 'cp.async.wait_group 7'),
+               '90a': ('cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes', 'mbarrier.try_wait.parity'),
+               '100': ('cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes', 'mbarrier.try_wait.parity')}
 # The instructions for arriving at and waiting for a grid: LLVM, "User Guide for AMDGPU Backend", Memory
 # Model gfx90a and gfx942: releases and acquires of agent scope. Between the dies of gfx942 and gfx950 the
 # L2s are written back and lose what others may have written; the counter is added to and read past them.
@@ -664,7 +697,7 @@ def check_streaming_hip(target, image):
     """Kernels that contain all stages of a step."""
     facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
-    check(f'{target} streaming', set(facts) == STREAMING, 'other kernels: ' + ', '.join(set(facts) ^ STREAMING))
+    check(f'{target} streaming', set(facts) == STEP, 'other kernels: ' + ', '.join(set(facts) ^ STEP))
     for name, values in facts.items():
         subject, body = f'{target} {name}', code.get(name, '')
         check(subject, re.search(STREAM, body), 'no 16-byte nontemporal loads')
@@ -764,7 +797,7 @@ def main():
                 check_sass(architecture, images[1])
                 if architecture == '90a':
                     check_sass_loads(images[1])
-            images = architecture in STREAMING_FOR and cuda_images(architecture, folder, 'streaming', 'streaming')
+            images = architecture in STEP_FOR and cuda_images(architecture, folder, 'streaming', 'streaming')
             if images:
                 check_streaming(architecture, *images)
         check_stamped()

@@ -9,6 +9,7 @@ import collections
 import struct
 
 LOAD, ATOMIC, BARRIER, BRANCH = 0x981, 0x9a8, 0xb1d, 0x947  # LDG, ATOMG, BAR.SYNC, BRA
+LOAD_LOCAL, STORE_LOCAL, COPY = 0x983, 0x387, 0x3ba         # LDL, STL, UBLKCP
 RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
 FENCE = 0x992                                               # MEMBAR
 WIDE = 6                                                    # a load of 16 bytes
@@ -77,6 +78,18 @@ def window_loop(code, loads):
     loops = [loop for loop in loops if sum(map(is_wide_load, loop)) >= loads and
              sum(i.operation == MULTIPLY_ADD for i in loop) >= 8 * loads]
     return min(loops, key=len, default=None)
+
+
+def bulk_loops(code):
+    """The innermost loops that copy in bulk, and multiply by more than their divisions do."""
+    inner = []
+    for first, end in sorted(((i.target, at + 1) for at, i in enumerate(code)
+                              if i.operation == BRANCH and i.target <= at), key=lambda loop: loop[1] - loop[0]):
+        loop = code[first:end]
+        if sum(i.operation == MULTIPLY_ADD for i in loop) >= 32 and any(i.operation == COPY for i in loop) and \
+                all(end <= f or e <= first for f, e in inner):
+            inner.append((first, end))
+    return [code[first:end] for first, end in inner]
 
 
 def waits_after_loads(loop):

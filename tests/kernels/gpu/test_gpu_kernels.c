@@ -599,7 +599,7 @@ static void stages_are_timed(void **unused) {
 
 // A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
 // split contexts, every mix and batch that is supported, room for two to eight units of weights, and
-// rows of one and of several units.
+// rows of one and of several units, fewer of them than a block has warps.
 static void streaming_steps(void **unused) {
   static const struct decode_shape shape = {.layers = 2,
                                             .hidden = 72,
@@ -615,12 +615,12 @@ static void streaming_steps(void **unused) {
   static const int shared[] = {98304, 232448, 166912, 300000};
   struct decode_shape long_rows = shape;
   long_rows.hidden = 1096;
-  long_rows.ffn_hidden = 2100;
   (void)unused;
   setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
   for (size_t p = 0; p < PLUGINS; p++) {
     for (size_t i = fewest; i < (fewer ? 3 : 5); i++) {
       const int batch = i < 2 ? 1 : (int)(2 + (i + p) % 3);
+      long_rows.ffn_hidden = i == 1 ? 7 : 2100;
       const struct decode_request r = request_of(
           i % 2 ? &long_rows : &shape, &mixes[chosen[(i + p) % 4]], batch, contexts[(i + p) % 4]);
       set_number("EMULATOR_UNITS", units[(i + p / 2) % 4]);

@@ -237,6 +237,7 @@ OPERATION(f32_s32, d->f[l] = (float)a->s[l])
 OPERATION(f32_s16, d->f[l] = (float)(int16_t)a->u[l])
 // NaN becomes 0 (PTX ISA, cvt).
 OPERATION(sat_f32, d->f[l] = a->f[l] >= 1 ? 1 : a->f[l] > 0 ? a->f[l] : 0)
+OPERATION(pack_32, D->u[l] = (uint64_t)b->u[l] << 32 | a->u[l])
 OPERATION(pack_16, d->u[l] = (a->u[l] & 0xFFFF) | b->u[l] << 16)
 
 void unpack_16(struct warp *w, const struct instruction *in, uint32_t mask) {
@@ -462,6 +463,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"mov.f32", "r=r", mov_32, PLAIN},
     {"mov.u64", "d=d", mov_64, PLAIN},
     {"mov.b64", "d=d", mov_64, PLAIN},
+    {"mov.b64", "d={r2}", pack_32, PLAIN},
     {"mov.b32", "{h2}=r", unpack_16, PLAIN},
     {"mov.b32", "r={h2}", pack_16, PLAIN},
     {"cvt.s64.s32", "d=r", s64_s32, PLAIN},

@@ -119,18 +119,21 @@ struct fragment { // lanes of a warp at one place
 struct pending_copy { // cp.async of one lane
   uint32_t lane_bit, to;
   const unsigned char *from;
+  uint32_t group; // of the lane's, counted from 0
 };
-struct pending_box { // cp.async.bulk.tensor
-  const void *map;
+struct pending_box { // cp.async.bulk.tensor, and cp.async.bulk
+  const void *map;   // of the first, else NULL
   int32_t byte, row;
   uint32_t to, barrier;
+  const unsigned char *from; // of the second
+  uint32_t bytes;
 };
 struct pending_wgmma {
   const struct instruction *in;
   uint64_t a, b, hash; // descriptors, and what they described
 };
 
-enum { MAX_COPIES = 1 << 14, MAX_BOXES = 64, MAX_WGMMA = 64, WGMMA_HISTORY = 256 };
+enum { MAX_COPIES = 1 << 14, MAX_BOXES = 512, MAX_WGMMA = 64, WGMMA_HISTORY = 256 };
 
 struct warp {
   struct block *block;
@@ -147,6 +150,7 @@ struct warp {
 
   struct pending_copy *copies;
   int copy_count;
+  uint32_t groups[LANES]; // that the lane has committed
 
   // Registers: by lanes32 of the file; only in kernels with wgmma.
   uint8_t *flying;   // 1: a sum of wgmma under way, 2: its A

@@ -160,16 +160,19 @@ void copy_async(struct warp *w, const struct instruction *in, uint32_t mask) {
       const uint32_t offset = (uint32_t)(to - w->block->shared);
       memset(to, 0xFF, 16);
       mark(w->block, offset, 16, 1);
-      w->copies[w->copy_count++] = {UINT32_C(1) << l, offset, from};
+      w->copies[w->copy_count++] = {UINT32_C(1) << l, offset, from, w->groups[l]};
     }
   });
 }
 
-void copies_wait_all(struct warp *w, const struct instruction *, uint32_t mask) {
+// Of the lanes' copies those arrive that belong to a group before the last `left` that the lane has
+// committed; with less than none, all of them.
+void copies_arrive(struct warp *w, uint32_t mask, int left) {
   int kept = 0;
   for (int i = 0; i < w->copy_count; i++) {
     const struct pending_copy *c = &w->copies[i];
-    if (c->lane_bit & mask) {
+    const uint32_t committed = w->groups[__builtin_ctz(c->lane_bit)];
+    if (c->lane_bit & mask && (left < 0 || c->group + (uint32_t)left < committed)) {
       mark(w->block, c->to, 16, 0);
       memcpy(w->block->shared + c->to, c->from, 16);
     } else {
@@ -177,6 +180,19 @@ void copies_wait_all(struct warp *w, const struct instruction *, uint32_t mask) 
     }
   }
   w->copy_count = kept;
+}
+
+void copies_wait_all(struct warp *w, const struct instruction *, uint32_t mask) {
+  copies_arrive(w, mask, -1);
+}
+
+void copies_commit(struct warp *w, const struct instruction *, uint32_t mask) {
+  each_lane(mask, [=](int l) { w->groups[l]++; });
+}
+
+// cp.async.wait_group left
+void copies_wait_group(struct warp *w, const struct instruction *in, uint32_t mask) {
+  copies_arrive(w, mask, (int)words(w, in, 0)->u[0]);
 }
 
 // ---- mbarrier: 64 bits whose content is internal to the device (PTX ISA, "mbarrier").
@@ -264,6 +280,46 @@ void barrier_try(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
+// ---- cp.async.bulk: copies of the block as a whole, which arrive at a barrier
+
+// Whether `bytes` can be under way to an address of shared memory; marks them if so.
+bool begin_bulk(struct warp *w, const struct instruction *in, int l, uint32_t to, uint32_t bytes,
+                uint32_t alignment) {
+  struct block *block = w->block;
+  const uint32_t offset = to - block->run->first_begin;
+  if (to % alignment || offset > block->run->shared_bytes ||
+      bytes > block->run->shared_bytes - offset || block->box_count == MAX_BOXES) {
+    fail(w, in, l, "%u bytes are brought to 0x%x of shared memory", bytes, to);
+    return false;
+  }
+  for (uint32_t i = 0; i < bytes / GRANULE; i++) {
+    if (block->under_way[offset / GRANULE + i]) {
+      fail(w, in, l, "two copies into the same shared memory");
+      return false;
+    }
+  }
+  memset(block->shared + offset, 0xFF, bytes);
+  mark(block, offset, bytes, 1);
+  return true;
+}
+
+// cp.async.bulk.shared::cluster.global [to], [from], bytes, [barrier]: all multiples of 16
+void bulk_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
+  struct block *block = w->block;
+  each_lane(mask, [=](int l) {
+    const uint32_t to = words(w, in, 0)->u[l], bytes = words(w, in, 2)->u[l];
+    const uint64_t from = doubles(w, in, 1)->u[l];
+    const uint32_t barrier = words(w, in, 3)->u[l];
+    if (from % GRANULE || from < MIN_ADDRESS || !bytes || bytes % GRANULE) {
+      fail(w, in, l, "%u bytes are brought from 0x%llx", bytes, (unsigned long long)from);
+    } else if (barrier_at(w, in, l, barrier) && begin_bulk(w, in, l, to, bytes, GRANULE)) {
+      block->boxes[block->box_count++] = {
+          nullptr, 0, 0, to, barrier, reinterpret_cast<const unsigned char *>((uintptr_t)from),
+          bytes};
+    }
+  });
+}
+
 // ---- cp.async.bulk.tensor.2d: a box of bytes of a matrix, with the 128-byte swizzle: of an
 // address, bits 4 to 6 are exchanged by those of bits 7 to 9 (PTX ISA, "Swizzling Modes"). What the
 // driver makes of the matrix is its own affair; here it is what launches.c says (arguments.h).
@@ -300,21 +356,10 @@ void box_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
       fail(w, in, l, "activations before griddepcontrol.wait");
       return;
     }
-    const uint32_t offset = to - block->run->first_begin;
-    if (to % BOX_ALIGNMENT || offset > block->run->shared_bytes ||
-        bytes > block->run->shared_bytes - offset || block->box_count == MAX_BOXES) {
-      fail(w, in, l, "%u bytes are brought to 0x%x of shared memory", bytes, to);
-      return;
+    if (begin_bulk(w, in, l, to, bytes, BOX_ALIGNMENT)) {
+      block->boxes[block->box_count++] = {
+          map, words(w, in, 2)->s[l], words(w, in, 3)->s[l], to, barrier, nullptr, bytes};
     }
-    for (uint32_t i = 0; i < bytes / GRANULE; i++) {
-      if (block->under_way[offset / GRANULE + i]) {
-        fail(w, in, l, "two copies into the same shared memory");
-      }
-    }
-    memset(block->shared + offset, 0xFF, bytes);
-    mark(block, offset, bytes, 1);
-    block->boxes[block->box_count++] = {map, words(w, in, 2)->s[l], words(w, in, 3)->s[l], to,
-                                        barrier};
   });
 }
 
@@ -343,14 +388,17 @@ bool box_arrives(struct block *block) {
   struct pending_box *chosen = &block->boxes[draw(block->run, (uint32_t)block->box_count)];
   const struct pending_box box = *chosen;
   *chosen = block->boxes[--block->box_count];
-  const uint32_t rows = static_cast<const struct tensor_map *>(box.map)->matrix.box_rows;
-  mark(block, box.to - block->run->first_begin, rows * WGMMA_STEP_BYTES, 0);
-  for (uint32_t row = 0; row < rows; row++) {
+  const uint32_t offset = box.to - block->run->first_begin;
+  mark(block, offset, box.bytes, 0);
+  for (uint32_t row = 0; box.map && row < box.bytes / WGMMA_STEP_BYTES; row++) {
     bring_row(block, &box, row);
+  }
+  if (box.from) {
+    memcpy(block->shared + offset, box.from, box.bytes);
   }
   struct barrier *b =
       reinterpret_cast<struct barrier *>(block->shared + (box.barrier - block->run->first_begin));
-  b->bytes_and_phase -= 2 * (int32_t)(rows * WGMMA_STEP_BYTES);
+  b->bytes_and_phase -= 2 * (int32_t)box.bytes;
   end_phase(b);
   block->run->idle = 0;
   return true;
@@ -446,6 +494,10 @@ const struct operation_entry memory_operations[] = {
     {"cp.async.bulk.prefetch.L2.global", "=[d]r", prefetch, PLAIN},
     {"cp.async.cg.shared.global", "=[r][d]i", copy_async, PLAIN},
     {"cp.async.wait_all", "=", copies_wait_all, PLAIN},
+    {"cp.async.commit_group", "=", copies_commit, PLAIN},
+    {"cp.async.wait_group", "=i", copies_wait_group, PLAIN},
+    {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "=[r][d]r[r]", bulk_bring,
+     PLAIN},
     {"mbarrier.init.shared::cta.b64", "=[r]r", barrier_init, PLAIN},
     {"mbarrier.arrive.shared::cta.b64", "_=[r]", barrier_arrive, PLAIN},
     {"mbarrier.arrive.expect_tx.shared::cta.b64", "_=[r]r", barrier_expect, PLAIN},
