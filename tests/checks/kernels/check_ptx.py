@@ -56,7 +56,9 @@ SOME = re.compile(r'(expert_)?matrix_(\w+_gated_16|(int8_group|mxfp6_e2m3|mxfp4)
                   r'finish_\w+|read_\d')
 # In the image of single-launch steps, in all of its kernels and functions at once.
 STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
-                      (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT)]
+                     (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT),
+                     (r'mbarrier\.try_wait[.:\w]+ p, [^;]*;', 'setp.ne.b32 p, 1, 0;'),
+                     (r'cp\.async\.bulk\.shared[.:\w]+\s[^;]*;', LEFT_OUT)]
 
 
 def decode(architecture, lines, log=None, ptx=None, variable='PTX_FILE'):
@@ -136,7 +138,7 @@ def check_streaming_alterations(count, whole):
             file.write(text)
             file.flush()
             found, errors = decode('90a', cases.STREAMING[:1], ptx=file.name, variable='PTX_STREAMING_FILE')
-        count.check(f'streaming_1 without {pattern[:12]} is noticed', times and found and found[0].startswith('FAIL'),
+        count.check(f'streaming_1 without {pattern[:16]} is noticed', times and found and found[0].startswith('FAIL'),
                     f'{found}\n{errors}')
 
 
