@@ -20,7 +20,7 @@
 //
 // A kernel's name is made of its parts, in the order given at its struct; elements are "bf16",
 // "e4m3" and, for weights, the names of units.h. Every kernel first calls let_next_start(), a
-// vector product when `start_before` says so; and then, after whatever it can fetch early (weights
+// vector product with its last loads; and then, after whatever it can fetch early (weights
 // only: nothing that another kernel writes), wait_for_previous().
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_H
@@ -85,8 +85,7 @@ struct product_next {
 // Before a warp waits, it has requested `ahead` windows of its weights (product_vector.h), the
 // first into registers, the others into L2; afterwards it always has as many under way. After its
 // last loads it asks for the beginning of `next`, whose grid is the same. The next kernel may start
-// when the block's first warp has loaded all of its weights except those of its last `start_before`
-// rows; with `rows`, at once.
+// when the block's first warp has requested all of its weights.
 //
 // matrix_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32 or 64 per warp: grid (blocks of rows,
 // splits), block MATRIX_WARPS warps of the device's width. `activations` are rounded beforehand (by
@@ -117,7 +116,6 @@ struct product_arguments {
   int chunk;                       // matrix
   int without_residual;            // with several ranks: another rank adds the residual
   int ahead;                       // vector and matrix, each in its own unit
-  int start_before;                // vector
   int mlp;                         // enum decode_mlp, for gate and up; otherwise 0
   const float *bias, *second_bias; // [rows]
   const float *norm_bias;          // vector: [columns]

@@ -431,7 +431,7 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
   int left = share.chunks - lane_index();
   do {
     at = vector_next<KIND>(share, at);
-    if (at.row + a.start_before >= share.end && thread_index_anew() < WARP) {
+    if (at.row >= share.end && thread_index_anew() < WARP) {
       let_next_start();
     }
     const struct vector_window<KIND> next = vector_window_at<KIND>(a, share, at);
@@ -458,9 +458,6 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
 template <class KIND>
 DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   SHARED(unsigned char, shared);
-  if (a.start_before >= a.rows) {
-    let_next_start();
-  }
   const struct vector_share share = vector_share_of<KIND>(a, before);
   struct words4 loaded[KIND::STREAMS][KIND::LOADS];
   const struct vector_window<KIND> first =

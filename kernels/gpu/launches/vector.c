@@ -6,20 +6,11 @@
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
-#include "kernels/gpu/plan/tuning.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-static int start_before(const struct plan *plan, const struct plan_product *product) {
-  switch (plan->device.tuning.vector_start) {
-  case START_EARLY: return product->rows;
-  case START_ROW: return VECTOR_THREADS / plan->device.warp; // to a warp's next row
-  default: return 0;
-  }
-}
 
 #define WARP_BYTES 4096 // of a window of a warp: LOADS_IN_FLIGHT of 16 bytes a lane
 #define MAX_TURNS  32   // rows that a warp can ask for: its lanes
@@ -61,7 +52,6 @@ void launch_vector(struct launch_list *list, enum product_name name) {
   arguments.norm_bias = list_vector_at(list, operands.norm_bias);
   arguments.epsilon = plan->request.shape.norm_epsilon;
   arguments.ahead = product->ahead;
-  arguments.start_before = start_before(plan, product);
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, 1, 1},
                               .block = VECTOR_THREADS,
                               .shared_bytes = product->shared_bytes,

@@ -22,7 +22,7 @@
 #define ATTENTION_LIGHT    3
 #define ATTENTION_HEAVY    2
 #define VECTOR_BLOCKS      1
-#define VECTOR_BATCH_SHORT 2   // with weights in E4M3, which must be converted: more takes too long
+#define VECTOR_BATCH_SHORT 2
 #define VECTOR_AHEAD       2   // windows: twice 64 KiB per multiprocessor
 #define MATRIX_AHEAD       512 // bytes of each row, for all blocks of a multiprocessor
 #define AHEAD_OF_WO        4   // after attention, which reads next to nothing in a short context
@@ -169,19 +169,12 @@ static bool needs_more(const struct plan *plan, size_t percent) {
 }
 
 int division_carveout(const struct plan *plan) {
-  if (plan->streaming)
-    return SHARED_CARVEOUT;
-  switch (plan->device.tuning.carveout) {
-  case CARVEOUT_DRIVER: return 0;
-  case CARVEOUT_SHARED: return SHARED_CARVEOUT;
-  default: return needs_more(plan, EVEN_CARVEOUT) ? SHARED_CARVEOUT : EVEN_CARVEOUT;
-  }
+  return plan->streaming || needs_more(plan, EVEN_CARVEOUT) ? SHARED_CARVEOUT : EVEN_CARVEOUT;
 }
 
 // False if the activations of a product for the vector kernels do not fit into shared memory.
 static bool share_vector(struct plan *plan) {
   const int warps = VECTOR_THREADS / plan->device.warp;
-  const int most = chosen(plan->device.tuning.vector_blocks, VECTOR_BLOCKS);
   plan->vector_rows = plan->request.batch > 2 ? VECTOR_BATCH : plan->request.batch;
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
@@ -191,7 +184,7 @@ static bool share_vector(struct plan *plan) {
                                                 gpu_element_bytes(product->activations));
     if (product->shared_bytes > gpu_plan_block_shared_bytes(plan))
       return false;
-    const int room = room_for(plan, product->shared_bytes, most) / product->at_once;
+    const int room = room_for(plan, product->shared_bytes, VECTOR_BLOCKS) / product->at_once;
     product->blocks = least(ceiling(product->rows, warps), room > 0 ? room : 1);
     product->ahead = ahead_of(plan, (enum product_name)p);
     product->asked = !product->routed && !product->by_head && product->ahead > 1 &&
@@ -303,7 +296,7 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   const int chunks = ceiling(product->stride, MATRIX_CHUNK);
   const int most = product->warp_columns > PLAN_MIN_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
   const int chunk_bytes = code_bytes(product->weights, MATRIX_CHUNK);
-  product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
+  product->ahead = MATRIX_AHEAD / chunk_bytes / most;
   const int merging = merging_of(product, chunk_bytes);
   const int own = division_splits(product->blocks, chunks, merging,
                                   room_for(plan, product->shared_bytes, most), MAX_SPLITS);
@@ -326,12 +319,14 @@ static bool share_matrix(struct plan *plan) {
   return true;
 }
 
-// The largest that the vector kernels take. A step in one launch has no other kernels.
+// The largest that the vector kernels take. Where wgmma is used, weights that must be converted are
+// left to it sooner, since they leave the ordinary units less time (docs/gpu-model.md). A step in
+// one launch has no other kernels.
 static int vector_batch(const struct plan *plan) {
   const struct gpu_tuning *tuning = &plan->device.tuning;
-  const bool is_short =
-      plan->request.types.weights == ELEMENT_E4M3 && tuning->step != STEP_STREAMING;
-  return chosen(tuning->vector_batch, is_short ? VECTOR_BATCH_SHORT : VECTOR_BATCH);
+  const bool is_short = plan->request.types.weights == ELEMENT_E4M3 &&
+                        tuning->matrix == MATRIX_WGMMA && tuning->step != STEP_STREAMING;
+  return is_short ? VECTOR_BATCH_SHORT : VECTOR_BATCH;
 }
 
 bool division_share_products(struct plan *plan) {

@@ -176,8 +176,7 @@ const char *limits_of_streaming(const struct plan *plan) {
            "and head in bf16";
   if (!plan->vector ||
       attention_shared_bytes(plan->head_dim_padded) > gpu_plan_block_shared_bytes(plan))
-    return "step=streaming: this batch's activations do not fit into the device's shared memory, "
-           "or vector_batch leaves it to the matrix kernels";
+    return "step=streaming: this batch's activations do not fit into the device's shared memory";
   return NULL;
 }
 

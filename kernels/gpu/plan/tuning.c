@@ -11,16 +11,11 @@ static const struct tuning_choice {
   int most;
   const char *words[4];
 } choices[] = {
-    {"vector_blocks", offsetof(struct gpu_tuning, vector_blocks), 4, {NULL}},
-    {"vector_batch", offsetof(struct gpu_tuning, vector_batch), 4, {NULL}},
     {"vector_ahead", offsetof(struct gpu_tuning, vector_ahead), 16, {NULL}},
-    {"vector_start", offsetof(struct gpu_tuning, vector_start), 0, {"late", "row", "early"}},
-    {"matrix_ahead", offsetof(struct gpu_tuning, matrix_ahead), 16, {NULL}},
     {"matrix_splits", offsetof(struct gpu_tuning, matrix_splits), 8, {NULL}},
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
-    {"carveout", offsetof(struct gpu_tuning, carveout), 0, {"even", "shared", "driver"}},
     {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "streaming"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])

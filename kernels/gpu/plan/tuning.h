@@ -1,6 +1,6 @@
 // tuning: what a plan's shapes leave open, so that variants can be measured: how the work is
 // divided, and which variant of a kernel does it. Read from the environment variable
-// PERTOKEN_GPU_TUNING, as "name=value" separated by spaces: "vector_blocks=2 step=launches". A
+// PERTOKEN_GPU_TUNING, as "name=value" separated by spaces: "vector_ahead=4 step=launches". A
 // record measured with any of it says so in its device's runtime.
 //
 // 0 always means the plan's own choice, so a struct of zeros is the default.
@@ -16,34 +16,17 @@ enum gpu_tuning_step {
   STEP_STREAMING, // one cooperative launch: streaming.h; refused if the device has none
 };
 
-enum gpu_tuning_start {
-  START_LATE = 1, // with the last loads of a vector product: the default
-  START_ROW,      // with the last row of its warps
-  START_EARLY,    // at once
-};
-
-enum gpu_tuning_carveout {
-  CARVEOUT_EVEN = 1, // the same for every kernel of a step, and enough for each: the default
-  CARVEOUT_SHARED,   // everything there is
-  CARVEOUT_DRIVER,   // whatever the driver gives each kernel
-};
-
 enum gpu_tuning_matrix {
   MATRIX_REGISTERS = 1, // weights into registers: the default
   MATRIX_WGMMA,         // weights into shared memory, for sm_90's wgmma
 };
 
 struct gpu_tuning {
-  int vector_blocks;    // 1 to 4: blocks of a vector product per multiprocessor
-  int vector_batch;     // 1 to 4: the largest batch that the vector kernels take
   int vector_ahead;     // 1 to 16: windows that a vector product's warp has under way
-  int vector_start;     // enum gpu_tuning_start: when the kernel after a vector product may start
-  int matrix_ahead;     // 1 to 16: pieces of each row of a matrix product requested before its wait
   int matrix_splits;    // 1 to 8: for every matrix product, as far as its columns can be split
   int attention_splits; // 1 to 128: of the context, as far as it can be split
   int library_count;    // 1 to 2048: the fewest positions of an expert for the vendor's library
   int matrix;           // enum gpu_tuning_matrix
-  int carveout;         // enum gpu_tuning_carveout
   int step;             // enum gpu_tuning_step
 };
 

@@ -14,17 +14,16 @@ FALCON = '"Falcon: one kv head, parallel, layer norm, GELU"'
 WINDOWS = '"sinks, windows, YaRN"'
 MIXTRAL = '"Mixtral: softmax of the chosen"'
 GPT_OSS = '"gpt-oss: biases of everything, clamped SwiGLU, windows, sinks, YaRN"'
-AS_VECTORS = ' vector_batch=4'  # which few products use for more than two rows
 
 LLAMAS = ['calibrate',
           f'bf16 bf16 1 70 {SMALL}', f'bf16 e4m3 2 70 {SMALL}', f'bf16 bf16 3 70 {SMALL}',
           f'bf16 bf16 5 200 {LONG}', f'bf16 bf16 17 70 {SMALL}', f'bf16 bf16 33 70 {SMALL}',
           f'bf16 bf16 64 20 {SMALL}', f'bf16 bf16 1 300 {SMALL} attention_splits=3',
-          f'e4m3 e4m3 1 70 {SMALL}', f'e4m3 e4m3 2 70 {LONG}', f'e4m3 bf16 3 70 {SMALL} vector_batch=4',
+          f'e4m3 e4m3 1 70 {SMALL}', f'e4m3 e4m3 2 70 {LONG}', f'e4m3 bf16 3 70 {SMALL}',
           f'e4m3-head e4m3 5 70 {SMALL}', f'e4m3 e4m3 17 70 {LONG}', f'e4m3 bf16 33 70 {SMALL}',
           f'e4m3 bf16 64 20 {SMALL}',
           f'e4m3-bf16 bf16 1 70 {SMALL}', f'e4m3-bf16 e4m3 2 70 {SMALL}',
-          f'e4m3-bf16 bf16 4 70 {SMALL} vector_batch=4',
+          f'e4m3-bf16 bf16 4 70 {SMALL}',
           f'e4m3-bf16 bf16 5 70 {LONG}', f'e4m3-bf16 bf16 17 70 {SMALL}',
           f'e4m3-bf16 bf16 33 70 {SMALL}', f'e4m3-bf16 bf16 64 20 {SMALL}']
 FEW_BITS = [f'{w} bf16 {b} 70 {SMALL}' for b, ws in (
@@ -34,14 +33,14 @@ FEW_BITS = [f'{w} bf16 {b} 70 {SMALL}' for b, ws in (
     (64, ('int8', 'mxfp4', 'nvfp4', 'mxfp6_e2m3', 'mxfp6_e3m2', 'int8_group', 'int4_group'))) for w in ws]
 RANKS = [f'4x bf16 bf16 1 70 {TOGETHER}', f'2x e4m3 e4m3 5 70 {TOGETHER}']
 # For a batch of 17 a warp takes 32 columns, for 33 it takes 64.
-FAMILIES = [f'{pair} {kv} {batch} 21 {EVERY_PIECE}{AS_VECTORS if batch == 4 else ""}'
+FAMILIES = [f'{pair} {kv} {batch} 21 {EVERY_PIECE}'
             for pair, kv in zip(PAIRS, ('bf16', 'e4m3', 'bf16')) for batch in (1, 2, 4, 5, 17, 33)] + [
     f'bf16 bf16 1 90 {WINDOWS}', f'bf16 e4m3 2 90 {WINDOWS}', f'bf16 bf16 2 90 128 {WINDOWS}',
     f'bf16 e4m3 1 90 128 {WINDOWS}'] + [
     f'{weights}{also} bf16 {batch} 21 {EVERY_PIECE}' for weights in FORMATS for also, batch in (('', 5), ('-bf16-head', 33))] + [
     f'int8 bf16 1 21 {FALCON}', f'int4_group-bf16 bf16 17 21 {FALCON}']
 # By vectors; with one item per expert, of 16 columns; items of 64.
-EXPERTS = [f'{pair} bf16 {batch} 5 {piece}{AS_VECTORS if batch == 4 else ""}' for pair in PAIRS
+EXPERTS = [f'{pair} bf16 {batch} 5 {piece}' for pair in PAIRS
            for batch, piece in ((1, MIXTRAL), (2, GPT_OSS), (4, MIXTRAL), (7, MIXTRAL), (40, GPT_OSS))] + [
     f'bf16/{weights} bf16 {batch} 5 {piece}' for weights in FORMATS
     for batch, piece in ((1, MIXTRAL), (40, GPT_OSS))] + [
@@ -49,7 +48,7 @@ EXPERTS = [f'{pair} bf16 {batch} 5 {piece}{AS_VECTORS if batch == 4 else ""}' fo
     'bf16 bf16 3 5 "softmax of all, a bias"', 'int8/int8_group bf16 40 5 "one expert of one"',
     f'int8 bf16 5 5 {GPT_OSS}', f'mxfp4-bf16 bf16 2 5 {GPT_OSS}']
 # By vectors; by matrix tiles of 16 columns and of 64; prompts. For backends that have latent_bf16.
-LATENT = [f'{pair} {kv} {batch} 64 "latent attention"{AS_VECTORS if batch == 4 else ""}'
+LATENT = [f'{pair} {kv} {batch} 64 "latent attention"'
           for pair, kv, batch in (('bf16', 'bf16', 1), ('bf16', 'e4m3', 2), ('e4m3-bf16', 'bf16', 4), ('bf16', 'e4m3', 5),
                                   ('bf16', 'bf16', 33))] + [
     'bf16 bf16 2 64 "DeepSeek: latent attention with queries of low rank, groups of experts, YaRN"',

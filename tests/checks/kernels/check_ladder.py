@@ -22,8 +22,9 @@ WRONG = BUILD / 'tests' / 'ladder' / 'wrong_variant.so'
 FAILED = 1
 TIMEOUT_S = 300
 VECTOR, MATRIX, SHORT = '1', '7', '11'  # numbers of workloads; the last one has the fewest variants
-SHORT_VARIANT = 'vector_batch=1'
-OF_PROMPTS = ('library_count',)  # choices that no step follows
+SHORT_VARIANT = 'vector_ahead=4'
+# Of prompts; and what the timing model favors nowhere, but tests choose.
+NOT_TRIED = ('library_count', 'attention_splits')
 ORACLE_VOCAB = '61'  # of the small shape of a rehearsal: the timed one has more
 
 
@@ -47,14 +48,14 @@ def test_every_choice():
     choices = re.findall(r'^    \{"(\w+)", offsetof.*?, \{(.*?)\}\},', source, re.MULTILINE)
     variants = ' '.join(name for names in tried().values() for name in names)
     expect(choices and len(tried()) > 9, f'{choices}, {variants}')
-    for name, words in [choice for choice in choices if choice[0] not in OF_PROMPTS]:
+    for name, words in [choice for choice in choices if choice[0] not in NOT_TRIED]:
         for word in re.findall(r'"(\w+)"', words)[1:] or [r'\d']:
             expect(re.search(rf'\b{name}={word}', variants), f'no variant has {name}={word}')
 
 
 def test_rehearsal():
     """All variants are timed, and some of them compute differently from the default."""
-    said = ladder(DONE, '--tiny', 'emulator', VECTOR, MATRIX)
+    said = ladder(DONE, '--tiny', 'emulator', VECTOR, MATRIX, EMULATOR_SHARED='232448')
     for name in ['default', *tried()[VECTOR], *tried()[MATRIX]]:
         expect(re.search(rf'^  {re.escape(name)} +\d+\.\d\d +\d+\.\d\d\d ', said, re.MULTILINE),
                f'{name}:\n{said}')

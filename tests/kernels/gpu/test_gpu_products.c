@@ -268,8 +268,7 @@ static void check_vector(const struct product *p, unsigned blocks) {
   a.input = input;
   a.input_stride = apart;
   a.norm = p->end == ADD ? NULL : norm;
-  a.ahead = 1 + p->columns % 5; // no sum depends on these
-  a.start_before = p->batch % 2 ? 0 : p->rows;
+  a.ahead = 1 + p->columns % 5; // no sum depends on it
   a.next = next_of(p);
   const int vectors = p->batch > 2 ? VECTOR_BATCH : p->batch;
   snprintf(kernel, sizeof kernel, "vector_%s_%s_%s_%s_%d", element_names[p->weights],

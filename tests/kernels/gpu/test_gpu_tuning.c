@@ -51,13 +51,13 @@ static void test_read_and_written(void **state) {
       {NULL, ""},
       {"", ""},
       {"  ", ""},
-      {"vector_blocks=2", "vector_blocks=2"},
-      {" step=launches  vector_batch=1 ", "vector_batch=1 step=launches"},
+      {"vector_ahead=2", "vector_ahead=2"},
+      {" step=launches  vector_ahead=1 ", "vector_ahead=1 step=launches"},
       {"attention_splits=128 matrix_splits=8", "matrix_splits=8 attention_splits=128"},
-      {"vector_blocks=2 vector_blocks=3", "vector_blocks=3"},
+      {"vector_ahead=2 vector_ahead=3", "vector_ahead=3"},
       {"matrix=wgmma library_count=2048", "library_count=2048 matrix=wgmma"},
-      {"carveout=driver vector_start=row vector_ahead=16",
-       "vector_ahead=16 vector_start=row carveout=driver"},
+      {"step=streaming matrix=registers vector_ahead=16",
+       "vector_ahead=16 matrix=registers step=streaming"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct gpu_tuning tuning;
@@ -72,16 +72,15 @@ static void test_read_and_written(void **state) {
 static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
-      {"vector_block=2", "unknown choice 'vector_block=2'; known: vector_blocks, vector_batch, "
-                         "vector_ahead, vector_start, matrix_ahead, matrix_splits, "
-                         "attention_splits, library_count, matrix, carveout, step"},
-      {"vector_blocks", "unknown choice 'vector_blocks'"},
+      {"vector_head=2", "unknown choice 'vector_head=2'; known: vector_ahead, matrix_splits, "
+                        "attention_splits, library_count, matrix, step"},
+      {"vector_ahead", "unknown choice 'vector_ahead'"},
       {"=2", "unknown choice '=2'"},
-      {"vector_blocks=0", "unknown vector_blocks '0'; known: 1 to 4"},
-      {"vector_blocks=5", "'5'"},
+      {"vector_ahead=0", "unknown vector_ahead '0'; known: 1 to 16"},
+      {"vector_ahead=17", "'17'"},
       {"library_count=2049", "unknown library_count '2049'; known: 1 to 2048"},
-      {"vector_blocks=2x", "'2x'"},
-      {"vector_blocks=-1", "'-1'"},
+      {"vector_ahead=2x", "'2x'"},
+      {"vector_ahead=-1", "'-1'"},
       {"step=1", "unknown step '1'; known: graph, launches"},
       {"matrix=mma", "unknown matrix 'mma'; known: registers, wgmma"},
       {"step=graph attention_splits=129", "'129'"},
@@ -100,16 +99,9 @@ static void test_plans_follow(void **state) {
   (void)state;
   const struct plan own = plan_of(1, "");
   assert_true(own.vector);
-  assert_int_equal(plan_of(1, "vector_blocks=2").product[PRODUCT_HEAD].blocks,
-                   2 * own.product[PRODUCT_HEAD].blocks);
   assert_true(plan_of(3, "").vector);
-  assert_false(plan_of(3, "vector_batch=2").vector);
   assert_int_equal(plan_of(1, "vector_ahead=7").product[PRODUCT_DOWN].ahead, 7);
-  assert_int_equal(own.carveout, plan_of(1, "carveout=even").carveout);
-  assert_int_equal(plan_of(1, "carveout=shared").carveout, 100);
-  assert_int_equal(plan_of(1, "carveout=driver").carveout, 0);
   assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
-  assert_int_equal(plan_of(64, "matrix_ahead=3").product[PRODUCT_WO].ahead, 3);
   assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
@@ -133,7 +125,6 @@ static void test_carveout_is_enough(void **state) {
                {64, 72, ""},
                {64, 100, "matrix=wgmma"},
                {256, 100, "matrix=wgmma"},
-               {64, 0, "matrix=wgmma carveout=driver"},
                {4, 72, "matrix=wgmma"}}; // vectors
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct plan plan = plan_of(cases[i].batch, cases[i].tuning);
@@ -142,8 +133,7 @@ static void test_carveout_is_enough(void **state) {
     assert_non_null(launches);
     for (size_t k = 0; k < count; k++) {
       assert_int_equal(launches[k].carveout, cases[i].carveout);
-      if (cases[i].carveout > 0 &&
-          100 * (launches[k].shared_bytes + 1024) > (size_t)cases[i].carveout * 228 * 1024)
+      if (100 * (launches[k].shared_bytes + 1024) > (size_t)cases[i].carveout * 228 * 1024)
         fail_msg("%s: %zu bytes of %d %%", launches[k].kernel, launches[k].shared_bytes,
                  cases[i].carveout);
     }
@@ -151,16 +141,12 @@ static void test_carveout_is_enough(void **state) {
   }
 }
 
-// When the kernel after a vector product may start, and what else a step's launches request.
+// What a step's vector products request ahead.
 static void test_launches_follow(void **state) {
   (void)state;
-  static const struct {
-    const char *tuning;
-    int rows_before; // -1: all of them
-  } cases[] = {
-      {"", 0}, {"vector_start=late", 0}, {"vector_start=row", 16}, {"vector_start=early", -1}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const struct plan plan = plan_of(1, cases[i].tuning);
+  static const int own[] = {2, 4}; // after attention more
+  for (int tuned = 0; tuned < 2; tuned++) {
+    const struct plan plan = plan_of(1, tuned ? "vector_ahead=7" : "");
     size_t count = 0, vectors = 0;
     struct gpu_launch *launches = gpu_plan_step(&plan, NULL, &count, NULL);
     for (size_t k = 0; k < count; k++) {
@@ -169,8 +155,7 @@ static void test_launches_follow(void **state) {
       if (strncmp(launches[k].kernel, "vector", 6) != 0)
         continue;
       vectors++;
-      assert_in_range(a->ahead, 1, 16);
-      assert_int_equal(a->start_before, cases[i].rows_before < 0 ? a->rows : cases[i].rows_before);
+      assert_true(tuned ? a->ahead == 7 : a->ahead == own[0] || a->ahead == own[1]);
     }
     assert_int_equal(vectors, 4 * 32 + 1);
     free(launches);

@@ -35,19 +35,20 @@ static void test_choices(void **state) {
   }
 }
 
-// Weights that must be converted leave the vector units less time: the arithmetic of the kernels'
-// own instructions, compared with what memory delivers meanwhile.
+// Up to four vectors; weights that must be converted are left to wgmma, where it is used, above two.
 static void test_vectors_by_type(void **state) {
   (void)state;
+  static const struct gpu_device *const devices[] = {&planned_h200, &planned_h200_wgmma};
   for (size_t m = 0; m < PLANNED_TYPES; m++)
-    for (int batch = 1; batch <= 5; batch++) {
-      const struct decode_request request =
-          planned_request(&llama_8b, &planned_types[m], batch, 512);
-      const struct plan plan = planned(&request, &planned_h200);
-      assert_int_equal(plan.vector,
-                       !lies_in_units(planned_types[m].weights) &&
-                           batch <= (planned_types[m].weights == ELEMENT_E4M3 ? 2 : 4));
-    }
+    for (int batch = 1; batch <= 5; batch++)
+      for (int wgmma = 0; wgmma < 2; wgmma++) {
+        const struct decode_request request =
+            planned_request(&llama_8b, &planned_types[m], batch, 512);
+        const struct plan plan = planned(&request, devices[wgmma]);
+        assert_int_equal(plan.vector,
+                         !lies_in_units(planned_types[m].weights) &&
+                             batch <= (wgmma && planned_types[m].weights == ELEMENT_E4M3 ? 2 : 4));
+      }
 }
 
 // Two blocks of attention with BF16 keys fit in a multiprocessor's registers, three with E4M3: the

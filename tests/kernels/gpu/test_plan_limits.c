@@ -54,7 +54,6 @@ static void test_streaming_shared(void **state) {
   const size_t needed = vector_shared_bytes(llama_8b.ffn_hidden, 4, 2);
   device.cooperative = true;
   device.shared_bytes = needed;
-  device.tuning.vector_batch = 4;
   assert_true(planned(&request, &device).vector);
   device.tuning.step = STEP_STREAMING;
   planned_refused(&request, &device, "step=streaming: this batch's activations do not fit");
