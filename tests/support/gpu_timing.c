@@ -21,8 +21,7 @@ const struct timing_machine timing_h200 = {.read = 4.5e6,
                                            .cached = 3000.0 / 3180,
                                            .matrix = 620e6 / 2 / 132,
                                            .wgmma = 989e6 / 2 / 132,
-                                           .conversions = 16,
-                                           .ring_bytes = 192 * 1024};
+                                           .conversions = 16};
 
 const struct gpu_device timing_device = {
     .described = {.name = "H200", .units = 132, .cache_bytes = UINT64_C(60) << 20},
@@ -84,8 +83,6 @@ static const char *unknown(const struct plan *plan) {
     return "no attention but a Llama's is modelled";
   if (plan->ranks > 1)
     return "no exchange between GPUs is modelled";
-  if (plan->device.tuning.step == STEP_STREAMING)
-    return "no step=streaming is modelled";
   for (int p = 0; p < PRODUCTS; p++)
     if (plan->product[p].rows > 0 && !plan->product[p].vector &&
         plan->product[p].slice < plan->request.batch)
@@ -118,15 +115,15 @@ static void add_stage(const struct timing_machine *machine, const struct timing_
   out->term[TIMING_MEMORY] += stage->bytes / machine->read;
 }
 
-// ---- the streaming step. All in us of memory time: the ring holds `ring` of them.
+// ---- the streaming step. All in us of memory time: the rings hold `ring` of them.
 
 struct streaming {
   double ring, held; // present and not yet used
   double us;
 };
 
-// While the consumers wait for each other and for their inputs, the producer fills the ring; then
-// they use its contents, as fast as they can, and whatever follows.
+// While the blocks wait for each other and for their inputs, the rings fill; then their contents are
+// used, as fast as they can be, and whatever follows.
 static void stream_stage(const struct timing_context *context, const struct timing_stage *stage,
                          struct streaming *s, struct timing *out) {
   const struct timing_machine *machine = context->machine;
@@ -142,8 +139,10 @@ static void stream_stage(const struct timing_context *context, const struct timi
   out->us += waited + using;
 }
 
-static bool streams(const struct timing_context *context) {
-  return context->points & TIMING_STREAMING && context->plan->vector;
+// Of all multiprocessors together; bytes in flight take room from the start.
+static double ring_us(const struct plan *plan, const struct timing_machine *machine) {
+  const double bytes = (double)plan->stream.slots * STREAM_SLOT * (VECTOR_THREADS / 32);
+  return bytes * plan->device.described.units / machine->read - machine->latency_us;
 }
 
 // ---- a layer's launches, those of the second if there is one
@@ -178,12 +177,12 @@ static void add_launches(struct timing_context *context, const struct launched *
     if (!stage_in(all->what[i], layer))
       continue;
     const struct timing_stage stage = stage_at(context, all, i, layer);
-    if (streams(context))
+    if (context->plan->streaming)
       stream_stage(context, &stage, streaming, out);
     else
       add_stage(context->machine, &stage, open, out);
   }
-  if (!streams(context))
+  if (!context->plan->streaming)
     out->us = sum_of((const double(*)[TIMING_TERMS]) & out->term);
   else
     out->term[TIMING_BARRIER] = out->us - out->term[TIMING_MEMORY];
@@ -213,10 +212,7 @@ static bool add_up(const struct plan *plan, const struct timing_machine *machine
   struct launched all = {.count = 0};
   const int layer = plan->request.shape.layers > 1 ? 1 : 0;
   double open[TIMING_TERMS] = {0};
-  // Bytes in flight take room from the start.
-  struct streaming streaming = {
-      .ring =
-          machine->ring_bytes * plan->device.described.units / machine->read - machine->latency_us};
+  struct streaming streaming = {.ring = ring_us(plan, machine)};
   all.launches = gpu_plan_step(plan, NULL, &all.count, &all.what);
   if (!all.launches)
     return false;
@@ -251,6 +247,8 @@ const char *timing_of_workload(const struct timing_workload *workload,
                                          .context = workload->context};
   struct gpu_device device = timing_device;
   device.tuning.matrix = workload->matrix;
+  if (points & TIMING_STREAMING && workload->batch <= VECTOR_BATCH)
+    device.tuning.step = STEP_STREAMING;
   return timing_of(&request, &device, machine, points, out);
 }
 

@@ -51,7 +51,6 @@ struct timing_machine {
   double matrix;     // multiply-adds per us and multiprocessor by mma.sync in BF16: 620 TFLOP/s
   double wgmma;      // by wgmma: 989 TFLOP/s (NVIDIA H200 datasheet, dense)
   double conversions; // lanes per cycle and multiprocessor of F2FP: 16 (the reading)
-  double ring_bytes;  // for the streaming step, in each multiprocessor's shared memory: 192 KB
 };
 
 extern const struct timing_machine timing_h200;
@@ -90,7 +89,7 @@ enum timing_point {
   TIMING_P7 = 1 << 8,          // shared memory divided to suit wgmma's blocks
   TIMING_P8 = 1 << 9,          // silu(gate) * up passed on in BF16
   TIMING_P9 = 1 << 10,         // no clamps in full windows
-  TIMING_STREAMING = 1 << 11,  // the step in one launch, whose weights never wait (batch 1 to 4)
+  TIMING_STREAMING = 1 << 11,  // step=streaming, whose weights never wait (batch 1 to 4)
   TIMING_POINTS = 12,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are.

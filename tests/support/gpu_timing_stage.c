@@ -33,6 +33,7 @@
 #define MANY_AT_ONCE     16  // with P4: attention_merge.h
 #define QUAD             4   // elements of a load there
 #define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
+#define UNIT_CYCLES      123 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define BUFFERS          2   // of attention.h
 
@@ -179,11 +180,12 @@ static void drain(const struct timing_context *context, double asked, double hel
 static double load_cycles(const struct timing_context *context,
                           const struct plan_product *product) {
   const int elements = product->weights == ELEMENT_BF16 ? 8 : 16;
+  const double of_unit = (double)UNIT_CYCLES * LOAD_BYTES / STREAM_SLOT;
   const double clamps = has(context, TIMING_P9) ? 0 : (double)CLAMPS / VECTOR_LOADS;
   const double unpacked = product->weights == ELEMENT_BF16 ? 8 : 8 + 16;
   const double asks = has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
-  return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 + clamps +
-         asks;
+  return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 +
+         (context->plan->streaming ? of_unit : clamps + asks);
 }
 
 // As product_vector.h, ROLLS.

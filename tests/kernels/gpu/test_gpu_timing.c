@@ -256,9 +256,6 @@ static void test_unknown(void **state) {
   request.types.weights = ELEMENT_MXFP4;
   expect_why("units", timing_of(&request, &device, &timing_h200, 0, &step), "no weights but");
   request.types = timing_workloads[0].types;
-  device.tuning.step = STEP_STREAMING;
-  expect_why("streaming", timing_of(&request, &device, &timing_h200, 0, &step), "streaming");
-  device.tuning.step = 0;
   strcpy(device.architecture, "gfx942");
   expect_why("AMD", timing_of(&request, &device, &timing_h200, 0, &step), "NVIDIA");
   strcpy(device.architecture, "sm_90");
