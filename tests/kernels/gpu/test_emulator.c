@@ -47,8 +47,8 @@ static int unload(void **state) {
 }
 
 static void right_kernels_are_right_on_every_schedule(void **state) {
-  static const char *const kernels[] = {"sum", "sum_by_warps", "sum_by_copies", "last_arriver",
-                                        "grid_sum"};
+  static const char *const kernels[] = {"sum",         "sum_by_warps", "sum_by_copies",
+                                        "sum_by_ring", "last_arriver", "grid_sum"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -91,10 +91,11 @@ static void a_missing_wait_is_noticed(void **state) {
 // On most schedules, a copy that is not waited for arrives too late; filling a stage too early is
 // reported.
 static void a_missing_wait_for_copies_is_noticed(void **state) {
-  static const char *const kernels[] = {"copies_without_full", "copies_without_empty"};
+  static const char *const kernels[] = {"copies_without_full", "copies_without_empty",
+                                        "ring_without_wait", "ring_refilled_early"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
       int wrong = 0;
       for (uint64_t seed = 0; seed < SEEDS; seed++) {
         wrong += !checks[library](kernels[k], seed).right;
@@ -122,6 +123,7 @@ static const struct {
     {"grid_read_too_early", {"load_published_float before wait_for_previous"}},
     {"unaligned_words", {"load_weights", "no multiple of 16"}},
     {"copies_without_barriers", {"a barrier is used that was not made"}},
+    {"ring_waits_too_often", {"deadlock", "ring_wait"}},
     {"shared_words_overrun", {"store_shared", "of shared memory"}},
     {CHECK_NO_KERNEL, {"no such kernel"}},
     {CHECK_ARGUMENTS, {"arguments are of another size"}},

@@ -597,48 +597,6 @@ static void stages_are_timed(void **unused) {
   }
 }
 
-// A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
-// split contexts, every mix and batch that is supported, room for two to eight units of weights, and
-// rows of one and of several units, fewer of them than a block has warps.
-static void streaming_steps(void **unused) {
-  static const struct decode_shape shape = {.layers = 2,
-                                            .hidden = 72,
-                                            .heads = 3,
-                                            .kv_heads = 1,
-                                            .head_dim = 80,
-                                            .ffn_hidden = 101,
-                                            .vocab = 203,
-                                            .norm_epsilon = 1e-5f,
-                                            .rope_theta = 1e4f};
-  static const size_t chosen[] = {0, 1, 2, 4}; // of the mixes: activations and head in bf16
-  static const int units[] = {1, 4, 2, 3}, contexts[] = {65, 200, 1, 129};
-  static const int shared[] = {98304, 232448, 166912, 300000};
-  struct decode_shape long_rows = shape;
-  long_rows.hidden = 1096;
-  (void)unused;
-  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
-  for (size_t p = 0; p < PLUGINS; p++) {
-    for (size_t i = fewest; i < (fewer ? 3 : 5); i++) {
-      const int batch = i < 2 ? 1 : (int)(2 + (i + p) % 3);
-      long_rows.ffn_hidden = i == 1 ? 7 : 2100;
-      const struct decode_request r = request_of(
-          i % 2 ? &long_rows : &shape, &mixes[chosen[(i + p) % 4]], batch, contexts[(i + p) % 4]);
-      set_number("EMULATOR_UNITS", units[(i + p / 2) % 4]);
-      set_number("EMULATOR_SHARED", shared[(i + p) % 4]);
-      set_number("EMULATOR_SEED", 10 * (long long)p + (long long)i);
-      check_request(&r, one(p), 2);
-    }
-  }
-  unsetenv("EMULATOR_UNITS");
-  unsetenv("EMULATOR_SHARED");
-  const struct decode_request five = request_of(&shape, &mixes[0], 5, 65);
-  enum decode_status status = DECODE_OK;
-  assert_null(plugins[0].backend->create(0, &five, &status));
-  assert_int_equal(status, DECODE_UNSUPPORTED);
-  assert_non_null(strstr(plugins[0].backend->error(), "step=streaming needs one device, batch 1"));
-  unsetenv("PERTOKEN_GPU_TUNING");
-}
-
 // A valid request except for one number.
 static const struct {
   const char *words;
@@ -802,7 +760,6 @@ int main(void) {
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),
       cmocka_unit_test(tokens_are_fed_back),
       cmocka_unit_test(stages_are_timed),
-      cmocka_unit_test(streaming_steps),
       cmocka_unit_test(refused_in_words),
       cmocka_unit_test(no_device_and_no_memory),
       cmocka_unit_test(a_device_is_lost),

@@ -1,4 +1,4 @@
-#include "kernels/gpu/device/machine/platform.h"
+#include "kernels/gpu/device/machine/ring.h"
 #include "tests/stand_ins/emulator/copies.h"
 
 extern "C" {
@@ -17,7 +17,9 @@ enum {
   SHARED_BYTES = THREADS * 4,
   COPY_ROW = 128,
   COPY_ALIGNMENT = 1024,
-  COPY_SHARED = 3 * COPY_ALIGNMENT + 64
+  COPY_SHARED = 3 * COPY_ALIGNMENT + 64,
+  RING_SLOTS = THREADS / WARP * 2,
+  RING_SHARED = RING_SLOTS * (STREAM_SLOT + 8)
 };
 
 struct check_arguments {
@@ -169,6 +171,58 @@ KERNEL(copies_without_empty, check_arguments) {
 }
 KERNEL(copies_without_barriers, check_arguments) {
   sum_copies<3>(a);
+}
+
+// The same through each warp's ring of two slots, whose second rows are used in odd rounds. REMOVED
+// 1 does not wait for a unit, 2 refills a slot before all lanes have read it, 3 waits for a unit
+// that nobody requested.
+template <int REMOVED> DEVICE void sum_ring(const struct check_arguments &a, EMULATOR_HERE) {
+  SHARED(unsigned char, shared);
+  const int own = block_index(0) * block_threads(), bytes = block_threads() * 4;
+  uint64_t *barriers = reinterpret_cast<uint64_t *>(shared + RING_SLOTS * STREAM_SLOT);
+  const struct ring ring = {shared + warp_index() * 2 * STREAM_SLOT, barriers + warp_index() * 2,
+                            2};
+  ring_make(ring);
+  warp_wait();
+  wait_for_previous();
+  for (int slot = 0; slot < 2; slot++) {
+    ring_bring(ring, slot, a.input + own, slot ? a.input + own : NULL, bytes);
+  }
+  float total = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    if (REMOVED != 1) {
+      ring_wait(ring, round % 2, round / 2, true, file, line);
+    }
+    const struct words4 words =
+        load_shared(ring_slot(ring, round % 2) + round % 2 * STREAM_BYTES + lane_index() * 16);
+    if (REMOVED != 2) {
+      warp_wait();
+    }
+    if (round == 0) {
+      ring_bring(ring, 0, a.input + own, NULL, bytes);
+    }
+    float sum = 0;
+    for (uint32_t word : words.word) {
+      sum += float_of(word);
+    }
+    total += warp_sum(sum) * (float)(round + 1);
+  }
+  if (REMOVED == 3) {
+    ring_wait(ring, 1, 1, true, file, line);
+  }
+  publish(a.output + own + thread_index(), total);
+}
+KERNEL(sum_by_ring, check_arguments) {
+  sum_ring<0>(a);
+}
+KERNEL(ring_without_wait, check_arguments) {
+  sum_ring<1>(a);
+}
+KERNEL(ring_refilled_early, check_arguments) {
+  sum_ring<2>(a);
+}
+KERNEL(ring_waits_too_often, check_arguments) {
+  sum_ring<3>(a);
 }
 
 // The last block adds up what the others have published; or a block that wrongly takes itself for
@@ -434,6 +488,8 @@ struct emulator_launch launch_of(const char *kernel, const struct check_argument
   }
   if (strstr(kernel, "copies")) {
     l.shared_bytes = COPY_SHARED;
+  } else if (strstr(kernel, "ring")) {
+    l.shared_bytes = RING_SHARED;
   }
   if (!strcmp(kernel, CHECK_ARGUMENTS)) {
     l.kernel = "sum";
