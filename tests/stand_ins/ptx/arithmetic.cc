@@ -249,6 +249,16 @@ void unpack_16(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
+void unpack_32(struct warp *w, const struct instruction *in, uint32_t mask) {
+  union lanes32 *const low = words(w, in, 0), *const high = words(w, in, 1);
+  const union lanes64 *const a = doubles(w, in, 2);
+  each_lane(mask, [=](int l) {
+    const uint64_t value = a->u[l]; // which the two may overwrite
+    low->u[l] = (uint32_t)value;
+    high->u[l] = (uint32_t)(value >> 32);
+  });
+}
+
 uint32_t bf16_bits(float v) {
   const uint32_t u = float_bits(v);
   return v != v ? 0x7FFF : (u + 0x7FFF + (u >> 16 & 1)) >> 16;
@@ -464,6 +474,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"mov.u64", "d=d", mov_64, PLAIN},
     {"mov.b64", "d=d", mov_64, PLAIN},
     {"mov.b64", "d={r2}", pack_32, PLAIN},
+    {"mov.b64", "{r2}=d", unpack_32, PLAIN},
     {"mov.b32", "{h2}=r", unpack_16, PLAIN},
     {"mov.b32", "r={h2}", pack_16, PLAIN},
     {"cvt.s64.s32", "d=r", s64_s32, PLAIN},
