@@ -33,7 +33,7 @@
 #define MANY_AT_ONCE     16  // with P4: attention_merge.h
 #define QUAD             4   // elements of a load there
 #define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
-#define UNIT_CYCLES      123 // in a streaming step's unit of weights, besides the arithmetic
+#define UNIT_CYCLES      109 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define BUFFERS          2   // of attention.h
 

@@ -325,6 +325,15 @@ void shfl_idx(struct warp *w, const struct instruction *in, uint32_t mask) {
   shuffle(w, in, mask, [](int, int b) { return b; });
 }
 
+// Which lane is elected, PTX leaves open, as long as it is always the same: not the first.
+void elect(struct warp *w, const struct instruction *in, uint32_t mask) {
+  const int leader = 31 - __builtin_clz(mask);
+  uint32_t *const p = words(w, in, 1)->u;
+  union lanes32 *const d = words(w, in, 0);
+  each_lane(mask, [=](int l) { d->u[l] = (uint32_t)leader; });
+  *p = (*p & ~mask) | UINT32_C(1) << leader;
+}
+
 void nothing(struct warp *, const struct instruction *, uint32_t) {}
 
 } // namespace
@@ -505,5 +514,6 @@ const struct operation_entry arithmetic_operations[] = {
     {"call.uni", "=L", nothing, CALL},
     {"bar.sync", "=i", nothing, BLOCK_WAIT},
     {"bar.red.or.pred", "p=ip", nothing, BLOCK_WAIT},
+    {"elect.sync", "rp=r", elect, MASK_TOGETHER},
     {"bar.warp.sync", "=r", nothing, MASK_TOGETHER},
     {}};

@@ -23,9 +23,19 @@ DEVICE void ring_copy(void *to, const void *from, int bytes, uint64_t *barrier) 
                : "memory");
 }
 
+// Always true in the same one lane of the warp. Where a lane is chosen otherwise, ptxas expects
+// several, and goes through the copies' addresses one by one.
+DEVICE bool ring_elected(void) {
+  uint32_t elected;
+  asm volatile("{ .reg .b32 lane; .reg .pred p; elect.sync lane|p, 0xFFFFFFFF; "
+               "selp.u32 %0, 1, 0, p; }"
+               : "=r"(elected)::"memory");
+  return elected != 0;
+}
+
 DEVICE void ring_bring(const struct ring &ring, int slot, const void *first, const void *second,
                        int bytes) {
-  if (lane_index() != 0) {
+  if (!ring_elected()) {
     return;
   }
   unsigned char *to = ring_slot(ring, slot);
