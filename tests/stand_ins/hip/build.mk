@@ -15,7 +15,7 @@ $(FAKE_HIP): tests/stand_ins/hip/fake_hip.c tests/stand_ins/hip/fake_hip.h tests
 	@echo "  compile $< ($(@F))"
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $< $(FAKE_RCCL)
 
-$(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
+$(addprefix $(BUILD)/tests/test_,hip hip_libraries hip_ranks): | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
 
 # For check_instructions.py; can also be built separately: the launches' machine code, and the
 # decoder.
