@@ -155,7 +155,8 @@ struct plan_product {
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
   int stages;            // of wgmma
-  struct even_work work; // of wgmma, instead of `splits`; its blocks are `blocks`
+  int cluster;           // of wgmma: blocks that share activations, 1 for none
+  struct even_work work; // of wgmma, instead of `splits`; its blocks are the clusters
   int activation_stride; // of rounded activations
 };
 
@@ -179,7 +180,7 @@ struct plan {
   struct gpu_device device;
   bool vector;          // all except products with weights in units; otherwise matrix
   bool persistent;      // a step in one launch
-  const char *fallback; // why it is not, although asked for; otherwise NULL
+  const char *fallback; // why it is not, although asked for, or has no clusters; otherwise NULL
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   int carveout;         // device.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups;

@@ -72,6 +72,22 @@ void deliver(size_t i) {
   write_barrier(c.block, c.barrier, b);
 }
 
+// The same place in another block.
+uint64_t *place_in(const struct emulator_block *block, const void *own) {
+  const ptrdiff_t offset = static_cast<const unsigned char *>(own) - emulator_self->block->shared;
+  return reinterpret_cast<uint64_t *>(block->shared + offset);
+}
+
+void arrive(const struct emulator_block *block, uint64_t *at, int bytes) {
+  struct barrier b = read_barrier(at, true);
+  if (b.missing == 0) {
+    emulator_fail("a barrier is arrived at whose phase lacks no arrival");
+  }
+  b.missing--;
+  b.bytes += bytes;
+  write_barrier(block, at, b);
+}
+
 // Some of the time, so that both early and late arrivals occur.
 void deliver_some(void) {
   while (count > 0 && emulator_draw() % 4 == 0) {
@@ -79,33 +95,8 @@ void deliver_some(void) {
   }
 }
 
-} // namespace
-
-void copies_barrier_make(uint64_t *at, int arrivals) {
-  const struct barrier b = {(uint8_t)arrivals, (uint8_t)arrivals, 0, MADE, 0};
-  memcpy(at, &b, sizeof b);
-}
-
-void copies_arrive(uint64_t *at, int bytes) {
-  struct barrier b = read_barrier(at, true);
-  if (b.missing == 0) {
-    emulator_fail("a barrier is arrived at whose phase lacks no arrival");
-  }
-  b.missing--;
-  b.bytes += bytes;
-  write_barrier(emulator_self->block, at, b);
-  deliver_some();
-}
-
-void copies_wait_phase(uint64_t *at, int phase, struct emulator_site site) {
-  deliver_some();
-  while (read_barrier(at, true).odd == (phase & 1)) {
-    emulator_park(at, site);
-  }
-}
-
-void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
-  struct emulator_block *block = emulator_self->block;
+void begin(struct emulator_block *block, void *to, const struct copies_box *box,
+           uint64_t *barrier) {
   unsigned char *first = static_cast<unsigned char *>(to);
   const size_t bytes = (size_t)box->box_rows * BOX_BYTES;
   read_barrier(barrier, true);
@@ -120,6 +111,45 @@ void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
     emulator_fail("more copies under way than the emulator keeps");
   }
   under_way[count++] = {block, first, *box, barrier};
+}
+
+} // namespace
+
+void copies_barrier_make(uint64_t *at, int arrivals) {
+  const struct barrier b = {(uint8_t)arrivals, (uint8_t)arrivals, 0, MADE, 0};
+  memcpy(at, &b, sizeof b);
+}
+
+void copies_arrive(uint64_t *at, int bytes) {
+  arrive(emulator_self->block, at, bytes);
+  deliver_some();
+}
+
+void copies_arrive_at(uint64_t *at, int rank) {
+  const struct emulator_block *block = emulator_cluster_block(rank);
+  arrive(block, place_in(block, at), 0);
+  deliver_some();
+}
+
+void copies_wait_phase(uint64_t *at, int phase, struct emulator_site site) {
+  deliver_some();
+  while (read_barrier(at, true).odd == (phase & 1)) {
+    emulator_park(at, site);
+  }
+}
+
+void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_t *barrier) {
+  for (int rank = 0; blocks >> rank; rank++) {
+    if (blocks >> rank & 1) {
+      struct emulator_block *block = emulator_cluster_block(rank);
+      begin(block, place_in(block, to), box, place_in(block, barrier));
+    }
+  }
+  deliver_some();
+}
+
+void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
+  begin(emulator_self->block, to, box, barrier);
   deliver_some();
 }
 

@@ -17,6 +17,7 @@
 // All are for the running thread's block.
 void copies_barrier_make(uint64_t *barrier, int arrivals);
 void copies_arrive(uint64_t *barrier, int bytes); // additional bytes that are expected
+void copies_arrive_at(uint64_t *barrier, int rank); // at that of another block of the cluster
 void copies_wait_phase(uint64_t *barrier, int phase, struct emulator_site site);
 
 // A box of a matrix in memory, row by row with the 128-byte swizzle: boxes of `box_rows` rows by
@@ -27,6 +28,9 @@ struct copies_box {
   int rows, box_rows, byte, row;
 };
 void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier);
+// To the same place in all blocks of the cluster whose ranks are bits of `blocks`, to each at its
+// own time.
+void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_t *barrier);
 
 // For the scheduler. False if nothing is in flight.
 bool copies_deliver_one(void);
