@@ -123,7 +123,7 @@ static const struct work {
      64,
      512,
      {"matrix_splits=1", "matrix_splits=2", "matrix_splits=4", "attention_splits=1", "matrix=wgmma",
-      "matrix=wgmma matrix_splits=2"}},
+      "matrix=wgmma matrix_splits=2", "matrix=wgmma wgmma_cluster=1"}},
     {"8B fp8, batch 16",
      &llama_8b,
      ELEMENT_E4M3,

@@ -125,9 +125,8 @@ enum decode_status describe(int device, struct gpu_device *out) {
 #if defined(EMULATOR_PTX)
   ptx_describe(out);
 #elif defined(TILE_MMA)
-  out->wgmma = true;
+  out->wgmma = out->clusters = true;
 #endif
-  out->clusters = out->wgmma;
   out->cooperative = true;
   return DECODE_OK;
 }

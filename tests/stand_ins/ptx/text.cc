@@ -248,7 +248,8 @@ bool find_symbol(const struct reader *r, const char *name, struct operand *out) 
   } known[] = {
       {"%tid.x", THREAD_X, 0},     {"%ntid.x", BLOCK_SIZE_X, 0}, {"%ctaid.x", BLOCK_AXIS, 0},
       {"%ctaid.y", BLOCK_AXIS, 1}, {"%ctaid.z", BLOCK_AXIS, 2},  {"%nctaid.x", GRID_AXIS, 0},
-      {"%nctaid.y", GRID_AXIS, 1}, {"%nctaid.z", GRID_AXIS, 2},  {"cuda_shared", SHARED_BEGIN, 0}};
+      {"%nctaid.y", GRID_AXIS, 1}, {"%nctaid.z", GRID_AXIS, 2},  {"cuda_shared", SHARED_BEGIN, 0},
+      {"%cluster_ctarank", CLUSTER_RANK, 0}};
   out->what = SYMBOL;
   out->value = 0;
   for (const auto &k : known) {
