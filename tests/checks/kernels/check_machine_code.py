@@ -218,6 +218,19 @@ def check_loads(subject, name, body):
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
 
 
+def check_clusters(subject, before, after):
+    """Blocks of a cluster bring each other activations, after the wait for what wrote them; tell each other when a stage
+    is empty; and meet at their beginning and their end."""
+    check(subject, 'multicast::cluster' in after and 'multicast::cluster' not in before,
+          'does not bring activations to both blocks of a cluster, once they are there')
+    check(subject, 'mapa.shared::cluster' in after and 'mbarrier.arrive.release.cluster' in after,
+          'does not tell the other block that a stage is empty')
+    check(subject, 'mbarrier.try_wait.parity.acquire.cluster' in after, 'does not wait for the other block')
+    for step in ('arrive.release', 'wait.acquire'):
+        met = (before + after).count(f'barrier.cluster.{step}')
+        check(subject, met == 2, f'barrier.cluster.{step} {met} times, not at the beginning and the end')
+
+
 def check_cuda(architecture, overlap, ptx, cubin):
     kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
     registers, frames = cubin_facts(cubin)
@@ -235,6 +248,7 @@ def check_cuda(architecture, overlap, ptx, cubin):
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
+            check_clusters(subject, before, body[len(before):])
         if name in MATRIX + UNITS + EXPERT_MATRIX + HEADS_MATRIX + ATTENTION + PROMPTS + LATENT + TILE:
             check(subject, 'mma.sync.' in body, 'no matrix instruction')
         if BY_BITS.search(name):
