@@ -166,17 +166,17 @@ struct tensor_map {
 
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
 // warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
-// (work.blocks * cluster), block WGMMA_THREADS, in clusters of `cluster` blocks. The warpgroups of a
-// block are side by side in the rows, or with batch_padded = 2 COLUMNS in the columns; each covers
-// WGMMA_TILES tiles of WGMMA_ROWS rows, with swiglu one of the gate and the same rows of the up. The
-// blocks of a cluster are side by side in the rows. Together they are a tile of `work` (even.h),
-// where they count as one block and take an even range. A box of `activations` is the part of
-// the batch_padded rows that one block of the cluster brings to all of them. E4M3 x BF16 takes
-// activations in the order of wgmma_paired_word, with rows padded to whole steps.
+// (work.blocks * cluster), block WGMMA_THREADS, in clusters of `cluster` blocks. The warpgroups of
+// a block are side by side in the rows, or with batch_padded = 2 COLUMNS in the columns; each
+// covers WGMMA_TILES tiles of WGMMA_ROWS rows, with swiglu one of the gate and the same rows of the
+// up. The blocks of a cluster are side by side in the rows. Together they are a tile of `work`
+// (even.h), where they count as one block and take an even range. A box of `activations` is the
+// part of the batch_padded rows that one block of the cluster brings to all of them. E4M3 x BF16
+// takes activations in the order of wgmma_paired_word, with rows padded to whole steps.
 //
-// If clusters share tiles, `partials` is [2 work.blocks][cluster][wgmma_partial_floats(COLUMNS)], at
-// a multiple of 16, and `counters` [work.blocks][cluster][WGMMA_GROUPS * 4], a counter for each warp
-// at each node, zero before and after. `splits` is not read.
+// If clusters share tiles, `partials` is [2 work.blocks][cluster][wgmma_partial_floats(COLUMNS)],
+// at a multiple of 16, and `counters` [work.blocks][cluster][WGMMA_GROUPS * 4], a counter for each
+// warp at each node, zero before and after. `splits` is not read.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // of all except `activations`

@@ -94,8 +94,8 @@ enum timing_point {
   TIMING_POINTS = 12,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are.
-  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
-                       TIMING_P6_CLUSTERS | TIMING_P7
+  TIMING_IMPLEMENTED =
+      TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P6_CLUSTERS | TIMING_P7
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c" ...
 

@@ -15,11 +15,11 @@
 // and is then added in float. Both take registers that 128 columns would need; hence their limit of
 // 64.
 //
-// The two blocks of a cluster have neighboring rows and the same range of the work (even.h), so they
-// need the same activations at the same time: each brings half of them to both, and L2 is asked for
-// them once. Hence a stage is empty when the warps of both blocks are done with it, and a block ends
-// no sooner than the warps of the other. They share no sums: dividing a tile's columns between them
-// instead would take two different sets of activations.
+// The two blocks of a cluster have neighboring rows and the same range of the work (even.h), so
+// they need the same activations at the same time: each brings half of them to both, and L2 is
+// asked for them once. Hence a stage is empty when the warps of both blocks are done with it, and a
+// block ends no sooner than the warps of the other. They share no sums: dividing a tile's columns
+// between them instead would take two different sets of activations.
 //
 // The range is one stream to the copying thread, which goes on to the next tile's weights while the
 // warps still store or merge this one's sums. A warp merges its own rows and columns of a tile with
@@ -295,8 +295,8 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
 template <class KIND>
 DEVICE char *wgmma_partial(const struct wgmma_arguments &a, const struct wgmma_share &share,
                            unsigned tile, unsigned block) {
-  const size_t place = (size_t)even_place(&a.work, tile, block) * (size_t)a.cluster +
-                       (size_t)share.rank;
+  const size_t place =
+      (size_t)even_place(&a.work, tile, block) * (size_t)a.cluster + (size_t)share.rank;
   const size_t words = (size_t)KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
   return reinterpret_cast<char *>(a.product.partials) +
          ((place * WGMMA_GROUPS * 4 + (size_t)warp_index()) * words + (size_t)lane_index()) *

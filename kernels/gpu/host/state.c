@@ -255,8 +255,8 @@ static enum decode_status take_memory(struct decode_state *state) {
                              : status;
 }
 
-// A part of a device, or one whose other work holds multiprocessors, may refuse clusters or hold too
-// few of them; the plan is then one without.
+// A part of a device may refuse clusters, or hold fewer of them than its multiprocessors suggest;
+// the plan is then one without.
 static enum decode_status check_clusters(struct decode_state *state) {
   struct gpu_device device = state->plan.device;
   struct decode_request request = state->plan.request;
@@ -264,8 +264,8 @@ static enum decode_status check_clusters(struct decode_state *state) {
   const char *why;
   for (int p = 0; p < PRODUCTS && status == DECODE_OK && device.clusters; p++)
     if (state->plan.product[p].cluster > 1)
-      status = failure_told(wgmma_check_clusters(state->context, &device, &state->plan.product[p],
-                                                 &device.clusters));
+      status = failure_told(
+          wgmma_check_clusters(state->context, &device, &state->plan.product[p], &device.clusters));
   if (status != DECODE_OK || device.clusters == state->plan.device.clusters)
     return status;
   request.shape = state->plan.whole;

@@ -277,8 +277,8 @@ static struct even_choice divide_evenly(struct even_work work, unsigned most,
 }
 
 // Of a unit: its weights from memory, or these and its share of the activations from L2, whichever
-// takes longer. Of a merge: the other sums, for each row one float per column, at twice the memory's
-// speed.
+// takes longer. Of a merge: the other sums, for each row one float per column, at twice the
+// memory's speed.
 static struct even_costs even_costs_of(const struct plan_product *product, int rows, int cluster) {
   const uint64_t weights = (uint64_t)rows * WGMMA_STEP_BYTES;
   const uint64_t wider =
@@ -287,7 +287,8 @@ static struct even_costs even_costs_of(const struct plan_product *product, int r
       (uint64_t)product->slice * WGMMA_STEP_BYTES * wider / (uint64_t)cluster;
   const uint64_t cached = (weights + activations) * MEMORY_SPEED / CACHE_SPEED;
   return (struct even_costs){.unit = cached > weights ? cached : weights,
-                             .merge = (uint64_t)rows * sizeof(float) * (uint64_t)product->slice / 2};
+                             .merge =
+                                 (uint64_t)rows * sizeof(float) * (uint64_t)product->slice / 2};
 }
 
 static struct even_choice divide_among(const struct plan *plan, const struct plan_product *product,

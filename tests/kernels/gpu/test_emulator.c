@@ -47,8 +47,8 @@ static int unload(void **state) {
 }
 
 static void right_kernels_are_right_on_every_schedule(void **state) {
-  static const char *const kernels[] = {"sum", "sum_by_warps", "sum_by_copies", "last_arriver",
-                                        "grid_sum", "cluster_sum"};
+  static const char *const kernels[] = {"sum",          "sum_by_warps", "sum_by_copies",
+                                        "last_arriver", "grid_sum",     "cluster_sum"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {

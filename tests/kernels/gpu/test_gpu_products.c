@@ -399,9 +399,8 @@ static void check_wgmma(const struct product *p, int columns, unsigned blocks, u
   const struct wgmma_arguments arguments = {
       .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
       .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
-      .activations =
-          make_map(a.activations, (size_t)stride * activation, p->batch_padded,
-                   p->batch_padded / (int)cluster),
+      .activations = make_map(a.activations, (size_t)stride * activation, p->batch_padded,
+                              p->batch_padded / (int)cluster),
       .product = a,
       .work = work,
       .stages = p->stages,

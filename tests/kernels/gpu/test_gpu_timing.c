@@ -205,8 +205,8 @@ static void test_implemented(void **state) {
   assert_int_equal(asked, TIMING_IMPLEMENTED & TIMING_P2 ? 4 * llama_8b.layers : 0);
 }
 
-// wgmma's even division is the plan's only one because it is nowhere slower than the first kernels';
-// and neither are its clusters, where it has them, than none.
+// wgmma's even division is the plan's only one because it is nowhere slower than that of the first
+// kernels; nor are its clusters, where it has them, slower than none.
 static void test_even_division_pays(void **state) {
   (void)state;
   static const struct decode_shape *const shapes[] = {&tinyllama, &llama_8b, &llama_70b};

@@ -198,12 +198,9 @@ template <int REMOVED> DEVICE void sum_clusters(const struct check_arguments &a,
   }
   float total = 0;
   for (int round = 0; round < ROUNDS; round++) {
-    const struct copies_box box = {reinterpret_cast<const unsigned char *>(a.input),
-                                   COPY_ROW,
-                                   BLOCKS * box_rows,
-                                   box_rows,
-                                   0,
-                                   cluster_input(block_index(0), round) * box_rows};
+    const struct copies_box box = {
+        reinterpret_cast<const unsigned char *>(a.input), COPY_ROW, BLOCKS * box_rows, box_rows, 0,
+        cluster_input(block_index(0), round) * box_rows};
     if (thread_index() == 0) {
       if (round > 0) {
         copies_wait_phase(empty, round - 1, {"barrier_wait", file, line});
@@ -531,9 +528,9 @@ bool output_is_right(const char *kernel, const float *output) {
 
 struct emulator_launch launch_of(const char *kernel, const struct check_arguments *arguments,
                                  uint64_t seed) {
-  struct emulator_launch l = {
-      kernel, {BLOCKS, 1, 1}, THREADS, SHARED_BYTES, arguments, sizeof *arguments,
-      seed,   false,          nullptr, nullptr,      0};
+  struct emulator_launch l = {kernel,    {BLOCKS, 1, 1},    THREADS, SHARED_BYTES,
+                              arguments, sizeof *arguments, seed,    false,
+                              nullptr,   nullptr,           0};
   if (!strncmp(kernel, "grid", 4)) {
     l.grid[0] = COOPERATIVE_BLOCKS;
     l.cooperative = true;

@@ -16,7 +16,7 @@
 
 // All are for the running thread's block.
 void copies_barrier_make(uint64_t *barrier, int arrivals);
-void copies_arrive(uint64_t *barrier, int bytes); // additional bytes that are expected
+void copies_arrive(uint64_t *barrier, int bytes);   // additional bytes that are expected
 void copies_arrive_at(uint64_t *barrier, int rank); // at that of another block of the cluster
 void copies_wait_phase(uint64_t *barrier, int phase, struct emulator_site site);
 

@@ -6,7 +6,7 @@
 //   EMULATOR_SHARED       bytes of shared memory that a block may take, 98304
 //   EMULATOR_MEMORY       bytes of device memory, 2 GiB
 //   EMULATOR_UNITS        multiprocessors, 2
-//   EMULATOR_CLUSTERS     of two blocks that the device holds at a time, one for two multiprocessors
+//   EMULATOR_CLUSTERS     of two blocks that it holds at a time, one for two multiprocessors
 //   EMULATOR_DEVICES      1
 //   EMULATOR_PRODUCTS     the file of a stand-in for the vendor's library (tests/stand_ins/blaslt):
 //                         cuBLASLt's with a warp of 32, else hipBLASLt's; without it there is none
@@ -573,33 +573,9 @@ EMULATOR_EXPORT void *emulator_memory(void) {
 }
 
 EMULATOR_EXPORT const struct gpu_driver gpu_driver = {
-    "emulator",
-    "emulator",
-    device_count,
-    describe,
-    open_device,
-    close_device,
-    allocate,
-    release,
-    set,
-    copy_in,
-    copy_out,
-    launch,
-    clusters,
-    wait,
-    multiply,
-    multiplies,
-    multiplied_by,
-    make_tensor_map,
-    graph_make,
-    graph_run,
-    graph_free,
-    graph_form,
-    join,
-    look,
-    part,
-    joined_by,
-    timer_start,
-    timer_stop,
-    error,
+    "emulator", "emulator", device_count, describe,   open_device,   close_device,
+    allocate,   release,    set,          copy_in,    copy_out,      launch,
+    clusters,   wait,       multiply,     multiplies, multiplied_by, make_tensor_map,
+    graph_make, graph_run,  graph_free,   graph_form, join,          look,
+    part,       joined_by,  timer_start,  timer_stop, error,
 };

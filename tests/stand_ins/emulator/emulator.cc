@@ -33,7 +33,7 @@ struct thread {
   enum state state;
   struct emulator_site site; // of the wait that it is in
   const void *parked_on;
-  uint8_t waits; // number of warp_waits so far, modulo 2^8
+  uint8_t waits;          // number of warp_waits so far, modulo 2^8
   bool of_cluster;        // has arrived at the cluster's barrier, not waited
   unsigned cluster_round; // in which it arrived
 };
@@ -59,7 +59,7 @@ struct block {
   unsigned char *memory;   // shared memory and its guards
   struct race_cell *cells; // [most_cells], of shared memory
   size_t most_cells;
-  uint32_t stamp; // of the stretch since the last block_wait
+  uint32_t stamp;                          // of the stretch since the last block_wait
   unsigned cluster_arrived, cluster_round; // in a cluster's first block: its barrier
 };
 

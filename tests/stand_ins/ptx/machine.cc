@@ -451,8 +451,7 @@ void begin_cluster(struct run *run, struct block *first, uint64_t number) {
 
 // Blocks take turns at random; when those of a cluster have ended, the next begins in its place.
 void run_blocks(struct run *run, struct block *blocks, unsigned resident) {
-  const uint64_t count =
-      (uint64_t)run->grid[0] * run->grid[1] * run->grid[2] / run->cluster;
+  const uint64_t count = (uint64_t)run->grid[0] * run->grid[1] * run->grid[2] / run->cluster;
   const bool backwards = draw(run, 2);
   uint64_t begun = 0;
   while (!run->failed) {

@@ -142,8 +142,8 @@ struct warp {
   int fragments;
   uint32_t live;
   bool at_barrier, yields;
-  int return_to;   // of the function that all lanes are in
-  uint32_t waited; // lanes that have executed griddepcontrol.wait
+  int return_to;                 // of the function that all lanes are in
+  uint32_t waited;               // lanes that have executed griddepcontrol.wait
   uint32_t of_cluster;           // lanes that have arrived at the cluster's barrier and not waited
   uint32_t cluster_round[LANES]; // in which they arrived
   const struct instruction *barrier;
@@ -205,7 +205,7 @@ bool box_arrives(struct block *);
 // memory.cc: `bytes` of shared memory at an address, or NULL and a failure.
 unsigned char *shared_bytes_at(struct warp *, const struct instruction *, int lane,
                                uint32_t address, uint32_t bytes);
-// The block of this rank in the warp's cluster; NULL and a failure if there is none, or it has ended.
+// The block of this rank in the warp's cluster; NULL and a failure if there is none or it has ended.
 struct block *block_of_cluster(struct warp *, const struct instruction *, int lane, uint32_t rank);
 // matrix.cc: before any other instruction of a kernel with wgmma: may it touch its registers?
 void wgmma_watch(struct warp *, const struct instruction *);

@@ -42,8 +42,8 @@
 //   void barrier_wait_cluster(uint64_t *, int phase): for arrivals from other blocks, too
 //   void box_bring_to(..., int blocks): box_bring to all whose ranks are bits of `blocks`, each of
 //       which counts the bytes at its own barrier
-//   void cluster_arrive(), cluster_wait(): by all threads of the cluster, in turns; after the wait a
-//       thread sees what all did before they arrived
+//   void cluster_arrive(), cluster_wait(): by all threads of the cluster, in turns; after the wait
+//       a thread sees what all did before they arrived
 //
 // Two warps of different blocks meet at a counter in device memory, zero before and after. Each
 // first asks whether the other has arrived, and if not, publishes and arrives:
