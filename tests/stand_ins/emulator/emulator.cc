@@ -1,6 +1,7 @@
 #include "tests/stand_ins/emulator/emulator.h"
 
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -464,6 +465,7 @@ bool take_shared(struct block *block, const struct emulator_launch *l) {
   if (posix_memalign(&allocated, SHARED_PATTERN, place + bytes + 2 * GUARD_BYTES)) {
     return false;
   }
+  ASAN_POISON_MEMORY_REGION(allocated, place);
   block->allocated = static_cast<unsigned char *>(allocated);
   block->memory = block->allocated + place;
   block->known.shared_bytes = bytes;
@@ -581,8 +583,12 @@ void run(struct machine *m, const struct emulator_launch *launch) {
     snprintf(m->failure, sizeof m->failure, "kernel %.64s: out of memory", launch->kernel);
   }
   for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
-    free(m->block[b].allocated);
-    m->block[b].allocated = m->block[b].memory = nullptr;
+    struct block *block = &m->block[b];
+    if (block->allocated) {
+      ASAN_UNPOISON_MEMORY_REGION(block->allocated, (size_t)(block->memory - block->allocated));
+    }
+    free(block->allocated);
+    block->allocated = block->memory = nullptr;
   }
 }
 
