@@ -17,8 +17,8 @@
 //
 // The two blocks of a cluster have neighboring rows and the same range of the work (even.h), so
 // they need the same activations at the same time: each brings half of them to both, and L2 is
-// asked for them once. Hence a stage is empty when the warps of both blocks are done with it, and a
-// block ends no sooner than the warps of the other. They share no sums: dividing a tile's columns
+// asked for them once. Hence a stage is empty when the warps of both blocks are done with it, and
+// no block ends before its last stages are: the other's warps tell it so. They share no sums: dividing a tile's columns
 // between them instead would take two different sets of activations.
 //
 // The range is one stream to the copying thread, which goes on to the next tile's weights while the
@@ -91,6 +91,18 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   return share;
 }
 
+// Which stage comes next, and which use of it.
+struct wgmma_turn {
+  int stage, phase;
+};
+
+DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &turn) {
+  if (++turn.stage == share.stages) {
+    turn.stage = 0;
+    turn.phase ^= 1;
+  }
+}
+
 // Of the output, in a tile of the work.
 DEVICE int wgmma_first_row(const struct wgmma_arguments &a, const struct wgmma_share &share,
                            unsigned tile) {
@@ -149,6 +161,15 @@ DEVICE void wgmma_bring_first(const struct wgmma_arguments &a, const struct wgmm
   }
 }
 
+DEVICE void wgmma_wait_empty(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                             const struct wgmma_turn &turn) {
+  if (a.cluster > 1) {
+    barrier_wait_cluster(share.empty + turn.stage, turn.phase);
+  } else {
+    barrier_wait(share.empty + turn.stage, turn.phase);
+  }
+}
+
 template <class KIND>
 DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma_share &share) {
   const int ahead = wgmma_ahead(share);
@@ -157,16 +178,18 @@ DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma
   for (int i = 0; i < ahead; i++) {
     wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)i, i);
   }
-  int stage = 0, phase = 0;
+  struct wgmma_turn turn = {0, 0};
 #pragma unroll 1
   for (unsigned unit = share.begin + (unsigned)ahead; unit < share.end; unit++) {
-    barrier_wait_cluster(share.empty + stage, phase);
-    wgmma_bring_weights<KIND>(a, share, unit, stage);
-    wgmma_bring_activations<KIND>(a, share, unit, stage);
-    if (++stage == share.stages) {
-      stage = 0;
-      phase ^= 1;
-    }
+    wgmma_wait_empty(a, share, turn);
+    wgmma_bring_weights<KIND>(a, share, unit, turn.stage);
+    wgmma_bring_activations<KIND>(a, share, unit, turn.stage);
+    wgmma_advance(share, turn);
+  }
+#pragma unroll 1
+  for (int i = 0; i < ahead && a.cluster > 1; i++) { // the other block still arrives here
+    wgmma_wait_empty(a, share, turn);
+    wgmma_advance(share, turn);
   }
 }
 
@@ -258,10 +281,17 @@ template <> struct wgmma_multiply<e4m3_e4m3> {
   }
 };
 
-// Which stage comes next, and which use of it.
-struct wgmma_turn {
-  int stage, phase;
-};
+// A warp is done with a stage: tells all blocks that bring something into it.
+DEVICE void wgmma_release(const struct wgmma_arguments &a, uint64_t *empty) {
+  warp_wait();
+  if (a.cluster > 1) {
+    if (lane_index() < MAX_WGMMA_CLUSTER) {
+      barrier_arrive_at(empty, lane_index());
+    }
+  } else if (lane_index() == 0) {
+    barrier_arrive(empty);
+  }
+}
 
 template <class KIND>
 DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share &share,
@@ -278,14 +308,8 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
     wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
                                                                  b_bytes, sum);
     stamp_product(sum[0][0][0]);
-    warp_wait();
-    if (lane_index() < a.cluster) {
-      barrier_arrive_at(share.empty + turn.stage, lane_index());
-    }
-    if (++turn.stage == share.stages) {
-      turn.stage = 0;
-      turn.phase ^= 1;
-    }
+    wgmma_release(a, share.empty + turn.stage);
+    wgmma_advance(share, turn);
   }
 }
 
@@ -407,10 +431,6 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
     wgmma_bring_rest<KIND>(a, share);
   } else if (warp_index() < WGMMA_GROUPS * 4) {
     wgmma_tiles_of<KIND>(a, share);
-  }
-  if (a.cluster > 1) {
-    cluster_arrive();
-    cluster_wait(); // none arrives at this block's barriers any more
   }
 }
 

@@ -55,11 +55,11 @@ SOME = re.compile(r'(expert_)?matrix_(\w+_gated_16|(int8_group|mxfp6_e2m3|mxfp4)
                   r'combine|gather|route|attention_\w+_(family|prompt)_64|turn_\w+|embed_(int|mx|nv)\w+|round_\w+(as_bf16|layer)\w*|'
                   r'finish_\w+|read_\d')
 # In a product whose blocks share activations: each tells itself twice that it has used a stage; brings its half to
-# itself alone; does not wait for the other's end.
+# itself alone; does not wait until the other has used a stage.
 CLUSTERS_ALTERED = [
     (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+;', r'mov.u32 at, \1;'),
     (r'(cp\.async\.bulk\.tensor\S*)\.multicast::cluster([^;]*), %rs\d+;', r'\1\2;'),
-    (r'barrier\.cluster\.arrive\.release;(\s*//[^\n]*)*\s*barrier\.cluster\.wait\.acquire;', LEFT_OUT)]
+    (r'mbarrier\.try_wait\.parity\.acquire\.cluster\S+ p, [^;]*;', 'setp.eq.s32 p, 0, 0;')]
 # In the image of single-launch steps, in all of its kernels and functions at once.
 PERSISTENT_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
                       (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT)]

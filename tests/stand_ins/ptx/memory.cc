@@ -527,7 +527,7 @@ const struct operation_entry memory_operations[] = {
     {"mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "p=[r]r", barrier_try, PLAIN},
     {"mbarrier.arrive.release.cluster.shared::cluster.b64", "_=[r]", barrier_arrive_at, PLAIN},
     {"mapa.shared::cluster.u32", "r=rr", map_to_rank, PLAIN},
-    {"barrier.cluster.arrive.release", "=", cluster_arrive, PLAIN},
+    {"barrier.cluster.arrive.relaxed", "=", cluster_arrive, PLAIN},
     {"barrier.cluster.wait.acquire", "=", nullptr, CLUSTER_WAIT},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
      "=[r][d{r2}][r]", box_bring, PLAIN},

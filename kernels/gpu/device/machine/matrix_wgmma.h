@@ -42,8 +42,8 @@
 //   void barrier_wait_cluster(uint64_t *, int phase): for arrivals from other blocks, too
 //   void box_bring_to(..., int blocks): box_bring to all whose ranks are bits of `blocks`, each of
 //       which counts the bytes at its own barrier
-//   void cluster_arrive(), cluster_wait(): by all threads of the cluster, in turns; after the wait
-//       a thread sees what all did before they arrived
+//   void cluster_arrive(), cluster_wait(): by all threads of the cluster, one after the other;
+//       after the wait they see the barriers that were made before
 //
 // Two warps of different blocks meet at a counter in device memory, zero before and after. Each
 // first asks whether the other has arrived, and if not, publishes and arrives:
@@ -133,7 +133,7 @@ DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int r
                : "memory");
 }
 DEVICE void cluster_arrive(void) {
-  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 DEVICE void cluster_wait(void) {
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
