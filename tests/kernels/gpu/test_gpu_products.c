@@ -449,7 +449,7 @@ static void wgmma_products_are_exact(void **unused) {
     int rows, columns, batch, wide, groups, stages;
     unsigned blocks, times;
   } shapes[] = {{1, 1, 1, 0, 1, 3, 0, 1},       {37, 65, 7, 0, 1, 6, 9, 1},
-                {300, 600, 16, 0, 1, 3, 7, 1},  {70, 1000, 17, 0, 2, 3, 1, 1},
+                {300, 600, 16, 0, 1, 3, 7, 1},  {200, 1000, 17, 0, 2, 3, 1, 3},
                 {40, 700, 50, 1, 1, 4, 5, 1},   {265, 200, 120, 1, 2, 3, 2, 1},
                 {1, 1000, 1, 0, 1, 3, 9999, 12}};
   (void)unused;

@@ -110,6 +110,7 @@ void begin(struct emulator_block *block, void *to, const struct copies_box *box,
   if (count == MAX_COPIES) {
     emulator_fail("more copies under way than the emulator keeps");
   }
+  memset(first, 0xFF, bytes);
   under_way[count++] = {block, first, *box, barrier};
 }
 

@@ -1,7 +1,7 @@
 // copies: sm_90's barriers in shared memory and the copies that complete on them, according to the
 // PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk.tensor", 9.7.9.27). A copy is in
-// flight until the schedule delivers it: at once, much later, in any order, so that a thread that
-// does not wait for it finds the old contents.
+// flight until the schedule delivers it: at once, much later, in any order. Until then a thread that
+// does not wait for it, or still reads what was there before, finds NaN in every type.
 //
 // A launch fails, with a message, if a barrier is used that was not created, or is arrived at more
 // often than its phase allows, if a copy does not fit its barrier or shared memory, and if a block
