@@ -165,20 +165,23 @@ struct tensor_map {
 
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
 // warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
-// (work.blocks), block WGMMA_THREADS. The warpgroups of a block are side by side in the rows, or
-// with batch_padded = 2 COLUMNS in the columns; each covers WGMMA_TILES tiles of WGMMA_ROWS rows,
-// with swiglu one of the gate and the same rows of the up. Together they are a tile of `work`
-// (even.h), of which a block takes an even range. E4M3 x BF16 takes activations in the order of
-// wgmma_paired_word, with rows padded to whole steps.
+// (work.blocks * cluster), block WGMMA_THREADS, in clusters of `cluster` blocks. The warpgroups of
+// a block are side by side in the rows, or with batch_padded = 2 COLUMNS in the columns; each
+// covers WGMMA_TILES tiles of WGMMA_ROWS rows, with swiglu one of the gate and the same rows of the
+// up. The blocks of a cluster are side by side in the rows. Together they are a tile of `work`
+// (even.h), where they count as one block and take an even range. A box of `activations` is the
+// part of the batch_padded rows that one block of the cluster brings to all of them. E4M3 x BF16
+// takes activations in the order of wgmma_paired_word, with rows padded to whole steps.
 //
-// If blocks share tiles, `partials` is [2 work.blocks][wgmma_partial_floats(COLUMNS)], at a multiple
-// of 16, and `counters` [work.blocks][WGMMA_GROUPS * 4], a counter for each warp at each node, zero
-// before and after. `splits` is not read.
+// If clusters share tiles, `partials` is [2 work.blocks][cluster][wgmma_partial_floats(COLUMNS)],
+// at a multiple of 16, and `counters` [work.blocks][cluster][WGMMA_GROUPS * 4], a counter for each
+// warp at each node, zero before and after. `splits` is not read.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // of all except `activations`
   struct even_work work;
-  int stages; // of shared memory, MIN_WGMMA_STAGES or more
+  int stages;  // of shared memory, MIN_WGMMA_STAGES or more
+  int cluster; // blocks, 1 or MAX_WGMMA_CLUSTER
 };
 
 enum {
@@ -189,6 +192,7 @@ enum {
   WGMMA_STEP_BYTES = 128, // of a row: the width of the widest swizzle
   MIN_WGMMA_STAGES = 3,
   MAX_WGMMA_STAGES = 6,
+  MAX_WGMMA_CLUSTER = 2, // the multiprocessors that every part of a device has in pairs
   WGMMA_ALIGNMENT = 1024 // of a stage: where the swizzle's pattern begins
 };
 

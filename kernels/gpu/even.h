@@ -11,6 +11,9 @@
 // block ever waits for another, whichever of them run at the same time; and since a + b = b + a,
 // the order in which they arrive does not change a bit.
 //
+// In clusters, all blocks of one count as one block here: they have the same units, each with rows
+// of its own.
+//
 // For the plan, the kernel (product_wgmma.h) and their tests alike.
 #ifndef PERTOKEN_KERNELS_GPU_EVEN_H
 #define PERTOKEN_KERNELS_GPU_EVEN_H

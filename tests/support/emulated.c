@@ -134,22 +134,36 @@ const struct emulated_ask *emulated_asked(size_t *count) {
   return asks;
 }
 
-void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x, unsigned y,
-                  unsigned z, int block, size_t shared_bytes, const void *arguments,
-                  size_t argument_bytes) {
+static void run(const struct emulated *plugin, struct emulator_launch launch) {
   static uint64_t seed;
-  seed++;
-  const struct emulator_launch launch = {.kernel = kernel,
-                                         .grid = {x, y, z},
-                                         .block = (unsigned)block,
-                                         .shared_bytes = shared_bytes,
-                                         .arguments = arguments,
-                                         .argument_bytes = argument_bytes,
-                                         .seed = seed,
-                                         .asked = plugin->ptx ? NULL : note_ask};
+  launch.seed = ++seed;
+  launch.asked = plugin->ptx ? NULL : note_ask;
   ask_count = 0;
   const char *error = plugin->launch(&launch);
   if (error) {
     fail_msg("%s: %s", plugin->name, error);
   }
+}
+
+void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x, unsigned y,
+                  unsigned z, int block, size_t shared_bytes, const void *arguments,
+                  size_t argument_bytes) {
+  run(plugin, (struct emulator_launch){.kernel = kernel,
+                                       .grid = {x, y, z},
+                                       .block = (unsigned)block,
+                                       .shared_bytes = shared_bytes,
+                                       .arguments = arguments,
+                                       .argument_bytes = argument_bytes});
+}
+
+void emulated_run_clusters(const struct emulated *plugin, const char *kernel, unsigned blocks,
+                           unsigned cluster, int block, size_t shared_bytes, const void *arguments,
+                           size_t argument_bytes) {
+  run(plugin, (struct emulator_launch){.kernel = kernel,
+                                       .grid = {blocks, 1, 1},
+                                       .block = (unsigned)block,
+                                       .shared_bytes = shared_bytes,
+                                       .arguments = arguments,
+                                       .argument_bytes = argument_bytes,
+                                       .cluster = cluster});
 }

@@ -39,6 +39,11 @@ void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x,
                   unsigned z, int block, size_t shared_bytes, const void *arguments,
                   size_t argument_bytes);
 
+// The same for a row of blocks in clusters of `cluster`.
+void emulated_run_clusters(const struct emulated *plugin, const char *kernel, unsigned blocks,
+                           unsigned cluster, int block, size_t shared_bytes, const void *arguments,
+                           size_t argument_bytes);
+
 // The pieces of weights that the last run asked for, at most EMULATED_ASKS of them; none from PTX.
 enum { EMULATED_ASKS = 8192 };
 struct emulated_ask {

@@ -30,6 +30,7 @@ const struct gpu_device timing_device = {
     .shared_bytes = 232448,
     .overlap = true,
     .wgmma = true,
+    .clusters = true,
     .cooperative = true};
 
 #define BF16_TYPES                                                                                 \
@@ -230,9 +231,11 @@ static bool add_up(const struct plan *plan, const struct timing_machine *machine
 const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
                       const struct timing_machine *machine, unsigned points,
                       struct timing_step *out) {
+  struct gpu_device described = *device;
   struct plan plan;
   const char *why;
-  if (gpu_plan_make(request, 0, device, &plan, &why) != DECODE_OK)
+  described.clusters = device->clusters && points & TIMING_P6_CLUSTERS;
+  if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
     return why;
   why = unknown(&plan);
   return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";

@@ -85,7 +85,7 @@ enum timing_point {
   TIMING_P4 = 1 << 4, // queries read at the same time, splits merged side by side
   TIMING_P5 = 1 << 5, // E4M3 to BF16 by shift, mask and multiply
   TIMING_P6 = 1 << 6, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
-  TIMING_P6_CLUSTERS = 1 << 7, // clusters of two share activations, and sums in shared memory
+  TIMING_P6_CLUSTERS = 1 << 7, // clusters of two blocks share activations
   TIMING_P7 = 1 << 8,          // shared memory divided to suit wgmma's blocks
   TIMING_P8 = 1 << 9,          // silu(gate) * up passed on in BF16
   TIMING_P9 = 1 << 10,         // no clamps in full windows
@@ -93,7 +93,8 @@ enum timing_point {
   TIMING_POINTS = 12,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are.
-  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P7
+  TIMING_IMPLEMENTED =
+      TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P6_CLUSTERS | TIMING_P7
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c" ...
 

@@ -266,19 +266,23 @@ static struct divided divided_in(const struct timing_context *context, int tiles
                           .merges = splits > 1 ? splits : 0};
 }
 
+// The blocks of a cluster have the same units; their pieces are each other's likes.
 static struct divided divided_evenly(const struct timing_context *context,
-                                     const struct even_work *work) {
-  const int all = (int)(work->tiles * work->steps), blocks = (int)work->blocks;
-  struct divided divided = {.tiles = (int)work->tiles,
-                            .blocks = blocks,
-                            .longest = ceiling(all, blocks) * ceiling(blocks, units(context)),
-                            .even = (double)all / units(context),
+                                     const struct plan_product *product) {
+  const struct even_work *work = &product->work;
+  const int all = (int)(work->tiles * work->steps), clusters = (int)work->blocks;
+  const int of_one = product->cluster, room = units(context) / of_one;
+  struct divided divided = {.tiles = (int)work->tiles * of_one,
+                            .blocks = clusters * of_one,
+                            .longest = ceiling(all, clusters) * ceiling(clusters, room),
+                            .even = (double)all * of_one / units(context),
                             .merges = (int)gpu_plan_merges(work)};
   for (unsigned tile = 0; tile < work->tiles; tile++) {
     const struct even_pieces pieces = even_pieces(work, tile);
     const unsigned last = pieces.first + pieces.count - 1;
-    divided.merged += (int)pieces.count - 1;
-    divided.early += pieces.count > 1 && even_begin(work, last + 1) > (tile + 1) * work->steps;
+    const bool early = pieces.count > 1 && even_begin(work, last + 1) > (tile + 1) * work->steps;
+    divided.merged += ((int)pieces.count - 1) * of_one;
+    divided.early += early ? of_one : 0;
   }
   return divided;
 }
@@ -290,12 +294,12 @@ static struct divided divided_as(const struct timing_context *context,
   if (!product->wgmma)
     return divided_in(context, (int)launch->grid[0], (int)launch->grid[1]);
   if (has(context, TIMING_P6))
-    return divided_evenly(context, work);
+    return divided_evenly(context, product);
   const int tuned = context->plan->device.tuning.matrix_splits;
+  const int tiles = (int)work->tiles * product->cluster;
   const int merging = ceiling(2 * (int)sizeof(float) * product->slice, WGMMA_STEP_BYTES);
-  const int own =
-      division_splits((int)work->tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
-  return divided_in(context, (int)work->tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
+  const int own = division_splits(tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
+  return divided_in(context, tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
 }
 
 // Of the sums of a block's tile.
@@ -334,25 +338,21 @@ static void merge_sums(const struct timing_context *context, const struct plan_p
   const double piece_us = port_us(context, partial_bytes(product));
   if (divided->merges == 0)
     return;
-  if (!product->wgmma || !(has(context, TIMING_P6) || has(context, TIMING_P6_CLUSTERS)))
-    stage->tail[TIMING_MERGE] = read_splits_us(context, product, divided);
-  else if (has(context, TIMING_P6_CLUSTERS))
-    stage->tail[TIMING_MERGE] = machine->trip_us + piece_us;
-  else
-    stage->tail[TIMING_MERGE] = merge_pairs_us(context, product, divided);
+  stage->tail[TIMING_MERGE] = product->wgmma && has(context, TIMING_P6)
+                                  ? merge_pairs_us(context, product, divided)
+                                  : read_splits_us(context, product, divided);
   if (divided->early > 0)
     stage->slower[TIMING_MERGE] = fmax(0, machine->arrive_us + piece_us - ring_us);
 }
 
-// Bytes between L2 and multiprocessors for each byte of weights: activations for every tile, of
-// which clusters get half, and early pieces.
-static double beside_weights(const struct timing_context *context,
-                             const struct plan_product *product, const struct divided *divided,
+// Bytes between L2 and multiprocessors for each byte of weights: activations for every tile, which
+// the blocks of a cluster share, and early pieces.
+static double beside_weights(const struct plan_product *product, const struct divided *divided,
                              double bytes) {
-  const bool shared = product->wgmma && has(context, TIMING_P6_CLUSTERS);
   const double activations = (double)product->slice * product->stride *
-                             (double)gpu_element_bytes(product->activations) * divided->tiles;
-  return (activations / (shared ? 2 : 1) + divided->early * partial_bytes(product)) / bytes;
+                             (double)gpu_element_bytes(product->activations) * divided->tiles /
+                             (product->wgmma ? product->cluster : 1);
+  return (activations + divided->early * partial_bytes(product)) / bytes;
 }
 
 static struct timing_stage matrix_stage(const struct timing_context *context,
@@ -375,7 +375,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
   flow.loads = wgmma ? 1 : depth;
   flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
-  flow.beside = beside_weights(context, product, &divided, stage.bytes);
+  flow.beside = beside_weights(product, &divided, stage.bytes);
   flow.whole = divided.even;
   flow.waves = divided.longest;
   const bool slow = flow_time(context, &flow, &stage);

@@ -10,13 +10,15 @@ const struct gpu_device planned_h200 = {.described = {.name = "H200", .units = 1
                                         .warp = 32,
                                         .shared_bytes = 232448,
                                         .overlap = true,
-                                        .wgmma = true};
+                                        .wgmma = true,
+                                        .clusters = true};
 const struct gpu_device planned_h200_wgmma = {.described = {.name = "H200 by wgmma", .units = 132},
                                               .architecture = "sm_90",
                                               .warp = 32,
                                               .shared_bytes = 232448,
                                               .overlap = true,
                                               .wgmma = true,
+                                              .clusters = true,
                                               .tuning = {.matrix = MATRIX_WGMMA}};
 const struct gpu_device planned_mi300x = {.described = {.name = "MI300X", .units = 304},
                                           .architecture = "gfx942",

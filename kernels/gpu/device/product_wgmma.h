@@ -15,10 +15,16 @@
 // and is then added in float. Both take registers that 128 columns would need; hence their limit of
 // 64.
 //
-// A block's range of the work (even.h) is one stream to the copying thread, which goes on to the
-// next tile's weights while the warps still store or merge this one's sums. A warp merges its own
-// rows and columns of a tile with the same warp of other blocks, and waits for nothing but its
-// loads; so whether and when other blocks run does not matter.
+// The two blocks of a cluster have neighboring rows and the same range of the work (even.h), so
+// they need the same activations at the same time: each brings half of them to both, and L2 is
+// asked for them once. Hence a stage is empty when the warps of both blocks are done with it, and
+// no block ends before its last stages are: the other's warps tell it so. They share no sums: dividing a tile's columns
+// between them instead would take two different sets of activations.
+//
+// The range is one stream to the copying thread, which goes on to the next tile's weights while the
+// warps still store or merge this one's sums. A warp merges its own rows and columns of a tile with
+// the same warp of other clusters, and waits for nothing but its loads; so whether and when other
+// clusters run does not matter.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 
@@ -53,8 +59,10 @@ struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
   }
 };
 
-// The block's range of the work, and its ring.
+// The range of the work that the block has with others of its cluster, and its ring.
 struct wgmma_share {
+  unsigned block;      // of even.h: the cluster
+  int rank;            // of the block in it
   unsigned begin, end; // units
   int tiles;           // of weights in a stage
   int rows;            // of the output in a tile of the work
@@ -67,8 +75,10 @@ template <class KIND>
 DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *shared) {
   const struct product_arguments &p = a.product;
   struct wgmma_share share;
-  share.begin = even_begin(&a.work, (unsigned)block_index(0));
-  share.end = even_begin(&a.work, (unsigned)block_index(0) + 1);
+  share.block = (unsigned)block_index(0) / (unsigned)a.cluster;
+  share.rank = a.cluster > 1 ? cluster_rank() : 0;
+  share.begin = even_begin(&a.work, share.block);
+  share.end = even_begin(&a.work, share.block + 1);
   share.tiles = WGMMA_GROUPS * WGMMA_TILES / (p.batch_padded / KIND::COLUMNS);
   share.rows = share.tiles / KIND::STREAMS * WGMMA_ROWS;
   share.stages = a.stages;
@@ -81,13 +91,31 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   return share;
 }
 
+// Which stage comes next, and which use of it.
+struct wgmma_turn {
+  int stage, phase;
+};
+
+DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &turn) {
+  if (++turn.stage == share.stages) {
+    turn.stage = 0;
+    turn.phase ^= 1;
+  }
+}
+
+// Of the output, in a tile of the work.
+DEVICE int wgmma_first_row(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                           unsigned tile) {
+  return ((int)tile * a.cluster + share.rank) * share.rows;
+}
+
 // ---- copying: one thread
 
 template <class KIND>
 DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wgmma_share &share,
                                 unsigned unit, int stage) {
   char *to = share.ring + stage * share.stage_bytes;
-  const int row = (int)(unit / a.work.steps) * share.rows;
+  const int row = wgmma_first_row(a, share, unit / a.work.steps);
   const int byte = (int)(unit % a.work.steps) * WGMMA_STEP_BYTES;
   barrier_expect(share.full + stage, share.stage_bytes);
 #pragma unroll 1
@@ -98,16 +126,24 @@ DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wg
   }
 }
 
+// This block's part of them, to the same place in all blocks of the cluster.
 template <class KIND>
 DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
                                     const struct wgmma_share &share, unsigned unit, int stage) {
   const int bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
   const int step = (int)(unit % a.work.steps);
-  char *to = share.ring + stage * share.stage_bytes + share.tiles * WGMMA_TILE_BYTES;
+  const int row = a.product.batch_padded / a.cluster * share.rank;
+  char *to = share.ring + stage * share.stage_bytes + share.tiles * WGMMA_TILE_BYTES +
+             row * WGMMA_STEP_BYTES;
 #pragma unroll
   for (int block = 0; block < KIND::BLOCKS_OF_B; block++) {
-    box_bring(to + block * bytes, &a.activations,
-              (step * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES, 0, share.full + stage);
+    const int byte = (step * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES;
+    if (a.cluster > 1) {
+      box_bring_to(to + block * bytes, &a.activations, byte, row, share.full + stage,
+                   (1 << MAX_WGMMA_CLUSTER) - 1);
+    } else {
+      box_bring(to + block * bytes, &a.activations, byte, row, share.full + stage);
+    }
   }
 }
 
@@ -125,6 +161,15 @@ DEVICE void wgmma_bring_first(const struct wgmma_arguments &a, const struct wgmm
   }
 }
 
+DEVICE void wgmma_wait_empty(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                             const struct wgmma_turn &turn) {
+  if (a.cluster > 1) {
+    barrier_wait_cluster(share.empty + turn.stage, turn.phase);
+  } else {
+    barrier_wait(share.empty + turn.stage, turn.phase);
+  }
+}
+
 template <class KIND>
 DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma_share &share) {
   const int ahead = wgmma_ahead(share);
@@ -133,16 +178,18 @@ DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma
   for (int i = 0; i < ahead; i++) {
     wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)i, i);
   }
-  int stage = 0, phase = 0;
+  struct wgmma_turn turn = {0, 0};
 #pragma unroll 1
   for (unsigned unit = share.begin + (unsigned)ahead; unit < share.end; unit++) {
-    barrier_wait(share.empty + stage, phase);
-    wgmma_bring_weights<KIND>(a, share, unit, stage);
-    wgmma_bring_activations<KIND>(a, share, unit, stage);
-    if (++stage == share.stages) {
-      stage = 0;
-      phase ^= 1;
-    }
+    wgmma_wait_empty(a, share, turn);
+    wgmma_bring_weights<KIND>(a, share, unit, turn.stage);
+    wgmma_bring_activations<KIND>(a, share, unit, turn.stage);
+    wgmma_advance(share, turn);
+  }
+#pragma unroll 1
+  for (int i = 0; i < ahead && a.cluster > 1; i++) { // the other block still arrives here
+    wgmma_wait_empty(a, share, turn);
+    wgmma_advance(share, turn);
   }
 }
 
@@ -234,10 +281,17 @@ template <> struct wgmma_multiply<e4m3_e4m3> {
   }
 };
 
-// Which stage comes next, and which use of it.
-struct wgmma_turn {
-  int stage, phase;
-};
+// A warp is done with a stage: tells all blocks that bring something into it.
+DEVICE void wgmma_release(const struct wgmma_arguments &a, uint64_t *empty) {
+  warp_wait();
+  if (a.cluster > 1) {
+    if (lane_index() < MAX_WGMMA_CLUSTER) {
+      barrier_arrive_at(empty, lane_index());
+    }
+  } else if (lane_index() == 0) {
+    barrier_arrive(empty);
+  }
+}
 
 template <class KIND>
 DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share &share,
@@ -254,23 +308,19 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
     wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
                                                                  b_bytes, sum);
     stamp_product(sum[0][0][0]);
-    warp_wait();
-    if (lane_index() == 0) {
-      barrier_arrive(share.empty + turn.stage);
-    }
-    if (++turn.stage == share.stages) {
-      turn.stage = 0;
-      turn.phase ^= 1;
-    }
+    wgmma_release(a, share.empty + turn.stage);
+    wgmma_advance(share, turn);
   }
 }
 
-// ---- merging: a warp with the same warp of other blocks
+// ---- merging: a warp with the same warp of other clusters
 
 // This lane's words of a piece in the workspace; WARP words further are its next.
 template <class KIND>
-DEVICE char *wgmma_partial(const struct wgmma_arguments &a, unsigned tile, unsigned block) {
-  const size_t place = even_place(&a.work, tile, block);
+DEVICE char *wgmma_partial(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                           unsigned tile, unsigned block) {
+  const size_t place =
+      (size_t)even_place(&a.work, tile, block) * (size_t)a.cluster + (size_t)share.rank;
   const size_t words = (size_t)KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
   return reinterpret_cast<char *>(a.product.partials) +
          ((place * WGMMA_GROUPS * 4 + (size_t)warp_index()) * words + (size_t)lane_index()) *
@@ -305,26 +355,27 @@ template <class KIND> DEVICE void wgmma_add(const char *from, typename KIND::sum
   }
 }
 
-// Adds the sums of the tile's other pieces. False if another block goes on with these.
+// Adds the sums of the tile's other pieces. False if another cluster goes on with these.
 template <class KIND>
-DEVICE bool wgmma_merge(const struct wgmma_arguments &a, unsigned tile, typename KIND::sums &sum) {
+DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                        unsigned tile, typename KIND::sums &sum) {
   const struct even_pieces pieces = even_pieces(&a.work, tile);
-  unsigned at = (unsigned)block_index(0) - pieces.first;
+  unsigned at = share.block - pieces.first;
 #pragma unroll 1
   for (unsigned step = 1; step < pieces.count; step *= 2) {
     const unsigned other = even_other(at, step);
     if (other >= pieces.count) {
       continue;
     }
-    const unsigned node = pieces.first + (at | step);
+    const unsigned node = (pieces.first + (at | step)) * (unsigned)a.cluster + (unsigned)share.rank;
     unsigned *counter = a.product.counters + node * WGMMA_GROUPS * 4 + (unsigned)warp_index();
     if (!warp_arrived(counter)) {
-      wgmma_put<KIND>(wgmma_partial<KIND>(a, tile, pieces.first + at), sum);
+      wgmma_put<KIND>(wgmma_partial<KIND>(a, share, tile, pieces.first + at), sum);
       if (!warp_arrives(counter)) {
         return false;
       }
     }
-    wgmma_add<KIND>(wgmma_partial<KIND>(a, tile, pieces.first + other), sum);
+    wgmma_add<KIND>(wgmma_partial<KIND>(a, share, tile, pieces.first + other), sum);
     at &= ~step;
   }
   return true;
@@ -343,9 +394,9 @@ DEVICE void wgmma_tiles_of(const struct wgmma_arguments &a, const struct wgmma_s
     const unsigned stop = next < share.end ? next : share.end;
     typename KIND::sums sum = {};
     wgmma_sum<KIND>(a, share, rows_group, columns_group, (int)(stop - unit), turn, sum);
-    if (wgmma_merge<KIND>(a, tile, sum)) {
-      const struct matrix_share of_tile = {(int)tile * share.rows + rows_group * KIND::ROWS,
-                                           columns_group * KIND::COLUMNS, 0, 0};
+    if (wgmma_merge<KIND>(a, share, tile, sum)) {
+      const int row = wgmma_first_row(a, share, tile) + rows_group * KIND::ROWS;
+      const struct matrix_share of_tile = {row, columns_group * KIND::COLUMNS, 0, 0};
       matrix_finish<KIND>(p, of_tile, sum);
     }
     unit = stop;
@@ -360,16 +411,22 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
 #pragma unroll 1
     for (int stage = 0; stage < share.stages; stage++) {
       barrier_make(share.full + stage, 1);
-      barrier_make(share.empty + stage, WGMMA_GROUPS * 4);
+      barrier_make(share.empty + stage, WGMMA_GROUPS * 4 * a.cluster);
     }
     barriers_made();
   }
   block_wait();
+  if (a.cluster > 1) {
+    cluster_arrive();
+  }
   const bool copies = thread_index() == WGMMA_GROUPS * 128;
   if (copies) {
     wgmma_bring_first<KIND>(a, share);
   }
   wait_for_previous();
+  if (a.cluster > 1) {
+    cluster_wait(); // all have made their barriers
+  }
   if (copies) {
     wgmma_bring_rest<KIND>(a, share);
   } else if (warp_index() < WGMMA_GROUPS * 4) {

@@ -40,6 +40,8 @@ struct gpu_driver {
   enum decode_status (*copy_out)(struct gpu_context *, void *host, const void *device,
                                  size_t bytes); // after everything that is queued
   enum decode_status (*launch)(struct gpu_context *, const struct gpu_launch *);
+  // How many of such a launch's clusters the device holds at a time: 0 if it refuses the launch.
+  enum decode_status (*clusters)(struct gpu_context *, const struct gpu_launch *, int *count);
   enum decode_status (*wait)(struct gpu_context *);
 
   // Queues a product by the vendor's library, which a context's first product loads. If there is no

@@ -108,8 +108,7 @@ static int code_unload(void *code) {
   struct code *loaded = code;
   const cudaError_t stamps = (cudaError_t)gpu_stamps_close();
   const cudaError_t error = cudaLibraryUnload(loaded->stages);
-  const cudaError_t other =
-      loaded->streaming ? cudaLibraryUnload(loaded->streaming) : cudaSuccess;
+  const cudaError_t other = loaded->streaming ? cudaLibraryUnload(loaded->streaming) : cudaSuccess;
   free(loaded);
   return (int)(stamps ? stamps : error ? error : other);
 }
@@ -141,20 +140,41 @@ static int kernel_carveout(void *kernel, int percent) {
                                    percent > 0 ? percent : cudaSharedmemCarveoutDefault);
 }
 
-static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
-                         bool overlap) {
-  cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
-                                   .val.programmaticStreamSerializationAllowed = 1};
+#define MOST_ATTRIBUTES 2
+
+static cudaLaunchConfig_t config_of(const struct gpu_launch *launch, void *stream, bool overlap,
+                                    cudaLaunchAttribute (*attributes)[MOST_ATTRIBUTES]) {
+  unsigned count = 0;
   if (launch->cooperative)
-    attribute = (cudaLaunchAttribute){.id = cudaLaunchAttributeCooperative, .val.cooperative = 1};
-  const cudaLaunchConfig_t config = {
+    (*attributes)[count++] =
+        (cudaLaunchAttribute){.id = cudaLaunchAttributeCooperative, .val.cooperative = 1};
+  else if (overlap)
+    (*attributes)[count++] =
+        (cudaLaunchAttribute){.id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                              .val.programmaticStreamSerializationAllowed = 1};
+  if (launch->cluster > 1)
+    (*attributes)[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeClusterDimension,
+                                                   .val.clusterDim = {launch->cluster, 1, 1}};
+  return (cudaLaunchConfig_t){
       .gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]},
       .blockDim = {launch->block, 1, 1},
       .dynamicSmemBytes = launch->shared_bytes,
       .stream = stream,
-      .attrs = &attribute,
-      .numAttrs = overlap || launch->cooperative ? 1 : 0,
+      .attrs = *attributes,
+      .numAttrs = count,
   };
+}
+
+static int kernel_clusters(void *kernel, const struct gpu_launch *launch, int *count) {
+  cudaLaunchAttribute attributes[MOST_ATTRIBUTES];
+  const cudaLaunchConfig_t config = config_of(launch, NULL, false, &attributes);
+  return (int)cudaOccupancyMaxActiveClusters(count, kernel, &config);
+}
+
+static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
+                         bool overlap) {
+  cudaLaunchAttribute attributes[MOST_ATTRIBUTES];
+  const cudaLaunchConfig_t config = config_of(launch, stream, overlap, &attributes);
   // The interface takes pointers to const data, one per kernel parameter; only a build that stamps
   // has a second parameter.
   struct gpu_stamp *stamps = gpu_stamps_of(launch);
@@ -233,9 +253,12 @@ static int describe(int device, struct gpu_device *out) {
   out->shared_bytes = properties.sharedMemPerBlockOptin - STAMPS_KEPT_BYTES;
   out->overlap = properties.major >= 9;
   out->wgmma = properties.major == 9 && properties.minor == 0;
-  int cooperative = 0;
+  int cooperative = 0, clusters = 0;
   code = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
+  if (code == cudaSuccess)
+    code = cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device);
   out->cooperative = cooperative != 0;
+  out->clusters = clusters != 0;
   return (int)code;
 }
 
@@ -283,6 +306,7 @@ static const struct gpu_runtime runtime = {
     .kernel_shared = kernel_shared,
     .kernel_carveout = kernel_carveout,
     .kernel_launch = kernel_launch,
+    .kernel_clusters = kernel_clusters,
     .tensor_map = tensor_map,
     .describe = describe,
 };

@@ -394,6 +394,25 @@ static enum decode_status launch(struct gpu_context *context, const struct gpu_l
   return status == DECODE_OK ? queue(context, one) : status;
 }
 
+// A refusal is an answer, not a failure.
+static enum decode_status clusters(struct gpu_context *context, const struct gpu_launch *one,
+                                   int *count) {
+  const struct gpu_runtime *runtime = context->runtime;
+  struct kernel *kernel;
+  *count = 0;
+  enum decode_status status = ready(context);
+  if (status != DECODE_OK || !runtime->kernel_clusters)
+    return status;
+  status = find_kernel(context, one->kernel, &kernel);
+  if (status == DECODE_OK)
+    status = allow_shared(context, kernel, one);
+  if (status == DECODE_OK && runtime->kernel_clusters(kernel->handle, one, count)) {
+    runtime->error_clear();
+    *count = 0;
+  }
+  return status;
+}
+
 // gfx940 to gfx942 have the E4M3 without a negative zero ("hipDataType" in AMD's HIP
 // documentation).
 static void open_products(struct gpu_context *context) {
@@ -751,6 +770,7 @@ const struct gpu_driver gpu_driver = {
     .copy_in = copy_in,
     .copy_out = copy_out,
     .launch = launch,
+    .clusters = clusters,
     .wait = wait_for,
     .multiply = multiply,
     .multiplies = multiplies,

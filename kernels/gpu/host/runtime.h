@@ -60,6 +60,7 @@ struct gpu_runtime {
   int (*kernel_shared)(void *kernel, size_t bytes);  // more than 48 KiB must be allowed first
   int (*kernel_carveout)(void *kernel, int percent); // NULL if there is none
   int (*kernel_launch)(void *kernel, const struct gpu_launch *, void *stream, bool overlap);
+  int (*kernel_clusters)(void *kernel, const struct gpu_launch *, int *count); // NULL: none
   int (*tensor_map)(struct tensor_map *);              // NULL if there is none
   int (*describe)(int device, struct gpu_device *out); // everything except the memory
 };

@@ -258,9 +258,29 @@ static enum decode_status take_memory(struct decode_state *state) {
                              : status;
 }
 
+// A part of a device may refuse clusters, or hold fewer of them than its multiprocessors suggest;
+// the plan is then one without.
+static enum decode_status check_clusters(struct decode_state *state) {
+  struct gpu_device device = state->plan.device;
+  struct decode_request request = state->plan.request;
+  enum decode_status status = DECODE_OK;
+  const char *why;
+  for (int p = 0; p < PRODUCTS && status == DECODE_OK && device.clusters; p++)
+    if (state->plan.product[p].cluster > 1)
+      status = failure_told(
+          wgmma_check_clusters(state->context, &device, &state->plan.product[p], &device.clusters));
+  if (status != DECODE_OK || device.clusters == state->plan.device.clusters)
+    return status;
+  request.shape = state->plan.whole;
+  status = gpu_plan_make(&request, state->plan.rank, &device, &state->plan, &why);
+  return status == DECODE_OK ? status : failure_keep(status, why);
+}
+
 enum decode_status state_load(struct decode_state *state, int device) {
   state->positions = state->plan.request.context;
   enum decode_status status = failure_told(gpu_driver.open(device, &state->context));
+  if (status == DECODE_OK)
+    status = check_clusters(state);
   if (status == DECODE_OK)
     status = tile_check(state->context, &state->plan);
   if (status == DECODE_OK)

@@ -4,6 +4,7 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/integers.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -79,13 +80,15 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product,
   const uint64_t weight = product->weights == ELEMENT_BF16 ? 2 : 1;
   const uint64_t activation = product->activations == ELEMENT_BF16 ? 2 : 1;
   const uint32_t slice = (uint32_t)product->slice;
-  const unsigned rows = (unsigned)wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
+  const unsigned cluster = (unsigned)product->cluster;
+  const unsigned rows =
+      (unsigned)wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS * cluster;
   const unsigned tiles = (ROWS + rows - 1) / rows;
   const unsigned steps = ((unsigned)weight * COLUMNS + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
   return (struct wgmma_arguments){
       .weights.matrix = {device->weights, COLUMNS * weight, ROWS, WGMMA_ROWS},
       .activations.matrix = {device->activations, (uint64_t)activation_stride(product) * activation,
-                             slice, slice},
+                             slice, slice / cluster},
       .product = {.scales = weight == 1 ? device->ones : NULL,
                   .rows = ROWS,
                   .columns = COLUMNS,
@@ -96,20 +99,39 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product,
                   .output = device->output,
                   .output_stride = ROWS},
       .work = {tiles, steps, tiles},
-      .stages = product->stages};
+      .stages = product->stages,
+      .cluster = product->cluster};
+}
+
+static struct gpu_launch launch_of(const struct plan_product *product, unsigned blocks) {
+  struct gpu_launch launch = {.grid = {blocks, 1, 1},
+                              .block = WGMMA_THREADS,
+                              .shared_bytes = product->shared_bytes,
+                              .cluster = (unsigned)product->cluster};
+  snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_store_%d",
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
+           product->warp_columns);
+  return launch;
+}
+
+enum decode_status wgmma_check_clusters(struct gpu_context *context,
+                                        const struct gpu_device *device,
+                                        const struct plan_product *product, bool *fit) {
+  const struct gpu_launch launch = launch_of(product, (unsigned)product->blocks);
+  const int room = device->described.units / product->cluster;
+  int count;
+  const enum decode_status status = gpu_driver.clusters(context, &launch, &count);
+  *fit = status == DECODE_OK && count >= least((int)product->work.blocks, room);
+  return status;
 }
 
 static enum decode_status run(struct gpu_context *context, const struct plan_product *product,
                               struct check_operands *device) {
   struct wgmma_arguments arguments = arguments_of(product, device);
-  struct gpu_launch launch = {.grid = {arguments.work.blocks, 1, 1},
-                              .block = WGMMA_THREADS,
-                              .shared_bytes = product->shared_bytes,
-                              .arguments = &arguments,
-                              .argument_bytes = sizeof arguments};
-  snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_store_%d",
-           gpu_element_names[product->weights], gpu_element_names[product->activations],
-           product->warp_columns);
+  struct gpu_launch launch =
+      launch_of(product, arguments.work.blocks * (unsigned)arguments.cluster);
+  launch.arguments = &arguments;
+  launch.argument_bytes = sizeof arguments;
   enum decode_status status = gpu_driver.tensor_map(context, &arguments.weights);
   if (status == DECODE_OK)
     status = gpu_driver.tensor_map(context, &arguments.activations);

@@ -18,6 +18,11 @@
 enum decode_status wgmma_check(struct gpu_context *context, const struct plan_product *product,
                                bool *passes);
 
+// Whether the device holds as many clusters of a product at a time as its multiprocessors suggest.
+enum decode_status wgmma_check_clusters(struct gpu_context *context,
+                                        const struct gpu_device *device,
+                                        const struct plan_product *product, bool *fit);
+
 // Has the driver make the tensor maps of launches [count], before they are launched or recorded.
 enum decode_status wgmma_maps(struct gpu_context *context, const struct gpu_launch *launches,
                               size_t count);

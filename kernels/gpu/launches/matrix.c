@@ -67,12 +67,15 @@ static void wgmma_slice(struct launch_list *list, enum product_name name,
   const union launch_arguments arguments = {
       .wgmma = {.weights.matrix = {slice->weights, row, rows, WGMMA_ROWS},
                 .second.matrix = {slice->second, row, rows, WGMMA_ROWS},
-                .activations.matrix = {slice->activations, activations, columns, columns},
+                .activations.matrix = {slice->activations, activations, columns,
+                                       columns / (uint32_t)product->cluster},
                 .product = *slice,
                 .work = product->work,
-                .stages = product->stages}};
-  struct gpu_launch launch = {.grid = {product->work.blocks, 1, 1},
+                .stages = product->stages,
+                .cluster = product->cluster}};
+  struct gpu_launch launch = {.grid = {(unsigned)product->blocks, 1, 1},
                               .block = WGMMA_THREADS,
+                              .cluster = (unsigned)product->cluster,
                               .shared_bytes = product->shared_bytes,
                               .argument_bytes = sizeof arguments.wgmma,
                               .map_count = product->gated ? 3 : 2};

@@ -18,6 +18,7 @@ struct gpu_device {
   bool any_chunk;      // matrix kernels also take chunks shorter than MATRIX_CHUNK: arguments.h
   bool overlap;        // programmatic dependent launch
   bool wgmma;          // the matrix unit and copy engine of sm_90a
+  bool clusters;       // launches in clusters of blocks, which reach each other's shared memory
   bool cooperative;    // launches whose blocks wait for each other, and kernels for them
   struct gpu_tuning tuning;
 };
@@ -31,6 +32,7 @@ struct gpu_launch {
   struct tensor_map *maps; // the first of the arguments, to be made by tensor_map
   int map_count;
   bool cooperative; // all blocks must be resident at once, or the launch fails
+  unsigned cluster; // blocks, neighbors in the grid, that are resident together; 0 or 1: none
   int carveout;     // percent of a multiprocessor's shared memory to request; 0: the driver's
 };
 

@@ -40,6 +40,11 @@
 
 #define UNITS_COLUMNS 16 // of a warp, apart from MATRIX_COLUMNS
 
+// Of what L2 brings the multiprocessors and the memory brings L2: an H200's 6 and 4.5 TB/s, see
+// tests/support/gpu_timing.h.
+#define CACHE_SPEED  4
+#define MEMORY_SPEED 3
+
 // Bytes of `count` elements of a row of weights; of units without what is stored beside them.
 static int code_bytes(enum element element, int count) {
   return lies_in_units(element) ? count / UNIT * unit_layout(element).code_bytes
@@ -235,49 +240,91 @@ static bool choose_stages(const struct plan *plan, struct plan_product *product)
   return false;
 }
 
-// Blocks for the work of a wgmma product: so many that each has an equal part of one tile, or one
-// for each multiprocessor: whichever finishes soonest. A block takes as long as its units; starting
-// it takes as long as one, and each merge as long as `merging`, one after the other where its tile
-// has most pieces.
-static unsigned even_blocks(struct even_work work, unsigned units, unsigned merging) {
-  unsigned best = 1;
-  uint64_t best_time = UINT64_MAX;
-  const unsigned all = work.tiles * work.steps, most = all < units ? all : units;
+// How a wgmma product's work would be divided, and how long it would take: bytes of weights that
+// the memory brings a block meanwhile.
+struct even_choice {
+  struct even_work work;
+  uint64_t time;
+};
+
+// What a block takes for each of its units and for each merge, as long as those of even_choice.
+struct even_costs {
+  uint64_t unit, merge;
+};
+
+// At most `most` blocks of even.h: so many that each has an equal part of one tile, or that many:
+// whichever finishes soonest. A block takes as long as its units; starting it takes as long as one,
+// and merges are one after the other where its tile has most pieces.
+static struct even_choice divide_evenly(struct even_work work, unsigned most,
+                                        struct even_costs costs) {
+  struct even_choice best = {.work = work, .time = UINT64_MAX};
+  const unsigned all = work.tiles * work.steps;
+  most = all < most ? all : most;
   for (unsigned splits = 1; splits <= MAX_SPLITS + 1; splits++) {
     const bool equal = splits <= MAX_SPLITS && splits * work.tiles <= most;
     work.blocks = equal ? splits * work.tiles : most;
     const unsigned range = (all + work.blocks - 1) / work.blocks;
-    const uint64_t time = range + 1 + (uint64_t)gpu_plan_merges(&work) * merging;
-    if (time >= best_time)
-      continue;
-    best = work.blocks;
-    best_time = time;
+    const uint64_t time = (range + 1) * costs.unit + gpu_plan_merges(&work) * costs.merge;
+    if (time < best.time)
+      best = (struct even_choice){work, time};
   }
   return best;
 }
 
+// Of a unit: its weights from memory, or these and its share of the activations from L2, whichever
+// takes longer. Of a merge: the other sums, for each row one float per column, at twice the
+// memory's speed.
+static struct even_costs even_costs_of(const struct plan_product *product, int rows, int cluster) {
+  const uint64_t weights = (uint64_t)rows * WGMMA_STEP_BYTES;
+  const uint64_t wider =
+      gpu_element_bytes(product->activations) / gpu_element_bytes(product->weights);
+  const uint64_t activations =
+      (uint64_t)product->slice * WGMMA_STEP_BYTES * wider / (uint64_t)cluster;
+  const uint64_t cached = (weights + activations) * MEMORY_SPEED / CACHE_SPEED;
+  return (struct even_costs){.unit = cached > weights ? cached : weights,
+                             .merge =
+                                 (uint64_t)rows * sizeof(float) * (uint64_t)product->slice / 2};
+}
+
+static struct even_choice divide_among(const struct plan *plan, const struct plan_product *product,
+                                       int cluster) {
+  const int rows = wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS; // of a block
+  const int tile = rows / (product->gated ? 2 : 1) * cluster;
+  const int steps =
+      ceiling(product->stride * (int)gpu_element_bytes(product->weights), WGMMA_STEP_BYTES);
+  const unsigned splits = (unsigned)least(plan->device.tuning.matrix_splits, steps);
+  struct even_work work = {.tiles = (unsigned)ceiling(product->rows, tile),
+                           .steps = (unsigned)steps};
+  const unsigned limit = UINT32_MAX / (work.tiles * work.steps); // even.h
+  const unsigned room = (unsigned)(room_for(plan, product->shared_bytes, 1) / cluster);
+  struct even_choice choice =
+      divide_evenly(work, room < limit ? room : limit, even_costs_of(product, rows, cluster));
+  if (splits > 0)
+    choice.work.blocks = splits * work.tiles < limit ? splits * work.tiles : limit;
+  return choice;
+}
+
+// Clusters where they are faster: not where the memory is slower than L2 anyway and twice as many
+// rows in a tile leave more of it empty.
 static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   if (!choose_stages(plan, product))
     return false;
-  const size_t weight = gpu_element_bytes(product->weights);
-  const int tiles = wgmma_tiles(product->slice, product->warp_columns);
-  const int rows = tiles * WGMMA_ROWS / (product->gated ? 2 : 1);
-  const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
+  const int tuned = plan->device.tuning.wgmma_cluster;
+  const bool has_clusters = plan->device.clusters && room_for(plan, product->shared_bytes, 1) > 1;
+  struct even_choice choice = divide_among(plan, product, 1);
+  product->cluster = 1;
+  if (has_clusters && tuned != 1) {
+    const struct even_choice shared = divide_among(plan, product, MAX_WGMMA_CLUSTER);
+    if (shared.time < choice.time || tuned > 1) {
+      choice = shared;
+      product->cluster = MAX_WGMMA_CLUSTER;
+    }
+  }
   product->wgmma = true;
-  if (weight < gpu_element_bytes(product->activations)) // whole steps
+  if (gpu_element_bytes(product->weights) < gpu_element_bytes(product->activations)) // whole steps
     product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
-  product->work =
-      (struct even_work){.tiles = (unsigned)ceiling(product->rows, rows), .steps = (unsigned)steps};
-  // The sums of another block: for each row one float per column, at twice the memory's speed.
-  const int merging = ceiling((int)sizeof(float) * product->slice, 2 * WGMMA_STEP_BYTES);
-  const int splits = least(plan->device.tuning.matrix_splits, steps);
-  const unsigned most = UINT32_MAX / (product->work.tiles * product->work.steps); // even.h
-  const unsigned blocks =
-      splits > 0 ? (unsigned)splits * product->work.tiles
-                 : even_blocks(product->work, (unsigned)room_for(plan, product->shared_bytes, 1),
-                               (unsigned)merging);
-  product->work.blocks = blocks < most ? blocks : most;
-  product->blocks = (int)product->work.blocks;
+  product->work = choice.work;
+  product->blocks = (int)choice.work.blocks * product->cluster;
   product->splits = 1;
   return true;
 }

@@ -156,7 +156,8 @@ struct plan_product {
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
   int stages;            // of wgmma
-  struct even_work work; // of wgmma, instead of `splits`; its blocks are `blocks`
+  int cluster;           // of wgmma: blocks that share activations, 1 for none
+  struct even_work work; // of wgmma, instead of `splits`; its blocks are the clusters
   int activation_stride; // of rounded activations
 };
 
@@ -180,7 +181,7 @@ struct plan {
   struct gpu_device device;
   bool vector;          // all except products with weights in units; otherwise matrix
   bool streaming;       // a step in one launch
-  const char *fallback; // why it is not, although asked for; otherwise NULL
+  const char *fallback; // why it is not, although asked for, or has no clusters; otherwise NULL
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   struct plan_stream {  // of such a step: where in a block's shared memory what begins
     size_t sums, ring, shared_bytes;

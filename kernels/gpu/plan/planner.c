@@ -11,6 +11,7 @@
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/share.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 static const char memory_too_large[] = "the model and its cache are larger than any memory";
@@ -45,6 +46,16 @@ static const char *divide(struct plan *plan) {
     return "the products need more shared memory than the device has";
   experts_share(plan);
   return NULL;
+}
+
+// Why products by wgmma do not share activations; NULL: they do, where it is faster, or shall not.
+static const char *without_clusters(const struct plan *plan) {
+  bool by_wgmma = false;
+  for (int p = 0; p < PRODUCTS; p++)
+    by_wgmma |= plan->product[p].wgmma;
+  return by_wgmma && !plan->device.clusters && plan->device.tuning.wgmma_cluster != 1
+             ? "the device does not run clusters of blocks: products by wgmma are without them"
+             : NULL;
 }
 
 // Of all batches, none has more pairs than EXPERTS_PAIRS.
@@ -96,6 +107,8 @@ enum decode_status gpu_plan_make(const struct decode_request *request, int rank,
     *why = streaming_share(out);
   if (*why)
     return DECODE_UNSUPPORTED;
+  if (!out->fallback)
+    out->fallback = without_clusters(out);
   out->carveout = division_carveout(out);
   division_share_attention(out);
   *why = memory_place(out) ? NULL : memory_too_large;

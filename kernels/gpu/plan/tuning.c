@@ -1,5 +1,7 @@
 #include "kernels/gpu/plan/tuning.h"
 
+#include "kernels/gpu/arguments.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ static const struct tuning_choice {
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
+    {"wgmma_cluster", offsetof(struct gpu_tuning, wgmma_cluster), MAX_WGMMA_CLUSTER, {NULL}},
     {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "streaming"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])

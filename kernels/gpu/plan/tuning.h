@@ -28,6 +28,7 @@ struct gpu_tuning {
   int library_count;    // 1 to 2048: the fewest positions of an expert for the vendor's library
   int matrix;           // enum gpu_tuning_matrix
   int step;             // enum gpu_tuning_step
+  int wgmma_cluster;    // 1 to 2: blocks that share activations, if the device has clusters
 };
 
 // NULL and "" are the default. False for an unknown name or value; `why` [why_size] then says what

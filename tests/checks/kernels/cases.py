@@ -78,6 +78,9 @@ STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 {sizes} 203 step=streaming'
              for weights, kv, batch, sizes in (('bf16', 'bf16', 1, '72 101'), ('bf16', 'bf16', 3, '72 101'),
                                                ('e4m3-bf16', 'e4m3', 2, '72 101'), ('bf16', 'bf16', 1, '1096 2100'))]
 # For backends in which warpgroups multiply: each takes 16, 32 or 64 columns of such a batch, or 128 in
-# BF16.
-WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma' for pair in PAIRS
-         for batch in (5, 17, 33) + ((65,) if pair == 'bf16' else ())]
+# BF16. Blocks in clusters, and by themselves.
+WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_cluster=2' for pair in PAIRS
+         for batch in (5, 17, 33) + ((65,) if pair == 'bf16' else ())] + [
+    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_cluster=1' for pair in PAIRS]
+CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_cluster=2'  # with more steps than stages
+WGMMA += [CLUSTERS]

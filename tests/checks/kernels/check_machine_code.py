@@ -218,6 +218,20 @@ def check_loads(subject, name, body):
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
 
 
+def check_clusters(subject, before, after):
+    """Blocks of a cluster meet once, when they have made their barriers; bring each other activations, after the wait for
+    what wrote these; and tell each other when a stage is empty, for which they wait before its reuse and their end."""
+    check(subject, 'multicast::cluster' in after and 'multicast::cluster' not in before,
+          'does not bring activations to both blocks of a cluster, once they are there')
+    check(subject, 'mapa.shared::cluster' in after and 'mbarrier.arrive.release.cluster' in after,
+          'does not tell the other block that a stage is empty')
+    waits = after.count('mbarrier.try_wait.parity.acquire.cluster')
+    check(subject, waits == 2, f'waits for the other block at {waits} places, not before reuse and at its end')
+    for step, place in (('arrive.relaxed', before), ('wait.acquire', after)):
+        times = (before + after).count(f'barrier.cluster.{step}')
+        check(subject, times == place.count(f'barrier.cluster.{step}') == 1, f'barrier.cluster.{step} {times} times')
+
+
 def check_cuda(architecture, overlap, ptx, cubin):
     kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
     registers, frames = cubin_facts(cubin)
@@ -235,6 +249,7 @@ def check_cuda(architecture, overlap, ptx, cubin):
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
+            check_clusters(subject, before, body[len(before):])
         if name in MATRIX + UNITS + EXPERT_MATRIX + HEADS_MATRIX + ATTENTION + PROMPTS + LATENT + TILE:
             check(subject, 'mma.sync.' in body, 'no matrix instruction')
         if BY_BITS.search(name):
@@ -317,8 +332,10 @@ def check_pieces(subject, name, code):
           'meets another block without a fence before and after')
     together, least = sass.loads_together(code[meeting:]), PIECE_LOADS[name.rsplit('_', 1)[1]]
     check(subject, together >= least, f'{together} loads of sums are under way together, of at least {least}')
-    barriers = operations.count(sass.BARRIER)
-    check(subject, barriers == 1, f'{barriers} barriers of the block, not only that at its beginning')
+    barriers, clusters = operations.count(sass.BARRIER), operations.count(sass.CLUSTER_WAIT)
+    # Beside a cluster's barrier ptxas puts one of the block, for launches without clusters, which do not come there.
+    check(subject, barriers == 2 and clusters == 1,
+          f'{barriers} barriers of the block and {clusters} of the cluster, not one at its beginning')
 
 
 def kernels_of(cubin):

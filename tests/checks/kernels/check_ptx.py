@@ -54,6 +54,12 @@ SOME = re.compile(r'(expert_)?matrix_(\w+_gated_16|(int8_group|mxfp6_e2m3|mxfp4)
                   r'wgmma_\w+_(store_16|swiglu_32|add_64)|tile_check_\w+|sample\w*|fill_\w+|expert_vector_\w+_biased_[14]|vector_\w+_norm_(gated|biased)_2|'
                   r'combine|gather|route|attention_\w+_(family|prompt)_64|turn_\w+|embed_(int|mx|nv)\w+|round_\w+(as_bf16|layer)\w*|'
                   r'finish_\w+|read_\d')
+# In a product whose blocks share activations: each tells itself twice that it has used a stage; brings its half to
+# itself alone; does not wait until the other has used a stage.
+CLUSTERS_ALTERED = [
+    (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+;', r'mov.u32 at, \1;'),
+    (r'(cp\.async\.bulk\.tensor\S*)\.multicast::cluster([^;]*), %rs\d+;', r'\1\2;'),
+    (r'mbarrier\.try_wait\.parity\.acquire\.cluster\S+ p, [^;]*;', 'setp.eq.s32 p, 0, 0;')]
 # In the image of single-launch steps, in all of its kernels and functions at once.
 STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
                      (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT),
@@ -131,6 +137,18 @@ def check_alterations(count, image, lines, ran):
     print(f'sm_90a: {altered} kernels altered')
 
 
+def check_cluster_alterations(count, image, lines, ran):
+    case, kernel = lines.index(cases.CLUSTERS), 'wgmma_bf16_bf16_add_16'
+    for pattern, replacement in CLUSTERS_ALTERED:
+        text = image.altered(kernel, pattern, replacement, ran[case] & set(image.kernels))
+        with tempfile.NamedTemporaryFile('w', suffix='.ptx') as file:
+            file.write(text or '')
+            file.flush()
+            found, errors = decode('90a', [lines[case]], ptx=file.name)
+        count.check(f'{kernel} without {pattern[:24]} is noticed', text and found and found[0].startswith('FAIL'),
+                    f'{found}\n{errors}')
+
+
 def check_streaming_alterations(count, whole):
     for pattern, replacement in STREAMING_ALTERED:
         text, times = re.subn(pattern, replacement, whole.read_text())
@@ -192,6 +210,7 @@ def main():
     count.check('sm_90a: every kernel runs', not missing, f'but not {sorted(missing)}')
     check_table(count, {*image.kernels, *ENTRY.findall(whole.read_text())})
     check_alterations(count, image, lines, ran)
+    check_cluster_alterations(count, image, lines, ran)
     check_streaming_alterations(count, whole)
     for other in ('80', '120') if ALL else ():
         check_steps(count, other, cases.CASES)

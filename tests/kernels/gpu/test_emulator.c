@@ -48,7 +48,8 @@ static int unload(void **state) {
 
 static void right_kernels_are_right_on_every_schedule(void **state) {
   static const char *const kernels[] = {"sum",         "sum_by_warps", "sum_by_copies",
-                                        "sum_by_ring", "last_arriver", "grid_sum"};
+                                        "sum_by_ring", "last_arriver", "grid_sum",
+                                        "cluster_sum"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -107,6 +108,26 @@ static void a_missing_wait_for_copies_is_noticed(void **state) {
   }
 }
 
+// Without its own, or with one for half of the warps only, a block of a cluster is wrong on many
+// schedules: it meets barriers that were not made, contents of another round, or a block that has
+// ended.
+static void a_missing_wait_for_the_cluster_is_noticed(void **state) {
+  static const char *const kernels[] = {"cluster_without_begin", "cluster_without_empty",
+                                        "cluster_without_end", "cluster_without_half"};
+  (void)state;
+  for (size_t library = 0; library < LIBRARIES; library++) {
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+      int wrong = 0;
+      for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        wrong += !checks[library](kernels[k], seed).right;
+      }
+      print_message("%s: %s is wrong by %d of %d schedules\n", libraries[library], kernels[k],
+                    wrong, SEEDS);
+      assert_true(wrong >= SEEDS / 4);
+    }
+  }
+}
+
 static const struct {
   const char *kernel, *words[3]; // parts of the message
 } faults[] = {
@@ -131,6 +152,8 @@ static const struct {
     {CHECK_GRID, {"grid is empty"}},
     {CHECK_RESIDENT, {"more blocks than are resident at a time"}},
     {CHECK_ALONE, {"grid_wait in a launch that is not cooperative"}},
+    {CHECK_CLUSTER, {"the grid no multiple of it"}},
+    {"cluster_arrives_twice", {"cluster_arrive with no cluster_wait since the last"}},
 };
 
 static void faults_are_told_in_words(void **state) {
@@ -203,6 +226,7 @@ int main(void) {
       cmocka_unit_test(right_kernels_are_right_on_every_schedule),
       cmocka_unit_test(a_missing_wait_is_noticed),
       cmocka_unit_test(a_missing_wait_for_copies_is_noticed),
+      cmocka_unit_test(a_missing_wait_for_the_cluster_is_noticed),
       cmocka_unit_test(faults_are_told_in_words),
       cmocka_unit_test(a_message_says_where),
       cmocka_unit_test(leaving_shared_memory_is_noticed),

@@ -363,28 +363,74 @@ static void every_size_of_device(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
-// On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
-// with the maximum: the emulator has no others. Each multiprocessor has several tiles or a part of
-// one.
-static void every_batch_by_wgmma(void **unused) {
-  static const struct {
-    int batch, units;
-    size_t mix;
-  } cases[] = {{5, 2, 0}, {6, 7, 2}, {33, 1, 9}, {34, 3, 5}, {65, 2, 1}};
-  struct decode_shape shape = odd_shape;
-  (void)unused;
+#define CLUSTERS_OF_TWO "matrix=wgmma wgmma_cluster=2"
+
+// The plugins that have its kernels.
+static unsigned with_wgmma(void) {
   unsigned which = 0;
   for (size_t p = 0; p < PLUGINS; p++) {
     which |= strcmp(plugins[p].name, "emulatormma") == 0 ? one(p) : 0;
   }
-  setenv("PERTOKEN_GPU_TUNING", "matrix=wgmma", 1);
+  return which;
+}
+
+// On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
+// with the maximum: the emulator has no others. Each multiprocessor, or cluster of two, has several
+// tiles or a part of one.
+static void every_batch_by_wgmma(void **unused) {
+  static const struct {
+    int batch, units;
+    size_t mix;
+    const char *tuning;
+  } cases[] = {{5, 2, 0, "matrix=wgmma"},
+               {6, 7, 2, CLUSTERS_OF_TWO},
+               {33, 1, 9, CLUSTERS_OF_TWO},
+               {34, 3, 5, "matrix=wgmma"},
+               {65, 2, 1, CLUSTERS_OF_TWO}};
+  struct decode_shape shape = odd_shape;
+  (void)unused;
   set_number("EMULATOR_SHARED", 232448);
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     shape.ffn_hidden = c % 2 ? 101 : 1100;
+    setenv("PERTOKEN_GPU_TUNING", cases[c].tuning, 1);
     set_number("EMULATOR_UNITS", cases[c].units);
     check_next(cases[c].batch > 32 ? &tiny_shape : &shape, &mixes[cases[c].mix], cases[c].batch, 3,
-               which);
+               with_wgmma());
   }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+  unsetenv("PERTOKEN_GPU_TUNING");
+}
+
+// Clusters that the device refuses, or does not hold as many of as the plan has, are left out; the
+// step's form says so.
+static void clusters_are_refused(void **unused) {
+  enum { UNITS = 8, ENOUGH = UNITS / 2 };
+  static const int held[] = {0, ENOUGH - 1, ENOUGH};
+  struct decode_shape shape = odd_shape;
+  (void)unused;
+  shape.layers = 1;
+  shape.ffn_hidden = 600;
+  setenv("PERTOKEN_GPU_TUNING", CLUSTERS_OF_TWO, 1);
+  set_number("EMULATOR_SHARED", 232448);
+  set_number("EMULATOR_UNITS", UNITS);
+  const struct decode_request r = request_of(&shape, &mixes[0], 6, 3);
+  for (size_t p = 0; p < PLUGINS; p++) {
+    for (size_t h = 0; with_wgmma() & one(p) && h < sizeof held / sizeof held[0]; h++) {
+      struct decode_step_form form;
+      set_number("EMULATOR_CLUSTERS", held[h]);
+      struct decode_state *state = make(&plugins[p], &r);
+      plugins[p].backend->step_form(state, &form);
+      plugins[p].backend->destroy(state);
+      if (held[h] < ENOUGH) {
+        assert_non_null(strstr(form.fallback, "the device does not run clusters"));
+      } else {
+        assert_string_equal(form.fallback, "");
+      }
+      check_request(&r, one(p), 1);
+    }
+  }
+  unsetenv("EMULATOR_CLUSTERS");
   unsetenv("EMULATOR_UNITS");
   unsetenv("EMULATOR_SHARED");
   unsetenv("PERTOKEN_GPU_TUNING");
@@ -423,7 +469,7 @@ static void schedules_agree(void **unused) {
     const struct decode_request r = request_of(&shape, &mixes[3 * (i % 3)], batches[i % 3], 200);
     schedules_agree_on(&plugins[i % PLUGINS], &r);
   }
-  setenv("PERTOKEN_GPU_TUNING", "matrix=wgmma", 1);
+  setenv("PERTOKEN_GPU_TUNING", CLUSTERS_OF_TWO, 1);
   set_number("EMULATOR_SHARED", 232448);
   for (size_t p = 0; p < PLUGINS; p++) {
     const struct decode_request r = request_of(&shape, &mixes[0], 6, 3);
@@ -755,6 +801,7 @@ int main(void) {
       cmocka_unit_test(scaled_angles),
       cmocka_unit_test(every_size_of_device),
       cmocka_unit_test(every_batch_by_wgmma),
+      cmocka_unit_test(clusters_are_refused),
       cmocka_unit_test(schedules_agree),
       cmocka_unit_test(rows_are_independent),
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),

@@ -375,13 +375,14 @@ static struct tensor_map make_map(const void *from, size_t row_bytes, int rows, 
   return map;
 }
 
-// `blocks` at most: no more than there are units of work; 0: one for each tile.
-static void check_wgmma(const struct product *p, int columns, unsigned blocks) {
+// `blocks` of even.h, clusters of `cluster`, at most: no more than there are units of work; 0: one
+// for each tile.
+static void check_wgmma(const struct product *p, int columns, unsigned blocks, unsigned cluster) {
   char kernel[64];
   struct product_arguments a = make_arguments(p);
   const size_t weight = element_bytes(p->weights), activation = element_bytes(p->activations);
   const int gates = p->end == SWIGLU ? 2 : 1;
-  const int rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates;
+  const int rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * (int)cluster;
   const size_t row = (size_t)a.stride * weight;
   const int stride =
       is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
@@ -389,23 +390,25 @@ static void check_wgmma(const struct product *p, int columns, unsigned blocks) {
                            .steps = (unsigned)(row + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES};
   const unsigned units = work.tiles * work.steps;
   work.blocks = blocks == 0 ? work.tiles : blocks < units ? blocks : units;
-  const size_t counters = (size_t)work.blocks * WGMMA_GROUPS * 4;
+  const size_t counters = (size_t)work.blocks * cluster * WGMMA_GROUPS * 4;
   set_activations(p, stride, &a);
   set_splits(p, 0, counters, &a);
-  a.partials = emulated_take(2 * work.blocks * wgmma_partial_floats(columns) * sizeof(float));
+  a.partials =
+      emulated_take(2 * work.blocks * cluster * wgmma_partial_floats(columns) * sizeof(float));
   const struct wgmma_arguments arguments = {
       .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
       .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
-      .activations =
-          make_map(a.activations, (size_t)stride * activation, p->batch_padded, p->batch_padded),
+      .activations = make_map(a.activations, (size_t)stride * activation, p->batch_padded,
+                              p->batch_padded / (int)cluster),
       .product = a,
       .work = work,
-      .stages = p->stages};
+      .stages = p->stages,
+      .cluster = (int)cluster};
   snprintf(kernel, sizeof kernel, "wgmma_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], end_names[p->end], columns);
   const size_t stage = wgmma_stage_bytes(p->batch_padded, columns, weight, activation);
-  emulated_run(p->plugin, kernel, work.blocks, 1, 1, WGMMA_THREADS,
-               wgmma_shared_bytes(stage, p->stages), &arguments, sizeof arguments);
+  emulated_run_clusters(p->plugin, kernel, work.blocks * cluster, cluster, WGMMA_THREADS,
+                        wgmma_shared_bytes(stage, p->stages), &arguments, sizeof arguments);
   check_product(p, kernel, counters, &a);
 }
 
@@ -437,14 +440,15 @@ static void matrix_products_are_exact(void **unused) {
 }
 
 // Rows that do not fill a tile, incomplete steps, more and fewer steps than stages; a block for each
-// tile, for several, for parts of two, and for each unit of work, whose pieces meet in many orders.
-// `wide`: as many columns as a warpgroup takes, else 16.
+// tile, for several, for parts of two, and for each unit of work, whose pieces meet in many orders;
+// and the same in clusters, some of which have rows for one of their blocks only. `wide`: as many
+// columns as a warpgroup takes, else 16.
 static void wgmma_products_are_exact(void **unused) {
   static const struct {
     int rows, columns, batch, wide, groups, stages;
     unsigned blocks, times;
   } shapes[] = {{1, 1, 1, 0, 1, 3, 0, 1},       {37, 65, 7, 0, 1, 6, 9, 1},
-                {300, 600, 16, 0, 1, 3, 7, 1},  {70, 1000, 17, 0, 2, 3, 1, 1},
+                {300, 600, 16, 0, 1, 3, 7, 1},  {200, 1000, 17, 0, 2, 3, 1, 3},
                 {40, 700, 50, 1, 1, 4, 5, 1},   {265, 200, 120, 1, 2, 3, 2, 1},
                 {1, 1000, 1, 0, 1, 3, 9999, 12}};
   (void)unused;
@@ -462,8 +466,8 @@ static void wgmma_products_are_exact(void **unused) {
                                 .batch = shapes[s].batch,
                                 .batch_padded = columns * shapes[s].groups,
                                 .stages = shapes[s].stages};
-      for (unsigned time = 0; time < shapes[s].times; time++) {
-        check_wgmma(&p, columns, shapes[s].blocks);
+      for (unsigned time = 0; time < shapes[s].times * MAX_WGMMA_CLUSTER; time++) {
+        check_wgmma(&p, columns, shapes[s].blocks, 1 + time % MAX_WGMMA_CLUSTER);
       }
     }
   }
@@ -487,7 +491,7 @@ static void wgmma_of_every_width_is_exact(void **unused) {
                                 .batch = columns - 3,
                                 .batch_padded = columns,
                                 .stages = 3};
-      check_wgmma(&p, columns, 3);
+      check_wgmma(&p, columns, 3, 1 + (unsigned)i % MAX_WGMMA_CLUSTER);
     }
   }
 }

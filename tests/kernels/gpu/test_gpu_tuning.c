@@ -33,7 +33,8 @@ static struct plan plan_of(int batch, const char *tuning) {
   struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
                             .warp = 32,
                             .shared_bytes = 232448,
-                            .wgmma = true};
+                            .wgmma = true,
+                            .clusters = true};
   struct decode_request request = llama_8b;
   struct plan plan;
   const char *why = "";
@@ -58,6 +59,7 @@ static void test_read_and_written(void **state) {
       {"matrix=wgmma library_count=2048", "library_count=2048 matrix=wgmma"},
       {"step=streaming matrix=registers vector_ahead=16",
        "vector_ahead=16 matrix=registers step=streaming"},
+      {"wgmma_cluster=2 matrix=wgmma", "matrix=wgmma wgmma_cluster=2"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct gpu_tuning tuning;
@@ -73,11 +75,12 @@ static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
       {"vector_head=2", "unknown choice 'vector_head=2'; known: vector_ahead, matrix_splits, "
-                        "attention_splits, library_count, matrix, step"},
+                        "attention_splits, library_count, matrix, wgmma_cluster, step"},
       {"vector_ahead", "unknown choice 'vector_ahead'"},
       {"=2", "unknown choice '=2'"},
       {"vector_ahead=0", "unknown vector_ahead '0'; known: 1 to 16"},
       {"vector_ahead=17", "'17'"},
+      {"wgmma_cluster=3", "unknown wgmma_cluster '3'; known: 1 to 2"},
       {"library_count=2049", "unknown library_count '2049'; known: 1 to 2048"},
       {"vector_ahead=2x", "'2x'"},
       {"vector_ahead=-1", "'-1'"},
@@ -106,6 +109,10 @@ static void test_plans_follow(void **state) {
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(4, "matrix=wgmma").vector);
+  assert_int_equal(plan_of(128, "matrix=wgmma").product[PRODUCT_WO].cluster, 2);
+  assert_int_equal(plan_of(128, "matrix=wgmma wgmma_cluster=1").product[PRODUCT_WO].cluster, 1);
+  assert_int_equal(plan_of(16, "matrix=wgmma").product[PRODUCT_WO].cluster, 1);
+  assert_int_equal(plan_of(16, "matrix=wgmma wgmma_cluster=2").product[PRODUCT_WO].cluster, 2);
   const struct even_work halves =
       plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].work;
   assert_int_equal(halves.blocks, 2 * halves.tiles);

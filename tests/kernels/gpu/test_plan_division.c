@@ -2,9 +2,12 @@
 // launch.
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/even.h"
+#include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
 #include "tests/support/planned.h"
@@ -253,19 +256,26 @@ static void test_even_division(void **state) {
       check_trees(count, seed);
 }
 
-static struct plan planned_on(const struct decode_shape *shape, size_t mix, int batch, int units) {
+// `cluster`: as tuned, 0 for the plan's choice.
+static struct plan planned_with_clusters(const struct decode_shape *shape, size_t mix, int batch,
+                                         int units, int cluster) {
   struct gpu_device device = planned_h200_wgmma;
   const struct decode_request request = planned_request(shape, &planned_types[mix], batch, 512);
   device.described.units = units;
+  device.tuning.wgmma_cluster = cluster;
   return planned(&request, &device);
+}
+
+static struct plan planned_on(const struct decode_shape *shape, size_t mix, int batch, int units) {
+  return planned_with_clusters(shape, mix, batch, units, 0);
 }
 
 // On whole devices, on parts of them and on one larger than the work: each multiprocessor has one
 // block at most, and up to 64 rows of the batch, whose sums are small, no product leaves more than a
-// tenth of the multiprocessors' time.
+// tenth of the multiprocessors' time; an odd one may be left over.
 static void test_wgmma_is_even(void **state) {
   (void)state;
-  static const int units[] = {1, 16, 60, 114, 132, 100000};
+  static const int units[] = {1, 16, 61, 114, 132, 100000};
   static const struct decode_shape *const shapes[] = {&tinyllama, &llama_8b, &llama_70b};
   for (size_t c = 0; c < 3 * 6 * PLANNED_TYPES; c++)
     for (int batch = 16; batch <= 256; batch *= 4) {
@@ -273,14 +283,15 @@ static void test_wgmma_is_even(void **state) {
       const struct plan plan = planned_on(shapes[c % 3], c / 18, batch, room);
       for (int p = 0; p < PRODUCTS; p++) {
         const struct even_work work = plan.product[p].work;
-        const unsigned all = work.tiles * work.steps;
+        const unsigned all = work.tiles * work.steps, cluster = (unsigned)plan.product[p].cluster;
         if (!plan.product[p].wgmma)
           continue;
         check_even(work);
-        assert_int_equal(plan.product[p].blocks, work.blocks);
-        assert_in_range(work.blocks, 1, room);
+        assert_int_equal(plan.product[p].blocks, work.blocks * cluster);
+        assert_in_range(plan.product[p].blocks, 1, room);
         const unsigned longest = (all + work.blocks - 1) / work.blocks;
-        if (room <= 132 && batch <= 64 && longest > 10 && longest * (unsigned)room * 9 > 10 * all)
+        const unsigned used = (unsigned)room / cluster;
+        if (room <= 132 && batch <= 64 && longest > 10 && longest * used * 9 > 10 * all)
           fail_msg("%u tiles of %u steps in %u blocks of %d", work.tiles, work.steps, work.blocks,
                    room);
       }
@@ -293,16 +304,73 @@ static void test_wgmma_is_even(void **state) {
 static void test_even_or_whole(void **state) {
   (void)state;
   const struct plan plan = planned_on(&llama_70b, 1, 64, 132);
+  const struct plan alone = planned_with_clusters(&llama_70b, 1, 64, 132, 1);
   const struct even_work gate_up = plan.product[PRODUCT_GATE_UP].work;
   const struct even_work down = plan.product[PRODUCT_DOWN].work;
-  assert_int_equal(gate_up.tiles, 224);
-  assert_int_equal(gate_up.blocks, 132);
+  assert_int_equal(alone.product[PRODUCT_GATE_UP].work.tiles, 224);
+  assert_int_equal(alone.product[PRODUCT_GATE_UP].work.blocks, 132);
+  assert_int_equal(gate_up.tiles, 112);
+  assert_int_equal(gate_up.blocks, 66);
   assert_int_equal(gpu_plan_merges(&gate_up), 1);
-  assert_int_equal(down.tiles, 32);
-  assert_int_equal(down.blocks, 128);
+  assert_int_equal(down.tiles, 16);
+  assert_int_equal(down.blocks, 64);
   assert_int_equal(gpu_plan_merges(&down), 2);
   assert_int_equal(gpu_plan_merges(&(struct even_work){32, 224, 132}), 3);
   assert_int_equal(gpu_plan_merges(&(struct even_work){5, 8, 5}), 0);
+}
+
+// Where L2 would be slower than the memory, two blocks share activations; not where that leaves one
+// of two without rows, or one multiprocessor of three without a block, nor against the tuning.
+// All of a launch's blocks are in clusters, and a box is one block's part of the activations.
+static void test_clusters(void **state) {
+  (void)state;
+  struct decode_shape narrow = llama_8b; // qkv is a tile of one block
+  narrow.heads = 1;
+  narrow.kv_heads = 1;
+  narrow.head_dim = 64;
+  static const int units[] = {1, 2, 3, 16, 78, 114, 132};
+  for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+    const int most = units[u] > 1 ? MAX_WGMMA_CLUSTER : 1;
+    const int chosen = units[u] == 3 ? 1 : most;
+    const struct plan wide = planned_on(&llama_70b, 1, 64, units[u]);
+    const struct plan small = planned_on(&narrow, 1, 64, units[u]);
+    assert_int_equal(wide.product[PRODUCT_GATE_UP].cluster, chosen);
+    if (units[u] == 2)
+      assert_int_equal(small.product[PRODUCT_QKV].cluster, 1);
+    for (int tuned = 1; tuned <= MAX_WGMMA_CLUSTER; tuned++) {
+      const struct plan plan = planned_with_clusters(&narrow, 1, 64, units[u], tuned);
+      assert_int_equal(plan.product[PRODUCT_QKV].cluster, least(tuned, most));
+      assert_null(plan.fallback);
+    }
+    size_t count;
+    struct gpu_launch *launches = gpu_plan_step(&wide, planned_base, &count, NULL);
+    assert_non_null(launches);
+    for (size_t i = 0; i < count; i++) {
+      const struct wgmma_arguments *a = launches[i].arguments;
+      if (!planned_begins(&launches[i], "wgmma_"))
+        continue;
+      assert_int_equal(launches[i].cluster, a->cluster);
+      assert_int_equal(launches[i].grid[0], a->work.blocks * launches[i].cluster);
+      assert_int_equal(a->activations.matrix.rows, 64);
+      assert_int_equal(a->activations.matrix.box_rows * launches[i].cluster, 64);
+    }
+    free(launches);
+  }
+}
+
+// A device without clusters runs the same kernels without, and says so.
+static void test_without_clusters(void **state) {
+  (void)state;
+  struct gpu_device device = planned_h200_wgmma;
+  const struct decode_request request = planned_request(&llama_70b, &planned_types[1], 64, 512);
+  device.clusters = false;
+  const struct plan plan = planned(&request, &device);
+  assert_int_equal(plan.product[PRODUCT_GATE_UP].cluster, 1);
+  assert_non_null(strstr(plan.fallback, "does not run clusters"));
+  device.tuning.wgmma_cluster = 1;
+  assert_null(planned(&request, &device).fallback);
+  device.tuning.matrix = MATRIX_REGISTERS;
+  assert_null(planned(&request, &device).fallback);
 }
 
 // About as many blocks as the device holds, if there are few of them without splits.
@@ -332,6 +400,8 @@ int main(void) {
       cmocka_unit_test(test_even_division),
       cmocka_unit_test(test_wgmma_is_even),
       cmocka_unit_test(test_even_or_whole),
+      cmocka_unit_test(test_clusters),
+      cmocka_unit_test(test_without_clusters),
       cmocka_unit_test(test_splits_fill_the_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,17 @@ static const struct mistake {
     {"mbarrier.init.shared::cta.b64 [%r8], 1; mbarrier.arrive.shared::cta.b64 _, [%r8];\n$more:\n"
      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r8], 0; @!%p1 bra $more;",
      ""},
+    {"mbarrier.init.shared::cta.b64 [%r8], 1; mapa.shared::cluster.u32 %r1, %r8, 0;"
+     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];\n$more:\n"
+     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r8], 0; @!%p1 bra $more;",
+     ""},
+    {"mapa.shared::cluster.u32 %r1, %r8, 1;", "in block 1 of 1"},
+    {"barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", ""},
+    {"barrier.cluster.arrive.relaxed; barrier.cluster.arrive.relaxed;", "without having waited"},
+    {"barrier.cluster.wait.acquire;", "without having arrived"},
+    {"setp.lt.u32 %p1, %r0, 40; @%p1 bra $end; barrier.cluster.arrive.relaxed;"
+     "barrier.cluster.wait.acquire;\n$end:",
+     "all wait"},
     {"ld.global.u32 %r1, [%rd1]; griddepcontrol.wait;", "before griddepcontrol.wait"},
     {"griddepcontrol.wait; ld.global.u32 %r1, [%rd1];", ""},
     {"cp.async.bulk.prefetch.L2.global [%rd0], %r0;", "bytes are fetched"},

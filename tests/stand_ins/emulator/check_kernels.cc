@@ -12,6 +12,8 @@ enum {
   THREADS = 4 * WARP,
   BLOCKS = 7,
   COOPERATIVE_BLOCKS = 3,
+  CLUSTER = 2,
+  CLUSTER_BLOCKS = 3 * CLUSTER,
   ROUNDS = 3,
   ROUND_SUM = 1 + 2 + 3,
   SHARED_BYTES = THREADS * 4,
@@ -223,6 +225,85 @@ KERNEL(ring_refilled_early, check_arguments) {
 }
 KERNEL(ring_waits_too_often, check_arguments) {
   sum_ring<3>(a);
+}
+
+// The input of the block that is `round` clusters further.
+DEVICE int cluster_input(int block, int round) {
+  return (block + round * CLUSTER) % CLUSTER_BLOCKS;
+}
+
+// Both blocks of a cluster add up the inputs of both; each brings one of them to both, in every
+// round another. REMOVED 1 does not wait until the other has made its barriers, 2 not until it has
+// used the last round's, 3 not for its end, 4 brings it to itself only.
+template <int REMOVED> DEVICE void sum_clusters(const struct check_arguments &a, EMULATOR_HERE) {
+  SHARED(char, shared);
+  const int rank = emulator_cluster_rank(), box_rows = THREADS * 4 / COPY_ROW;
+  char *ring = shared + (COPY_ALIGNMENT - (uintptr_t)shared % COPY_ALIGNMENT) % COPY_ALIGNMENT;
+  uint64_t *full = reinterpret_cast<uint64_t *>(ring + CLUSTER * COPY_ALIGNMENT), *empty = full + 1;
+  if (thread_index() == 0) {
+    copies_barrier_make(full, 1);
+    copies_barrier_make(empty, THREADS / WARP * (REMOVED == 2 ? 1 : CLUSTER));
+  }
+  block_wait();
+  emulator_cluster_arrive();
+  wait_for_previous();
+  if (REMOVED != 1) {
+    emulator_cluster_wait({"cluster_wait", file, line});
+  }
+  float total = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    const struct copies_box box = {
+        reinterpret_cast<const unsigned char *>(a.input), COPY_ROW, BLOCKS * box_rows, box_rows, 0,
+        cluster_input(block_index(0), round) * box_rows};
+    if (thread_index() == 0) {
+      if (round > 0) {
+        copies_wait_phase(empty, round - 1, {"barrier_wait", file, line});
+      }
+      copies_arrive(full, CLUSTER * box_rows * COPY_ROW);
+      copies_begin_in(REMOVED == 4 ? 1 << rank : (1 << CLUSTER) - 1, ring + rank * COPY_ALIGNMENT,
+                      &box, full);
+    }
+    copies_wait_phase(full, round, {"barrier_wait", file, line});
+    for (int i = 0; i < CLUSTER * COPY_ALIGNMENT / 4; i++) { // the order of a box does not matter
+      float value;
+      memcpy(&value, ring + i * 4, sizeof value);
+      total += i * 4 % COPY_ALIGNMENT < box_rows * COPY_ROW ? value * (float)(round + 1) : 0;
+    }
+    warp_wait();
+    if (lane_index() < CLUSTER && (REMOVED != 2 || lane_index() == rank)) {
+      copies_arrive_at(empty, lane_index());
+    }
+    warp_wait();
+  }
+  if (REMOVED == 1) {
+    emulator_cluster_wait({"cluster_wait", file, line});
+  }
+  if (REMOVED != 3) {
+    emulator_cluster_arrive();
+    emulator_cluster_wait({"cluster_wait", file, line});
+  }
+  publish(a.output + block_index(0) * block_threads() + thread_index(), total);
+}
+KERNEL(cluster_sum, check_arguments) {
+  sum_clusters<0>(a);
+}
+KERNEL(cluster_without_begin, check_arguments) {
+  sum_clusters<1>(a);
+}
+KERNEL(cluster_without_empty, check_arguments) {
+  sum_clusters<2>(a);
+}
+KERNEL(cluster_without_end, check_arguments) {
+  sum_clusters<3>(a);
+}
+KERNEL(cluster_without_half, check_arguments) {
+  sum_clusters<4>(a);
+}
+KERNEL(cluster_arrives_twice, check_arguments) {
+  (void)a;
+  wait_for_previous();
+  emulator_cluster_arrive();
+  emulator_cluster_arrive();
 }
 
 // The last block adds up what the others have published; or a block that wrongly takes itself for
@@ -458,7 +539,29 @@ float expected_last(int blocks) {
   return total;
 }
 
+float expected_of_cluster(int block) {
+  float total = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int rank = 0; rank < CLUSTER; rank++) {
+      const int from = cluster_input(block / CLUSTER * CLUSTER + rank, round);
+      total += expected(from) / ROUND_SUM * (float)(round + 1);
+    }
+  }
+  return total;
+}
+
+bool cluster_output_is_right(const float *output) {
+  bool right = true;
+  for (int i = 0; i < CLUSTER_BLOCKS * THREADS; i++) {
+    right &= output[i] == expected_of_cluster(i / THREADS);
+  }
+  return right;
+}
+
 bool output_is_right(const char *kernel, const float *output) {
+  if (!strncmp(kernel, "cluster", 7)) {
+    return cluster_output_is_right(output);
+  }
   if (!strncmp(kernel, "last", 4)) {
     return output[0] == expected_last(BLOCKS);
   }
@@ -479,14 +582,18 @@ bool output_is_right(const char *kernel, const float *output) {
 
 struct emulator_launch launch_of(const char *kernel, const struct check_arguments *arguments,
                                  uint64_t seed) {
-  struct emulator_launch l = {
-      kernel, {BLOCKS, 1, 1}, THREADS, SHARED_BYTES, arguments, sizeof *arguments,
-      seed,   false,          nullptr, nullptr};
+  struct emulator_launch l = {kernel,    {BLOCKS, 1, 1},    THREADS, SHARED_BYTES,
+                              arguments, sizeof *arguments, seed,    false,
+                              nullptr,   nullptr,           0};
   if (!strncmp(kernel, "grid", 4)) {
     l.grid[0] = COOPERATIVE_BLOCKS;
     l.cooperative = true;
   }
-  if (strstr(kernel, "copies")) {
+  if (!strncmp(kernel, "cluster", 7)) {
+    l.grid[0] = CLUSTER_BLOCKS;
+    l.cluster = CLUSTER;
+  }
+  if (strstr(kernel, "copies") || l.cluster > 0) {
     l.shared_bytes = COPY_SHARED;
   } else if (strstr(kernel, "ring")) {
     l.shared_bytes = RING_SHARED;
@@ -503,6 +610,9 @@ struct emulator_launch launch_of(const char *kernel, const struct check_argument
   } else if (!strcmp(kernel, CHECK_RESIDENT)) {
     l.kernel = "sum";
     l.cooperative = true;
+  } else if (!strcmp(kernel, CHECK_CLUSTER)) {
+    l.kernel = "cluster_sum";
+    l.grid[0] = CLUSTER_BLOCKS + 1;
   } else if (!strcmp(kernel, CHECK_ALONE)) {
     l.kernel = "grid_sum";
   }

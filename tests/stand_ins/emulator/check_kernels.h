@@ -20,6 +20,7 @@ typedef struct check_outcome check_function(const char *kernel, uint64_t seed);
 #define CHECK_GRID        "wrong_grid"
 #define CHECK_RESIDENT    "too_many_blocks" // in a cooperative launch
 #define CHECK_ALONE       "not_cooperative"
-#define CHECK_CONVERSIONS "conversions" // of bf16 and E4M3; no launch
+#define CHECK_CLUSTER     "cluster_of_half_a_grid" // which is no multiple of it
+#define CHECK_CONVERSIONS "conversions"            // of bf16 and E4M3; no launch
 
 #endif

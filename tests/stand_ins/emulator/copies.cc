@@ -78,6 +78,22 @@ void deliver(size_t i) {
   write_barrier(c.block, c.barrier, b);
 }
 
+// The same place in another block.
+uint64_t *place_in(const struct emulator_block *block, const void *own) {
+  const ptrdiff_t offset = static_cast<const unsigned char *>(own) - emulator_self->block->shared;
+  return reinterpret_cast<uint64_t *>(block->shared + offset);
+}
+
+void arrive(const struct emulator_block *block, uint64_t *at, int bytes) {
+  struct barrier b = read_barrier(at, true);
+  if (b.missing == 0) {
+    emulator_fail("a barrier is arrived at whose phase lacks no arrival");
+  }
+  b.missing--;
+  b.bytes += bytes;
+  write_barrier(block, at, b);
+}
+
 // Some of the time, so that both early and late arrivals occur.
 void deliver_some(void) {
   while (count > 0 && emulator_draw() % 4 == 0) {
@@ -85,8 +101,7 @@ void deliver_some(void) {
   }
 }
 
-void check_room(const unsigned char *to, size_t bytes) {
-  const struct emulator_block *block = emulator_self->block;
+void check_room(const struct emulator_block *block, const unsigned char *to, size_t bytes) {
   if (to < block->shared || to + bytes > block->shared + block->shared_bytes) {
     emulator_fail("a copy of %zu bytes to byte %td of %zu of shared memory", bytes,
                   to - block->shared, block->shared_bytes);
@@ -94,6 +109,19 @@ void check_room(const unsigned char *to, size_t bytes) {
   if (count == MAX_COPIES) {
     emulator_fail("more copies under way than the emulator keeps");
   }
+}
+
+void begin(struct emulator_block *block, void *to, const struct copies_box *box,
+           uint64_t *barrier) {
+  unsigned char *first = static_cast<unsigned char *>(to);
+  const size_t bytes = (size_t)box->box_rows * BOX_BYTES;
+  read_barrier(barrier, true);
+  check_room(block, first, bytes);
+  if ((uintptr_t)to % PATTERN || box->byte % 16 || box->row < 0) {
+    emulator_fail("a copy to an address that is no multiple of 1024, or from no multiple of 16");
+  }
+  memset(first, 0xFF, bytes);
+  under_way[count++] = {block, first, *box, barrier, nullptr, 0};
 }
 
 } // namespace
@@ -104,13 +132,13 @@ void copies_barrier_make(uint64_t *at, int arrivals) {
 }
 
 void copies_arrive(uint64_t *at, int bytes) {
-  struct barrier b = read_barrier(at, true);
-  if (b.missing == 0) {
-    emulator_fail("a barrier is arrived at whose phase lacks no arrival");
-  }
-  b.missing--;
-  b.bytes += bytes;
-  write_barrier(emulator_self->block, at, b);
+  arrive(emulator_self->block, at, bytes);
+  deliver_some();
+}
+
+void copies_arrive_at(uint64_t *at, int rank) {
+  const struct emulator_block *block = emulator_cluster_block(rank);
+  arrive(block, place_in(block, at), 0);
   deliver_some();
 }
 
@@ -121,27 +149,30 @@ void copies_wait_phase(uint64_t *at, int phase, struct emulator_site site) {
   }
 }
 
-void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
-  struct emulator_block *block = emulator_self->block;
-  unsigned char *first = static_cast<unsigned char *>(to);
-  const size_t bytes = (size_t)box->box_rows * BOX_BYTES;
-  read_barrier(barrier, true);
-  check_room(first, bytes);
-  if ((uintptr_t)to % PATTERN || box->byte % 16 || box->row < 0) {
-    emulator_fail("a copy to an address that is no multiple of 1024, or from no multiple of 16");
-  }
-  under_way[count++] = {block, first, *box, barrier, nullptr, 0};
-  deliver_some();
-}
-
 void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier) {
   unsigned char *first = static_cast<unsigned char *>(to);
   read_barrier(barrier, true);
-  check_room(first, (size_t)bytes);
+  check_room(emulator_self->block, first, (size_t)bytes);
   if ((uintptr_t)to % 16 || (uintptr_t)from % 16 || bytes <= 0 || bytes % 16) {
     emulator_fail("a copy of %d bytes, or from or to an address that is no multiple of 16", bytes);
   }
+  memset(first, 0xFF, (size_t)bytes);
   under_way[count++] = {emulator_self->block, first, {}, barrier, from, bytes};
+  deliver_some();
+}
+
+void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_t *barrier) {
+  for (int rank = 0; blocks >> rank; rank++) {
+    if (blocks >> rank & 1) {
+      struct emulator_block *block = emulator_cluster_block(rank);
+      begin(block, place_in(block, to), box, place_in(block, barrier));
+    }
+  }
+  deliver_some();
+}
+
+void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
+  begin(emulator_self->block, to, box, barrier);
   deliver_some();
 }
 

@@ -1,8 +1,7 @@
 // copies: sm_90's barriers in shared memory and the copies that complete on them, according to the
-// PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk.tensor", 9.7.9.27; "cp.async.bulk",
-// 9.7.9.25). A copy is in
-// flight until the schedule delivers it: at once, much later, in any order, so that a thread that
-// does not wait for it finds the old contents.
+// PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk", 9.7.9.25; its tensors, 9.7.9.27).
+// A copy is in flight until the schedule delivers it: at once, much later, in any order. Until then
+// a thread that does not wait for it, or still reads what was there before, finds NaN in every type.
 //
 // A launch fails, with a message, if a barrier is used that was not created, or is arrived at more
 // often than its phase allows, if a copy does not fit its barrier or shared memory, and if a block
@@ -17,7 +16,8 @@
 
 // All are for the running thread's block.
 void copies_barrier_make(uint64_t *barrier, int arrivals);
-void copies_arrive(uint64_t *barrier, int bytes); // additional bytes that are expected
+void copies_arrive(uint64_t *barrier, int bytes);   // additional bytes that are expected
+void copies_arrive_at(uint64_t *barrier, int rank); // at that of another block of the cluster
 void copies_wait_phase(uint64_t *barrier, int phase, struct emulator_site site);
 
 // A box of a matrix in memory, row by row with the 128-byte swizzle: boxes of `box_rows` rows by
@@ -28,6 +28,9 @@ struct copies_box {
   int rows, box_rows, byte, row;
 };
 void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier);
+// To the same place in all blocks of the cluster whose ranks are bits of `blocks`, to each at its
+// own time.
+void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_t *barrier);
 
 // `bytes` as they are, from and to multiples of 16.
 void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier);

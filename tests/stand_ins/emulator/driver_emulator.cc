@@ -6,6 +6,7 @@
 //   EMULATOR_SHARED       bytes of shared memory that a block may take, 98304
 //   EMULATOR_MEMORY       bytes of device memory, 2 GiB
 //   EMULATOR_UNITS        multiprocessors, 2
+//   EMULATOR_CLUSTERS     of two blocks that it holds at a time, one for two multiprocessors
 //   EMULATOR_DEVICES      1
 //   EMULATOR_PRODUCTS     the file of a stand-in for the vendor's library (tests/stand_ins/blaslt):
 //                         cuBLASLt's with a warp of 32, else hipBLASLt's; without it there is none
@@ -124,7 +125,7 @@ enum decode_status describe(int device, struct gpu_device *out) {
 #if defined(EMULATOR_PTX)
   ptx_describe(out);
 #elif defined(TILE_MMA)
-  out->wgmma = true;
+  out->wgmma = out->clusters = true;
 #endif
   out->cooperative = true;
   return DECODE_OK;
@@ -404,9 +405,16 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
                                       context->seed * 1000003 + context->launches,
                                       l->cooperative,
                                       nullptr,
-                                      nullptr};
+                                      nullptr,
+                                      l->cluster};
   const char *why = emulator_launch_kernel(&one);
   return why ? lose(context, why) : DECODE_OK;
+}
+
+enum decode_status clusters(struct gpu_context *context, const struct gpu_launch *l, int *count) {
+  const uint64_t held = setting("EMULATOR_UNITS", 2) / l->cluster;
+  *count = static_cast<int>(setting("EMULATOR_CLUSTERS", held));
+  return usable(context);
 }
 
 // ---- the vendor's library, which multiplies in host memory
@@ -565,32 +573,9 @@ EMULATOR_EXPORT void *emulator_memory(void) {
 }
 
 EMULATOR_EXPORT const struct gpu_driver gpu_driver = {
-    "emulator",
-    "emulator",
-    device_count,
-    describe,
-    open_device,
-    close_device,
-    allocate,
-    release,
-    set,
-    copy_in,
-    copy_out,
-    launch,
-    wait,
-    multiply,
-    multiplies,
-    multiplied_by,
-    make_tensor_map,
-    graph_make,
-    graph_run,
-    graph_free,
-    graph_form,
-    join,
-    look,
-    part,
-    joined_by,
-    timer_start,
-    timer_stop,
-    error,
+    "emulator", "emulator", device_count, describe,   open_device,   close_device,
+    allocate,   release,    set,          copy_in,    copy_out,      launch,
+    clusters,   wait,       multiply,     multiplies, multiplied_by, make_tensor_map,
+    graph_make, graph_run,  graph_free,   graph_form, join,          look,
+    part,       joined_by,  timer_start,  timer_stop, error,
 };

@@ -1,6 +1,7 @@
 #include "tests/stand_ins/emulator/emulator.h"
 
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 enum {
   WARP = EMULATOR_WARP,
   MAX_WARPS = EMULATOR_MOST_THREADS / WARP,
+  SHARED_PATTERN = 1024, // bytes
 #if defined(__SANITIZE_ADDRESS__)
   GUARD_BYTES = 0, // on both sides of shared memory
 #else
@@ -32,7 +34,9 @@ struct thread {
   enum state state;
   struct emulator_site site; // of the wait that it is in
   const void *parked_on;
-  uint8_t waits; // number of warp_waits so far, modulo 2^8
+  uint8_t waits;          // number of warp_waits so far, modulo 2^8
+  bool of_cluster;        // has arrived at the cluster's barrier, not waited
+  unsigned cluster_round; // in which it arrived
 };
 
 // Lanes are bits.
@@ -52,10 +56,12 @@ struct block {
   bool waited, last, live;
   int current; // the warp that ran last
   struct emulator_site site;
+  unsigned char *allocated;
   unsigned char *memory;   // shared memory and its guards
   struct race_cell *cells; // [most_cells], of shared memory
   size_t most_cells;
-  uint32_t stamp; // of the stretch since the last block_wait
+  uint32_t stamp;                          // of the stretch since the last block_wait
+  unsigned cluster_arrived, cluster_round; // in a cluster's first block: its barrier
 };
 
 constexpr uint64_t ALL_LANES = ~UINT64_C(0) >> (64 - WARP);
@@ -78,6 +84,7 @@ struct machine {
   struct schedule schedule;
   struct block block[EMULATOR_MOST_RESIDENT];
   int current; // the block that ran last
+  int cluster; // blocks of one; its first has a place that is a multiple of that
   unsigned long next, blocks;
   uint32_t stamps; // given out
   struct fiber host;
@@ -176,6 +183,10 @@ struct thread *self(void) {
 }
 struct block *block_of(const struct thread *t) {
   return reinterpret_cast<struct block *>(t->known.block);
+}
+struct block *first_of_cluster(const struct block *block) {
+  struct machine *m = the_machine;
+  return &m->block[(block - m->block) / m->cluster * m->cluster];
 }
 
 size_t describe_place(const struct thread *t, char *text, size_t size) {
@@ -362,16 +373,20 @@ __attribute__((no_sanitize("address"))) void enter(void) {
   leave();
 }
 
-// The order in which blocks are started.
-unsigned long block_number(const struct machine *m, unsigned long i) {
-  const unsigned long n = m->blocks;
-  if (m->schedule.blocks == FORWARD) {
+// The order in which blocks, or clusters of them, are started.
+unsigned long place_in_order(enum order order, unsigned long n, unsigned long i) {
+  if (order == FORWARD) {
     return i;
   }
-  if (m->schedule.blocks == BACKWARD) {
+  if (order == BACKWARD) {
     return n - 1 - i;
   }
   return (i & 1) ? n - 1 - i / 2 : i / 2;
+}
+
+unsigned long block_number(const struct machine *m, unsigned long i) {
+  const unsigned long size = static_cast<unsigned long>(m->cluster);
+  return place_in_order(m->schedule.blocks, m->blocks / size, i / size) * size + i % size;
 }
 
 void bring_in(struct machine *m, struct block *block) {
@@ -386,6 +401,7 @@ void bring_in(struct machine *m, struct block *block) {
   block->live = true;
   block->waited = block->last = false;
   block->arrived = block->current = 0;
+  block->cluster_arrived = block->cluster_round = 0;
   block->left = threads;
   block->runnable = 0;
   block->stamp = ++m->stamps;
@@ -400,16 +416,27 @@ void bring_in(struct machine *m, struct block *block) {
     t->known = {i, false, known};
     t->state = RUNNABLE;
     t->waits = 0;
+    t->of_cluster = false;
     fiber_begin(&t->fiber, enter);
+  }
+}
+
+// If none of a cluster is left, the next one.
+void bring_in_cluster(struct machine *m, struct block *first) {
+  for (int i = 0; i < m->cluster; i++) {
+    if (first[i].live) {
+      return;
+    }
+  }
+  for (int i = 0; i < m->cluster; i++) {
+    bring_in(m, &first[i]);
   }
 }
 
 void run_to_end(struct machine *m) {
   do {
-    for (int b = 0; b < m->schedule.resident; b++) {
-      if (!m->block[b].live && m->next < m->blocks) {
-        bring_in(m, &m->block[b]);
-      }
+    for (int b = 0; b < m->schedule.resident && m->next < m->blocks; b += m->cluster) {
+      bring_in_cluster(m, &m->block[b]);
     }
     struct thread *next = choose_or_deliver(m);
     if (!next) {
@@ -431,6 +458,23 @@ bool grow_cells(struct block *block, size_t count) {
   return count <= block->most_cells;
 }
 
+// At the same place modulo 1024 in all blocks, another in each launch. False if memory runs out.
+bool take_shared(struct block *block, const struct emulator_launch *l) {
+  const size_t place = l->seed % (SHARED_PATTERN / 16) * 16, bytes = l->shared_bytes;
+  void *allocated;
+  if (posix_memalign(&allocated, SHARED_PATTERN, place + bytes + 2 * GUARD_BYTES)) {
+    return false;
+  }
+  ASAN_POISON_MEMORY_REGION(allocated, place);
+  block->allocated = static_cast<unsigned char *>(allocated);
+  block->memory = block->allocated + place;
+  block->known.shared_bytes = bytes;
+  block->known.shared = block->memory + GUARD_BYTES;
+  block->known.near = (uintptr_t)block->memory;
+  block->known.near_bytes = bytes + 2 * GUARD_BYTES;
+  return true;
+}
+
 // Shared memory and fibers for the blocks that will be resident. False if memory runs out.
 bool prepare(struct machine *m) {
   const struct emulator_launch *l = m->launch;
@@ -445,14 +489,9 @@ bool prepare(struct machine *m) {
     for (int axis = 0; axis < 3; axis++) {
       block->known.grid[axis] = static_cast<int>(l->grid[axis]);
     }
-    block->known.shared_bytes = l->shared_bytes;
-    block->memory = static_cast<unsigned char *>(malloc(l->shared_bytes + 2 * GUARD_BYTES));
-    if (!block->memory) {
+    if (!take_shared(block, l)) {
       return false;
     }
-    block->known.shared = block->memory + GUARD_BYTES;
-    block->known.near = (uintptr_t)block->memory;
-    block->known.near_bytes = l->shared_bytes + 2 * GUARD_BYTES;
     if (!grow_cells(block, l->shared_bytes / RACE_WORD + 1)) {
       return false;
     }
@@ -509,6 +548,9 @@ const char *refused(const struct emulator_launch *l, const struct emulator_kerne
       l->grid[2] > 0xFFFF) {
     return "the grid is empty or too large";
   }
+  if (l->cluster > EMULATOR_MOST_RESIDENT || (l->cluster > 1 && l->grid[0] % l->cluster)) {
+    return "the cluster is too large, or the grid no multiple of it";
+  }
   return nullptr;
 }
 
@@ -527,6 +569,8 @@ void run(struct machine *m, const struct emulator_launch *launch) {
   m->current = 0;
   m->next = 0;
   m->blocks = static_cast<unsigned long>(launch->grid[0]) * launch->grid[1] * launch->grid[2];
+  m->cluster = launch->cluster ? static_cast<int>(launch->cluster) : 1;
+  m->schedule.resident = (m->schedule.resident + m->cluster - 1) / m->cluster * m->cluster;
   if (launch->cooperative) {
     m->schedule.resident = static_cast<int>(m->blocks);
   }
@@ -539,8 +583,12 @@ void run(struct machine *m, const struct emulator_launch *launch) {
     snprintf(m->failure, sizeof m->failure, "kernel %.64s: out of memory", launch->kernel);
   }
   for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
-    free(m->block[b].memory);
-    m->block[b].memory = nullptr;
+    struct block *block = &m->block[b];
+    if (block->allocated) {
+      ASAN_UNPOISON_MEMORY_REGION(block->allocated, (size_t)(block->memory - block->allocated));
+    }
+    free(block->allocated);
+    block->allocated = block->memory = nullptr;
   }
 }
 
@@ -679,6 +727,52 @@ bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_si
   }
   emulator_block_wait(site);
   return block->last;
+}
+
+int emulator_cluster_rank(void) {
+  const struct block *block = block_of(self());
+  return static_cast<int>(block - first_of_cluster(block));
+}
+
+struct emulator_block *emulator_cluster_block(int rank) {
+  if (rank < 0 || rank >= the_machine->cluster) {
+    emulator_fail("there is no block %d in a cluster of %d", rank, the_machine->cluster);
+  }
+  struct block *block = first_of_cluster(block_of(self())) + rank;
+  if (!block->live) {
+    emulator_fail("block %d of its cluster has ended", rank);
+  }
+  return &block->known;
+}
+
+void emulator_cluster_arrive(void) {
+  struct thread *t = self();
+  struct block *first = first_of_cluster(block_of(t));
+  if (t->of_cluster) {
+    emulator_fail("cluster_arrive with no cluster_wait since the last");
+  }
+  t->of_cluster = true;
+  t->cluster_round = first->cluster_round;
+  if (++first->cluster_arrived < the_machine->launch->block * the_machine->cluster) {
+    return;
+  }
+  first->cluster_arrived = 0;
+  first->cluster_round++;
+  for (int i = 0; i < the_machine->cluster; i++) {
+    emulator_wake(&first[i].known, first);
+  }
+}
+
+void emulator_cluster_wait(struct emulator_site site) {
+  struct thread *t = self();
+  const struct block *first = first_of_cluster(block_of(t));
+  if (!t->of_cluster) {
+    emulator_fail("cluster_wait without cluster_arrive");
+  }
+  while (first->cluster_round == t->cluster_round) {
+    emulator_park(first, site);
+  }
+  t->of_cluster = false;
 }
 
 void emulator_grid_arrive(unsigned *arrived, struct emulator_site site) {

@@ -10,7 +10,8 @@
 //     between (races.h; not with the address sanitizer)
 //   - data of other kernels is touched before wait_for_previous, or a block never calls it; or
 //     after grid_arrive before grid_wait
-//   - a block arrives at a grid's wait a second time with no wait in between
+//   - a block arrives at a grid's wait a second time with no wait in between, or a thread at its
+//     cluster's; or something is done in a block of a cluster that has ended
 //   - 16 bytes are moved at an address that is not a multiple of 16
 //   - an access is outside of shared memory: every block has its own, of exactly the requested
 //     size, initially filled with 0xFF (NaN in every type). With the address sanitizer any access
@@ -78,6 +79,12 @@ static inline void emulator_access(const void *p, size_t bytes, bool write) {
 void emulator_grid_arrive(unsigned *arrived, struct emulator_site site);
 // After an arrival, nothing of other kernels or stages may be touched until the next wait.
 void emulator_grid_wait(const unsigned *arrived, unsigned wanted, struct emulator_site site);
+// Blocks of a cluster are resident together, at addresses that are the same modulo 1024. A block by
+// its rank in the running thread's cluster; and the cluster's barrier, for all of its threads.
+int emulator_cluster_rank(void);
+struct emulator_block *emulator_cluster_block(int rank);
+void emulator_cluster_arrive(void);
+void emulator_cluster_wait(struct emulator_site site);
 bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_site site);
 // Waits until emulator_wake(on) in the same block. If nothing else can run, a copy in flight is
 // delivered (copies.h).

@@ -20,6 +20,7 @@ struct emulator_launch {
   bool cooperative;  // all blocks are resident, EMULATOR_MOST_RESIDENT at most
   const void *image; // the code object that holds the kernel; the emulator has its own kernels
   void (*asked)(const void *from, int bytes); // told of each ask_for_weights, unless NULL
+  unsigned cluster; // blocks, neighbors on the first axis, that are resident together; 0: 1
 };
 
 // Runs all blocks to their end. Returns NULL, or what went wrong, with kernel, block, thread and

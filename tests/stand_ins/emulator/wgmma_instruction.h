@@ -80,6 +80,21 @@ DEVICE void barrier_expect(uint64_t *barrier, int bytes) {
 DEVICE void barrier_wait(uint64_t *barrier, int phase, EMULATOR_HERE) {
   copies_wait_phase(barrier, phase, {"barrier_wait", file, line});
 }
+DEVICE int cluster_rank(void) {
+  return emulator_cluster_rank();
+}
+DEVICE void barrier_arrive_at(uint64_t *barrier, int rank) {
+  copies_arrive_at(barrier, rank);
+}
+DEVICE void barrier_wait_cluster(uint64_t *barrier, int phase, EMULATOR_HERE) {
+  copies_wait_phase(barrier, phase, {"barrier_wait_cluster", file, line});
+}
+DEVICE void cluster_arrive(void) {
+  emulator_cluster_arrive();
+}
+DEVICE void cluster_wait(EMULATOR_HERE) {
+  emulator_cluster_wait({"cluster_wait", file, line});
+}
 DEVICE void published_for_copies(void) {
   emulator_touch("published_for_copies");
 }
@@ -106,18 +121,26 @@ DEVICE bool warp_arrived(unsigned *counter, EMULATOR_HERE) {
   }
   return emulator_exchange(found, 0, {"warp_arrived", file, line}) != 0;
 }
-DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
-                      uint64_t *barrier) {
-  const struct copies_box box = {static_cast<const unsigned char *>(map->matrix.from),
-                                 map->matrix.row_bytes,
-                                 (int)map->matrix.rows,
-                                 (int)map->matrix.box_rows,
-                                 byte,
-                                 row};
+DEVICE struct copies_box wgmma_box(const struct tensor_map *map, int byte, int row) {
   if (map->encoded[15] != EMULATOR_TENSOR_MAP) {
     emulator_fail("a tensor map that the driver has not made");
   }
+  return {static_cast<const unsigned char *>(map->matrix.from),
+          map->matrix.row_bytes,
+          (int)map->matrix.rows,
+          (int)map->matrix.box_rows,
+          byte,
+          row};
+}
+DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
+                      uint64_t *barrier) {
+  const struct copies_box box = wgmma_box(map, byte, row);
   copies_begin(to, &box, barrier);
+}
+DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int row,
+                         uint64_t *barrier, int blocks) {
+  const struct copies_box box = wgmma_box(map, byte, row);
+  copies_begin_in(blocks, to, &box, barrier);
 }
 
 // The 16 bytes of a row of a described matrix that contain `byte`.

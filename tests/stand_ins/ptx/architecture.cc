@@ -12,5 +12,5 @@ void ptx_describe(struct gpu_device *out) {
   const int number = atoi(ptx_architecture);
   snprintf(out->architecture, sizeof out->architecture, "sm_%d", number);
   out->overlap = number >= 90;
-  out->wgmma = number == 90;
+  out->wgmma = out->clusters = number == 90;
 }

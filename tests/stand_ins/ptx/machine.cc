@@ -71,7 +71,8 @@ uint32_t guarded(const struct warp *w, const struct instruction *in, uint32_t ma
 
 // The lanes that an instruction is for, all of which have to reach it; 0: those that do.
 uint32_t wanted(const struct warp *w, const struct instruction *in, uint32_t mask) {
-  if (in->what->manner == PLAIN || in->what->manner == BRANCH || in->what->manner == RETURN) {
+  if (in->what->manner == PLAIN || in->what->manner == BRANCH || in->what->manner == RETURN ||
+      in->what->manner == CLUSTER_WAIT) {
     return 0; // PTX allows diverged calls; here there is one place to return to
   }
   if (in->what->manner != MASK_TOGETHER) {
@@ -146,12 +147,65 @@ void wait_for_block(struct warp *w, const struct instruction *in, struct fragmen
   w->brought = reduces && w->file[in->at[2]].u[0] != 0;
 }
 
+// ---- the barrier of a cluster, at which each thread arrives and waits by itself
+
+void wait_for_cluster(struct warp *w, const struct instruction *in, struct fragment *f) {
+  bool ended = true;
+  if (in->guard >= 0) {
+    fail(w, in, -1, "a wait for the cluster with a condition");
+  }
+  each_lane(f->mask, [&](int l) {
+    if (!(w->of_cluster >> l & 1)) {
+      fail(w, in, l, "a wait for the cluster without having arrived");
+    }
+    ended = ended && w->cluster_round[l] != w->block->first->cluster_round;
+  });
+  if (ended) {
+    w->of_cluster &= ~f->mask;
+    f->pc++;
+  } else {
+    f->waits = true;
+  }
+}
+
+bool at_cluster_wait(const struct warp *w, int i) {
+  const struct kernel *k = w->block->run->kernel;
+  const int pc = w->fragment[i].pc;
+  return pc < k->code_count && k->code[pc].what->manner == CLUSTER_WAIT;
+}
+
+// Of a warp's lanes, are those that cannot continue at the cluster's barrier? Then others run.
+bool rests_at_cluster(struct warp *w) {
+  bool any = false;
+  for (int i = 0; i < w->fragments; i++) {
+    if (!w->fragment[i].waits) {
+      return false;
+    }
+    any = any || at_cluster_wait(w, i);
+  }
+  if (any) {
+    w->yields = true;
+    w->block->run->idle++;
+  }
+  return any;
+}
+
+void look_at_cluster_again(struct warp *w) {
+  for (int i = 0; i < w->fragments; i++) {
+    w->fragment[i].waits = w->fragment[i].waits && !at_cluster_wait(w, i);
+  }
+}
+
 // Until the warp waits, ends, fails, or its turn is over. Returns whether anything was done.
 void run_turn(struct warp *w, uint32_t turn) {
   const struct kernel *k = w->block->run->kernel;
   w->yields = false;
+  look_at_cluster_again(w);
   for (; turn && w->live && !w->at_barrier && !w->yields && !w->block->run->failed; turn--) {
     int i = 0;
+    if (rests_at_cluster(w)) {
+      return;
+    }
     if (w->fragments > 1) {
       settle_fragments(w);
       i = lowest_fragment(w);
@@ -181,6 +235,7 @@ void run_turn(struct warp *w, uint32_t turn) {
       f->pc = in->target;
       break;
     case BLOCK_WAIT: wait_for_block(w, in, f); break;
+    case CLUSTER_WAIT: wait_for_cluster(w, in, f); break;
     default: in->what->run(w, in, guarded(w, in, f->mask)); f->pc++;
     }
   }
@@ -252,6 +307,7 @@ void set_constant(struct warp *w, const struct constant *c) {
   case BLOCK_SIZE_X: value = run->threads; break;
   case BLOCK_AXIS: value = b->index[c->value]; break;
   case GRID_AXIS: value = run->grid[c->value]; break;
+  case CLUSTER_RANK: value = (uint64_t)(b - b->first); break;
   }
   for (int l = 0; l < LANES; l++) {
     if (c->width == BITS64) {
@@ -298,6 +354,7 @@ void begin_block(struct block *b, uint64_t number) {
   memset(b->under_way, 0, run->shared_bytes / GRANULE + 1);
   memset(b->group_issued, 0, sizeof b->group_issued);
   b->box_count = 0;
+  b->cluster_arrived = b->cluster_round = 0;
   b->live = true;
   for (int i = 0; i < b->warps; i++) {
     begin_warp(b, i);
@@ -371,33 +428,50 @@ const char *refused(const struct emulator_launch *l, const struct kernel *k) {
   if (l->cooperative && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > MAX_RESIDENT) {
     return "more blocks than are resident at a time";
   }
+  if (l->cluster > 1 && l->grid[0] % l->cluster) {
+    return "the grid is no multiple of the cluster";
+  }
   return nullptr;
 }
 
-// Blocks take turns at random; when one ends, the next begins in its place.
-void run_blocks(struct run *run, struct block *blocks, int resident) {
-  const uint64_t count = (uint64_t)run->grid[0] * run->grid[1] * run->grid[2];
+int live_blocks(const struct block *blocks, unsigned count) {
+  int live = 0;
+  for (unsigned b = 0; b < count; b++) {
+    live += blocks[b].live;
+  }
+  return live;
+}
+
+void begin_cluster(struct run *run, struct block *first, uint64_t number) {
+  for (unsigned rank = 0; rank < run->cluster; rank++) {
+    first[rank].first = first;
+    begin_block(&first[rank], number * run->cluster + rank);
+  }
+}
+
+// Blocks take turns at random; when those of a cluster have ended, the next begins in its place.
+void run_blocks(struct run *run, struct block *blocks, unsigned resident) {
+  const uint64_t count = (uint64_t)run->grid[0] * run->grid[1] * run->grid[2] / run->cluster;
   const bool backwards = draw(run, 2);
   uint64_t begun = 0;
-  for (int ended = 0; ended < resident && !run->failed;) {
-    const int i = (int)draw(run, (uint32_t)resident);
+  while (!run->failed) {
+    const unsigned i = draw(run, resident);
+    struct block *first = &blocks[i / run->cluster * run->cluster];
     if (blocks[i].live) {
       take_turn(&blocks[i]);
-    } else if (begun < count) {
-      begin_block(&blocks[i], backwards ? count - 1 - begun : begun);
+    } else if (begun < count && !live_blocks(first, run->cluster)) {
+      begin_cluster(run, first, backwards ? count - 1 - begun : begun);
       begun++;
-    } else {
-      ended = resident;
-      for (int b = 0; b < resident; b++) {
-        ended -= blocks[b].live;
-      }
+    } else if (begun == count && !live_blocks(blocks, resident)) {
+      return;
     }
   }
 }
 
 void run_launch(struct run *run, const struct emulator_launch *l) {
   const uint64_t count = (uint64_t)run->grid[0] * run->grid[1] * run->grid[2];
-  const int resident = l->cooperative ? (int)count : count > 1 ? 2 : 1;
+  const int clusters = count > run->cluster ? 2 : 1;
+  const int resident = l->cooperative ? (int)count : clusters * (int)run->cluster;
   void *parameters = nullptr;
   struct block *blocks = static_cast<struct block *>(calloc((size_t)resident, sizeof *blocks));
   place_shared(run, (uint32_t)l->shared_bytes);
@@ -408,7 +482,7 @@ void run_launch(struct run *run, const struct emulator_launch *l) {
   if (ok) {
     run->parameters = static_cast<unsigned char *>(parameters);
     memcpy(run->parameters, l->arguments, l->argument_bytes);
-    run_blocks(run, blocks, resident);
+    run_blocks(run, blocks, (unsigned)resident);
   } else {
     snprintf(run->failure, sizeof run->failure, "out of memory");
   }
@@ -484,6 +558,7 @@ void launch_kernel(const struct emulator_launch *l, char *failure, size_t size) 
     return;
   }
   memcpy(run.grid, l->grid, sizeof run.grid);
+  run.cluster = l->cluster ? l->cluster : 1;
   run.threads = l->block;
   run.random = l->seed * 2 + 1;
   run_launch(&run, l);
@@ -504,6 +579,20 @@ void log_kernel(const char *kernel) {
 uint32_t draw(struct run *run, uint32_t below) {
   run->random = run->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (uint32_t)((run->random >> 32) * below >> 32);
+}
+
+struct block *block_of_cluster(struct warp *w, const struct instruction *in, int lane,
+                               uint32_t rank) {
+  struct block *first = w->block->first;
+  if (rank >= w->block->run->cluster) {
+    fail(w, in, lane, "there is no block %u in its cluster", rank);
+    return nullptr;
+  }
+  if (!first[rank].live) {
+    fail(w, in, lane, "block %u of its cluster has ended", rank);
+    return nullptr;
+  }
+  return &first[rank];
 }
 
 void fail(struct warp *w, const struct instruction *in, int lane, const char *format, ...) {

@@ -30,6 +30,7 @@ enum manner : uint8_t {
   WARP_TOGETHER,  // all lanes that are active
   MASK_TOGETHER,  // the lanes of the mask in the last operand
   BLOCK_WAIT,     // all warps, of which together
+  CLUSTER_WAIT,   // all threads of the cluster, each by itself
   WGMMA_TOGETHER, // like WARP_TOGETHER, with rules of its own for registers
 };
 
@@ -67,7 +68,8 @@ enum constant_kind {
   THREAD_X,
   BLOCK_SIZE_X,
   BLOCK_AXIS,
-  GRID_AXIS
+  GRID_AXIS,
+  CLUSTER_RANK
 };
 struct constant {
   enum constant_kind kind;
@@ -143,8 +145,10 @@ struct warp {
   int fragments;
   uint32_t live;
   bool at_barrier, yields;
-  int return_to;   // of the function that all lanes are in
-  uint32_t waited; // lanes that have executed griddepcontrol.wait
+  int return_to;                 // of the function that all lanes are in
+  uint32_t waited;               // lanes that have executed griddepcontrol.wait
+  uint32_t of_cluster;           // lanes that have arrived at the cluster's barrier and not waited
+  uint32_t cluster_round[LANES]; // in which they arrived
   const struct instruction *barrier;
   bool brought; // supplied to bar.red, or from its predicate
 
@@ -166,6 +170,7 @@ struct run {
   const struct module *module;
   const struct kernel *kernel;
   unsigned grid[3], threads;
+  unsigned cluster; // blocks of one, neighbors in the array of resident blocks
   unsigned char *parameters;
   uint32_t static_begin, shared_begin; // addresses of shared memory
   uint32_t first_begin, shared_bytes;  // of all of it
@@ -186,6 +191,8 @@ struct block {
   uint8_t *under_way; // by copies, per GRANULE bytes
   struct pending_box boxes[MAX_BOXES];
   int box_count;
+  struct block *first;                     // of its cluster
+  uint32_t cluster_arrived, cluster_round; // in a cluster's first block: its barrier
   uint64_t group_history[MAX_WARPS / GROUP_WARPS][WGMMA_HISTORY];
   uint64_t group_issued[MAX_WARPS / GROUP_WARPS];
 };
@@ -202,6 +209,8 @@ bool box_arrives(struct block *);
 // memory.cc: `bytes` of shared memory at an address, or NULL and a failure.
 unsigned char *shared_bytes_at(struct warp *, const struct instruction *, int lane,
                                uint32_t address, uint32_t bytes);
+// The block of this rank in the warp's cluster; NULL and a failure if there is none or it has ended.
+struct block *block_of_cluster(struct warp *, const struct instruction *, int lane, uint32_t rank);
 // matrix.cc: before any other instruction of a kernel with wgmma: may it touch its registers?
 void wgmma_watch(struct warp *, const struct instruction *);
 

@@ -195,6 +195,31 @@ void copies_wait_group(struct warp *w, const struct instruction *in, uint32_t ma
   copies_arrive(w, mask, (int)words(w, in, 0)->u[0]);
 }
 
+// `bytes` of a block's shared memory at an address, or NULL and a failure of this lane.
+unsigned char *bytes_in(struct block *block, struct warp *w, const struct instruction *in, int lane,
+                        uint32_t address, uint32_t bytes) {
+  const struct run *run = block->run;
+  const uint32_t offset = address - run->first_begin;
+  const uint32_t most = bytes < 16 ? bytes : 16;
+  if (address % most) {
+    fail(w, in, lane, misaligned, (unsigned long long)address, most);
+    return nullptr;
+  }
+  if (offset > run->shared_bytes || bytes > run->shared_bytes - offset) {
+    fail(w, in, lane, "%u bytes at byte %d of %u of shared memory", bytes, (int)offset,
+         run->shared_bytes);
+    return nullptr;
+  }
+  for (uint32_t g = offset / GRANULE; g <= (offset + bytes - 1) / GRANULE; g++) {
+    if (block->under_way[g]) {
+      fail(w, in, lane, "byte %u of shared memory is touched, into which a copy is under way",
+           g * GRANULE);
+      return nullptr;
+    }
+  }
+  return block->shared + offset;
+}
+
 // ---- mbarrier: 64 bits whose content is internal to the device (PTX ISA, "mbarrier").
 
 enum { MAX_ARRIVALS = 0x7FFF }; // PTX allows more; shared memory begins with all bits set
@@ -205,15 +230,20 @@ struct barrier {
 };
 static_assert(sizeof(struct barrier) == 8, "");
 
-struct barrier *barrier_at(struct warp *w, const struct instruction *in, int lane,
-                           uint32_t address) {
+struct barrier *barrier_in(struct block *block, struct warp *w, const struct instruction *in,
+                           int lane, uint32_t address) {
   struct barrier *b =
-      reinterpret_cast<struct barrier *>(shared_bytes_at(w, in, lane, address, sizeof *b));
+      reinterpret_cast<struct barrier *>(bytes_in(block, w, in, lane, address, sizeof *b));
   if (b && (!b->expected || b->expected > MAX_ARRIVALS || b->missing > b->expected)) {
     fail(w, in, lane, "this is no barrier");
     return nullptr;
   }
   return b;
+}
+
+struct barrier *barrier_at(struct warp *w, const struct instruction *in, int lane,
+                           uint32_t address) {
+  return barrier_in(w->block, w, in, lane, address);
 }
 
 void end_phase(struct barrier *b) {
@@ -236,8 +266,9 @@ void barrier_init(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
-void arrive(struct warp *w, const struct instruction *in, int l, uint32_t bytes) {
-  struct barrier *b = barrier_at(w, in, l, words(w, in, 1)->u[l] + (uint32_t)in->offset);
+void arrive_in(struct block *block, struct warp *w, const struct instruction *in, int l,
+               uint32_t address, uint32_t bytes) {
+  struct barrier *b = barrier_in(block, w, in, l, address);
   if (!b) {
     return;
   }
@@ -251,11 +282,60 @@ void arrive(struct warp *w, const struct instruction *in, int l, uint32_t bytes)
   end_phase(b);
 }
 
+void arrive(struct warp *w, const struct instruction *in, int l, uint32_t bytes) {
+  arrive_in(w->block, w, in, l, words(w, in, 1)->u[l] + (uint32_t)in->offset, bytes);
+}
+
 void barrier_arrive(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) { arrive(w, in, l, 0); });
 }
 void barrier_expect(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) { arrive(w, in, l, words(w, in, 2)->u[l]); });
+}
+
+// ---- clusters. An address in the window of all their blocks' shared memory (PTX ISA,
+// ".shared::cluster") is that of the block's own window, and above it one more than its rank; the
+// block's own addresses are in that window, too.
+
+enum { RANK_SHIFT = 24 };
+
+// mapa.shared::cluster d, a, b: where the block of rank b has what this one has at a.
+void map_to_rank(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) {
+    const uint32_t address = words(w, in, 1)->u[l], rank = words(w, in, 2)->u[l];
+    if (address >> RANK_SHIFT || rank >= w->block->run->cluster) {
+      fail(w, in, l, "address 0x%x in block %u of %u", address, rank, w->block->run->cluster);
+      return;
+    }
+    words(w, in, 0)->u[l] = address | (rank + 1) << RANK_SHIFT;
+  });
+}
+
+void barrier_arrive_at(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) {
+    const uint32_t address = words(w, in, 1)->u[l] + (uint32_t)in->offset;
+    const uint32_t rank = address >> RANK_SHIFT;
+    struct block *block = rank ? block_of_cluster(w, in, l, rank - 1) : w->block;
+    if (block) {
+      arrive_in(block, w, in, l, address & ((UINT32_C(1) << RANK_SHIFT) - 1), 0);
+    }
+  });
+}
+
+void cluster_arrive(struct warp *w, const struct instruction *in, uint32_t mask) {
+  struct block *first = w->block->first;
+  each_lane(mask, [=](int l) {
+    if (w->of_cluster >> l & 1) {
+      fail(w, in, l, "arrives at the cluster's barrier again without having waited");
+    }
+    w->of_cluster |= UINT32_C(1) << l;
+    w->cluster_round[l] = first->cluster_round;
+    if (++first->cluster_arrived == w->block->run->threads * w->block->run->cluster) {
+      first->cluster_arrived = 0;
+      first->cluster_round++;
+      w->block->run->idle = 0;
+    }
+  });
 }
 
 // true once the phase of this parity has ended: while the next one, of the other parity, is
@@ -282,10 +362,9 @@ void barrier_try(struct warp *w, const struct instruction *in, uint32_t mask) {
 
 // ---- cp.async.bulk: copies of the block as a whole, which arrive at a barrier
 
-// Whether `bytes` can be under way to an address of shared memory; marks them if so.
-bool begin_bulk(struct warp *w, const struct instruction *in, int l, uint32_t to, uint32_t bytes,
-                uint32_t alignment) {
-  struct block *block = w->block;
+// Whether `bytes` can be under way to an address of a block's shared memory; marks them if so.
+bool begin_bulk(struct block *block, struct warp *w, const struct instruction *in, int l,
+                uint32_t to, uint32_t bytes, uint32_t alignment) {
   const uint32_t offset = to - block->run->first_begin;
   if (to % alignment || offset > block->run->shared_bytes ||
       bytes > block->run->shared_bytes - offset || block->box_count == MAX_BOXES) {
@@ -312,7 +391,7 @@ void bulk_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
     const uint32_t barrier = words(w, in, 3)->u[l];
     if (from % GRANULE || from < MIN_ADDRESS || !bytes || bytes % GRANULE) {
       fail(w, in, l, "%u bytes are brought from 0x%llx", bytes, (unsigned long long)from);
-    } else if (barrier_at(w, in, l, barrier) && begin_bulk(w, in, l, to, bytes, GRANULE)) {
+    } else if (barrier_at(w, in, l, barrier) && begin_bulk(block, w, in, l, to, bytes, GRANULE)) {
       block->boxes[block->box_count++] = {
           nullptr, 0, 0, to, barrier, reinterpret_cast<const unsigned char *>((uintptr_t)from),
           bytes};
@@ -341,24 +420,38 @@ const struct tensor_map *map_at(struct warp *w, const struct instruction *in, in
 }
 
 // [to], [map, {byte, row}], [barrier]
+void box_bring_in(struct block *block, struct warp *w, const struct instruction *in, int l) {
+  const struct tensor_map *map = map_at(w, in, l);
+  const uint32_t to = words(w, in, 0)->u[l], barrier = words(w, in, 4)->u[l];
+  const uint32_t bytes = map ? map->matrix.box_rows * WGMMA_STEP_BYTES : 0;
+  if (!map || !barrier_in(block, w, in, l, barrier)) {
+    return;
+  }
+  if (doubles(w, in, 1)->u[l] == (uint64_t)(uintptr_t)block->run->parameters +
+                                     offsetof(struct wgmma_arguments, activations) &&
+      !(w->waited >> l & 1)) {
+    fail(w, in, l, "activations before griddepcontrol.wait");
+    return;
+  }
+  if (begin_bulk(block, w, in, l, to, bytes, BOX_ALIGNMENT)) {
+    block->boxes[block->box_count++] = {
+        map, words(w, in, 2)->s[l], words(w, in, 3)->s[l], to, barrier, nullptr, bytes};
+  }
+}
+
 void box_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
-  struct block *block = w->block;
+  each_lane(mask, [=](int l) { box_bring_in(w->block, w, in, l); });
+}
+
+// And the ranks of the blocks that get it, as bits: each at the same place, at its own time.
+void box_bring_to(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
-    const struct tensor_map *map = map_at(w, in, l);
-    const uint32_t to = words(w, in, 0)->u[l], barrier = words(w, in, 4)->u[l];
-    const uint32_t bytes = map ? map->matrix.box_rows * WGMMA_STEP_BYTES : 0;
-    if (!map || !barrier_at(w, in, l, barrier)) {
-      return;
-    }
-    if (doubles(w, in, 1)->u[l] == (uint64_t)(uintptr_t)block->run->parameters +
-                                       offsetof(struct wgmma_arguments, activations) &&
-        !(w->waited >> l & 1)) {
-      fail(w, in, l, "activations before griddepcontrol.wait");
-      return;
-    }
-    if (begin_bulk(w, in, l, to, bytes, BOX_ALIGNMENT)) {
-      block->boxes[block->box_count++] = {
-          map, words(w, in, 2)->s[l], words(w, in, 3)->s[l], to, barrier, nullptr, bytes};
+    const uint32_t blocks = words(w, in, 5)->u[l] & 0xFFFF;
+    for (uint32_t rank = 0; blocks >> rank && !w->block->run->failed; rank++) {
+      struct block *block = blocks >> rank & 1 ? block_of_cluster(w, in, l, rank) : nullptr;
+      if (block) {
+        box_bring_in(block, w, in, l);
+      }
     }
   });
 }
@@ -406,27 +499,7 @@ bool box_arrives(struct block *block) {
 
 unsigned char *shared_bytes_at(struct warp *w, const struct instruction *in, int lane,
                                uint32_t address, uint32_t bytes) {
-  const struct block *block = w->block;
-  const struct run *run = block->run;
-  const uint32_t offset = address - run->first_begin;
-  const uint32_t most = bytes < 16 ? bytes : 16;
-  if (address % most) {
-    fail(w, in, lane, misaligned, (unsigned long long)address, most);
-    return nullptr;
-  }
-  if (offset > run->shared_bytes || bytes > run->shared_bytes - offset) {
-    fail(w, in, lane, "%u bytes at byte %d of %u of shared memory", bytes, (int)offset,
-         run->shared_bytes);
-    return nullptr;
-  }
-  for (uint32_t g = offset / GRANULE; g <= (offset + bytes - 1) / GRANULE; g++) {
-    if (block->under_way[g]) {
-      fail(w, in, lane, "byte %u of shared memory is touched, into which a copy is under way",
-           g * GRANULE);
-      return nullptr;
-    }
-  }
-  return block->shared + offset;
+  return bytes_in(w->block, w, in, lane, address, bytes);
 }
 
 // If operands are wider than what is stored or loaded, their low part counts (PTX ISA, "Operand
@@ -502,6 +575,14 @@ const struct operation_entry memory_operations[] = {
     {"mbarrier.arrive.shared::cta.b64", "_=[r]", barrier_arrive, PLAIN},
     {"mbarrier.arrive.expect_tx.shared::cta.b64", "_=[r]r", barrier_expect, PLAIN},
     {"mbarrier.try_wait.parity.shared::cta.b64", "p=[r]r", barrier_try, PLAIN},
+    {"mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "p=[r]r", barrier_try, PLAIN},
+    {"mbarrier.arrive.release.cluster.shared::cluster.b64", "_=[r]", barrier_arrive_at, PLAIN},
+    {"mapa.shared::cluster.u32", "r=rr", map_to_rank, PLAIN},
+    {"barrier.cluster.arrive.relaxed", "=", cluster_arrive, PLAIN},
+    {"barrier.cluster.wait.acquire", "=", nullptr, CLUSTER_WAIT},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
      "=[r][d{r2}][r]", box_bring, PLAIN},
+    {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+     ".multicast::cluster",
+     "=[r][d{r2}][r]h", box_bring_to, PLAIN},
     {}};

@@ -245,10 +245,11 @@ bool find_symbol(const struct reader *r, const char *name, struct operand *out) 
     const char *name;
     enum constant_kind kind;
     uint64_t axis;
-  } known[] = {
-      {"%tid.x", THREAD_X, 0},     {"%ntid.x", BLOCK_SIZE_X, 0}, {"%ctaid.x", BLOCK_AXIS, 0},
-      {"%ctaid.y", BLOCK_AXIS, 1}, {"%ctaid.z", BLOCK_AXIS, 2},  {"%nctaid.x", GRID_AXIS, 0},
-      {"%nctaid.y", GRID_AXIS, 1}, {"%nctaid.z", GRID_AXIS, 2},  {"cuda_shared", SHARED_BEGIN, 0}};
+  } known[] = {{"%tid.x", THREAD_X, 0},          {"%ntid.x", BLOCK_SIZE_X, 0},
+               {"%ctaid.x", BLOCK_AXIS, 0},      {"%ctaid.y", BLOCK_AXIS, 1},
+               {"%ctaid.z", BLOCK_AXIS, 2},      {"%nctaid.x", GRID_AXIS, 0},
+               {"%nctaid.y", GRID_AXIS, 1},      {"%nctaid.z", GRID_AXIS, 2},
+               {"cuda_shared", SHARED_BEGIN, 0}, {"%cluster_ctarank", CLUSTER_RANK, 0}};
   out->what = SYMBOL;
   out->value = 0;
   for (const auto &k : known) {
@@ -482,8 +483,7 @@ void read_guard(struct reader *r, struct instruction *in) {
 void read_instruction(struct reader *r) {
   struct instruction *in = grow(&r->kernel->code, r->kernel->code_count, &r->code_room);
   char name[128], shape[4 * MAX_OPERANDS];
-  struct operand *operands =
-      static_cast<struct operand *>(malloc(MAX_OPERANDS * sizeof *operands));
+  struct operand *operands = static_cast<struct operand *>(malloc(MAX_OPERANDS * sizeof *operands));
   uint32_t at[MAX_OPERANDS + 8] = {};
   skip_space(r);
   in->line = r->line;

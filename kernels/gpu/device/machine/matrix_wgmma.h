@@ -35,6 +35,16 @@
 //   void published_for_copies(): after wait_for_previous, by the thread that copies what other
 //       kernels wrote
 //
+// The blocks of a cluster are resident together. What one has in its shared memory, others have at
+// the same place of theirs. A launch without clusters is of clusters of one block.
+//   int cluster_rank(): of the block in its cluster
+//   void barrier_arrive_at(uint64_t *, int rank): at the barrier of the block of this rank
+//   void barrier_wait_cluster(uint64_t *, int phase): for arrivals from other blocks, too
+//   void box_bring_to(..., int blocks): box_bring to all whose ranks are bits of `blocks`, each of
+//       which counts the bytes at its own barrier
+//   void cluster_arrive(), cluster_wait(): by all threads of the cluster, one after the other;
+//       after the wait they see the barriers that were made before
+//
 // Two warps of different blocks meet at a counter in device memory, zero before and after. Each
 // first asks whether the other has arrived, and if not, publishes and arrives:
 //   bool warp_arrived(unsigned *counter), warp_arrives(unsigned *counter): called by all lanes;
@@ -91,6 +101,42 @@ DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
                "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
                "l"(map), "r"(byte), "r"(row), "r"(shared_address(barrier))
                : "memory");
+}
+DEVICE int cluster_rank(void) {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+DEVICE void barrier_arrive_at(uint64_t *barrier, int rank) {
+  asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %0, %1; "
+               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(
+                   shared_address(barrier)),
+               "r"(rank)
+               : "memory");
+}
+DEVICE void barrier_wait_cluster(uint64_t *barrier, int phase) {
+  uint32_t ended;
+  do {
+    asm volatile("{ .reg .pred p; "
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; "
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended)
+                 : "r"(shared_address(barrier)), "r"(phase & 1)
+                 : "memory");
+  } while (!ended);
+}
+DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int row,
+                         uint64_t *barrier, int blocks) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+               "l"(map), "r"(byte), "r"(row), "r"(shared_address(barrier)), "h"((uint16_t)blocks)
+               : "memory");
+}
+DEVICE void cluster_arrive(void) {
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+DEVICE void cluster_wait(void) {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 DEVICE void published_for_copies(void) {
   asm volatile("fence.proxy.async.global;" ::: "memory");
