@@ -4,9 +4,9 @@
     check_new.py [WORD...]
 
 The facts in the draft's template are compared with the catalogue rows that it names.
-Deep: a workbook of all pairs, not only of those with a stand-in; every template for every accelerator that is
-sold, and every model; and the tutorial's four commands in a clone, which they build.
-Seconds: 6, deep 400
+Deep: every template for every accelerator that is sold, and every model; and the tutorial's four commands in a
+clone, which they build.
+Seconds: 6, deep 120
 """
 import functools
 import itertools
@@ -66,8 +66,8 @@ def sections(path):
 # ---- drafts
 
 def test_pairs(folder):
-    """Each leads to a workbook without an error; what is unpublished is reported, with what would supply
-    it."""
+    """Without an error; what is unpublished is reported, with what would supply it. test_pairs_asked makes the
+    workbooks."""
     for one, other, model in PAIRS:
         path, done = run_of(folder, one, other, '--model', model, '--count', 64)
         text = path.read_text()
@@ -76,8 +76,6 @@ def test_pairs(folder):
         expect(words_of(path).count('To replace it: ') >= len(missing), f'{path}: nothing would supply it')
         expect(('stand-ins' in done.stdout) == bool(missing), f'{path}: the title')
         expect('error' not in done.stderr, done.stderr)
-        if DEEP:
-            expect_exit(run('report', path, '-o', path.with_suffix('.xlsx'), '-q', '--draws', 1000), DONE)
         expect(max(map(len, text.splitlines())) <= 120, f'{path}: a line is too long to read')
 
 
@@ -295,14 +293,14 @@ def test_tutorial(folder):
 
 
 def test_tutorial_in_a_clone(folder):
-    """The four commands to the letter, without the GPUs' kernels, which take minutes."""
+    """The four commands to the letter, but without the GPUs' kernels and the optimizer, which take minutes."""
     if not DEEP:
         raise Skip('in the deep run')
     clone = folder / 'clone'
     cloned = run('clone', '-q', ROOT, clone, program='git', cwd=folder)
     if cloned.returncode:
         raise Skip(f'no clone of this tree: {cloned.stderr.strip()}')
-    changes = {'GPU': 'no', 'MAKEFLAGS': None, 'PERTOKEN_TESTS': None}
+    changes = {'GPU': 'no', 'CFLAGS': '-O0', 'MAKEFLAGS': None, 'PERTOKEN_TESTS': None}
     for line in blocks('sh')[0].splitlines():
         expect_exit(run('-c', line, program='sh', cwd=clone, environment=changes, timeout=900), DONE)
     expect((clone / 'board.xlsx').stat().st_size > 10000, 'no workbook')

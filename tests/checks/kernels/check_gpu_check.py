@@ -6,7 +6,8 @@ A stand-in for the probe answers immediately and writes records with known conte
 peer is rehearsed if PyTorch is installed.
 Deep: a bundle goes through one machine per step, each killed after it; kills and failures; each architecture; and
 the real probe on this machine's processor.
-Seconds: 17, deep 330
+Seconds: 17, deep 290
+Waits: for stand-ins that take time, and until a real probe's budget is spent. Its speeds are not judged.
 """
 import json
 import io

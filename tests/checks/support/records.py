@@ -6,6 +6,7 @@
 import hashlib
 import json
 import sys
+from json.encoder import encode_basestring
 from pathlib import Path
 
 SERVING_SCHEMA = 12
@@ -41,10 +42,12 @@ def canonical_real(value):
 
 def canonical(value):
     if isinstance(value, dict):
-        return '{' + ','.join(f'{canonical(k)}:{canonical(v)}'
+        return '{' + ','.join(f'{encode_basestring(k)}:{canonical(v)}'
                               for k, v in sorted(value.items())) + '}'
     if isinstance(value, list):
         return '[' + ','.join(map(canonical, value)) + ']'
+    if isinstance(value, str):
+        return encode_basestring(value)
     if isinstance(value, float):
         return canonical_real(value)
     return json.dumps(value, ensure_ascii=False)
@@ -54,7 +57,7 @@ def written(value, line='\n'):
     """As the programs write a record: a member or an element a line, reals in full."""
     inner = line + ' '
     if isinstance(value, dict) and value:
-        return '{' + ','.join(f'{inner}{canonical(k)}: {written(v, inner)}' for k, v in value.items()) + line + '}'
+        return '{' + ','.join(f'{inner}{encode_basestring(k)}: {written(v, inner)}' for k, v in value.items()) + line + '}'
     if isinstance(value, list) and value:
         return '[' + ','.join(inner + written(element, inner) for element in value) + line + ']'
     return canonical(value)

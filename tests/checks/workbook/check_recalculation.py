@@ -8,7 +8,7 @@ name the examples to use, such as uncertainty, with as many changes as the thoro
 Deep: 8 changes (4 for examples that add little to the thorough ones: each case once, and the first
 in both programs), and pertoken's verdict on each input that the workbook offers to overwrite.
 PERTOKEN_SEED in the environment draws other changes, which no run has seen.
-Seconds: 85, deep 600
+Seconds: 85, deep 450
 """
 import os
 import random
@@ -84,19 +84,23 @@ class Example:
         sets = [f'--set={change.key}={change.text}' for change in changes]
         harness.report(self.scenario, path, [f'--case={case}', *sets])
 
-    def sort_out(self, entries):
+    def sort_out(self, entries, suspected=False):
         """The verdict on each entry: on all at once if they are accepted, else on both halves, down
         to single ones. An entry that is accepted only together with others is detected in the states
         that draw it: they are drawn again if pertoken refuses them, and fail if they have another
-        shape.
+        shape. Suspected are those whose other half was taken: they are not, and are not tried as a
+        whole. Returns whether all are taken at once.
         """
-        verdict = self.verdict(entries) if entries else TAKEN
-        if verdict == TAKEN or len(entries) == 1:
+        if len(entries) < 2:
+            verdict = self.verdict(entries) if entries else TAKEN
             self.verdicts[verdict] += entries
-        else:
-            middle = len(entries) // 2
-            self.sort_out(entries[:middle])
-            self.sort_out(entries[middle:])
+            return verdict == TAKEN
+        if not suspected and self.verdict(entries) == TAKEN:
+            self.verdicts[TAKEN] += entries
+            return True
+        middle = len(entries) // 2
+        self.sort_out(entries[middle:], suspected=self.sort_out(entries[:middle]))
+        return False
 
     def verdict(self, entries):
         """pertoken's verdict on other values of inputs that the workbook offers to overwrite."""
@@ -112,10 +116,8 @@ class Example:
         return perturb.change(draws, self.book, self.inputs, entry, 'base')
 
     def state_of_one(self, entry):
-        """The state in which one reshaping input has another value."""
-        change, path = self.change_of_one(entry), self.folder / f'{entry.key}.xlsx'
-        self.report(path, 'base', [change])
-        return State(path, 'base', [change], reshaped=True)
+        """The state in which one reshaping input has another value: the last one of its verdicts wrote it."""
+        return State(self.folder / f'{entry.key}.xlsx', 'base', [self.change_of_one(entry)], reshaped=True)
 
     def state(self, number):
         """A state by its number: the example unchanged, a random one, one of a reshaping input."""

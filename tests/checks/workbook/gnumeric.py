@@ -15,5 +15,4 @@ def recalculate(source, target):
     done = subprocess.run(['ssconvert', '--recalc', source, target], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f'ssconvert failed on {source}: {done.stderr.strip()}')
-    sheets = xlsx.read(target).sheets
-    return lambda sheet, row, column: sheets[sheet].value(row, column)
+    return xlsx.Values(target).value
