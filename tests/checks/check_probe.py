@@ -302,7 +302,8 @@ BAD = [
     (RUN + ('--model', 'deepseek-v3', '--layers', '3,6'),
      'its first 3 layers have no experts; the next depth that does not is 4'),
     (RUN + ('--model', 'gpt-oss-20b', '--precision', 'int4'),
-     'gpt-oss-20b cannot be run in int4: its row in models.csv excludes that precision'),
+     'gpt-oss-20b cannot be run in int4: its row in models.csv excludes that precision; choose one of bf16, int8, '
+     'fp8, mxfp4, fp4, mxfp6, mxfp6-e3m2'),
     (RUN + ('--model', 'gpt-oss-20b', '--precision', 'int8-g128'), 'excludes that precision'),
     (RUN + ('--model', 'mixtral-8x7b', '--shard', '1/3'),
      'mixtral-8x7b has 32 heads, which cannot be divided among 3 devices'),
@@ -317,6 +318,13 @@ BAD = [
     (RUN + ('--routing', 'skewed:nan'), 'expected --routing'),
     (RUN + ('--routing', 'skewed:1.2x'), 'expected --routing'),
     (RUN + ('--routing', 'skewed:11'), 'N from 0 to 10'),
+    (RUN + ('--precision', 'mxfp4', '--activations', 'int8'),
+     '--activations int8 does not go with mxfp4: choose bf16 or fp8, or leave it out'),
+    (RUN + ('--model', 'gpt-oss-20b', '--precision', 'mxfp4', '--activations', 'fp8'),
+     'does not go with mxfp4 in gpt-oss-20b, which holds only its experts in it and the rest in bf16: choose bf16'),
+    (RUN + ('--precision', 'int8', '--activations', 'bf16'),
+     'the CPU kernels do not multiply weights in int8 by activations in bf16'),
+    (RUN + ('--batch', '5000'), 'the CPU kernels need a batch of 1 to 4096, not 5000'),
     (RUN + ('--activations', 'fp6'), 'expected --activations bf16, fp8, int8 or weights'),
     (RUN + ('--precision', 'nvfp4,fp4'), '--precision names fp4 twice'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
@@ -381,6 +389,7 @@ WRONG_ROWS = [  # model, column, value, message
     ('smollm-135m', 'attention_kind', 'linear', "the probe knows gqa, mha, mqa, mla in attention_kind, not 'linear'"),
     ('smollm-135m', 'biases', 'qkv;head', "the probe does not know the biases of 'head'"),
     ('smollm-135m', 'sliding_window', '0.5', 'a whole number of sliding_window'),
+    ('smollm-135m', 'excluded_precisions', 'int4;mxfp5', "unknown precision 'mxfp5'"),
     ('deepseek-v3', 'kept_expert_groups', '9', 'more groups of experts kept than exist'),
 ]
 
@@ -412,6 +421,27 @@ def test_blank_cells_have_stand_ins(directory):
     record, = directory.glob('*.json')
     remarks = json.loads(record.read_text())['environment']['remarks']
     expect(remarks == "used in place of the model's own: rope_theta 10000", remarks)
+
+
+def test_excluded_by_another_name(directory):
+    data = with_cell(directory, MODEL, 'excluded_precisions', 'nvfp4')
+    expect_exit(probe('run', '--data', data, '--model', MODEL, '--precision', 'fp4', '--verify-only'), BAD_INPUT,
+                f'{MODEL} cannot be run in fp4')
+
+
+def test_prompts_verified_only(directory):
+    """With --prefill, also a prompt in chunks against the same token by token, on its own and beside a step."""
+    write_data(directory / 'data')
+    model = ('run', '--verify-only', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--prefill', '48')
+    result = probe(*model, '--batch', '1,3', '--chunk', '16')
+    expect_exit(result, DONE, '6 comparisons within tolerance')
+    rows = [line.split() for line in result.stdout.splitlines() if 'a prompt in chunks of 16' in line]
+    expect([row[1:7] for row in rows] == [['1', '64', '2', '1', '1', '40'], ['3', '64', '2', '3', '3', '40']], rows)
+    expect(all(float(row[8]) <= float(row[9]) and row[10] == 'ok:' for row in rows), rows)
+    if (METERED / 'metered.so').exists():
+        wrong = {**with_plugins(METERED), 'METERED_LEAVES_OUT': '1'}  # the rows beside a prompt
+        expect_exit(probe(*model, '--batch', '3', '--device', 'cuda', environment=wrong), NO,
+                    'WRONG: a prompt in chunks of 24', '1 of 3 comparisons out of tolerance')
 
 
 def test_window_beyond_the_context(directory):
@@ -632,8 +662,8 @@ def test_terminal(directory):
 
 
 QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
-         test_rows_that_cannot_be, test_window_beyond_the_context, test_prompts_on_a_gpu,
-         test_too_large_suggests_layers, test_bad_directories]
+         test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
+         test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories]
 MEASURING = [test_blank_cells_have_stand_ins, test_run_and_resume, test_extended, test_full_disk, test_damaged_record_is_kept, test_terminal]
 LONG = [test_interrupt, test_slices, test_wall, test_check]
 
