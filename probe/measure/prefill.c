@@ -211,7 +211,7 @@ static enum decode_status sample_prompt(const struct protocol *protocol, struct 
     keep(protocol, &samples, &count, clock_now(protocol->clock) - start);
   }
   if (count == 0)
-    return status == DECODE_OK ? DECODE_FAILED : status;
+    return status; // stopped, or failed
   double *sorted = arena_array(protocol->arena, count, sizeof *sorted);
   const struct summary summary = summarise(samples, count, sorted);
   out->seconds = summary.median;

@@ -170,6 +170,34 @@ static void test_activations_and_experts(void **state) {
   scene_end(&scene);
 }
 
+static enum decode_status prefill_and_stop(struct decode_state *state,
+                                           const struct decode_prompt *prompt) {
+  stand_in_stop = SIGINT;
+  return cpu_backend.prefill(state, prompt);
+}
+
+// Ctrl-C in a first prompt is no failure of the device.
+static void test_stopped_in_a_prompt(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  struct decode_backend stopping = cpu_backend;
+  stopping.prefill = prefill_and_stop;
+  scene.device.backend = &stopping;
+  scene.trial.prefills = (int[]){8, 12};
+  scene.trial.prefill_count = 2;
+  scene.trial.chunk = 4;
+  const struct decode_request request = trial_request(&scene.trial, 8);
+  enum decode_status status;
+  struct decode_state *model = cpu_backend.create(0, &request, &status);
+  assert_non_null(model);
+  struct measurement result = {0};
+  assert_int_equal(prefill_measure(&scene.protocol, &scene.trial, model, &result), DECODE_OK);
+  assert_int_equal(stand_in_stop, SIGINT);
+  cpu_backend.destroy(model);
+  scene_end(&scene);
+}
+
 // A prompt's work is that of a step at each of its positions, with logits for the last alone,
 // however long the cache is.
 static void test_work_of_a_prompt(void **state) {
@@ -353,6 +381,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wrong_kernel),         cmocka_unit_test(test_verify_only),
       cmocka_unit_test(test_precisions),           cmocka_unit_test(test_activations_and_experts),
+      cmocka_unit_test(test_stopped_in_a_prompt),
       cmocka_unit_test(test_work_of_a_prompt),     cmocka_unit_test(test_verify_plan),
       cmocka_unit_test(test_plan_keeps_the_kinds), cmocka_unit_test(test_more_rows_than_the_oracle),
       cmocka_unit_test(test_device_names),
