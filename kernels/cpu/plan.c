@@ -435,6 +435,16 @@ struct panel_share plan_share(const struct plan *plan, enum matrix_name name, in
   return (struct panel_share){first, last - first};
 }
 
+struct panel_share plan_part(const struct plan *plan, enum matrix_name name,
+                             struct panel_share *rest) {
+  const size_t of_head = plan->matrix[name].head_panels;
+  const size_t left = of_head ? of_head - rest->first % of_head : rest->count;
+  const struct panel_share part = {rest->first, smaller(rest->count, left)};
+  rest->first += part.count;
+  rest->count -= part.count;
+  return part;
+}
+
 size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread) {
   const struct matrix *matrix = &plan->matrix[name];
   return matrix->copies * plan_share(plan, name, thread).count * matrix->panel_bytes;
