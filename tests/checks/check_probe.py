@@ -9,6 +9,7 @@ record; else a tiny one, and a test GPU on which nothing takes time.
 Seconds: 7, deep 250
 """
 import csv
+import ctypes
 import hashlib
 import json
 import os
@@ -444,6 +445,24 @@ def test_prompts_verified_only(directory):
                     'WRONG: a prompt in chunks of 24', '1 of 3 comparisons out of tolerance')
 
 
+def test_another_version_of_the_library(directory):
+    """One that cannot be used hides no other; the record says why prompts are multiplied without any."""
+    fake = PROBE.parent / 'tests' / 'fake' / 'libdnnl.so'
+    if not fake.exists():
+        return
+    (directory / 'libdnnl.so.3').symlink_to(fake)
+    environment = {'LD_LIBRARY_PATH': directory, 'FAKE_DNNL': '4 0 0 2'}
+    prompt = (*soon(directory), '--prefill', '32', '--time', '0.1', '-o', directory / 'records')
+    expect_exit(probe(*prompt, environment=environment), DONE)
+    prompt, = load(record_in(directory / 'records'))['results'][0]['prefills']
+    try:
+        ctypes.CDLL('libdnnl.so.2')
+        wanted = 'oneDNN 2.'
+    except OSError:
+        wanted = 'own tiles: oneDNN 4.0.0 is not a supported version, 2.6 to 3'
+    expect(prompt['library'].startswith(wanted) or prompt['library'].startswith('oneDNN 3.'), prompt['library'])
+
+
 def test_window_beyond_the_context(directory):
     data = with_cell(directory, MODEL, 'sliding_window', '512')
     result = probe('run', '--data', data, '--model', MODEL, '--layers', '1', '--verify-only')
@@ -664,7 +683,8 @@ def test_terminal(directory):
 QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories]
-MEASURING = [test_blank_cells_have_stand_ins, test_run_and_resume, test_extended, test_full_disk, test_damaged_record_is_kept, test_terminal]
+MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
+             test_full_disk, test_damaged_record_is_kept, test_terminal]
 LONG = [test_interrupt, test_slices, test_wall, test_check]
 
 
