@@ -72,10 +72,13 @@ static enum decode_status compare_prompt(const struct session *session, const st
   if (status != DECODE_OK)
     return status;
   count(verdicts, protocol, verdict.passed);
-  fprintf(out, "%-9s %5d %8d  %6d %5d %8d %9d %7d  %9.2e %9.0e  %s: a prompt in chunks of %d\n",
+  fprintf(out, "%-9s %5d %8d  %6d %5d %8d %9d %7d  %9.2e %9.0e  %s: a prompt in chunks of %d",
           trial->precision, trial->batch, trial->context, verdict.layers, verdict.rows,
           verdict.compared, verdict.positions, verdict.vocab, verdict.error, verdict.tolerance,
           verdict.passed ? "ok" : "WRONG", verdict.chunk);
+  if (verdict.longest > verdict.chunk)
+    fprintf(out, " and of %d", verdict.longest);
+  fputc('\n', out);
   return DECODE_OK;
 }
 

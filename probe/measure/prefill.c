@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { MIN_SAMPLES = 3, MIXED_SAMPLES = 7, VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24 };
+enum { MIN_SAMPLES = 3, MIXED_SAMPLES = 7 };
+enum { VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24, SHORT_CHUNK = 128 };
 
 // Chunks of a half, an eighth and a thirty-second of the trial's: sizes that a server may mix.
 static const int mixed_parts[] = {2, 8, 32};
@@ -136,6 +137,38 @@ static enum decode_status compare_ways(const struct decode_backend *backend,
   return status;
 }
 
+// A chunk as long as those that are timed, and the same positions in short ones. Experts come from a
+// table, as a router's outputs nearly tie.
+static enum decode_status compare_lengths(const struct protocol *protocol,
+                                          const struct decode_request *asked, int longest,
+                                          struct prefill_verdict *out) {
+  const struct decode_backend *backend = protocol->device->backend;
+  const size_t logits = (size_t)asked->batch * (size_t)out->vocab;
+  float *shortly = arena_array(protocol->arena, logits, sizeof *shortly);
+  float *at_once = arena_array(protocol->arena, logits, sizeof *at_once);
+  const int *tokens = prompt_tokens(protocol, longest, out->vocab);
+  struct decode_request request = *asked;
+  enum decode_status status;
+  request.chunk = longest;
+  if (request.shape.experts.count > 0 && request.routing == ROUTING_MODEL)
+    request.routing = ROUTING_UNIFORM;
+  struct decode_state *state = backend->create(protocol->device->index, &request, &status);
+  if (!state)
+    return status;
+  const int shorter = longest > SHORT_CHUNK ? SHORT_CHUNK : out->chunk;
+  status = take_prompt(backend, state, tokens, longest, shorter);
+  if (status == DECODE_OK)
+    status = backend->logits(state, shortly);
+  if (status == DECODE_OK)
+    status = take_prompt(backend, state, tokens, longest, longest);
+  if (status == DECODE_OK)
+    status = backend->logits(state, at_once);
+  backend->destroy(state);
+  out->longest = longest;
+  out->error = fmax(out->error, distance(at_once, shortly, out->vocab));
+  return status;
+}
+
 enum decode_status prefill_verify(const struct protocol *protocol, const struct trial *trial,
                                   struct prefill_verdict *out) {
   const struct decode_backend *backend = protocol->device->backend;
@@ -148,6 +181,7 @@ enum decode_status prefill_verify(const struct protocol *protocol, const struct 
       .rows = request.batch,
       .positions = count,
       .chunk = request.chunk,
+      .longest = request.chunk,
       .vocab = request.shape.vocab,
       .compared = 1,
       .tolerance = reference_tolerance(&request.types),
@@ -159,6 +193,9 @@ enum decode_status prefill_verify(const struct protocol *protocol, const struct 
   const int *tokens = prompt_tokens(protocol, count, out->vocab);
   status = compare_ways(backend, state, &request, tokens, out, protocol->arena);
   backend->destroy(state);
+  const int longest = least(whole.chunk, request.context);
+  if (status == DECODE_OK && longest > request.chunk && !*protocol->stop)
+    status = compare_lengths(protocol, &request, longest, out);
   out->passed = out->error <= out->tolerance;
   return status;
 }

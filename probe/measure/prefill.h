@@ -14,8 +14,10 @@
 
 // What was compared, and the verdict.
 struct prefill_verdict {
-  int layers, rows, positions, chunk, vocab;
-  int compared; // rows
+  int layers, rows, vocab;
+  int positions, chunk; // decoded, and then taken in chunks
+  int longest;          // chunk, compared with the same positions in short ones
+  int compared;         // rows
   double error, tolerance;
   bool passed;
 };
@@ -23,7 +25,8 @@ struct prefill_verdict {
 // Whether a prompt leaves the same state as the same prompt decoded token by token, in the request
 // that replaces the trial's (verify.h): the steps themselves have been compared with the oracle. In
 // a batch, also whether its last chunk does so together with a step of the other rows, which must
-// leave what their steps alone did; not if a table routes each step elsewhere.
+// leave what their steps alone did; not if a table routes each step elsewhere. Then whether a chunk as
+// long as the trial's does so as the same positions in short ones.
 // *out means nothing unless DECODE_OK is returned.
 enum decode_status prefill_verify(const struct protocol *protocol, const struct trial *trial,
                                   struct prefill_verdict *out);

@@ -442,7 +442,14 @@ def test_prompts_verified_only(directory):
     if (METERED / 'metered.so').exists():
         wrong = {**with_plugins(METERED), 'METERED_LEAVES_OUT': '1'}  # the rows beside a prompt
         expect_exit(probe(*model, '--batch', '3', '--device', 'cuda', environment=wrong), NO,
-                    'WRONG: a prompt in chunks of 24', '1 of 3 comparisons out of tolerance')
+                    'WRONG: a prompt in chunks of 24 and of 48\n', '1 of 3 comparisons out of tolerance')
+        late = {**with_plugins(METERED), 'METERED_LONG_CHUNKS_LATE': '1'}
+        for length, status in ((48, NO), (24, DONE)):
+            result = probe(*model, '--chunk', length, '--device', 'cuda', environment=late)
+            expect_exit(result, status, 'a prompt in chunks of 24')
+    data = ('--data', directory / 'data', '--context', '64', '--prefill', '48')
+    for name in ('mixture', 'latent'):
+        expect_exit(probe('run', '--verify-only', '--model', name, *data), DONE, 'ok: a prompt in chunks of 24 and of 48')
 
 
 def test_another_version_of_the_library(directory):
