@@ -192,8 +192,8 @@ struct panel_share {
 struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread);
 
 // Bytes of a thread's shares of a matrix, and of everything that a step reads.
-// Takes the first panels off a thread's share: those that take the same vectors, which are one head's
-// in a matrix of heads.
+// Takes the first panels off a thread's share: those that take the same vectors, which are one
+// head's in a matrix of heads.
 struct panel_share plan_part(const struct plan *plan, enum matrix_name name,
                              struct panel_share *rest);
 

@@ -1,4 +1,5 @@
-// prompt_product: a thread's rows of a matrix, or of one head's part of it, times the many vectors of a prompt, by oneDNN.
+// prompt_product: a thread's rows of a matrix, or of one head's part of it, times the many vectors
+// of a prompt, by oneDNN.
 //
 // Weights are held once, in the panels that steps read. For a prompt they are converted to oneDNN's
 // blocks as they are multiplied, some rows at a time, so that there is no second copy in memory:

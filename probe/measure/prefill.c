@@ -137,8 +137,8 @@ static enum decode_status compare_ways(const struct decode_backend *backend,
   return status;
 }
 
-// A chunk as long as those that are timed, and the same positions in short ones. Experts come from a
-// table, as a router's outputs nearly tie.
+// A chunk as long as those that are timed, and the same positions in short ones. Experts come from
+// a table, as a router's outputs nearly tie.
 static enum decode_status compare_lengths(const struct protocol *protocol,
                                           const struct decode_request *asked, int longest,
                                           struct prefill_verdict *out) {

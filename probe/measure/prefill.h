@@ -25,14 +25,14 @@ struct prefill_verdict {
 // Whether a prompt leaves the same state as the same prompt decoded token by token, in the request
 // that replaces the trial's (verify.h): the steps themselves have been compared with the oracle. In
 // a batch, also whether its last chunk does so together with a step of the other rows, which must
-// leave what their steps alone did; not if a table routes each step elsewhere. Then whether a chunk as
-// long as the trial's does so as the same positions in short ones.
+// leave what their steps alone did; not if a table routes each step elsewhere. Then whether a chunk
+// as long as the trial's leaves what the same positions do in short ones.
 // *out means nothing unless DECODE_OK is returned.
 enum decode_status prefill_verify(const struct protocol *protocol, const struct trial *trial,
                                   struct prefill_verdict *out);
 
-// Multiplications and additions of a prompt of that many positions; with several ranks, those of the
-// first one, like the rate that they are compared with.
+// Multiplications and additions of a prompt of that many positions; with several ranks, those of
+// the first one, like the rate that they are compared with.
 double prefill_operations(const struct decode_backend *backend,
                           const struct decode_request *request, int count);
 

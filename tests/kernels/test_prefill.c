@@ -408,8 +408,8 @@ static void test_experts(void **unused) {
   cpu_force_expert_positions(0);
 }
 
-// Each head's part of k_b and v_b is a product of its own, and so is what a thread has of a head that
-// two of them share.
+// Each head's part of k_b and v_b is a product of its own, and so is what a thread has of a head
+// that two of them share.
 static void test_latent(void **unused) {
   (void)unused;
   enum { COUNT = 90 };

@@ -353,8 +353,8 @@ static void test_too_large(void **state) {
   scene_end(&scene);
 }
 
-// Whole repetitions of the model's pattern, with layers of each kind; one depth where only one fits,
-// and for prompts.
+// Whole repetitions of the model's pattern, with layers of each kind; one depth where only one
+// fits, and for prompts.
 static void test_suggested_depths(void **state) {
   (void)state;
   static const struct {

@@ -379,11 +379,15 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_wrong_kernel),         cmocka_unit_test(test_verify_only),
-      cmocka_unit_test(test_precisions),           cmocka_unit_test(test_activations_and_experts),
+      cmocka_unit_test(test_wrong_kernel),
+      cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_activations_and_experts),
       cmocka_unit_test(test_stopped_in_a_prompt),
-      cmocka_unit_test(test_work_of_a_prompt),     cmocka_unit_test(test_verify_plan),
-      cmocka_unit_test(test_plan_keeps_the_kinds), cmocka_unit_test(test_more_rows_than_the_oracle),
+      cmocka_unit_test(test_work_of_a_prompt),
+      cmocka_unit_test(test_verify_plan),
+      cmocka_unit_test(test_plan_keeps_the_kinds),
+      cmocka_unit_test(test_more_rows_than_the_oracle),
       cmocka_unit_test(test_device_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
