@@ -658,6 +658,22 @@ DAMAGES = [
 ]
 
 
+def test_prompts_checked(directory):
+    """A record's prompts are measured again, too."""
+    prompts = ('--prefill', '24,48', '--chunk', '16', '-o', directory / 'records')
+    expect_exit(probe(*soon(directory), *prompts), DONE)
+    path = record_in(directory / 'records')
+    record = load(path)
+    faster = record['results'][0]['prefills'][1]
+    faster.update(tokens_per_s=1000 * faster['tokens_per_s'], seconds=faster['seconds'] / 1000, ci95_low_s=None,
+                  ci95_high_s=None)
+    save(path, record)
+    result = probe('check', path, '--time', '0.1', '--tolerance', '99 %')
+    expect_exit(result, NO, 'prompt of            24')
+    lines = [line for line in result.stdout.splitlines() if 'prompt of' in line]
+    expect(len(lines) == 2 and lines[1].endswith('OUT OF TOLERANCE'), result.stdout)
+
+
 def test_damaged_record_is_kept(directory):
     model, environment = at_once(directory)
     arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
@@ -691,7 +707,7 @@ QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories]
 MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
-             test_full_disk, test_damaged_record_is_kept, test_terminal]
+             test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
 LONG = [test_interrupt, test_slices, test_wall, test_check]
 
 
