@@ -7,6 +7,7 @@
 #include "kernels/cpu/fill.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/limits.h"
 #include "kernels/cpu/memory.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/plan.h"
@@ -79,28 +80,13 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return DECODE_OK;
 }
 
-// Says why the request is refused, as far as that is known.
-static void refuse_shape(const struct decode_request *request) {
-  const char *fault = family_fault(&request->shape), *routing = routing_fault(request);
-  char pieces[256];
-  family_missing(&request->shape, plan_known_pieces(), pieces);
-  if (fault || routing)
-    snprintf(last_error, sizeof last_error, "no such model is possible: %s",
-             fault ? fault : routing);
-  else if (*pieces)
-    snprintf(last_error, sizeof last_error, "the CPU backend lacks %.200s", pieces);
-  else
-    refuse(DECODE_UNSUPPORTED, "the CPU backend does not support this shape or these types");
-}
-
 static enum decode_status make_plan(const struct decode_request *request, struct plan *plan) {
   if (request->ranks > 1)
     return refuse(DECODE_UNSUPPORTED,
                   "a CPU holds a model by itself: only GPUs do tensor parallelism");
-  enum decode_status status = plan_make(request, cpu_kernels_choose(), plan);
-  if (status == DECODE_UNSUPPORTED)
-    refuse_shape(request);
-  return status;
+  char words[LIMITS_WORDS];
+  const char *fault = limits_fault(request, words);
+  return fault ? refuse(DECODE_UNSUPPORTED, fault) : plan_make(request, cpu_kernels_choose(), plan);
 }
 
 static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
@@ -232,8 +218,13 @@ static void open_library(struct decode_state *state) {
 
 static enum decode_status build(struct decode_state *state) {
   const struct plan *plan = &state->plan;
-  if (plan_cost(plan).resident_bytes > memory_now().available)
-    return refuse(DECODE_NO_MEMORY, "the model needs more memory than is available");
+  const uint64_t needed = plan_cost(plan).resident_bytes, available = memory_now().available;
+  if (needed > available) {
+    char words[128];
+    snprintf(words, sizeof words, "the model needs %.2f GB, but only %.2f GB is free",
+             1e-9 * (double)needed, 1e-9 * (double)available);
+    return refuse(DECODE_NO_MEMORY, words);
+  }
   state->position = plan->context - 1;
   if (take_memory(state) != 0)
     return refuse(DECODE_NO_MEMORY, "the system cannot provide the memory");

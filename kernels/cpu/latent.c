@@ -70,9 +70,11 @@ void cpu_latent_queries(const struct worker *worker, size_t layer) {
   if (plan->matrix[MATRIX_QUERY].copies > 0)
     raise_queries(worker, layer);
   for (size_t i = (size_t)worker->thread; i < worker->vectors * plan->heads;
-       i += (size_t)plan->threads)
-    cpu_store_input(worker, MATRIX_KEY_B, i,
-                    latent_query(worker->state, i / plan->heads, i % plan->heads));
+       i += (size_t)plan->threads) {
+    const size_t vector = i / plan->heads, head = i % plan->heads;
+    cpu_store_input(worker, MATRIX_KEY_B, cpu_head_input(worker, MATRIX_KEY_B, vector, head),
+                    latent_query(worker->state, vector, head));
+  }
   cpu_prefetch_start(worker, MATRIX_KEY_B, layer, 0);
   worker_wait(worker);
   cpu_multiply_heads(worker, MATRIX_KEY_B, layer, use_absorbed);
@@ -84,8 +86,10 @@ void cpu_latent_outputs(const struct worker *worker, size_t layer) {
   const float *sums = block_floats(worker->state, BLOCK_SUMS);
   for (size_t i = (size_t)worker->thread; i < worker->vectors * plan->heads;
        i += (size_t)plan->threads) {
-    cpu_attend_join(worker->state, i / plan->heads, i % plan->heads);
-    cpu_store_input(worker, MATRIX_VALUE_B, i, sums + i * plan->sums_stride);
+    const size_t vector = i / plan->heads, head = i % plan->heads;
+    cpu_attend_join(worker->state, vector, head);
+    cpu_store_input(worker, MATRIX_VALUE_B, cpu_head_input(worker, MATRIX_VALUE_B, vector, head),
+                    sums + i * plan->sums_stride);
   }
   worker_wait(worker);
   cpu_multiply_heads(worker, MATRIX_VALUE_B, layer, use_outputs);

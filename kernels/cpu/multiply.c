@@ -143,13 +143,15 @@ static void use_library(const void *user, float *out, size_t stride, size_t pane
   run.use(worker, &run, panel, count);
 }
 
-static void multiply_by_library(const struct worker *worker, const struct run *run) {
+static void multiply_by_library(const struct worker *worker, const struct run *run,
+                                const uint8_t *at, struct panel_share part) {
   const struct library_use use = {worker, run};
   const struct prompt_product product = {
       .state = worker->state,
       .thread = worker->thread,
       .name = run->name,
-      .panels = share_at(worker, run->name, run->layer, run->copy),
+      .part = part,
+      .panels = at,
       .vectors = matrix_is_routed(run->name)
                      ? cpu_prompt_product_padded(worker->state, run->in.count)
                      : run->in.count,
@@ -162,9 +164,8 @@ static void multiply_by_library(const struct worker *worker, const struct run *r
     worker->state->library_failed = 1;
 }
 
-// `total` panels from the first-th on, stored at `at`.
-static void multiply_panels(const struct worker *worker, const struct run *asked, const uint8_t *at,
-                            size_t first, size_t total) {
+static void multiply_by_tiles(const struct worker *worker, const struct run *asked,
+                              const uint8_t *at, struct panel_share part) {
   const struct plan *plan = worker->plan;
   struct run told = *asked;
   const struct run *run = &told;
@@ -175,8 +176,8 @@ static void multiply_panels(const struct worker *worker, const struct run *asked
   const float *bias = matrix_bias(worker->state, run->name, run->layer, run->copy);
   size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
   const bool arranged = arrange(worker, matrix, in, words);
-  for (size_t done = 0; done < total; done += BLOCK_PANELS) {
-    size_t left = total - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
+  for (size_t done = 0; done < part.count; done += BLOCK_PANELS) {
+    size_t left = part.count - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
     struct product product = {
         .panels = at + matrix->header_bytes,
         .panel_stride = matrix->panel_bytes,
@@ -196,35 +197,50 @@ static void multiply_panels(const struct worker *worker, const struct run *asked
     if (matrix->header_bytes)
       apply_scales(worker, matrix, in, at, count);
     if (bias)
-      add_bias(worker, in->count, bias + (first + done) * PANEL_ROWS, count);
-    run->use(worker, run, first + done, count);
+      add_bias(worker, in->count, bias + (part.first + done) * PANEL_ROWS, count);
+    run->use(worker, run, part.first + done, count);
     at += count * matrix->panel_bytes;
   }
 }
 
 void cpu_multiply(const struct worker *worker, const struct run *run) {
-  if (cpu_prompt_product_takes(worker->state, run->name, run->in.count)) {
-    multiply_by_library(worker, run);
-    return;
-  }
-  const struct panel_share share = worker->state->streams[worker->thread].share[run->name];
-  multiply_panels(worker, run, share_at(worker, run->name, run->layer, run->copy), share.first,
-                  share.count);
+  const bool by_library = cpu_prompt_product_takes(worker->state, run->name, run->in.count);
+  (by_library ? multiply_by_library
+              : multiply_by_tiles)(worker, run, share_at(worker, run->name, run->layer, run->copy),
+                                   worker->state->streams[worker->thread].share[run->name]);
+}
+
+// The library takes a head's vectors contiguous, the tiles at the stride of all heads.
+size_t cpu_head_input(const struct worker *worker, enum matrix_name name, size_t vector,
+                      size_t head) {
+  return cpu_prompt_product_takes(worker->state, name, worker->vectors)
+             ? head * worker->vectors + vector
+             : vector * worker->plan->heads + head;
+}
+
+static struct operand head_operand(const struct worker *worker, const struct matrix *matrix,
+                                   size_t head, bool by_library) {
+  struct operand in = cpu_operand(worker, matrix->source, by_library ? 0 : head, worker->vectors);
+  in.stride *= worker->plan->heads; // which the library does not read
+  if (!by_library)
+    return in;
+  const size_t first = head * worker->vectors;
+  in.vectors += first * matrix->padded * sizeof(uint16_t);
+  in.scales += first;
+  return in;
 }
 
 void cpu_multiply_heads(const struct worker *worker, enum matrix_name name, size_t layer,
                         void (*use)(const struct worker *, const struct run *, size_t, size_t)) {
   const struct matrix *matrix = &worker->plan->matrix[name];
-  const struct panel_share share = worker->state->streams[worker->thread].share[name];
-  const size_t end = share.first + share.count;
+  const bool by_library = cpu_prompt_product_takes(worker->state, name, worker->vectors);
+  struct panel_share rest = worker->state->streams[worker->thread].share[name];
   const uint8_t *at = share_at(worker, name, layer, 0);
   struct run run = {.name = name, .layer = layer, .use = use};
-  for (size_t panel = share.first, next; panel < end; panel = next) {
-    const size_t head = panel / matrix->head_panels;
-    next = (head + 1) * matrix->head_panels < end ? (head + 1) * matrix->head_panels : end;
-    run.in = cpu_operand(worker, matrix->source, head, worker->vectors);
-    run.in.stride *= worker->plan->heads;
-    multiply_panels(worker, &run, at, panel, next - panel);
-    at += (next - panel) * matrix->panel_bytes;
+  while (rest.count > 0) {
+    const struct panel_share part = plan_part(worker->plan, name, &rest);
+    run.in = head_operand(worker, matrix, part.first / matrix->head_panels, by_library);
+    (by_library ? multiply_by_library : multiply_by_tiles)(worker, &run, at, part);
+    at += part.count * matrix->panel_bytes;
   }
 }

@@ -43,7 +43,12 @@ struct run {
 
 void cpu_multiply(const struct worker *worker, const struct run *run);
 
-// A matrix in which each head's panels take that head's vectors, [vectors][heads] of its input.
+// Where a head's vector is stored in the input of a matrix in which each head's panels take that
+// head's vectors.
+size_t cpu_head_input(const struct worker *worker, enum matrix_name name, size_t vector,
+                      size_t head);
+
+// Such a matrix.
 void cpu_multiply_heads(const struct worker *worker, enum matrix_name name, size_t layer,
                         void (*use)(const struct worker *, const struct run *, size_t, size_t));
 

@@ -290,20 +290,6 @@ static bool multiplies_as_told(struct onednn *library) {
          memcmp(out, wanted, sizeof out) == 0;
 }
 
-static void *load(const char *file, char *why, size_t why_size) {
-  static const char *const names[] = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"};
-  void *loaded = NULL;
-  if (file)
-    loaded = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; !file && !loaded && i < sizeof names / sizeof names[0]; i++)
-    loaded = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  if (!loaded && file)
-    snprintf(why, why_size, "%s", dlerror());
-  else if (!loaded)
-    snprintf(why, why_size, "no oneDNN (libdnnl.so.2 or .3) was found");
-  return loaded;
-}
-
 // The version must be known before its functions are.
 static int take_functions(void *loaded, struct onednn *library, char *why, size_t why_size) {
   for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
@@ -331,11 +317,8 @@ static int take_functions(void *loaded, struct onednn *library, char *why, size_
   return 0;
 }
 
-// The library is never unloaded: OpenMP's threads may still be in it.
-struct onednn *onednn_open(const char *file, char *why, size_t why_size) {
-  void *loaded = load(file, why, why_size);
-  if (!loaded)
-    return NULL;
+// A library is never unloaded: OpenMP's threads may still be in it.
+static struct onednn *open_loaded(void *loaded, char *why, size_t why_size) {
   struct onednn *library = calloc(1, sizeof *library);
   if (!library) {
     snprintf(why, why_size, "out of memory");
@@ -354,6 +337,39 @@ struct onednn *onednn_open(const char *file, char *why, size_t why_size) {
 
 fail:
   onednn_close(library);
+  return NULL;
+}
+
+static struct onednn *open_file(const char *file, char *why, size_t why_size) {
+  void *loaded = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (loaded)
+    return open_loaded(loaded, why, why_size);
+  snprintf(why, why_size, "%s", dlerror());
+  return NULL;
+}
+
+// The reason is that of the first one that was found.
+struct onednn *onednn_open(const char *file, char *why, size_t why_size) {
+  static const char *const names[] = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"};
+  char words[128];
+  bool found = false;
+  if (file)
+    return open_file(file, why, why_size);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    void *loaded = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!loaded)
+      continue;
+    struct onednn *library = open_loaded(loaded, words, sizeof words);
+    if (!library && !found)
+      snprintf(why, why_size, "%s", words);
+    found = true;
+    if (!library)
+      continue;
+    *why = 0;
+    return library;
+  }
+  if (!found)
+    snprintf(why, why_size, "no oneDNN (libdnnl.so.2 or .3) was found");
   return NULL;
 }
 

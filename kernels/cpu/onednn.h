@@ -20,9 +20,9 @@ enum {
 
 struct onednn;
 
-// Loads `file`, or if that is NULL the library under its usual names, and tests it by multiplying a
-// small matrix. NULL, with the reason in `why`, if there is no library, its version is not 2.6 to
-// 3, it runs threads of its own, or its results are wrong.
+// Loads `file`, or if that is NULL the first usable library under its usual names, and tests it by
+// multiplying a small matrix. NULL, with the reason in `why`, if there is no library, its version
+// is not 2.6 to 3, it runs threads of its own, or its results are wrong.
 struct onednn *onednn_open(const char *file, char *why, size_t why_size);
 void onednn_close(struct onednn *library); // NULL is allowed
 

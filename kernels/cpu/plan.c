@@ -4,6 +4,7 @@
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/limits.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
@@ -15,75 +16,9 @@
 #include <stdint.h>
 #include <string.h>
 
-// Sums of int8 products stay below 2^31, and sizes far below 2^63.
-#define MAX_COLUMNS 65536
-#define MAX_BATCH   4096
-#define MAX_CONTEXT (1 << 24)
-#define MAX_VOCAB   (1 << 24)
-#define MAX_LAYERS  4096
-#define MAX_THREADS 1024
-
 // The part of a prompt's weights that a thread converts to the library's layout before multiplying:
 // sized to stay in its cache.
 #define UNPACKED_BYTES ((size_t)1 << 20)
-
-static bool between(int value, int least, int most) {
-  return value >= least && value <= most;
-}
-
-unsigned plan_known_pieces(void) {
-  return FAMILY_ALL;
-}
-
-// Sizes that only some models have.
-static bool families_known(const struct decode_shape *shape) {
-  const struct decode_experts *experts = &shape->experts;
-  const bool mixture = experts->count > 0, dense = !mixture || experts->dense_layers > 0;
-  const struct decode_latent *latent = &shape->latent;
-  const int64_t attended = (int64_t)shape->heads * latent->value_dim;
-  return between(latent->rank, 0, MAX_COLUMNS / 2) && latent->query_rank <= MAX_COLUMNS &&
-         attended <= MAX_COLUMNS && between(shape->ffn_hidden, dense ? 1 : 0, MAX_COLUMNS) &&
-         (!mixture || (experts->hidden <= MAX_COLUMNS && experts->shared_hidden <= MAX_COLUMNS)) &&
-         !family_fault(shape) && (family_pieces(shape) & ~plan_known_pieces()) == 0;
-}
-
-static bool shape_known(const struct decode_shape *shape) {
-  if (!between(shape->layers, 1, MAX_LAYERS) || !between(shape->hidden, 1, MAX_COLUMNS) ||
-      !between(shape->vocab, 1, MAX_VOCAB) || !between(shape->head_dim, 2, MAX_HEAD_DIM) ||
-      !between(shape->heads, 1, MAX_COLUMNS) ||
-      (shape->latent.rank == 0 &&
-       (!between(shape->kv_heads, 1, shape->heads) || shape->heads % shape->kv_heads != 0)))
-    return false;
-  return shape->head_dim % 2 == 0 && shape->heads * shape->head_dim <= MAX_COLUMNS &&
-         shape->norm_epsilon >= 0 && shape->rope_theta > 0 && families_known(shape);
-}
-
-static bool weights_known(enum element weights, enum element activations) {
-  const bool wide = activations == ELEMENT_F32 || activations == ELEMENT_BF16;
-  switch (weights) {
-  case ELEMENT_F32: return false;
-  case ELEMENT_BF16: return wide;
-  case ELEMENT_INT8: return activations == ELEMENT_INT8;
-  case ELEMENT_INT8_GROUP:
-  case ELEMENT_INT4_GROUP: return wide || activations == ELEMENT_INT8;
-  default: return (wide || activations == ELEMENT_E4M3) && weights < ELEMENTS;
-  }
-}
-
-static bool types_known(const struct decode_types *types) {
-  return weights_known(types->weights, types->activations) &&
-         (types->experts == ELEMENT_F32 || weights_known(types->experts, types->activations)) &&
-         (types->kv == ELEMENT_BF16 || types->kv == ELEMENT_E4M3) &&
-         (types->head == ELEMENT_BF16 || types->head == types->weights) &&
-         types->accumulation == ELEMENT_F32;
-}
-
-static bool request_known(const struct decode_request *request) {
-  return shape_known(&request->shape) && types_known(&request->types) &&
-         between(request->batch, 1, MAX_BATCH) && between(request->context, 1, MAX_CONTEXT) &&
-         between(request->threads, 0, MAX_THREADS) &&
-         between(request->chunk, 0, request->context) && !routing_fault(request);
-}
 
 static void set_sizes(struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;
@@ -470,7 +405,8 @@ static void set_blocks(struct plan *plan) {
 
 enum decode_status plan_make(const struct decode_request *request,
                              const struct cpu_kernels *kernels, struct plan *plan) {
-  if (!request_known(request))
+  char words[LIMITS_WORDS];
+  if (limits_fault(request, words))
     return DECODE_UNSUPPORTED;
   memset(plan, 0, sizeof *plan);
   plan->request = *request;
@@ -497,6 +433,16 @@ struct panel_share plan_share(const struct plan *plan, enum matrix_name name, in
   size_t first = units * (size_t)thread / threads * matrix->grain;
   size_t last = units * ((size_t)thread + 1) / threads * matrix->grain;
   return (struct panel_share){first, last - first};
+}
+
+struct panel_share plan_part(const struct plan *plan, enum matrix_name name,
+                             struct panel_share *rest) {
+  const size_t of_head = plan->matrix[name].head_panels;
+  const size_t left = of_head ? of_head - rest->first % of_head : rest->count;
+  const struct panel_share part = {rest->first, smaller(rest->count, left)};
+  rest->first += part.count;
+  rest->count -= part.count;
+  return part;
 }
 
 size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread) {

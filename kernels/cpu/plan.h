@@ -3,6 +3,7 @@
 #define PERTOKEN_KERNELS_CPU_PLAN_H
 
 #include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/limits.h"
 #include "kernels/decode.h"
 
 #include <stdbool.h>
@@ -124,8 +125,6 @@ enum block {
 // Positions whose scores are computed before the softmax moves on.
 #define CHUNK 256
 
-#define MAX_HEAD_DIM (2 * CHUNK)
-
 // Queries of one kv head that attention takes together from a prompt, if one position has fewer.
 #define PROMPT_QUERIES 64
 
@@ -169,12 +168,9 @@ struct plan {
   size_t block_bytes[BLOCKS];
 };
 
-// DECODE_UNSUPPORTED if this backend does not support the shape or the types.
+// DECODE_UNSUPPORTED if limits.h has a reason.
 enum decode_status plan_make(const struct decode_request *request,
                              const struct cpu_kernels *kernels, struct plan *plan);
-
-// The pieces of family.h that this backend supports.
-unsigned plan_known_pieces(void);
 
 struct decode_cost plan_cost(const struct plan *plan);
 
@@ -196,6 +192,11 @@ struct panel_share {
 struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread);
 
 // Bytes of a thread's shares of a matrix, and of everything that a step reads.
+// Takes the first panels off a thread's share: those that take the same vectors, which are one
+// head's in a matrix of heads.
+struct panel_share plan_part(const struct plan *plan, enum matrix_name name,
+                             struct panel_share *rest);
+
 size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread);
 size_t plan_weight_bytes(const struct plan *plan, int thread);
 

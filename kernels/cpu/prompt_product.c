@@ -14,8 +14,7 @@
 bool cpu_prompt_product_fits(const struct decode_state *state, enum matrix_name name) {
   const struct plan *plan = &state->plan;
   const struct matrix *matrix = &plan->matrix[name];
-  return state->library && matrix->head_panels == 0 &&
-         (!matrix_is_routed(name) || matrix->input == ELEMENT_BF16) &&
+  return state->library && (!matrix_is_routed(name) || matrix->input == ELEMENT_BF16) &&
          plan->request.types.activations != ELEMENT_F32 &&
          plan->kernels->elementwise->unpack[matrix->element];
 }
@@ -69,19 +68,29 @@ static struct onednn_size size_of(const struct plan *plan, enum matrix_name name
 }
 
 // The panels multiplied together: as many as are left and fit in the room.
-static size_t panels_at(const struct plan *plan, const struct panel_share *share, size_t done) {
-  const size_t left = share->count - done;
+static size_t panels_at(const struct plan *plan, const struct panel_share *part, size_t done) {
+  const size_t left = part->count - done;
   return left < plan->result_panels ? left : plan->result_panels;
+}
+
+static int prepare_part(struct decode_state *state, enum matrix_name name, size_t vectors,
+                        const struct panel_share *part) {
+  const struct plan *plan = &state->plan;
+  for (size_t done = 0; done < part->count; done += plan->result_panels) {
+    const struct onednn_size size = size_of(plan, name, vectors, panels_at(plan, part, done));
+    if (!onednn_product(state->library, &size))
+      return -1;
+  }
+  return 0;
 }
 
 // With this many vectors, on every thread.
 static int prepare(struct decode_state *state, enum matrix_name name, size_t vectors) {
-  const struct plan *plan = &state->plan;
-  for (int t = 0; t < plan->threads; t++) {
-    const struct panel_share *share = &state->streams[t].share[name];
-    for (size_t done = 0; done < share->count; done += plan->result_panels) {
-      const struct onednn_size size = size_of(plan, name, vectors, panels_at(plan, share, done));
-      if (!onednn_product(state->library, &size))
+  for (int t = 0; t < state->plan.threads; t++) {
+    struct panel_share rest = state->streams[t].share[name];
+    while (rest.count > 0) {
+      const struct panel_share part = plan_part(&state->plan, name, &rest);
+      if (prepare_part(state, name, vectors, &part))
         return -1;
     }
   }
@@ -130,12 +139,11 @@ int cpu_prompt_product(const struct prompt_product *product) {
   const struct plan *plan = &state->plan;
   const struct matrix *matrix = &plan->matrix[product->name];
   const size_t thread = (size_t)product->thread;
-  const struct panel_share *share = &state->streams[thread].share[product->name];
   const uint8_t *at = product->panels;
   uint8_t *weights = (uint8_t *)state->block[BLOCK_UNPACKED] + thread * plan->unpacked_bytes;
   float *out = block_floats(state, BLOCK_RESULTS) + thread * plan->result_floats;
-  for (size_t done = 0, count; done < share->count; done += count) {
-    count = panels_at(plan, share, done);
+  for (size_t done = 0, count; done < product->part.count; done += count) {
+    count = panels_at(plan, &product->part, done);
     const struct onednn_size size = size_of(plan, product->name, product->vectors, count);
     const struct onednn_product *made = onednn_product(state->library, &size);
     unpack(plan, matrix, at, count, weights);
@@ -143,7 +151,7 @@ int cpu_prompt_product(const struct prompt_product *product) {
       return -1;
     if (matrix->header_bytes)
       scale(product, matrix, at, count, out);
-    product->use(product->user, out, count * PANEL_ROWS, share->first + done, count);
+    product->use(product->user, out, count * PANEL_ROWS, product->part.first + done, count);
     at += count * matrix->panel_bytes;
   }
   return 0;

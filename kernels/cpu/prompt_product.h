@@ -1,4 +1,5 @@
-// prompt_product: a thread's rows of a matrix times the many vectors of a prompt, by oneDNN.
+// prompt_product: a thread's rows of a matrix, or of one head's part of it, times the many vectors
+// of a prompt, by oneDNN.
 //
 // Weights are held once, in the panels that steps read. For a prompt they are converted to oneDNN's
 // blocks as they are multiplied, some rows at a time, so that there is no second copy in memory:
@@ -42,10 +43,11 @@ struct prompt_product {
   const struct decode_state *state;
   int thread;
   enum matrix_name name;
-  const uint8_t *panels; // the thread's first panel
-  size_t vectors;        // of an expert, padded
-  const void *in;      // [vectors][padded]
-  const float *scales; // [vectors]
+  struct panel_share part; // of the thread's panels
+  const uint8_t *panels;   // the first of them
+  size_t vectors;          // of an expert, padded
+  const void *in;          // [vectors][padded]
+  const float *scales;     // [vectors]
   // Takes out[vectors][stride], the results of `count` panels from `panel` on, scales applied.
   void (*use)(const void *user, float *out, size_t stride, size_t panel, size_t count);
   const void *user;

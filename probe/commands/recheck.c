@@ -109,6 +109,19 @@ static bool read_routing(const struct measurement *recorded, struct trial *trial
   return false;
 }
 
+// The record has each prompt's chunk, which is no longer than the prompt.
+static void ask_prompts(const struct measurement *recorded, struct trial *trial,
+                        struct arena *arena) {
+  int *positions = arena_array(arena, recorded->prefill_count, sizeof *positions);
+  for (size_t i = 0; i < recorded->prefill_count; i++) {
+    const struct measurement_prefill *prompt = &recorded->prefills[i];
+    positions[i] = prompt->positions;
+    trial->chunk = prompt->chunk > trial->chunk ? prompt->chunk : trial->chunk;
+  }
+  trial->prefills = positions;
+  trial->prefill_count = recorded->prefill_count;
+}
+
 static int trial_of(const struct protocol *protocol, const struct found *found,
                     const struct measurement *recorded, struct trial *trial) {
   *trial = (struct trial){
@@ -125,6 +138,7 @@ static int trial_of(const struct protocol *protocol, const struct found *found,
       .rank_indices = found->indices,
       .rank_count = recorded->tensor_parallel.devices,
   };
+  ask_prompts(recorded, trial, protocol->arena);
   const bool known =
       precision_types(&recorded->types, &trial->types) && read_routing(recorded, trial);
   if (recorded->slice_count > 0 && recorded->slice_count <= MAX_DEPTHS) {
@@ -181,6 +195,22 @@ static void print_other(const char *what, const char *recorded, const char *so, 
   fprintf(out, ", now %s", so);
   print_safely(*now ? now : "not stated", out);
   putc('\n', out);
+}
+
+static bool print_prompts(const struct measurement *recorded, const struct measurement *now,
+                          double tolerance, FILE *out) {
+  bool agree = true;
+  for (size_t i = 0; i < recorded->prefill_count && i < now->prefill_count; i++) {
+    const struct measurement_prefill *was = &recorded->prefills[i], *is = &now->prefills[i];
+    const double change = is->tokens_per_s / was->tokens_per_s - 1;
+    const bool agrees = fabs(change) <= tolerance;
+    fprintf(out, "  prompt of %13d %10.5g %10.5g %+9.2f %%  %s\n", was->positions,
+            was->tokens_per_s, is->tokens_per_s, 100 * change,
+            agrees ? "within tolerance" : "OUT OF TOLERANCE");
+    print_other("products by", was->library, "by ", is->library, out);
+    agree &= agrees;
+  }
+  return agree;
 }
 
 // What may explain a change: how steps were launched, if there is more than one way, and in which
@@ -248,9 +278,10 @@ static enum recheck_outcome recheck_one(const struct protocol *protocol, const s
     print_heading(recorded->record, tolerance, out);
   const bool tokens_agree = print_comparison(recorded, &now, tolerance, out);
   const bool watts_agree = print_watts(recorded, &now, out);
+  const bool prompts_agree = print_prompts(recorded, &now, tolerance, out);
   print_step_form(recorded, &now, out);
   fflush(out);
-  return tokens_agree && watts_agree ? RECHECK_AGREES : RECHECK_DIFFERS;
+  return tokens_agree && watts_agree && prompts_agree ? RECHECK_AGREES : RECHECK_DIFFERS;
 }
 
 static enum recheck_outcome recheck_all(const struct protocol *protocol, const struct found *found,

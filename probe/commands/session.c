@@ -84,8 +84,10 @@ static int check_precision(const struct session *session, const struct trial *tr
   if (!excluded || !catalog_lists(excluded, trial->precision))
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
-                    "%s cannot be run in %s: its row in models.csv excludes that precision",
-                    trial->model.id, trial->precision);
+                    "%s cannot be run in %s: its row in models.csv excludes that precision; choose "
+                    "one of %s",
+                    trial->model.id, trial->precision,
+                    precision_names(excluded, session->protocol.arena));
   return -1;
 }
 
@@ -119,6 +121,24 @@ static int check_blocks(const struct session *session, const struct trial *trial
   return -1;
 }
 
+// Refuses activations that no kernel multiplies weights of that precision by.
+static int check_activations(const struct session *session, const struct trial *trial,
+                             const struct precision_request *wanted) {
+  const char *others = precision_other_activations(wanted, session->protocol.arena);
+  if (!others)
+    return 0;
+  const char *parts =
+      wanted->of_experts_alone
+          ? arena_printf(session->protocol.arena,
+                         " in %s, which holds only its experts in it and the rest in bf16",
+                         trial->model.id)
+          : "";
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "--activations %s does not go with %s%s: choose %s, or leave it out",
+                    wanted->activations, trial->precision, parts, others);
+  return -1;
+}
+
 static int choose_types(const struct session *session, struct trial *trial) {
   const struct probe_options *options = session->options;
   const struct decode_backend *backend = session->protocol.device->backend;
@@ -131,6 +151,8 @@ static int choose_types(const struct session *session, struct trial *trial) {
       .activations = options->activations,
       .head = options->head ? options->head : usual_head,
   };
+  if (check_activations(session, trial, &wanted))
+    return -1;
   struct decode_request request = trial_request(trial, trial_deepest(trial));
   const enum decode_status status = precision_choose(backend, &wanted, &request);
   trial->types = request.types;

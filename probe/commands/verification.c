@@ -3,6 +3,7 @@
 #include "kernels/decode.h"
 #include "model/evidence/measurement.h"
 #include "probe/commands/result_table.h"
+#include "probe/measure/prefill.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
 #include "probe/measure/verify.h"
@@ -37,6 +38,13 @@ static void print_comparison(const struct trial *trial, const struct verify_plan
   fflush(out);
 }
 
+static void count(struct verdicts *verdicts, const struct protocol *protocol, bool passed) {
+  if (protocol->progress)
+    protocol->progress(""); // the row starts on a line of its own
+  verdicts->compared++;
+  verdicts->wrong += passed ? 0 : 1;
+}
+
 // On at most this many of the trial's layers.
 static enum decode_status compare(const struct session *session, const struct trial *trial,
                                   int layers, struct verdicts *verdicts, FILE *out) {
@@ -50,11 +58,27 @@ static enum decode_status compare(const struct session *session, const struct tr
              protocol->arena, &verification, &passed);
   if (status != DECODE_OK || *protocol->stop)
     return status;
-  if (protocol->progress)
-    protocol->progress(""); // the row starts on a line of its own
+  count(verdicts, protocol, passed);
   print_comparison(trial, &plan, &verification, passed, out);
-  verdicts->compared++;
-  verdicts->wrong += passed ? 0 : 1;
+  return DECODE_OK;
+}
+
+// A prompt in chunks with the same prompt token by token.
+static enum decode_status compare_prompt(const struct session *session, const struct trial *trial,
+                                         struct verdicts *verdicts, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  struct prefill_verdict verdict;
+  const enum decode_status status = prefill_verify(protocol, trial, &verdict);
+  if (status != DECODE_OK)
+    return status;
+  count(verdicts, protocol, verdict.passed);
+  fprintf(out, "%-9s %5d %8d  %6d %5d %8d %9d %7d  %9.2e %9.0e  %s: a prompt in chunks of %d",
+          trial->precision, trial->batch, trial->context, verdict.layers, verdict.rows,
+          verdict.compared, verdict.positions, verdict.vocab, verdict.error, verdict.tolerance,
+          verdict.passed ? "ok" : "WRONG", verdict.chunk);
+  if (verdict.longest > verdict.chunk)
+    fprintf(out, " and of %d", verdict.longest);
+  fputc('\n', out);
   return DECODE_OK;
 }
 
@@ -67,6 +91,8 @@ static enum decode_status compare_depths(const struct session *session, const st
     status = compare(session, trial, 1, verdicts, out);
   if (status == DECODE_OK && !*session->protocol.stop)
     status = compare(session, trial, deepest, verdicts, out);
+  if (status == DECODE_OK && trial->prefill_count && !*session->protocol.stop)
+    status = compare_prompt(session, trial, verdicts, out);
   return status;
 }
 

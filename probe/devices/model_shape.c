@@ -8,6 +8,7 @@
 #include "kernels/share.h"
 #include "model/catalog/columns.h"
 #include "model/evidence/naming.h"
+#include "probe/devices/precision.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -181,11 +182,29 @@ static void read_experts(struct row *row, struct measurement_shape *out) {
   };
 }
 
+// The precisions that a cell lists, by the names of records.
+static const char *read_precisions(struct row *row, const char *column) {
+  struct arena *arena = row->catalog->arena;
+  struct diagnostics diagnostics = {.arena = arena};
+  const char *list = "";
+  char *rest = arena_copy(arena, table_cell(row->table, row->number, column));
+  for (char *name = strsep(&rest, ";"); name; name = strsep(&rest, ";")) {
+    name += strspn(name, " ");
+    name[strcspn(name, " ")] = '\0';
+    const char *known = *name ? precision_find(name, &diagnostics) : NULL;
+    if (known)
+      list = arena_printf(arena, "%s%s%s", list, *list ? ";" : "", known);
+    else if (*name)
+      refuse(row, column, diagnostics.list[diagnostics.count - 1].message);
+  }
+  return list;
+}
+
 static int read_row(struct row *row, struct measurement_shape *out, struct model_notes *notes) {
   const char *parts = table_cell(row->table, row->number, "shipped_parts");
   *notes = (struct model_notes){
       .stand_ins = "",
-      .excluded = table_cell(row->table, row->number, "excluded_precisions"),
+      .excluded = read_precisions(row, "excluded_precisions"),
       .expert_precision = catalog_lists(parts, "experts")
                               ? table_cell(row->table, row->number, "shipped_precision")
                               : "",

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/source.h"
 #include "kernels/element.h"
+#include "model/evidence/catalog.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -35,15 +36,21 @@ static size_t find(const char *name) {
   return i;
 }
 
+const char *precision_names(const char *excluded, struct arena *arena) {
+  const char *list = "";
+  for (size_t i = 0; i < PRECISIONS; i++)
+    if (!catalog_lists(excluded, precisions[i].name))
+      list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", precisions[i].name);
+  return list;
+}
+
 const char *precision_find(const char *name, struct diagnostics *diagnostics) {
   const size_t found = find(name);
   if (found < PRECISIONS)
     return precisions[found].name;
-  const char *names[PRECISIONS], *list = "";
-  for (size_t i = 0; i < PRECISIONS; i++) {
+  const char *names[PRECISIONS], *list = precision_names("", diagnostics->arena);
+  for (size_t i = 0; i < PRECISIONS; i++)
     names[i] = precisions[i].name;
-    list = arena_printf(diagnostics->arena, "%s%s%s", list, i ? ", " : "", names[i]);
-  }
   const char *nearest = nearest_name(name, names, PRECISIONS);
   diagnostics_error(diagnostics, (struct place){0}, "unknown precision '%s', expected one of %s%s",
                     name, list, did_you_mean(nearest, diagnostics->arena));
@@ -57,18 +64,41 @@ static enum element activations_of(const struct precision_request *wanted, size_
   return wanted->of_experts_alone ? beside_bf16[i] : precisions[which].activations[i];
 }
 
+// The types of activations that can be asked for.
+static const struct {
+  const char *name;
+  enum element element;
+} named[] = {{"bf16", ELEMENT_BF16}, {"fp8", ELEMENT_E4M3}, {"int8", ELEMENT_INT8}};
+
+enum { NAMED = sizeof named / sizeof named[0] };
+
 // Whether the activations are those asked for, or nothing was asked for.
 static bool is_wanted(const struct precision_request *wanted, enum element weights,
                       enum element activations) {
-  static const struct {
-    const char *name;
-    enum element element;
-  } named[] = {{"bf16", ELEMENT_BF16}, {"fp8", ELEMENT_E4M3}, {"int8", ELEMENT_INT8}};
-  for (size_t i = 0; wanted->activations && i < sizeof named / sizeof named[0]; i++)
+  for (size_t i = 0; wanted->activations && i < NAMED; i++)
     if (!strcmp(wanted->activations, named[i].name))
       return activations == named[i].element;
   const bool narrow = activations == ELEMENT_E4M3 || activations == ELEMENT_INT8;
   return !wanted->activations || (weights == ELEMENT_BF16 ? activations == weights : narrow);
+}
+
+static enum element weights_of(const struct precision_request *wanted, size_t which) {
+  return wanted->of_experts_alone ? ELEMENT_BF16 : precisions[which].weights;
+}
+
+const char *precision_other_activations(const struct precision_request *wanted,
+                                        struct arena *arena) {
+  const size_t which = find(wanted->weights);
+  const char *list = "";
+  for (size_t i = 0; i < MAX_ACTIVATIONS; i++) {
+    const enum element activations = activations_of(wanted, which, i);
+    if (is_wanted(wanted, weights_of(wanted, which), activations))
+      return NULL;
+    for (size_t n = 0; n < NAMED; n++)
+      if (named[n].element == activations)
+        list = arena_printf(arena, "%s%s%s", list, *list ? " or " : "", named[n].name);
+  }
+  return list;
 }
 
 static enum decode_status ask(const struct decode_backend *backend,
@@ -76,7 +106,7 @@ static enum decode_status ask(const struct decode_backend *backend,
                               struct decode_request *request) {
   struct decode_cost cost;
   const enum element asked = precisions[which].weights;
-  const enum element weights = wanted->of_experts_alone ? ELEMENT_BF16 : asked;
+  const enum element weights = weights_of(wanted, which);
   request->types = (struct decode_types){
       .weights = weights,
       .activations = activations_of(wanted, which, i),
@@ -95,9 +125,7 @@ enum decode_status precision_choose(const struct decode_backend *backend,
   enum decode_status status = DECODE_UNSUPPORTED;
   size_t first = count;
   for (size_t i = 0; i < count && status == DECODE_UNSUPPORTED; i++) {
-    const enum element weights =
-        wanted->of_experts_alone ? ELEMENT_BF16 : precisions[which].weights;
-    if (!is_wanted(wanted, weights, activations_of(wanted, which, i)))
+    if (!is_wanted(wanted, weights_of(wanted, which), activations_of(wanted, which, i)))
       continue;
     first = first < count ? first : i;
     status = ask(backend, wanted, which, i, request);

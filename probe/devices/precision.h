@@ -2,6 +2,7 @@
 #ifndef PERTOKEN_PROBE_DEVICES_PRECISION_H
 #define PERTOKEN_PROBE_DEVICES_PRECISION_H
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
 #include "model/evidence/measurement.h"
@@ -19,6 +20,13 @@ struct precision_request {
 
 // The name of it in records: "fp4" for "nvfp4". NULL for an unknown one, which is an error.
 const char *precision_find(const char *name, struct diagnostics *diagnostics);
+
+// All names but those in the list, which are separated by semicolons: "bf16, int8, fp8".
+const char *precision_names(const char *excluded, struct arena *arena);
+
+// NULL, or which activations go with that precision, if those asked for do not: "bf16 or int8".
+const char *precision_other_activations(const struct precision_request *wanted,
+                                        struct arena *arena);
 
 // Fills request->types with the best types of that precision that the backend can run in this
 // shape: bf16 activations rather than float; 8-bit activations with fp8 weights only if nothing

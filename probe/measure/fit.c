@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "probe/devices/device.h"
+#include "probe/devices/model_shape.h"
 
 static const uint64_t min_room = UINT64_C(64) << 20;    // for calibration
 static const uint64_t max_margin = UINT64_C(512) << 20; // left to others
@@ -32,25 +33,36 @@ static uint64_t margin_of(uint64_t available) {
   return min_room + (share < max_margin ? share : max_margin);
 }
 
-// "; --layers 4,8,12 measures slices of it", as deep as fits, or "".
+static bool fits(const struct protocol *protocol, const struct trial *trial, int layers,
+                 uint64_t available) {
+  const struct decode_request request = trial_request(trial, layers);
+  struct decode_cost cost;
+  return protocol->device->backend->cost(&request, &cost) == DECODE_OK &&
+         cost.resident_bytes + margin_of(available) <= available;
+}
+
+// "; --layers 4,8,12 measures slices of it", as deep as fits and cut between repetitions of its
+// layers' pattern, or "". Prompts are measured at one depth.
 static const char *suggest_layers(const struct protocol *protocol, const struct trial *trial,
                                   uint64_t available) {
-  struct decode_cost cost;
-  int fitting = 0;
-  for (int layers = 1; layers < trial_deepest(trial); layers++) {
-    const struct decode_request request = trial_request(trial, layers);
-    if (protocol->device->backend->cost(&request, &cost) != DECODE_OK ||
-        cost.resident_bytes + margin_of(available) > available)
-      break;
+  const struct measurement_shape *model = &trial->model;
+  int fitting = 0, last = 0, count = 0;
+  const char *list = "";
+  for (int layers = model_shape_depth(model, 1);
+       layers < trial_deepest(trial) && fits(protocol, trial, layers, available);
+       layers = model_shape_depth(model, layers + 1))
     fitting = layers;
+  for (int part = trial->prefill_count ? MAX_DEPTHS : 1; fitting && part <= MAX_DEPTHS; part++) {
+    const int depth = model_shape_depth(model, fitting * part / MAX_DEPTHS);
+    if (depth <= last)
+      continue;
+    list = arena_printf(protocol->arena, "%s%s%d", list, count++ ? "," : "", depth);
+    last = depth;
   }
-  if (fitting < 2)
+  if (count == 0)
     return "";
-  const int third = fitting / 3;
-  const char *depths =
-      third ? arena_printf(protocol->arena, "%d,%d,%d", third, 2 * third, 3 * third) : "1,2";
-  return arena_printf(protocol->arena, "; --layers %s measures slices of it and extrapolates",
-                      depths);
+  return arena_printf(protocol->arena, "; --layers %s measures %s", list,
+                      count == 1 ? "a slice of it" : "slices of it and extrapolates");
 }
 
 int fit_check(const struct protocol *protocol, const struct trial *trial) {

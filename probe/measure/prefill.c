@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { MIN_SAMPLES = 3, MIXED_SAMPLES = 7, VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24 };
+enum { MIN_SAMPLES = 3, MIXED_SAMPLES = 7 };
+enum { VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24, SHORT_CHUNK = 128 };
 
 // Chunks of a half, an eighth and a thirty-second of the trial's: sizes that a server may mix.
 static const int mixed_parts[] = {2, 8, 32};
@@ -71,7 +72,8 @@ static double distance(const float *a, const float *b, int count) {
 }
 
 // The last chunk again, beside a step of the other rows that repeats their last one, after a step
-// from another token. Leaves the logits that are there if the backend does not combine them.
+// from another token. DECODE_UNSUPPORTED, with the logits left as they are, if the backend does not
+// combine them.
 static enum decode_status repeat_beside(const struct decode_backend *backend,
                                         struct decode_state *state,
                                         const struct decode_request *request, const int *tokens,
@@ -81,7 +83,7 @@ static enum decode_status repeat_beside(const struct decode_backend *backend,
       .first = last, .count = count - last, .tokens = tokens + last, .beside = true};
   enum decode_status status = backend->prefill(state, &prompt);
   if (status != DECODE_OK)
-    return status == DECODE_UNSUPPORTED ? DECODE_OK : status;
+    return status;
   const int from[] = {tokens[0], tokens[count - 1]};
   for (int step = 0; step < 2 && status == DECODE_OK; step++) {
     for (int row = 0; row < request->batch; row++)
@@ -103,54 +105,115 @@ static double largest_distance(const float *a, const float *b, int rows, int voc
   return largest;
 }
 
+// Token by token, then in chunks, in one state.
+static enum decode_status compare_ways(const struct decode_backend *backend,
+                                       struct decode_state *state,
+                                       const struct decode_request *request, const int *tokens,
+                                       struct prefill_verdict *out, struct arena *arena) {
+  const size_t rows = (size_t)request->batch, logits = rows * (size_t)out->vocab;
+  float *decoded = arena_array(arena, logits, sizeof *decoded);
+  float *prefilled = arena_array(arena, logits, sizeof *prefilled);
+  int *row_tokens = arena_array(arena, rows, sizeof *row_tokens);
+  enum decode_status status =
+      decode_prompt(backend, state, tokens, out->positions, row_tokens, request->batch);
+  if (status == DECODE_OK)
+    status = backend->logits(state, decoded);
+  if (status == DECODE_OK)
+    status = take_prompt(backend, state, tokens, out->positions, request->chunk);
+  if (status == DECODE_OK)
+    status = backend->logits(state, prefilled);
+  if (status != DECODE_OK)
+    return status;
+  out->error = distance(prefilled, decoded, out->vocab);
+  if (request->batch < 2 || request->routing != ROUTING_MODEL)
+    return DECODE_OK;
+  status = repeat_beside(backend, state, request, tokens, out->positions, row_tokens);
+  if (status == DECODE_UNSUPPORTED)
+    return DECODE_OK;
+  if (status == DECODE_OK)
+    status = backend->logits(state, prefilled);
+  out->compared = request->batch;
+  out->error = fmax(out->error, largest_distance(prefilled, decoded, request->batch, out->vocab));
+  return status;
+}
+
+// A chunk as long as those that are timed, and the same positions in short ones. Experts come from
+// a table, as a router's outputs nearly tie.
+static enum decode_status compare_lengths(const struct protocol *protocol,
+                                          const struct decode_request *asked, int longest,
+                                          struct prefill_verdict *out) {
+  const struct decode_backend *backend = protocol->device->backend;
+  const size_t logits = (size_t)asked->batch * (size_t)out->vocab;
+  float *shortly = arena_array(protocol->arena, logits, sizeof *shortly);
+  float *at_once = arena_array(protocol->arena, logits, sizeof *at_once);
+  const int *tokens = prompt_tokens(protocol, longest, out->vocab);
+  struct decode_request request = *asked;
+  enum decode_status status;
+  request.chunk = longest;
+  if (request.shape.experts.count > 0 && request.routing == ROUTING_MODEL)
+    request.routing = ROUTING_UNIFORM;
+  struct decode_state *state = backend->create(protocol->device->index, &request, &status);
+  if (!state)
+    return status;
+  const int shorter = longest > SHORT_CHUNK ? SHORT_CHUNK : out->chunk;
+  status = take_prompt(backend, state, tokens, longest, shorter);
+  if (status == DECODE_OK)
+    status = backend->logits(state, shortly);
+  if (status == DECODE_OK)
+    status = take_prompt(backend, state, tokens, longest, longest);
+  if (status == DECODE_OK)
+    status = backend->logits(state, at_once);
+  backend->destroy(state);
+  out->longest = longest;
+  out->error = fmax(out->error, distance(at_once, shortly, out->vocab));
+  return status;
+}
+
 enum decode_status prefill_verify(const struct protocol *protocol, const struct trial *trial,
-                                  bool *passed, double *error) {
+                                  struct prefill_verdict *out) {
   const struct decode_backend *backend = protocol->device->backend;
   const struct decode_request whole = trial_request(trial, trial_deepest(trial));
   struct decode_request request = verify_plan(&whole).request;
-  const int count = least(VERIFIED_POSITIONS, request.context), vocab = request.shape.vocab;
+  const int count = least(VERIFIED_POSITIONS, request.context);
   request.chunk = least(VERIFIED_CHUNK, least(whole.chunk, count));
-  const size_t logits = (size_t)request.batch * (size_t)vocab;
-  float *decoded = arena_array(protocol->arena, logits, sizeof *decoded);
-  float *prefilled = arena_array(protocol->arena, logits, sizeof *prefilled);
-  int *row_tokens = arena_array(protocol->arena, (size_t)request.batch, sizeof *row_tokens);
-  const int *tokens = prompt_tokens(protocol, count, vocab);
+  *out = (struct prefill_verdict){
+      .layers = request.shape.layers,
+      .rows = request.batch,
+      .positions = count,
+      .chunk = request.chunk,
+      .longest = request.chunk,
+      .vocab = request.shape.vocab,
+      .compared = 1,
+      .tolerance = reference_tolerance(&request.types),
+  };
   enum decode_status status;
   struct decode_state *state = backend->create(protocol->device->index, &request, &status);
   if (!state)
     return status;
-  status = decode_prompt(backend, state, tokens, count, row_tokens, request.batch);
-  if (status == DECODE_OK)
-    status = backend->logits(state, decoded);
-  if (status == DECODE_OK)
-    status = take_prompt(backend, state, tokens, count, request.chunk);
-  if (status == DECODE_OK)
-    status = backend->logits(state, prefilled);
-  *error = distance(prefilled, decoded, vocab);
-  if (status == DECODE_OK && request.batch > 1 && request.routing == ROUTING_MODEL)
-    status = repeat_beside(backend, state, &request, tokens, count, row_tokens);
-  if (status == DECODE_OK)
-    status = backend->logits(state, prefilled);
+  const int *tokens = prompt_tokens(protocol, count, out->vocab);
+  status = compare_ways(backend, state, &request, tokens, out, protocol->arena);
   backend->destroy(state);
-  *error = fmax(*error, largest_distance(prefilled, decoded, request.batch, vocab));
-  *passed = *error <= reference_tolerance(&request.types);
+  const int longest = least(whole.chunk, request.context);
+  if (status == DECODE_OK && longest > request.chunk && !*protocol->stop)
+    status = compare_lengths(protocol, &request, longest, out);
+  out->passed = out->error <= out->tolerance;
   return status;
 }
 
 // ---- prompts alone
 
 // A product counts two for each weight and position, the head for the last position only; attention
-// counts what each position sees. With several ranks, those of the first one, like the rate that
-// they are compared with.
-static double operations_of(const struct protocol *protocol, const struct trial *trial, int count) {
-  struct decode_request request = trial_request(trial, trial_deepest(trial));
+// counts what each position sees.
+double prefill_operations(const struct decode_backend *backend, const struct decode_request *asked,
+                          int count) {
+  struct decode_request request = *asked;
   const struct share share = {&request.shape, &request.types, 0, request.ranks};
   const struct decode_shape shape = share_shape(&share);
   const double head = 2.0 * shape.vocab * shape.hidden;
   struct decode_cost cost = {0};
   double seen = 0, whole = 0;
   request.batch = 1;
-  protocol->device->backend->cost(&request, &cost);
+  backend->cost(&request, &cost);
   for (int layer = 0; layer < shape.layers; layer++) {
     const int window = family_layer(&shape, layer).window;
     const double most = window > 0 ? window : request.context;
@@ -158,7 +221,10 @@ static double operations_of(const struct protocol *protocol, const struct trial 
     whole += fmin(request.context, most);
     seen += rising * (rising + 1) / 2 + (count - rising) * most;
   }
-  const double score = 4.0 * shape.heads * shape.head_dim;
+  // A query head's operations for one position: its score, and its part of the sum (decode.h).
+  const double score = shape.latent.rank > 0
+                           ? 2.0 * shape.heads * (2 * shape.latent.rank + shape.latent.rope_dim)
+                           : 4.0 * shape.heads * shape.head_dim;
   return count * ((double)cost.operations - whole * score - head) + seen * score + head;
 }
 
@@ -182,7 +248,7 @@ static enum decode_status sample_prompt(const struct protocol *protocol, struct 
     keep(protocol, &samples, &count, clock_now(protocol->clock) - start);
   }
   if (count == 0)
-    return status == DECODE_OK ? DECODE_FAILED : status;
+    return status; // stopped, or failed
   double *sorted = arena_array(protocol->arena, count, sizeof *sorted);
   const struct summary summary = summarise(samples, count, sorted);
   out->seconds = summary.median;
@@ -304,7 +370,7 @@ enum decode_status prefill_measure(const struct protocol *protocol, const struct
     // After the products, any of which a library may turn out not to take.
     prefill->library = arena_copy(protocol->arena, backend->prefill_library(state));
     prefill->matrix_share =
-        operations_of(protocol, trial, prefill->positions) / prefill->seconds / rate;
+        prefill_operations(backend, &request, prefill->positions) / prefill->seconds / rate;
     out->prefill_count += status == DECODE_OK;
   }
   if (status == DECODE_OK && trial->batch > 1 && !*protocol->stop)

@@ -297,18 +297,17 @@ static void tell(const struct protocol *protocol, const struct trial *trial,
 // Measured after the steps themselves.
 static enum protocol_outcome verify_prefill(const struct protocol *protocol,
                                             const struct trial *trial) {
-  bool passed = false;
-  double error = NAN;
-  const enum decode_status status = prefill_verify(protocol, trial, &passed, &error);
+  struct prefill_verdict verdict;
+  const enum decode_status status = prefill_verify(protocol, trial, &verdict);
   if (status != DECODE_OK)
     return protocol_fail(protocol, trial, "cannot be verified with a prompt", status);
-  if (passed)
+  if (verdict.passed)
     return PROTOCOL_DONE;
   protocol->diagnostics->machine_failed = true;
   diagnostics_error(protocol->diagnostics, nowhere,
                     "%s: a prompt processed in chunks gives a different result from the same "
                     "prompt decoded: error %.3g",
-                    trial_text(trial, protocol->arena), error);
+                    trial_text(trial, protocol->arena), verdict.error);
   return PROTOCOL_FAILED;
 }
 

@@ -6,9 +6,10 @@
 PROBE names the program. Speeds are not judged, only what is reported about them, and what must be refused.
 Deep: a model that fills the processor's caches, slices of it, an interrupted run, a wall meter, and a repeated
 record; else a tiny one, and a test GPU on which nothing takes time.
-Seconds: 7, deep 250
+Seconds: 12, deep 255
 """
 import csv
+import ctypes
 import hashlib
 import json
 import os
@@ -302,7 +303,8 @@ BAD = [
     (RUN + ('--model', 'deepseek-v3', '--layers', '3,6'),
      'its first 3 layers have no experts; the next depth that does not is 4'),
     (RUN + ('--model', 'gpt-oss-20b', '--precision', 'int4'),
-     'gpt-oss-20b cannot be run in int4: its row in models.csv excludes that precision'),
+     'gpt-oss-20b cannot be run in int4: its row in models.csv excludes that precision; choose one of bf16, int8, '
+     'fp8, mxfp4, fp4, mxfp6, mxfp6-e3m2'),
     (RUN + ('--model', 'gpt-oss-20b', '--precision', 'int8-g128'), 'excludes that precision'),
     (RUN + ('--model', 'mixtral-8x7b', '--shard', '1/3'),
      'mixtral-8x7b has 32 heads, which cannot be divided among 3 devices'),
@@ -317,6 +319,13 @@ BAD = [
     (RUN + ('--routing', 'skewed:nan'), 'expected --routing'),
     (RUN + ('--routing', 'skewed:1.2x'), 'expected --routing'),
     (RUN + ('--routing', 'skewed:11'), 'N from 0 to 10'),
+    (RUN + ('--precision', 'mxfp4', '--activations', 'int8'),
+     '--activations int8 does not go with mxfp4: choose bf16 or fp8, or leave it out'),
+    (RUN + ('--model', 'gpt-oss-20b', '--precision', 'mxfp4', '--activations', 'fp8'),
+     'does not go with mxfp4 in gpt-oss-20b, which holds only its experts in it and the rest in bf16: choose bf16'),
+    (RUN + ('--precision', 'int8', '--activations', 'bf16'),
+     'the CPU kernels do not multiply weights in int8 by activations in bf16'),
+    (RUN + ('--batch', '5000'), 'the CPU kernels need a batch of 1 to 4096, not 5000'),
     (RUN + ('--activations', 'fp6'), 'expected --activations bf16, fp8, int8 or weights'),
     (RUN + ('--precision', 'nvfp4,fp4'), '--precision names fp4 twice'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
@@ -381,6 +390,7 @@ WRONG_ROWS = [  # model, column, value, message
     ('smollm-135m', 'attention_kind', 'linear', "the probe knows gqa, mha, mqa, mla in attention_kind, not 'linear'"),
     ('smollm-135m', 'biases', 'qkv;head', "the probe does not know the biases of 'head'"),
     ('smollm-135m', 'sliding_window', '0.5', 'a whole number of sliding_window'),
+    ('smollm-135m', 'excluded_precisions', 'int4;mxfp5', "unknown precision 'mxfp5'"),
     ('deepseek-v3', 'kept_expert_groups', '9', 'more groups of experts kept than exist'),
 ]
 
@@ -412,6 +422,52 @@ def test_blank_cells_have_stand_ins(directory):
     record, = directory.glob('*.json')
     remarks = json.loads(record.read_text())['environment']['remarks']
     expect(remarks == "used in place of the model's own: rope_theta 10000", remarks)
+
+
+def test_excluded_by_another_name(directory):
+    data = with_cell(directory, MODEL, 'excluded_precisions', 'nvfp4')
+    expect_exit(probe('run', '--data', data, '--model', MODEL, '--precision', 'fp4', '--verify-only'), BAD_INPUT,
+                f'{MODEL} cannot be run in fp4')
+
+
+def test_prompts_verified_only(directory):
+    """With --prefill, also a prompt in chunks against the same token by token, on its own and beside a step."""
+    write_data(directory / 'data')
+    model = ('run', '--verify-only', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--prefill', '48')
+    result = probe(*model, '--batch', '1,3', '--chunk', '16')
+    expect_exit(result, DONE, '6 comparisons within tolerance')
+    rows = [line.split() for line in result.stdout.splitlines() if 'a prompt in chunks of 16' in line]
+    expect([row[1:7] for row in rows] == [['1', '64', '2', '1', '1', '40'], ['3', '64', '2', '3', '3', '40']], rows)
+    expect(all(float(row[8]) <= float(row[9]) and row[10] == 'ok:' for row in rows), rows)
+    if (METERED / 'metered.so').exists():
+        wrong = {**with_plugins(METERED), 'METERED_LEAVES_OUT': '1'}  # the rows beside a prompt
+        expect_exit(probe(*model, '--batch', '3', '--device', 'cuda', environment=wrong), NO,
+                    'WRONG: a prompt in chunks of 24 and of 48\n', '1 of 3 comparisons out of tolerance')
+        late = {**with_plugins(METERED), 'METERED_LONG_CHUNKS_LATE': '1'}
+        for length, status in ((48, NO), (24, DONE)):
+            result = probe(*model, '--chunk', length, '--device', 'cuda', environment=late)
+            expect_exit(result, status, 'a prompt in chunks of 24')
+    data = ('--data', directory / 'data', '--context', '64', '--prefill', '48')
+    for name in ('mixture', 'latent'):
+        expect_exit(probe('run', '--verify-only', '--model', name, *data), DONE, 'ok: a prompt in chunks of 24 and of 48')
+
+
+def test_another_version_of_the_library(directory):
+    """One that cannot be used hides no other; the record says why prompts are multiplied without any."""
+    fake = PROBE.parent / 'tests' / 'fake' / 'libdnnl.so'
+    if not fake.exists():
+        return
+    (directory / 'libdnnl.so.3').symlink_to(fake)
+    environment = {'LD_LIBRARY_PATH': directory, 'FAKE_DNNL': '4 0 0 2'}
+    prompt = (*soon(directory), '--prefill', '32', '--time', '0.1', '-o', directory / 'records')
+    expect_exit(probe(*prompt, environment=environment), DONE)
+    prompt, = load(record_in(directory / 'records'))['results'][0]['prefills']
+    try:
+        ctypes.CDLL('libdnnl.so.2')
+        wanted = 'oneDNN 2.'
+    except OSError:
+        wanted = 'own tiles: oneDNN 4.0.0 is not a supported version, 2.6 to 3'
+    expect(prompt['library'].startswith(wanted) or prompt['library'].startswith('oneDNN 3.'), prompt['library'])
 
 
 def test_window_beyond_the_context(directory):
@@ -602,6 +658,22 @@ DAMAGES = [
 ]
 
 
+def test_prompts_checked(directory):
+    """A record's prompts are measured again, too."""
+    prompts = ('--prefill', '24,48', '--chunk', '16', '-o', directory / 'records')
+    expect_exit(probe(*soon(directory), *prompts), DONE)
+    path = record_in(directory / 'records')
+    record = load(path)
+    faster = record['results'][0]['prefills'][1]
+    faster.update(tokens_per_s=1000 * faster['tokens_per_s'], seconds=faster['seconds'] / 1000, ci95_low_s=None,
+                  ci95_high_s=None)
+    save(path, record)
+    result = probe('check', path, '--time', '0.1', '--tolerance', '99 %')
+    expect_exit(result, NO, 'prompt of            24')
+    lines = [line for line in result.stdout.splitlines() if 'prompt of' in line]
+    expect(len(lines) == 2 and lines[1].endswith('OUT OF TOLERANCE'), result.stdout)
+
+
 def test_damaged_record_is_kept(directory):
     model, environment = at_once(directory)
     arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
@@ -632,9 +704,10 @@ def test_terminal(directory):
 
 
 QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
-         test_rows_that_cannot_be, test_window_beyond_the_context, test_prompts_on_a_gpu,
-         test_too_large_suggests_layers, test_bad_directories]
-MEASURING = [test_blank_cells_have_stand_ins, test_run_and_resume, test_extended, test_full_disk, test_damaged_record_is_kept, test_terminal]
+         test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
+         test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories]
+MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
+             test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
 LONG = [test_interrupt, test_slices, test_wall, test_check]
 
 

@@ -552,23 +552,58 @@ static void test_cost(void **unused) {
   assert_true(cost.resident_bytes >= cost.weight_bytes + cost.kv_bytes);
 }
 
+// Each differs from a request that runs in one field, which the words name.
+static void test_limits(void **unused) {
+  (void)unused;
+#define REFUSED(field, value, fragment)                                                            \
+  do {                                                                                             \
+    struct decode_request request = request_of(&mixes[1], 1, 8, 1);                                \
+    struct decode_cost cost;                                                                       \
+    request.field = (value);                                                                       \
+    assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);                       \
+    if (!strstr(cpu_backend.error(), fragment))                                                    \
+      fail_msg(#field " = " #value ": '%s'", cpu_backend.error());                                 \
+  } while (0)
+  REFUSED(batch, 4097, "need a batch of 1 to 4096, not 4097");
+  REFUSED(batch, 0, "a batch of 1 to 4096, not 0");
+  REFUSED(context, 0, "a context of 1 to ");
+  REFUSED(threads, 1025, "a number of threads of 0 to 1024");
+  REFUSED(chunk, 9, "a chunk of a prompt of 0 to 8, not 9");
+  REFUSED(ranks, 2, "only GPUs do tensor parallelism");
+  REFUSED(routing, ROUTING_UNIFORM, "no such model is possible");
+  REFUSED(shape.layers, 4097, "a number of layers of 1 to 4096");
+  REFUSED(shape.hidden, 65537, "a hidden size of 1 to 65536");
+  REFUSED(shape.vocab, 0, "a vocabulary of 1 to ");
+  REFUSED(shape.head_dim, 41, "heads of an even width");
+  REFUSED(shape.head_dim, 100000, "a width of a head of 2 to ");
+  REFUSED(shape.heads, 65538, "a number of heads of 1 to 65536");
+  REFUSED(shape.kv_heads, 0, "query heads are not a multiple of the KV heads");
+  REFUSED(shape.kv_heads, 4, "query heads are not a multiple of the KV heads");
+  REFUSED(shape.ffn_hidden, 0, "a width of the MLP of 1 to 65536, not 0");
+  REFUSED(shape.rope_theta, 0, "rope's theta is not positive");
+  REFUSED(shape.experts.count, 8, "no such model is possible: no expert per token");
+  REFUSED(shape.window, -1, "no such model is possible: a negative window");
+  REFUSED(types.weights, ELEMENT_F32, "hold weights in 16 bits or fewer");
+  REFUSED(types.experts, ELEMENTS, "hold weights in 16 bits or fewer");
+  REFUSED(types.activations, ELEMENT_INT8, "weights in bf16 by activations in int8");
+  REFUSED(types.experts, ELEMENT_INT8, "weights in int8 by activations in bf16");
+  REFUSED(types.kv, ELEMENT_INT8, "a KV cache in bf16 or e4m3");
+  REFUSED(types.head, ELEMENT_E4M3, "a head in bf16 or in the weights' type");
+  REFUSED(types.accumulation, ELEMENT_BF16, "accumulate in f32");
+#undef REFUSED
+}
+
 static void test_refusals(void **unused) {
   (void)unused;
   struct decode_request request = request_of(&mixes[1], 1, 8, 1);
-  struct decode_cost cost;
   enum decode_status status;
-  struct decode_request experts = request, narrow = request, odd = request, huge = request;
-  experts.shape.experts.count = 8;
-  narrow.types.activations = ELEMENT_INT8;
-  odd.shape.head_dim = 41;
+  struct decode_request huge = request;
   huge.shape.layers = 4000;
   huge.shape.hidden = huge.shape.ffn_hidden = 65536;
-  assert_int_equal(cpu_backend.cost(&experts, &cost), DECODE_UNSUPPORTED);
-  assert_int_equal(cpu_backend.cost(&narrow, &cost), DECODE_UNSUPPORTED);
-  assert_int_equal(cpu_backend.cost(&odd, &cost), DECODE_UNSUPPORTED);
   assert_null(cpu_backend.create(0, &huge, &status));
   assert_int_equal(status, DECODE_NO_MEMORY);
-  assert_string_not_equal(cpu_backend.error(), "");
+  assert_non_null(strstr(cpu_backend.error(), "the model needs "));
+  assert_non_null(strstr(cpu_backend.error(), " GB is free"));
   assert_null(cpu_backend.create(1, &request, &status));
   assert_int_equal(status, DECODE_NO_DEVICE);
 
@@ -661,6 +696,7 @@ int main(void) {
       cmocka_unit_test(test_no_thread_stays),
       cmocka_unit_test(test_arithmetic),
       cmocka_unit_test(test_cost),
+      cmocka_unit_test(test_limits),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_calibration),
       cmocka_unit_test(test_describe),

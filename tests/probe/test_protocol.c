@@ -353,6 +353,43 @@ static void test_too_large(void **state) {
   scene_end(&scene);
 }
 
+// Whole repetitions of the model's pattern, with layers of each kind; one depth where only one
+// fits, and for prompts.
+static void test_suggested_depths(void **state) {
+  (void)state;
+  static const struct {
+    int fitting, full_every, dense_layers;
+    size_t prefills;
+    const char *words;
+  } cases[] = {
+      {7, 0, 0, 0, "free; --layers 2,4,7 measures slices of it and extrapolates"},
+      {7, 2, 0, 0, "free; --layers 2,4,6 measures slices of it and extrapolates"},
+      {7, 3, 0, 0, "free; --layers 3,6 measures slices of it and extrapolates"},
+      {7, 0, 3, 0, "free; --layers 4,7 measures slices of it and extrapolates"},
+      {4, 0, 3, 0, "free; --layers 4 measures a slice of it"},
+      {7, 2, 0, 1, "free; --layers 6 measures a slice of it"},
+      {2, 0, 0, 0, "free; --layers 1,2 measures slices of it and extrapolates"},
+      {3, 0, 3, 0, "is free"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scene scene;
+    scene_start(&scene);
+    stand_in.memory_bytes = UINT64_C(1000000000) * (uint64_t)cases[i].fitting + 700000000;
+    struct measurement_shape *model = &scene.trial.model;
+    model->layer.window = cases[i].full_every ? 4 : 0;
+    model->layer.full_every = cases[i].full_every;
+    model->experts = (struct measurement_experts){
+        .count = 4, .chosen = 2, .hidden = 16, .dense_layers = cases[i].dense_layers};
+    scene.trial.prefill_count = cases[i].prefills;
+    scene.trial.prefills = (int[]){8};
+    assert_int_equal(fit_check(&scene.protocol, &scene.trial), -1);
+    const char *error = scene.fixture.diagnostics.list[0].message;
+    if (strcmp(error + strlen(error) - strlen(cases[i].words), cases[i].words) != 0)
+      fail_msg("'%s' does not end in '%s'", error, cases[i].words);
+    scene_end(&scene);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_steady),
@@ -373,6 +410,7 @@ int main(void) {
       cmocka_unit_test(test_stop),
       cmocka_unit_test(test_stop_reading),
       cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_suggested_depths),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 
 #include "probe/commands/verification.h"
 #include "probe/devices/precision.h"
+#include "probe/measure/prefill.h"
 #include "probe/measure/verify.h"
 
 #include <cmocka.h>
@@ -130,17 +131,18 @@ static void test_activations_and_experts(void **state) {
     const char *weights, *activations;
     bool of_experts_alone;
     bool found;
-    const char *held, *entering, *experts;
+    const char *held, *entering, *experts; // or, if not found, what goes with these weights
   } cases[] = {
       {"mxfp4", "fp8", false, true, "mxfp4", "e4m3", ""},
       {"mxfp4", "weights", false, true, "mxfp4", "e4m3", ""},
       {"int4", "weights", false, true, "int4-group", "int8", ""},
       {"int4", "bf16", false, true, "int4-group", "bf16", ""},
-      {"int4", "fp8", false, false, "", "", ""},
-      {"mxfp4", "int8", false, false, "", "", ""},
+      {"int4", "fp8", false, false, "int8 or bf16", "", ""},
+      {"mxfp4", "int8", false, false, "bf16 or fp8", "", ""},
+      {"bf16", "int8", false, false, "bf16", "", ""},
       {"mxfp4", NULL, true, true, "bf16", "bf16", "mxfp4"},
       {"mxfp4", "weights", true, true, "bf16", "bf16", "mxfp4"},
-      {"mxfp4", "fp8", true, false, "", "", ""},
+      {"mxfp4", "fp8", true, false, "bf16", "", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct precision_request wanted = {.weights = cases[i].weights,
@@ -150,9 +152,13 @@ static void test_activations_and_experts(void **state) {
                                              .of_experts_alone = cases[i].of_experts_alone};
     struct decode_request request = trial_request(&scene.trial, 8);
     const enum decode_status status = precision_choose(&stand_in_backend, &wanted, &request);
+    const char *others = precision_other_activations(&wanted, &scene.fixture.arena);
     assert_int_equal(status, cases[i].found ? DECODE_OK : DECODE_UNSUPPORTED);
-    if (!cases[i].found)
+    assert_int_equal(!others, cases[i].found);
+    if (!cases[i].found) {
+      assert_string_equal(others, cases[i].held);
       continue;
+    }
     const struct measurement_types types = precision_texts(&request.types);
     assert_string_equal(types.weights, cases[i].held);
     assert_string_equal(types.activations, cases[i].entering);
@@ -162,6 +168,60 @@ static void test_activations_and_experts(void **state) {
     assert_memory_equal(&read, &request.types, sizeof read);
   }
   scene_end(&scene);
+}
+
+static enum decode_status prefill_and_stop(struct decode_state *state,
+                                           const struct decode_prompt *prompt) {
+  stand_in_stop = SIGINT;
+  return cpu_backend.prefill(state, prompt);
+}
+
+// Ctrl-C in a first prompt is no failure of the device.
+static void test_stopped_in_a_prompt(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  struct decode_backend stopping = cpu_backend;
+  stopping.prefill = prefill_and_stop;
+  scene.device.backend = &stopping;
+  scene.trial.prefills = (int[]){8, 12};
+  scene.trial.prefill_count = 2;
+  scene.trial.chunk = 4;
+  const struct decode_request request = trial_request(&scene.trial, 8);
+  enum decode_status status;
+  struct decode_state *model = cpu_backend.create(0, &request, &status);
+  assert_non_null(model);
+  struct measurement result = {0};
+  assert_int_equal(prefill_measure(&scene.protocol, &scene.trial, model, &result), DECODE_OK);
+  assert_int_equal(stand_in_stop, SIGINT);
+  cpu_backend.destroy(model);
+  scene_end(&scene);
+}
+
+// A prompt's work is that of a step at each of its positions, with logits for the last alone,
+// however long the cache is.
+static void test_work_of_a_prompt(void **state) {
+  (void)state;
+  enum { PROMPT = 23 };
+  const struct piece *piece;
+  for (size_t i = 0; (piece = piece_at(i)); i++) {
+    struct decode_request request = {
+        .shape = piece->shape,
+        .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+        .batch = 1,
+        .chunk = 1};
+    double wanted = -2.0 * (PROMPT - 1) * piece->shape.vocab * piece->shape.hidden;
+    for (request.context = 1; request.context <= PROMPT; request.context++) {
+      struct decode_cost cost;
+      assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+      wanted += (double)cost.operations;
+    }
+    for (request.batch = 1; request.batch <= 3; request.batch += 2)
+      for (request.context = PROMPT; request.context < 3 * PROMPT; request.context += 13)
+        if (prefill_operations(&cpu_backend, &request, PROMPT) != wanted)
+          fail_msg("%s, context %d: %.0f, not %.0f", piece->name, request.context,
+                   prefill_operations(&cpu_backend, &request, PROMPT), wanted);
+  }
 }
 
 // The shape that represents a large model has its full width and batch; the oracle computes as many
@@ -323,6 +383,8 @@ int main(void) {
       cmocka_unit_test(test_verify_only),
       cmocka_unit_test(test_precisions),
       cmocka_unit_test(test_activations_and_experts),
+      cmocka_unit_test(test_stopped_in_a_prompt),
+      cmocka_unit_test(test_work_of_a_prompt),
       cmocka_unit_test(test_verify_plan),
       cmocka_unit_test(test_plan_keeps_the_kinds),
       cmocka_unit_test(test_more_rows_than_the_oracle),
