@@ -81,7 +81,7 @@ EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT_OBJECTS) $(TEST_OBJECTS)
 # A make called without -j uses every core for the builds below.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all tests deep-tests sanitized-tests sanitized with-sanitizers setup demo test test-deep test-all \
+.PHONY: all tests deep-tests sanitized-tests sanitized with-sanitizers setup demo test test-deep \
         bench gallery outputs reference fuzz lint install uninstall dist deb rpm clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
@@ -185,11 +185,6 @@ test-deep: ## what `test` leaves out: all GPUs' machine code, sanitizers everywh
 	@$(SETUP) build page test deep gpu
 	@$(MAKE) $(PARALLEL) all deep-tests with-sanitizers
 	@tests/run deep $(if $(UNTIL),--until $(UNTIL))
-
-test-all: ## both in one run, each suite once: deep if it has a deep part
-	@$(SETUP) build page test deep gpu
-	@$(MAKE) $(PARALLEL) all tests deep-tests with-sanitizers
-	@tests/run all $(if $(UNTIL),--until $(UNTIL))
 
 # Both variants share the charts, which are fetched once. A single make for both keeps all cores
 # busy.
