@@ -18,8 +18,8 @@
 // The two blocks of a cluster have neighboring rows and the same range of the work (even.h), so
 // they need the same activations at the same time: each brings half of them to both, and L2 is
 // asked for them once. Hence a stage is empty when the warps of both blocks are done with it, and
-// no block ends before its last stages are: the other's warps tell it so. They share no sums: dividing a tile's columns
-// between them instead would take two different sets of activations.
+// no block ends before its last stages are: the other's warps tell it so. They share no sums:
+// dividing a tile's columns between them instead would take two different sets of activations.
 //
 // The range is one stream to the copying thread, which goes on to the next tile's weights while the
 // warps still store or merge this one's sums. A warp merges its own rows and columns of a tile with

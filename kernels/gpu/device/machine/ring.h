@@ -4,7 +4,7 @@
 //
 //   struct ring { unsigned char *slots; uint64_t *barriers; int count; }: the slots and a
 //       barrier for each
-//   void ring_make(const struct ring &): by all lanes, before a block_wait and all else
+//   void ring_make(const struct ring &): by all lanes, before a warp_wait and all else
 //   void ring_bring(const struct ring &, int slot, const void *first, const void *second,
 //                   int bytes): begins to copy as many bytes of each row, a multiple of 16, to the
 //       slot; `second` may be NULL. By all lanes, all of which have read what was there (warp_wait)
@@ -16,9 +16,9 @@
 // sm_90 and later copy in bulk, one instruction of one lane for each row; the bytes arrive at the
 // slot's barrier. sm_80 copies 16 bytes a lane, in groups that are waited for by count.
 //
-// Only NVIDIA's, STREAMING_RING. gfx9 has none: it has 64 KiB of shared memory, which activations fill, but eight times that in
-// registers, and waits for loads by count. There a product's first window of loads (product_vector)
-// is as much, and on its way before the stage waits.
+// Only where STREAMING_RING is 1. gfx9 has 64 KiB of shared memory, which activations fill, but eight
+// times that in registers, and waits for loads by count. There a product's first window of loads
+// (product_vector) is as much, and on its way before the stage waits.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
 
