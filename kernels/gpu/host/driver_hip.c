@@ -206,9 +206,8 @@ static int kernel_find(void **kernel, void *code, const char *name) {
   const bool streaming = strncmp(name, "streaming_", strlen("streaming_")) == 0;
   int error = 0;
   if (streaming && !loaded->streaming)
-    error = loaded->streaming_object
-                ? hip.module_load(&loaded->streaming, loaded->streaming_object)
-                : RUNTIME_NO_CODE;
+    error = loaded->streaming_object ? hip.module_load(&loaded->streaming, loaded->streaming_object)
+                                     : RUNTIME_NO_CODE;
   return error ? error
                : hip.module_kernel(kernel, streaming ? loaded->streaming : loaded->stages, name);
 }

@@ -1,5 +1,5 @@
-// One device of the HIP plugin: what it says of itself, steps in every form, launches and memory that
-// fail, calibration (hip_plugin.h).
+// One device of the HIP plugin: what it says of itself, steps in every form, launches and memory
+// that fail, calibration (hip_plugin.h).
 // Deep only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
 // Seconds: 6
 #include "tests/support/hip_plugin.h"
