@@ -31,14 +31,11 @@ struct stream_block {
 };
 
 DEVICE struct stream_product stream_product_at(const struct stream_block &block, int product) {
-  const struct stream_product *from = constant_of_launch(block.products + product);
-  if (SCALAR_LOADS) {
-    return *from;
-  }
+  const char *from = reinterpret_cast<const char *>(block.products + product);
   union {
     struct words4 words[2];
     struct stream_product product;
-  } out = {{load_weights(from), load_weights(reinterpret_cast<const char *>(from) + 16)}};
+  } out = {{load_weights(from), load_weights(from + 16)}};
   static_assert(sizeof out.words >= sizeof out.product, "");
   return out.product;
 }
