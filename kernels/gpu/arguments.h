@@ -535,7 +535,7 @@ enum streaming_kind {
   STREAMING_ATTENTION_E4M3,
   STREAMING_SAMPLE
 };
-enum { STREAMING_SHARED = 1280 };
+enum { STREAMING_SHARED = 352 };
 struct streaming_stage {
   int kind, blocks;
   int grid[2]; // axis 2: blocks / grid[0] / grid[1]
@@ -553,16 +553,17 @@ struct streaming_arguments {
   const struct stream_product *products; // [product_count], in the order of the stages
   int count, product_count;
   // Where in the launch's shared memory sums begin, with room for those of `pairs` pairs of rows
-  // and of one more for each warp; and where the slots do, followed by 8 bytes for each.
+  // and of one more for each warp; and where the slots do, followed by 8 bytes for each of them and
+  // STREAM_STATE for each warp.
   int sums, pairs, ring, slots;
 };
 
-// Shared memory of these sums, and of slots, for `warps` warps and at most `rows` batch rows.
+// Shared memory of these sums, and of slots and states, for `warps` warps and at most `rows` batch rows.
 static inline size_t streaming_sums_bytes(int pairs, int warps, int rows) {
   return gpu_round_up(2 * sizeof(float) * (size_t)(pairs + warps) * (size_t)rows, 128);
 }
 static inline size_t streaming_ring_bytes(int slots, int warps) {
-  return (size_t)slots * (size_t)warps * (STREAM_SLOT + 8);
+  return (size_t)warps * ((size_t)slots * (STREAM_SLOT + 8) + STREAM_STATE);
 }
 
 // fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements are dealt out in

@@ -31,7 +31,8 @@ enum {
   STREAM_BYTES = 1024,
   STREAM_SLOT = 2 * STREAM_BYTES, // of a unit in shared memory: the second row after the first
   STREAM_LEAST = 2,               // slots of a warp: one is filled while another is used
-  STREAM_MOST = 8
+  STREAM_MOST = 8,
+  STREAM_STATE = 56 // bytes that a warp keeps in shared memory: weight_stream.h
 };
 
 // A product's weights: [rows][row_bytes], of `second` too unless it is NULL. row_bytes is a

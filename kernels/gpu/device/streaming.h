@@ -14,9 +14,6 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/platform.h"
-#if STREAMING_RING
-#include "kernels/gpu/device/weight_stream.h"
-#endif
 
 // A block's state. In shared memory, so that no registers hold it while a stage runs; aligned for
 // the 16-byte pieces in which the stage is copied.
@@ -29,9 +26,6 @@ struct alignas(16) streaming_place {
   int number, block;       // the stage; the block of it that is taken
   int index[3], blocks[3]; // which one that is, out of how many
   int first;               // thread of a block: 0, but no compiler knows that
-#if STREAMING_RING
-  struct stream_state stream[STREAM_WARPS];
-#endif
 };
 static_assert(sizeof(struct streaming_place) + 16 <= STREAMING_SHARED, "and arrive_last's");
 
@@ -99,47 +93,8 @@ DEVICE void stage_begins(void) {}
 
 #include "kernels/gpu/device/attention.h"
 #include "kernels/gpu/device/embedding.h"
-#include "kernels/gpu/device/product_vector.h"
+#include "kernels/gpu/device/machine/streaming_weights.h"
 #include "kernels/gpu/device/sample.h"
-
-#if STREAMING_RING
-DEVICE struct stream_block stream_block_of(void) {
-  SHARED(unsigned char, shared);
-  struct streaming_place *place = streaming_place();
-  const int slots = place->launch.slots, mine = warp_index() * slots;
-  unsigned char *ring = shared + place->launch.ring;
-  unsigned char *barriers = ring + STREAM_WARPS * slots * STREAM_SLOT;
-  return {place->launch.products,
-          place->launch.product_count,
-          place->own,
-          place->grid,
-          warp_index(),
-          {ring + mine * STREAM_SLOT, reinterpret_cast<uint64_t *>(barriers) + mine, slots},
-          reinterpret_cast<float *>(shared + place->launch.sums),
-          place->launch.pairs,
-          place->stream + warp_index()};
-}
-
-#include "kernels/gpu/device/product_stream.h"
-
-// The first weights are on their way before anything else is done.
-DEVICE void streaming_start(void) {
-  stream_start(stream_block_of());
-}
-
-template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
-DEVICE void streaming_product(void) {
-  stream_product_stage<stream_kind<WEIGHTS, ROUND, END, BATCH>>(streaming_held().arguments.product);
-}
-#else
-DEVICE void streaming_start(void) {}
-
-template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
-DEVICE void streaming_product(void) {
-  vector_product<vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH>>(
-      streaming_held().arguments.product);
-}
-#endif
 
 // Only attention is a function where calls are cheap: it takes the most registers.
 template <class ELEMENTS> APART void streaming_attention(void) {

@@ -19,7 +19,9 @@ struct stream_state {
   int product, held, slot, turn;
 };
 
-// Where a warp's things are in a block; streaming.h's stream_block_of says it.
+static_assert(sizeof(struct stream_state) == STREAM_STATE, "which the plan leaves room for");
+
+// Where a warp's things are in a block.
 struct stream_block {
   const struct stream_product *products; // [count]
   int count;
@@ -29,6 +31,8 @@ struct stream_block {
   int pairs;                 // of them
   struct stream_state *kept; // in shared memory, while no product uses it
 };
+
+DEVICE struct stream_block stream_block_of(void); // streaming_weights.h
 
 DEVICE struct stream_product stream_product_at(const struct stream_block &block, int product) {
   const char *from = reinterpret_cast<const char *>(block.products + product);

@@ -401,7 +401,7 @@ KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_no
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
 # attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave
 # (ptxas 13.0).
-STEP_STACK = {'80': 24, '90a': 32, '100': 8}
+STEP_STACK = {'80': 32, '90a': 32, '100': 0}
 # The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
 # specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
@@ -790,7 +790,7 @@ def hip_image(target, folder, built_as='', source_name='kernels', *options):
 # product_wgmma is only sm_90a's.
 SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route', 'attention', 'attention_merge',
                  'attention_queries', 'attention_share', 'latent', 'round', 'turn', 'embedding', 'sample',
-                 'fill', 'calibration', 'family', 'streaming')
+                 'fill', 'calibration', 'family', 'streaming', 'product_stream', 'weight_stream')
 
 
 def check_stages():

@@ -43,7 +43,7 @@ struct emulator_block {
   int index[3], grid[3], threads;
   unsigned char *shared;
   size_t shared_bytes;
-  alignas(16) unsigned char fixed[2048]; // additional to it
+  alignas(16) unsigned char fixed[512]; // additional to it
   uintptr_t near;                        // shared memory and its guards
   size_t near_bytes;
 };
