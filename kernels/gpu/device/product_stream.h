@@ -1,10 +1,12 @@
 // product_stream: weights times one to four vectors in a step in one launch: as product_vector, but
 // the weights come out of the warp's stream (weight_stream.h), some of which have arrived while the
-// block was waiting for its activations.
+// block was waiting for its activations. One of the two headers by which such a step has its
+// weights, of which platform.h names the device's; included by streaming.h:
+//   void streaming_start(void): by all threads, before the first stage
+//   streaming_product<WEIGHTS, ROUND, END, BATCH>(): the stage's product
 //
-// A warp leaves the sums of each pair that it comes to the
-// end of, or that its share ends in, in shared memory; after a block_wait each thread adds up a
-// row's, in the order of the warps.
+// A warp leaves the sums of each pair that it comes to the end of, or that its share ends in, in
+// shared memory; after a block_wait each thread adds up a row's, in the order of the warps.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 
@@ -166,6 +168,34 @@ template <class KIND> DEVICE void stream_product_stage(const struct product_argu
   stream_units<KIND>(product, shared, vector_bytes);
   block_wait();
   stream_finish<KIND>(a, product, end);
+}
+
+// Where the launch's shared memory has a warp's things (arguments.h).
+DEVICE struct stream_block stream_block_of(void) {
+  SHARED(unsigned char, shared);
+  const struct streaming_place *place = streaming_place();
+  const int slots = place->launch.slots, mine = warp_index() * slots;
+  unsigned char *ring = shared + place->launch.ring;
+  unsigned char *barriers = ring + STREAM_WARPS * slots * STREAM_SLOT;
+  unsigned char *kept = barriers + STREAM_WARPS * slots * 8;
+  return {place->launch.products,
+          place->launch.product_count,
+          place->own,
+          place->grid,
+          warp_index(),
+          {ring + mine * STREAM_SLOT, reinterpret_cast<uint64_t *>(barriers) + mine, slots},
+          reinterpret_cast<float *>(shared + place->launch.sums),
+          place->launch.pairs,
+          reinterpret_cast<struct stream_state *>(kept) + warp_index()};
+}
+
+DEVICE void streaming_start(void) {
+  stream_start(stream_block_of());
+}
+
+template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
+DEVICE void streaming_product(void) {
+  stream_product_stage<stream_kind<WEIGHTS, ROUND, END, BATCH>>(streaming_held().arguments.product);
 }
 
 #endif

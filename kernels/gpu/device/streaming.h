@@ -93,8 +93,8 @@ DEVICE void stage_begins(void) {}
 
 #include "kernels/gpu/device/attention.h"
 #include "kernels/gpu/device/embedding.h"
-#include "kernels/gpu/device/machine/streaming_weights.h"
 #include "kernels/gpu/device/sample.h"
+#include STREAMING_WEIGHTS
 
 // Only attention is a function where calls are cheap: it takes the most registers.
 template <class ELEMENTS> APART void streaming_attention(void) {

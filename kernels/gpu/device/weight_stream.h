@@ -32,7 +32,7 @@ struct stream_block {
   struct stream_state *kept; // in shared memory, while no product uses it
 };
 
-DEVICE struct stream_block stream_block_of(void); // streaming_weights.h
+DEVICE struct stream_block stream_block_of(void); // product_stream.h
 
 DEVICE struct stream_product stream_product_at(const struct stream_block &block, int product) {
   const char *from = reinterpret_cast<const char *>(block.products + product);

@@ -790,7 +790,8 @@ def hip_image(target, folder, built_as='', source_name='kernels', *options):
 # product_wgmma is only sm_90a's.
 SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route', 'attention', 'attention_merge',
                  'attention_queries', 'attention_share', 'latent', 'round', 'turn', 'embedding', 'sample',
-                 'fill', 'calibration', 'family', 'streaming', 'product_stream', 'weight_stream')
+                 'fill', 'calibration', 'family', 'streaming', 'streaming_registers',
+                 'product_stream', 'weight_stream')
 
 
 def check_stages():

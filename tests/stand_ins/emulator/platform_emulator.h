@@ -14,7 +14,11 @@
 #endif
 
 // As in the platforms of that width.
-#define STREAMING_RING (EMULATOR_WARP == 32)
+#if EMULATOR_WARP == 32
+#define STREAMING_WEIGHTS "kernels/gpu/device/product_stream.h"
+#else
+#define STREAMING_WEIGHTS "kernels/gpu/device/streaming_registers.h"
+#endif
 enum {
   WARP = EMULATOR_WARP,
   LOADS_IN_FLIGHT = 8,

@@ -8,8 +8,8 @@
 // load issued on only some paths makes all of them wait: a redundant load is better than a skipped
 // one; SCALAR_LOADS: what all lanes of a warp read alike is best read from memory
 // (constant_of_launch), otherwise from shared memory; STREAMING_TILES: tiles of keys or values
-// that attention fetches together in a block of VECTOR_THREADS. All are compile-time constants, and
-// so is the macro STREAMING_RING: 1 if a step in one launch has its weights from rings (ring.h).
+// that attention fetches together in a block of VECTOR_THREADS. All are compile-time constants.
+// STREAMING_WEIGHTS: the header by which a step in one launch has its weights, of two.
 //
 // DEVICE precedes a function: inlined device code; APART: not inlined where calls are cheap.
 // KERNEL(name, struct T) begins a kernel of one argument `a` of type const struct T:

@@ -16,7 +16,7 @@
 // sm_90 and later copy in bulk, one instruction of one lane for each row; the bytes arrive at the
 // slot's barrier. sm_80 copies 16 bytes a lane, in groups that are waited for by count.
 //
-// Only where STREAMING_RING is 1. gfx9 has 64 KiB of shared memory, which activations fill, but
+// Only NVIDIA's steps use it. gfx9 has 64 KiB of shared memory, which activations fill, but
 // eight times that in registers, and waits for loads by count. There a product's first window of
 // loads (product_vector) is as much, and on its way before the stage waits.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
