@@ -70,26 +70,35 @@ def percent(part):
     return f'{100 * part:.2g} %' if part < 0.1 else f'{100 * part:.0f} %'
 
 
+def is_part(row, result):
+    """Are these layers alone, from which no whole model was extrapolated?"""
+    return not result.get('slices') and result['layers_measured'] < int(row['layers'])
+
+
 def depth_measured(row, result):
     slices = [str(one['layers']) for one in result.get('slices') or []]
-    return f'{" and ".join(slices)} of {row["layers"]} layers' if slices else 'whole'
+    if slices:
+        return f'{", ".join(slices[:-1])} and {slices[-1]} of {row["layers"]} layers'
+    return f'{result["layers_measured"]} of {row["layers"]} layers' if is_part(row, result) else 'whole'
 
 
 def recorded():
-    """Decode records of AMD processors, which the page is about."""
+    """Decode records of AMD processors, which the page is about, at batch 1. A part's rate is not the model's."""
     yield '| model | precision | context | token/s | share of the read bandwidth |'
     yield '|---|---|---|---|---|'
     models = {row['id']: row for row in MODELS}
     for path in sorted((ROOT / 'data' / 'measured').glob('*-cpu-*.json')):
         record = json.loads(path.read_text())
-        for i, one in enumerate(record['results'] if record['device']['name'].startswith('AMD') else []):
-            name = f'`{one["model"]["id"]}`, {depth_measured(models[one["model"]["id"]], one)}' if i == 0 else ''
+        singles = [one for one in record['results'] if one['batch'] == 1]
+        for i, one in enumerate(singles if record['device']['name'].startswith('AMD') else []):
+            row = models[one['model']['id']]
+            name = f'`{row["id"]}`, {depth_measured(row, one)}' if i == 0 else ''
             half = (one['ci95_high'] - one['ci95_low']) / 2 / one['tokens_per_s']
+            rate = '-' if is_part(row, one) else f'{one["tokens_per_s"]:.2f} +-{percent(half)}'
             sure = one.get('share_ci95_high')
             share = f'{100 * one["read_bandwidth_share"]:.1f}' + (
                 f' +-{50 * (sure - one["share_ci95_low"]):.1f}' if sure else '')
-            yield (f'| {name} | {one["precision"]} | {one["context"]} | {one["tokens_per_s"]:.2f} +-{percent(half)} | '
-                   f'{share} % |').replace('|  |', '| |')
+            yield (f'| {name} | {one["precision"]} | {one["context"]} | {rate} | {share} % |').replace('|  |', '| |')
 
 
 def test_page_has_the_catalogue_and_the_records():
