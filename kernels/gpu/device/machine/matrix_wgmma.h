@@ -40,6 +40,8 @@
 //       which counts the bytes at its own barrier
 //   void cluster_arrive(), cluster_wait(): by all threads of the cluster, one after the other;
 //       after the wait they see the barriers that were made before
+//   struct words4 load_from_block(const void *, int rank): what the block of this rank has at the
+//       place of this one's own; 16 bytes at a multiple of 16
 //
 // Two warps of different blocks meet at a counter in device memory, zero before and after. Each
 // first asks whether the other has arrived, and if not, publishes and arrives:
@@ -94,6 +96,15 @@ DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int r
                ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
                "l"(map), "r"(byte), "r"(row), "r"(shared_address(barrier)), "h"((uint16_t)blocks)
                : "memory");
+}
+DEVICE struct words4 load_from_block(const void *p, int rank) {
+  struct words4 v;
+  asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %4, %5; "
+               "ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [at]; }"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "r"(shared_address(p)), "r"(rank)
+               : "memory");
+  return v;
 }
 DEVICE void cluster_arrive(void) {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
