@@ -165,23 +165,27 @@ struct tensor_map {
 
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
 // warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
-// (work.blocks * cluster), block WGMMA_THREADS, in clusters of `cluster` blocks. The warpgroups of
-// a block are side by side in the rows, or with batch_padded = 2 COLUMNS in the columns; each
-// covers WGMMA_TILES tiles of WGMMA_ROWS rows, with swiglu one of the gate and the same rows of the
-// up. The blocks of a cluster are side by side in the rows. Together they are a tile of `work`
-// (even.h), where they count as one block and take an even range. A box of `activations` is the
-// part of the batch_padded rows that one block of the cluster brings to all of them. E4M3 x BF16
-// takes activations in the order of wgmma_paired_word, with rows padded to whole steps.
+// (work.blocks * parts * beside), block WGMMA_THREADS, in clusters of parts * beside blocks. The
+// warpgroups of a block are side by side in the rows, or with batch_padded = 2 COLUMNS in the
+// columns; each covers WGMMA_TILES tiles of WGMMA_ROWS rows, with swiglu one of the gate and the
+// same rows of the up. In a cluster, the blocks of rank part * beside and the next beside - 1 are
+// side by side in the rows; together they are a tile of `work` (even.h), where a cluster counts as
+// one block and takes an even range. A box of `activations` is the part of the batch_padded rows
+// that one of these blocks brings to all of them. E4M3 x BF16 takes activations in the order of
+// wgmma_paired_word, with rows padded to whole steps.
 //
-// If clusters share tiles, `partials` is [2 work.blocks][cluster][wgmma_partial_floats(COLUMNS)],
-// at a multiple of 16, and `counters` [work.blocks][cluster][WGMMA_GROUPS * 4], a counter for each
-// warp at each node, zero before and after. `splits` is not read.
+// With more than one part, a cluster's range is a whole tile (work.blocks = work.tiles, parts <=
+// work.steps), and those of each part do a part of its steps. Otherwise, if clusters share tiles,
+// `partials` is [2 work.blocks][beside][wgmma_partial_floats(COLUMNS)], at a multiple of 16, and
+// `counters` [work.blocks][beside][WGMMA_GROUPS * 4], a counter for each warp at each node, zero
+// before and after. `splits` is not read.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // of all except `activations`
   struct even_work work;
-  int stages;  // of shared memory, MIN_WGMMA_STAGES or more
-  int cluster; // blocks, 1 or MAX_WGMMA_CLUSTER
+  int stages; // of shared memory, MIN_WGMMA_STAGES or more
+  int beside; // blocks of a cluster side by side in the rows, 1 or MAX_WGMMA_BESIDE
+  int parts;  // of a tile's steps; parts * beside <= MAX_CLUSTER
 };
 
 enum {
@@ -191,9 +195,12 @@ enum {
   WGMMA_ROWS = 64,
   WGMMA_STEP_BYTES = 128, // of a row: the width of the widest swizzle
   MIN_WGMMA_STAGES = 3,
-  MAX_WGMMA_STAGES = 6,
-  MAX_WGMMA_CLUSTER = 2, // the multiprocessors that every part of a device has in pairs
-  WGMMA_ALIGNMENT = 1024 // of a stage: where the swizzle's pattern begins
+  MAX_WGMMA_STAGES = 9,
+  MAX_WGMMA_BESIDE = 2,   // multiprocessors are in pairs in every part of a device
+  MAX_CLUSTER = 8,        // blocks, on every device with clusters (CUDA C++ Programming Guide)
+  WGMMA_ALIGNMENT = 1024, // of a stage: where the swizzle's pattern begins
+  // In shared memory: two for each stage, and two for each warp that multiplies.
+  WGMMA_BARRIERS = 2 * MAX_WGMMA_STAGES + 2 * WGMMA_GROUPS * 4
 };
 
 // The most columns of the batch per warpgroup.
@@ -219,9 +226,9 @@ static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t wei
   return (a + b) * WGMMA_STEP_BYTES;
 }
 
-// With two barriers of 8 bytes for each stage, and room to align the first stage.
+// With barriers of 8 bytes, and room to align the first stage.
 static inline size_t wgmma_shared_bytes(size_t stage_bytes, int stages) {
-  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)MAX_WGMMA_STAGES * 2 * 8;
+  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)WGMMA_BARRIERS * 8;
 }
 
 // Where the pair of elements 2 word, 2 word + 1 of an activation row is stored, counted in pairs.

@@ -12,7 +12,7 @@
 // the order in which they arrive does not change a bit.
 //
 // In clusters, all blocks of one count as one block here: they have the same units, each with rows
-// of its own.
+// or steps of its own.
 //
 // For the plan, the kernel (product_wgmma.h) and their tests alike.
 #ifndef PERTOKEN_KERNELS_GPU_EVEN_H

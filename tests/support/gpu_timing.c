@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/planner.h"
 #include "tests/support/gpu_timing_stage.h"
@@ -12,6 +13,8 @@
 const struct timing_machine timing_h200 = {.read = 4.5e6,
                                            .l2 = 6.0e6,
                                            .port = 64,
+                                           .network = 2.78e6 * 2.78 / 3.28,
+                                           .network_us = 200.0 / 1980,
                                            .clock = 1980,
                                            .latency_us = 1.0,
                                            .trip_us = 0.2,
@@ -30,7 +33,7 @@ const struct gpu_device timing_device = {
     .shared_bytes = 232448,
     .overlap = true,
     .wgmma = true,
-    .clusters = true,
+    .clusters = MAX_CLUSTER,
     .cooperative = true};
 
 #define BF16_TYPES                                                                                 \
@@ -67,8 +70,8 @@ const char *const timing_terms[TIMING_TERMS] = {
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {"P1", "P2",  "P2m", "P3", "P4", "P5",
-                                                  "P6", "P6c", "P7",  "P8", "P9", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {"P1",  "P2",  "P2m", "P3", "P4", "P5",       "P6",
+                                                  "P6c", "P6s", "P7",  "P8", "P9", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
@@ -234,7 +237,10 @@ const char *timing_of(const struct decode_request *request, const struct gpu_dev
   struct gpu_device described = *device;
   struct plan plan;
   const char *why;
-  described.clusters = device->clusters && points & TIMING_P6_CLUSTERS;
+  if (!(points & TIMING_P6_CLUSTERS))
+    described.tuning.wgmma_beside = 1;
+  if (!(points & TIMING_P6_SUMS))
+    described.tuning.wgmma_parts = 1;
   if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
     return why;
   why = unknown(&plan);

@@ -37,6 +37,11 @@ struct timing_machine {
                      // Azure AI-benchmarking-guide, ND_H200_v5)
   double l2;         // bytes/us from L2 to all multiprocessors: 5.5 to 6 TB/s (the reading)
   double port;       // bytes a cycle from L2 to one: 64 (NVIDIA A100 whitepaper: 5120 of all)
+  double network;    // bytes/us between the shared memories of clusters, all together: 3.28 TB/s in
+                     // clusters of 2 blocks, 2.78 of 4 (an H800: arXiv 2501.12084, 7.2); for 8, of
+                     // which there is none, less in the same proportion
+  double network_us; // a read of another multiprocessor's shared memory: 184 to 213 cycles in
+                     // clusters of 4 to 16 (the same, 7.1)
   double clock;      // cycles/us: 1980 (the H200's highest)
   double latency_us; // of memory under load: 34 to 40 KB wanted under way in each of 132
                      // multiprocessors (the reading), which at `read` is 1.0 to 1.17
@@ -85,18 +90,20 @@ enum timing_point {
   TIMING_P4 = 1 << 4, // queries read at the same time, splits merged side by side
   TIMING_P5 = 1 << 5, // E4M3 to BF16 by shift, mask and multiply
   TIMING_P6 = 1 << 6, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
-  TIMING_P6_CLUSTERS = 1 << 7, // clusters of two blocks share activations
-  TIMING_P7 = 1 << 8,          // shared memory divided to suit wgmma's blocks
-  TIMING_P8 = 1 << 9,          // silu(gate) * up passed on in BF16
-  TIMING_P9 = 1 << 10,         // no clamps in full windows
-  TIMING_STREAMING = 1 << 11,  // step=streaming, whose weights never wait (batch 1 to 4)
-  TIMING_POINTS = 12,
+  TIMING_P6_CLUSTERS = 1 << 7, // clusters of two blocks share activations, so tiles may be smaller
+  TIMING_P6_SUMS = 1 << 8,     // clusters of up to eight add up sums in shared memory
+  TIMING_P7 = 1 << 9,          // shared memory divided to suit wgmma's blocks
+  TIMING_P8 = 1 << 10,         // silu(gate) * up passed on in BF16
+  TIMING_P9 = 1 << 11,         // no clamps in full windows
+  TIMING_STREAMING = 1 << 12,  // step=streaming, whose weights never wait (batch 1 to 4)
+  TIMING_POINTS = 13,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
-  // The kernels as they are.
+  // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
+  // H100s, some do.
   TIMING_IMPLEMENTED =
       TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P6_CLUSTERS | TIMING_P7
 };
-extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c" ...
+extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
 
 struct timing {
   double us;

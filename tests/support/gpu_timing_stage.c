@@ -24,6 +24,7 @@
 #define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
 #define FIRST_SPLITS     8                                 // the most, in the first kernels
 #define MERGE_BYTES      (256 * 64 * 4) // sums of a block of 256 threads, of one split
+#define SHARED_BYTES     128            // a cycle from or to a multiprocessor's own shared memory
 #define QUERY_CYCLES     500            // for the instructions around their loads
 #define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
 #define ATTENTION_CYCLES 420 // instructions of a unit of 16 KiB in BF16
@@ -233,15 +234,26 @@ static double conversion_us(const struct timing_context *context, double element
   return cycles_us(context, cycles);
 }
 
+// An instruction of wgmma with 64 rows of 32 bytes takes half a cycle for each column, but reads
+// the rows and the columns from shared memory; the rows not if they were converted.
+static double narrow_wgmma(const struct plan_product *product) {
+  const double columns = product->warp_columns;
+  const double rows = product->weights == product->activations ? 64 : 0;
+  return product->wgmma ? fmax(1, (rows + columns) * 32 / SHARED_BYTES / (columns / 2)) : 1;
+}
+
 static struct flow matrix_flow(const struct timing_context *context,
                                const struct plan_product *product, int schedulers, double window,
                                double multiply_adds) {
   const bool narrow = product->weights == ELEMENT_E4M3;
   const double elements = window / (narrow ? 1 : 2);
-  const double matrix_us = elements * product->slice / (multiply_adds / schedulers);
-  const double converted_us = narrow && product->activations == ELEMENT_BF16
-                                  ? conversion_us(context, elements * schedulers / SCHEDULERS)
-                                  : 0;
+  const double matrix_us =
+      elements * product->slice / (multiply_adds / schedulers) * narrow_wgmma(product);
+  const int copies = product->wgmma ? product->slice / product->warp_columns : 1;
+  const double converted_us =
+      narrow && product->activations == ELEMENT_BF16
+          ? conversion_us(context, elements * copies * schedulers / SCHEDULERS)
+          : 0;
   return (struct flow){.window = window,
                        .use_us = fmax(matrix_us, converted_us),
                        .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
@@ -266,12 +278,24 @@ static struct divided divided_in(const struct timing_context *context, int tiles
                           .merges = splits > 1 ? splits : 0};
 }
 
+// Each part of a cluster has its part of a tile.
+static struct divided divided_in_parts(const struct timing_context *context,
+                                       const struct plan_product *product) {
+  const struct even_work *work = &product->work;
+  const int cluster = gpu_plan_cluster(product), room = units(context) / cluster;
+  return (struct divided){
+      .tiles = (int)work->tiles * product->beside,
+      .blocks = (int)work->tiles * cluster,
+      .longest = ceiling((int)work->steps, product->parts) * ceiling((int)work->tiles, room),
+      .even = (double)work->tiles * work->steps * product->beside / units(context)};
+}
+
 // The blocks of a cluster have the same units; their pieces are each other's likes.
 static struct divided divided_evenly(const struct timing_context *context,
                                      const struct plan_product *product) {
   const struct even_work *work = &product->work;
   const int all = (int)(work->tiles * work->steps), clusters = (int)work->blocks;
-  const int of_one = product->cluster, room = units(context) / of_one;
+  const int of_one = product->beside, room = units(context) / of_one;
   struct divided divided = {.tiles = (int)work->tiles * of_one,
                             .blocks = clusters * of_one,
                             .longest = ceiling(all, clusters) * ceiling(clusters, room),
@@ -293,10 +317,12 @@ static struct divided divided_as(const struct timing_context *context,
   const struct even_work *work = &product->work;
   if (!product->wgmma)
     return divided_in(context, (int)launch->grid[0], (int)launch->grid[1]);
+  if (product->parts > 1)
+    return divided_in_parts(context, product);
   if (has(context, TIMING_P6))
     return divided_evenly(context, product);
   const int tuned = context->plan->device.tuning.matrix_splits;
-  const int tiles = (int)work->tiles * product->cluster;
+  const int tiles = (int)work->tiles * product->beside;
   const int merging = ceiling(2 * (int)sizeof(float) * product->slice, WGMMA_STEP_BYTES);
   const int own = division_splits(tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
   return divided_in(context, tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
@@ -331,11 +357,24 @@ static double merge_pairs_us(const struct timing_context *context,
          fmax(divided->merges * port_us(context, bytes), all_us);
 }
 
+// Blocks put their sums into their shared memory, tell the others, and read their share of the
+// sums of all.
+static double add_parts_us(const struct timing_context *context, const struct plan_product *product,
+                           int blocks) {
+  const struct timing_machine *machine = context->machine;
+  const double bytes = partial_bytes(product);
+  const double others = bytes * (product->parts - 1) / product->parts;
+  return cycles_us(context, 2 * bytes / SHARED_BYTES) + 2 * machine->network_us +
+         others * blocks / machine->network;
+}
+
 // While a block puts aside what its range began with, the ring fills for `ring_us`.
 static void merge_sums(const struct timing_context *context, const struct plan_product *product,
                        const struct divided *divided, double ring_us, struct timing_stage *stage) {
   const struct timing_machine *machine = context->machine;
   const double piece_us = port_us(context, partial_bytes(product));
+  if (product->wgmma && product->parts > 1)
+    stage->tail[TIMING_MERGE] = add_parts_us(context, product, divided->blocks);
   if (divided->merges == 0)
     return;
   stage->tail[TIMING_MERGE] = product->wgmma && has(context, TIMING_P6)
@@ -351,7 +390,7 @@ static double beside_weights(const struct plan_product *product, const struct di
                              double bytes) {
   const double activations = (double)product->slice * product->stride *
                              (double)gpu_element_bytes(product->activations) * divided->tiles /
-                             (product->wgmma ? product->cluster : 1);
+                             (product->wgmma ? product->beside : 1);
   return (activations + divided->early * partial_bytes(product)) / bytes;
 }
 

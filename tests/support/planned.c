@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/plan/planner.h"
 
 // Units, warp width and shared memory per block (CUDA C++ Programming Guide; AMD's CDNA 3 ISA).
@@ -11,14 +12,14 @@ const struct gpu_device planned_h200 = {.described = {.name = "H200", .units = 1
                                         .shared_bytes = 232448,
                                         .overlap = true,
                                         .wgmma = true,
-                                        .clusters = true};
+                                        .clusters = MAX_CLUSTER};
 const struct gpu_device planned_h200_wgmma = {.described = {.name = "H200 by wgmma", .units = 132},
                                               .architecture = "sm_90",
                                               .warp = 32,
                                               .shared_bytes = 232448,
                                               .overlap = true,
                                               .wgmma = true,
-                                              .clusters = true,
+                                              .clusters = MAX_CLUSTER,
                                               .tuning = {.matrix = MATRIX_WGMMA}};
 const struct gpu_device planned_mi300x = {.described = {.name = "MI300X", .units = 304},
                                           .architecture = "gfx942",

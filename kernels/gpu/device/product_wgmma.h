@@ -15,16 +15,23 @@
 // and is then added in float. Both take registers that 128 columns would need; hence their limit of
 // 64.
 //
-// The two blocks of a cluster have neighboring rows and the same range of the work (even.h), so
-// they need the same activations at the same time: each brings half of them to both, and L2 is
-// asked for them once. Hence a stage is empty when the warps of both blocks are done with it, and
-// no block ends before its last stages are: the other's warps tell it so. They share no sums:
-// dividing a tile's columns between them instead would take two different sets of activations.
+// Two blocks of a cluster that are beside each other have neighboring rows and the same units of
+// the work (even.h), so they need the same activations at the same time: each brings half of them
+// to both, and L2 is asked for them once. Hence a stage is empty when the warps of both blocks are
+// done with it, and no block ends before its last stages are: the other's warps tell it so.
 //
 // The range is one stream to the copying thread, which goes on to the next tile's weights while the
 // warps still store or merge this one's sums. A warp merges its own rows and columns of a tile with
 // the same warp of other clusters, and waits for nothing but its loads; so whether and when other
 // clusters run does not matter.
+//
+// Where a cluster has several parts, it does a whole tile, and nothing passes through L2: each warp
+// puts its sums into its block's ring, no longer in use, and adds up and stores a part of the
+// columns, which it reads from the rings of all parts. They are added in the order of even.h's
+// tree, so as many pieces merged through L2 have the same sums. Warps wait for the same warp of the
+// other parts twice: until it has put its sums there, and, so that no block ends whose ring is
+// still read, until it has read. Nothing else is between its start and these two arrivals than its
+// own block's work; so, as the blocks of a cluster run at the same time, none waits forever.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 
@@ -59,26 +66,31 @@ struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
   }
 };
 
-// The range of the work that the block has with others of its cluster, and its ring.
+// The block's range of the work, which it has with those beside it, and its ring.
 struct wgmma_share {
   unsigned block;      // of even.h: the cluster
-  int rank;            // of the block in it
+  int part, rank;      // rank: among the blocks beside each other
   unsigned begin, end; // units
   int tiles;           // of weights in a stage
   int rows;            // of the output in a tile of the work
   int stage_bytes, stages;
   char *ring;
-  uint64_t *full, *empty; // barriers, one for each stage
+  uint64_t *full, *empty;  // barriers, one for each stage
+  uint64_t *there, *taken; // one for each warp, arrived at by those that add up the same sums
 };
 
 template <class KIND>
 DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *shared) {
   const struct product_arguments &p = a.product;
   struct wgmma_share share;
-  share.block = (unsigned)block_index(0) / (unsigned)a.cluster;
-  share.rank = a.cluster > 1 ? cluster_rank() : 0;
-  share.begin = even_begin(&a.work, share.block);
-  share.end = even_begin(&a.work, share.block + 1);
+  const int blocks = a.beside * a.parts, rank = blocks > 1 ? cluster_rank() : 0;
+  share.block = (unsigned)block_index(0) / (unsigned)blocks;
+  share.part = rank / a.beside;
+  share.rank = rank % a.beside;
+  const unsigned begin = even_begin(&a.work, share.block);
+  const unsigned count = even_begin(&a.work, share.block + 1) - begin;
+  share.begin = begin + count * (unsigned)share.part / (unsigned)a.parts;
+  share.end = begin + count * ((unsigned)share.part + 1) / (unsigned)a.parts;
   share.tiles = WGMMA_GROUPS * WGMMA_TILES / (p.batch_padded / KIND::COLUMNS);
   share.rows = share.tiles / KIND::STREAMS * WGMMA_ROWS;
   share.stages = a.stages;
@@ -88,6 +100,8 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
                          (shared_address(shared) + WGMMA_ALIGNMENT - 1) % WGMMA_ALIGNMENT);
   share.full = reinterpret_cast<uint64_t *>(share.ring + share.stages * share.stage_bytes);
   share.empty = share.full + MAX_WGMMA_STAGES;
+  share.there = share.empty + MAX_WGMMA_STAGES;
+  share.taken = share.there + WGMMA_GROUPS * 4;
   return share;
 }
 
@@ -106,7 +120,7 @@ DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &tu
 // Of the output, in a tile of the work.
 DEVICE int wgmma_first_row(const struct wgmma_arguments &a, const struct wgmma_share &share,
                            unsigned tile) {
-  return ((int)tile * a.cluster + share.rank) * share.rows;
+  return ((int)tile * a.beside + share.rank) * share.rows;
 }
 
 // ---- copying: one thread
@@ -126,21 +140,21 @@ DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wg
   }
 }
 
-// This block's part of them, to the same place in all blocks of the cluster.
+// This block's share of them, to the same place in all blocks beside each other.
 template <class KIND>
 DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
                                     const struct wgmma_share &share, unsigned unit, int stage) {
   const int bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
   const int step = (int)(unit % a.work.steps);
-  const int row = a.product.batch_padded / a.cluster * share.rank;
+  const int row = a.product.batch_padded / a.beside * share.rank;
   char *to = share.ring + stage * share.stage_bytes + share.tiles * WGMMA_TILE_BYTES +
              row * WGMMA_STEP_BYTES;
 #pragma unroll
   for (int block = 0; block < KIND::BLOCKS_OF_B; block++) {
     const int byte = (step * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES;
-    if (a.cluster > 1) {
+    if (a.beside > 1) {
       box_bring_to(to + block * bytes, &a.activations, byte, row, share.full + stage,
-                   (1 << MAX_WGMMA_CLUSTER) - 1);
+                   ((1 << MAX_WGMMA_BESIDE) - 1) << share.part * MAX_WGMMA_BESIDE);
     } else {
       box_bring(to + block * bytes, &a.activations, byte, row, share.full + stage);
     }
@@ -163,7 +177,7 @@ DEVICE void wgmma_bring_first(const struct wgmma_arguments &a, const struct wgmm
 
 DEVICE void wgmma_wait_empty(const struct wgmma_arguments &a, const struct wgmma_share &share,
                              const struct wgmma_turn &turn) {
-  if (a.cluster > 1) {
+  if (a.beside > 1) {
     barrier_wait_cluster(share.empty + turn.stage, turn.phase);
   } else {
     barrier_wait(share.empty + turn.stage, turn.phase);
@@ -187,7 +201,7 @@ DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma
     wgmma_advance(share, turn);
   }
 #pragma unroll 1
-  for (int i = 0; i < ahead && a.cluster > 1; i++) { // the other block still arrives here
+  for (int i = 0; i < ahead && a.beside > 1; i++) { // the other block still arrives here
     wgmma_wait_empty(a, share, turn);
     wgmma_advance(share, turn);
   }
@@ -282,11 +296,12 @@ template <> struct wgmma_multiply<e4m3_e4m3> {
 };
 
 // A warp is done with a stage: tells all blocks that bring something into it.
-DEVICE void wgmma_release(const struct wgmma_arguments &a, uint64_t *empty) {
+DEVICE void wgmma_release(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                          uint64_t *empty) {
   warp_wait();
-  if (a.cluster > 1) {
-    if (lane_index() < MAX_WGMMA_CLUSTER) {
-      barrier_arrive_at(empty, lane_index());
+  if (a.beside > 1) {
+    if (lane_index() < MAX_WGMMA_BESIDE) {
+      barrier_arrive_at(empty, share.part * MAX_WGMMA_BESIDE + lane_index());
     }
   } else if (lane_index() == 0) {
     barrier_arrive(empty);
@@ -308,7 +323,7 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
     wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
                                                                  b_bytes, sum);
     stamp_product(sum[0][0][0]);
-    wgmma_release(a, share.empty + turn.stage);
+    wgmma_release(a, share, share.empty + turn.stage);
     wgmma_advance(share, turn);
   }
 }
@@ -320,7 +335,7 @@ template <class KIND>
 DEVICE char *wgmma_partial(const struct wgmma_arguments &a, const struct wgmma_share &share,
                            unsigned tile, unsigned block) {
   const size_t place =
-      (size_t)even_place(&a.work, tile, block) * (size_t)a.cluster + (size_t)share.rank;
+      (size_t)even_place(&a.work, tile, block) * (size_t)a.beside + (size_t)share.rank;
   const size_t words = (size_t)KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
   return reinterpret_cast<char *>(a.product.partials) +
          ((place * WGMMA_GROUPS * 4 + (size_t)warp_index()) * words + (size_t)lane_index()) *
@@ -367,7 +382,7 @@ DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_shar
     if (other >= pieces.count) {
       continue;
     }
-    const unsigned node = (pieces.first + (at | step)) * (unsigned)a.cluster + (unsigned)share.rank;
+    const unsigned node = (pieces.first + (at | step)) * (unsigned)a.beside + (unsigned)share.rank;
     unsigned *counter = a.product.counters + node * WGMMA_GROUPS * 4 + (unsigned)warp_index();
     if (!warp_arrived(counter)) {
       wgmma_put<KIND>(wgmma_partial<KIND>(a, share, tile, pieces.first + at), sum);
@@ -379,6 +394,88 @@ DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_shar
     at &= ~step;
   }
   return true;
+}
+
+// ---- adding up parts: a warp with the same warp of the blocks that have the same rows
+
+// This lane's words of the warp's sums in its block's ring; WARP words further are its next. The
+// fewest stages are longer.
+template <class KIND> DEVICE char *wgmma_put_at(const struct wgmma_share &share) {
+  const int words = KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
+  return share.ring + (warp_index() * words + lane_index()) * (int)sizeof(struct words4);
+}
+
+// By all warps of the block, the copying one, too: then all that was brought into the ring has been
+// used.
+DEVICE void wgmma_leave_ring(void) {
+  block_wait();
+}
+
+// Tells the same warp of all parts, and waits for it there. Arrivals of both kinds at one barrier
+// would not do: one part could arrive a second time before another has for the first time.
+DEVICE void wgmma_meet(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                       uint64_t *barriers) {
+  uint64_t *barrier = barriers + warp_index();
+  warp_wait();
+  if (lane_index() < a.parts) {
+    barrier_arrive_at(barrier, lane_index() * a.beside + share.rank);
+  }
+  barrier_wait_cluster(barrier, 0);
+}
+
+// A tile of columns, of all parts, as even.h adds them up. Parts that are not there count as 0.
+template <class KIND>
+DEVICE void wgmma_add_parts(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                            const char *from, float (&sum)[1][KIND::TILES][4]) {
+  struct words4 words[MAX_CLUSTER][KIND::TILES] = {};
+  float part[MAX_CLUSTER];
+#pragma unroll
+  for (int p = 0; p < MAX_CLUSTER; p++) {
+#pragma unroll
+    for (int n = 0; n < KIND::TILES && p < a.parts; n++) {
+      words[p][n] =
+          load_from_block(from + n * WARP * (int)sizeof(struct words4), p * a.beside + share.rank);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < KIND::TILES * 4; i++) {
+#pragma unroll
+    for (int p = 0; p < MAX_CLUSTER; p++) {
+      part[p] = float_of(words[p][i / 4].word[i % 4]);
+    }
+#pragma unroll
+    for (int step = 1; step < MAX_CLUSTER; step *= 2) {
+#pragma unroll
+      for (int p = 0; p < MAX_CLUSTER; p += 2 * step) {
+        part[p] += part[p + step];
+      }
+    }
+    sum[0][i / 4][i % 4] = part[0];
+  }
+}
+
+template <class KIND>
+DEVICE void wgmma_finish_parts(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                               const struct matrix_share &of_tile, const typename KIND::sums &sum) {
+  typedef wgmma_kind<typename KIND::ELEMENTS, KIND::END, 8> one; // tile of columns
+  char *own = wgmma_put_at<KIND>(share);
+  wgmma_leave_ring();
+#pragma unroll
+  for (int i = 0; i < KIND::COLUMN_TILES * KIND::TILES; i++) {
+    const float(&from)[4] = sum[i / KIND::TILES][i % KIND::TILES];
+    store_shared(own + i * WARP * (int)sizeof(struct words4),
+                 {{bits_of(from[0]), bits_of(from[1]), bits_of(from[2]), bits_of(from[3])}});
+  }
+  wgmma_meet(a, share, share.there);
+#pragma unroll 1
+  for (int tile = share.part; tile < KIND::COLUMN_TILES; tile += a.parts) {
+    const struct matrix_share columns = {of_tile.row, of_tile.column + tile * 8, 0, 0};
+    typename one::sums all;
+    wgmma_add_parts<one>(a, share, own + tile * KIND::TILES * WARP * (int)sizeof(struct words4),
+                         all);
+    matrix_finish<one>(a.product, columns, all);
+  }
+  wgmma_meet(a, share, share.taken);
 }
 
 template <class KIND>
@@ -394,9 +491,11 @@ DEVICE void wgmma_tiles_of(const struct wgmma_arguments &a, const struct wgmma_s
     const unsigned stop = next < share.end ? next : share.end;
     typename KIND::sums sum = {};
     wgmma_sum<KIND>(a, share, rows_group, columns_group, (int)(stop - unit), turn, sum);
-    if (wgmma_merge<KIND>(a, share, tile, sum)) {
-      const int row = wgmma_first_row(a, share, tile) + rows_group * KIND::ROWS;
-      const struct matrix_share of_tile = {row, columns_group * KIND::COLUMNS, 0, 0};
+    const int row = wgmma_first_row(a, share, tile) + rows_group * KIND::ROWS;
+    const struct matrix_share of_tile = {row, columns_group * KIND::COLUMNS, 0, 0};
+    if (a.parts > 1) {
+      wgmma_finish_parts<KIND>(a, share, of_tile, sum);
+    } else if (wgmma_merge<KIND>(a, share, tile, sum)) {
       matrix_finish<KIND>(p, of_tile, sum);
     }
     unit = stop;
@@ -411,12 +510,18 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
 #pragma unroll 1
     for (int stage = 0; stage < share.stages; stage++) {
       barrier_make(share.full + stage, 1);
-      barrier_make(share.empty + stage, WGMMA_GROUPS * 4 * a.cluster);
+      barrier_make(share.empty + stage, WGMMA_GROUPS * 4 * a.beside);
+    }
+#pragma unroll 1
+    for (int warp = 0; warp < WGMMA_GROUPS * 4; warp++) {
+      barrier_make(share.there + warp, a.parts);
+      barrier_make(share.taken + warp, a.parts);
     }
     barriers_made();
   }
   block_wait();
-  if (a.cluster > 1) {
+  const bool in_cluster = a.beside * a.parts > 1;
+  if (in_cluster) {
     cluster_arrive();
   }
   const bool copies = thread_index() == WGMMA_GROUPS * 128;
@@ -424,13 +529,16 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
     wgmma_bring_first<KIND>(a, share);
   }
   wait_for_previous();
-  if (a.cluster > 1) {
+  if (in_cluster) {
     cluster_wait(); // all have made their barriers
   }
   if (copies) {
     wgmma_bring_rest<KIND>(a, share);
-  } else if (warp_index() < WGMMA_GROUPS * 4) {
+  }
+  if (warp_index() < WGMMA_GROUPS * 4) {
     wgmma_tiles_of<KIND>(a, share);
+  } else if (a.parts > 1) {
+    wgmma_leave_ring();
   }
 }
 
@@ -444,6 +552,7 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   WGMMA_KERNEL(elements, swiglu, MATRIX_SWIGLU, columns)
 
 WGMMA_KERNELS(bf16_bf16, 16)
+WGMMA_KERNELS(bf16_bf16, 64)
 WGMMA_KERNELS(bf16_bf16, 128)
 WGMMA_KERNELS(e4m3_bf16, 16)
 WGMMA_KERNELS(e4m3_bf16, 64)
@@ -451,7 +560,6 @@ WGMMA_KERNELS(e4m3_e4m3, 16)
 WGMMA_KERNELS(e4m3_e4m3, 64)
 #if !defined(PERTOKEN_EMULATOR) // where all run the same code: fewer compile sooner
 WGMMA_KERNELS(bf16_bf16, 32)
-WGMMA_KERNELS(bf16_bf16, 64)
 WGMMA_KERNELS(e4m3_bf16, 32)
 WGMMA_KERNELS(e4m3_e4m3, 32)
 #endif

@@ -258,7 +258,7 @@ static int describe(int device, struct gpu_device *out) {
   if (code == cudaSuccess)
     code = cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device);
   out->cooperative = cooperative != 0;
-  out->clusters = clusters != 0;
+  out->clusters = clusters != 0 ? MAX_CLUSTER : 0;
   return (int)code;
 }
 

@@ -258,22 +258,38 @@ static enum decode_status take_memory(struct decode_state *state) {
                              : status;
 }
 
-// A part of a device may refuse clusters, or hold fewer of them than its multiprocessors suggest;
-// the plan is then one without.
+// Half the blocks of the plan's largest cluster of which the device does not hold enough; as it is
+// if it holds enough of all.
+static enum decode_status find_clusters(const struct decode_state *state,
+                                        struct gpu_device *device) {
+  const struct plan *plan = &state->plan;
+  enum decode_status status = DECODE_OK;
+  int most = 0;
+  for (int p = 0; p < PRODUCTS && status == DECODE_OK; p++) {
+    const struct plan_product *product = &plan->product[p];
+    const int cluster = product->wgmma ? gpu_plan_cluster(product) : 0;
+    bool fit = true;
+    if (cluster > 1)
+      status = failure_told(wgmma_check_clusters(state->context, &plan->device, product, &fit));
+    most = fit || cluster < most ? most : cluster;
+  }
+  device->clusters = most > 0 ? most / 2 : device->clusters;
+  return status;
+}
+
+// A part of a device may refuse clusters, or hold fewer of them than its multiprocessors suggest:
+// eight blocks need as many of one part. The plan is then one with smaller clusters or without.
 static enum decode_status check_clusters(struct decode_state *state) {
   struct gpu_device device = state->plan.device;
   struct decode_request request = state->plan.request;
-  enum decode_status status = DECODE_OK;
-  const char *why;
-  for (int p = 0; p < PRODUCTS && status == DECODE_OK && device.clusters; p++)
-    if (state->plan.product[p].cluster > 1)
-      status = failure_told(
-          wgmma_check_clusters(state->context, &device, &state->plan.product[p], &device.clusters));
-  if (status != DECODE_OK || device.clusters == state->plan.device.clusters)
-    return status;
+  enum decode_status status = find_clusters(state, &device);
   request.shape = state->plan.whole;
-  status = gpu_plan_make(&request, state->plan.rank, &device, &state->plan, &why);
-  return status == DECODE_OK ? status : failure_keep(status, why);
+  while (status == DECODE_OK && device.clusters != state->plan.device.clusters) {
+    const char *why;
+    status = gpu_plan_make(&request, state->plan.rank, &device, &state->plan, &why);
+    status = status == DECODE_OK ? find_clusters(state, &device) : failure_keep(status, why);
+  }
+  return status;
 }
 
 enum decode_status state_load(struct decode_state *state, int device) {

@@ -90,7 +90,8 @@ static enum decode_status check_wgmma(struct gpu_context *context, const struct 
   for (int p = 0; p < (int)name; p++) {
     const struct plan_product *before = &plan->product[p];
     if (before->weights == product->weights && before->activations == product->activations &&
-        before->slice == product->slice && before->cluster == product->cluster)
+        before->slice == product->slice && before->warp_columns == product->warp_columns &&
+        before->beside == product->beside && before->parts == product->parts)
       return DECODE_OK; // the same kernel
   }
   bool passes;

@@ -14,20 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-// More rows than a warpgroup's tiles, and not a multiple of them; a step and a half in E4M3.
-enum { ROWS = 200, COLUMNS = 192, MAX_BATCH = 256 };
+// More rows than a warpgroup's tiles, and not a multiple of them.
+enum { ROWS = 200, MAX_BATCH = 256, MAX_COLUMNS = (MAX_CLUSTER + 1) * WGMMA_STEP_BYTES };
+// Of those that do a step of a tile each: two steps of two tiles of 128 rows, or of one whose
+// blocks are beside each other.
+enum { MAX_BLOCKS = 4 };
 
 // What the kernel works on, both on the device and on the host; room for BF16.
 struct check_operands {
-  uint16_t weights[ROWS * COLUMNS];
-  uint16_t activations[MAX_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
+  uint16_t weights[ROWS * MAX_COLUMNS];
+  uint16_t activations[MAX_BATCH * MAX_COLUMNS];
   float ones[MAX_BATCH];
   float output[MAX_BATCH * ROWS];
+  unsigned counters[MAX_BLOCKS * WGMMA_GROUPS * 4];
 };
+
+// Half a step more than each part needs: of a tile without parts, two pieces.
+static int columns_of(const struct plan_product *product) {
+  const int step = product->weights == ELEMENT_BF16 ? WGMMA_STEP_BYTES / 2 : WGMMA_STEP_BYTES;
+  return product->parts * step + step / 2;
+}
 
 // Integers from -8 to 8 without 0: exact in every type.
 static int value_of(int operand, int row, int column) {
-  const uint32_t hash = weights_hash((uint64_t)operand, (uint64_t)row * COLUMNS + (uint64_t)column);
+  const uint32_t hash =
+      weights_hash((uint64_t)operand, (uint64_t)row * MAX_COLUMNS + (uint64_t)column);
   const int magnitude = 1 + (int)(hash >> 8) % 8;
   return hash & 1 ? -magnitude : magnitude;
 }
@@ -44,15 +55,17 @@ static bool is_paired(const struct plan_product *product) {
 }
 
 static int activation_stride(const struct plan_product *product) {
-  return is_paired(product) ? (int)gpu_round_up(COLUMNS, WGMMA_STEP_BYTES) : COLUMNS;
+  const int columns = columns_of(product);
+  return is_paired(product) ? (int)gpu_round_up((size_t)columns, WGMMA_STEP_BYTES) : columns;
 }
 
 static void set_operands(const struct plan_product *product, struct check_operands *out) {
+  const int columns = columns_of(product);
   memset(out, 0, sizeof *out);
-  for (int i = 0; i < ROWS * COLUMNS; i++)
-    put(product->weights, out->weights, i, value_of(0, i / COLUMNS, i % COLUMNS));
+  for (int i = 0; i < ROWS * columns; i++)
+    put(product->weights, out->weights, i, value_of(0, i / columns, i % columns));
   for (int row = 0; row < product->slice; row++)
-    for (int c = 0; c < COLUMNS; c++) {
+    for (int c = 0; c < columns; c++) {
       const int at = is_paired(product) ? 2 * wgmma_paired_word(c / 2) + c % 2 : c;
       put(product->activations, out->activations, row * activation_stride(product) + at,
           value_of(1, row, c));
@@ -63,51 +76,57 @@ static void set_operands(const struct plan_product *product, struct check_operan
     out->output[i] = NAN;
 }
 
-static bool is_right(const struct plan_product *product, const struct check_operands *operands) {
+static bool is_right(const struct plan_product *product, const float *output) {
   for (int column = 0; column < product->slice; column++)
     for (int row = 0; row < ROWS; row++) {
       int sum = 0;
-      for (int c = 0; c < COLUMNS; c++)
+      for (int c = 0; c < columns_of(product); c++)
         sum += value_of(0, row, c) * value_of(1, column, c);
-      if (operands->output[column * ROWS + row] != (float)sum)
+      if (output[column * ROWS + row] != (float)sum)
         return false;
     }
   return true;
 }
 
-static struct wgmma_arguments arguments_of(const struct plan_product *product,
+// A cluster for each tile, or `shared`, for each step of one. The partial sums follow the operands.
+static struct wgmma_arguments arguments_of(const struct plan_product *product, bool shared,
                                            struct check_operands *device) {
   const uint64_t weight = product->weights == ELEMENT_BF16 ? 2 : 1;
   const uint64_t activation = product->activations == ELEMENT_BF16 ? 2 : 1;
   const uint32_t slice = (uint32_t)product->slice;
-  const unsigned cluster = (unsigned)product->cluster;
+  const int columns = columns_of(product);
+  const unsigned beside = (unsigned)product->beside;
   const unsigned rows =
-      (unsigned)wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS * cluster;
+      (unsigned)wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS * beside;
   const unsigned tiles = (ROWS + rows - 1) / rows;
-  const unsigned steps = ((unsigned)weight * COLUMNS + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
+  const unsigned steps =
+      ((unsigned)weight * (unsigned)columns + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
   return (struct wgmma_arguments){
-      .weights.matrix = {device->weights, COLUMNS * weight, ROWS, WGMMA_ROWS},
+      .weights.matrix = {device->weights, (uint64_t)columns * weight, ROWS, WGMMA_ROWS},
       .activations.matrix = {device->activations, (uint64_t)activation_stride(product) * activation,
-                             slice, slice / cluster},
+                             slice, slice / beside},
       .product = {.scales = weight == 1 ? device->ones : NULL,
                   .rows = ROWS,
-                  .columns = COLUMNS,
-                  .stride = COLUMNS,
+                  .columns = columns,
+                  .stride = columns,
                   .batch = product->slice,
                   .activation_scales = activation == 1 ? device->ones : NULL,
                   .batch_padded = product->slice,
+                  .partials = (float *)(void *)(device + 1),
+                  .counters = device->counters,
                   .output = device->output,
                   .output_stride = ROWS},
-      .work = {tiles, steps, tiles},
+      .work = {tiles, steps, shared ? tiles * steps : tiles},
       .stages = product->stages,
-      .cluster = product->cluster};
+      .beside = product->beside,
+      .parts = product->parts};
 }
 
 static struct gpu_launch launch_of(const struct plan_product *product, unsigned blocks) {
   struct gpu_launch launch = {.grid = {blocks, 1, 1},
                               .block = WGMMA_THREADS,
                               .shared_bytes = product->shared_bytes,
-                              .cluster = (unsigned)product->cluster};
+                              .cluster = (unsigned)gpu_plan_cluster(product)};
   snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_store_%d",
            gpu_element_names[product->weights], gpu_element_names[product->activations],
            product->warp_columns);
@@ -118,18 +137,19 @@ enum decode_status wgmma_check_clusters(struct gpu_context *context,
                                         const struct gpu_device *device,
                                         const struct plan_product *product, bool *fit) {
   const struct gpu_launch launch = launch_of(product, (unsigned)product->blocks);
-  const int room = device->described.units / product->cluster;
+  const int room = device->described.units / gpu_plan_cluster(product);
   int count;
   const enum decode_status status = gpu_driver.clusters(context, &launch, &count);
   *fit = status == DECODE_OK && count >= least((int)product->work.blocks, room);
   return status;
 }
 
-static enum decode_status run(struct gpu_context *context, const struct plan_product *product,
-                              struct check_operands *device) {
-  struct wgmma_arguments arguments = arguments_of(product, device);
+static enum decode_status launch_check(struct gpu_context *context,
+                                       const struct plan_product *product, bool shared,
+                                       struct check_operands *device) {
+  struct wgmma_arguments arguments = arguments_of(product, shared, device);
   struct gpu_launch launch =
-      launch_of(product, arguments.work.blocks * (unsigned)arguments.cluster);
+      launch_of(product, arguments.work.blocks * (unsigned)gpu_plan_cluster(product));
   launch.arguments = &arguments;
   launch.argument_bytes = sizeof arguments;
   enum decode_status status = gpu_driver.tensor_map(context, &arguments.weights);
@@ -138,22 +158,36 @@ static enum decode_status run(struct gpu_context *context, const struct plan_pro
   return status == DECODE_OK ? gpu_driver.launch(context, &launch) : status;
 }
 
+// `output`: as many as in check_operands.
+static enum decode_status run(struct gpu_context *context, const struct plan_product *product,
+                              bool shared, const struct check_operands *host,
+                              struct check_operands *device, float *output) {
+  enum decode_status status = gpu_driver.copy_in(context, device, host, sizeof *host);
+  if (status == DECODE_OK)
+    status = launch_check(context, product, shared, device);
+  return status == DECODE_OK
+             ? gpu_driver.copy_out(context, output, device->output, sizeof host->output)
+             : status;
+}
+
 enum decode_status wgmma_check(struct gpu_context *context, const struct plan_product *product,
                                bool *passes) {
-  struct check_operands *host = malloc(sizeof *host), *device = NULL;
+  struct check_operands *host = malloc(sizeof *host + sizeof host->output), *device = NULL;
+  const size_t partials =
+      2 * MAX_BLOCKS * wgmma_partial_floats(product->warp_columns) * sizeof(float);
   *passes = false;
   if (!host)
     return DECODE_NO_MEMORY;
+  float *output = (float *)(void *)(host + 1);
   set_operands(product, host);
-  enum decode_status status = gpu_driver.allocate(context, sizeof *host, (void **)&device);
-  if (status == DECODE_OK)
-    status = gpu_driver.copy_in(context, device, host, sizeof *host);
-  if (status == DECODE_OK)
-    status = run(context, product, device);
-  if (status == DECODE_OK)
-    status = gpu_driver.copy_out(context, host->output, device->output, sizeof host->output);
-  if (status == DECODE_OK)
-    *passes = is_right(product, host);
+  enum decode_status status =
+      gpu_driver.allocate(context, sizeof *host + partials, (void **)&device);
+  bool right = true;
+  for (int shared = 0; shared < (product->parts > 1 ? 1 : 2) && status == DECODE_OK; shared++) {
+    status = run(context, product, shared, host, device, output);
+    right = right && status == DECODE_OK && is_right(product, output);
+  }
+  *passes = status == DECODE_OK && right;
   gpu_driver.release(context, device);
   free(host);
   return status;

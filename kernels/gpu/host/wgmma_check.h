@@ -1,7 +1,8 @@
 // wgmma_check: does the device multiply as product_wgmma.h assumes? A product's own kernel runs on
 // a small matrix of whole numbers, whose sums are exact: this checks where each element is in
-// shared memory and registers, what descriptors and tensor maps mean, and what is read beyond a
-// matrix.
+// shared memory and registers, what descriptors and tensor maps mean, what is read beyond a matrix,
+// and whether the sums of blocks that share a tile meet, through L2 or in a cluster, as the product
+// has it.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 #define PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 

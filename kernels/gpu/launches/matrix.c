@@ -68,14 +68,15 @@ static void wgmma_slice(struct launch_list *list, enum product_name name,
       .wgmma = {.weights.matrix = {slice->weights, row, rows, WGMMA_ROWS},
                 .second.matrix = {slice->second, row, rows, WGMMA_ROWS},
                 .activations.matrix = {slice->activations, activations, columns,
-                                       columns / (uint32_t)product->cluster},
+                                       columns / (uint32_t)product->beside},
                 .product = *slice,
                 .work = product->work,
                 .stages = product->stages,
-                .cluster = product->cluster}};
+                .beside = product->beside,
+                .parts = product->parts}};
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, 1, 1},
                               .block = WGMMA_THREADS,
-                              .cluster = (unsigned)product->cluster,
+                              .cluster = (unsigned)gpu_plan_cluster(product),
                               .shared_bytes = product->shared_bytes,
                               .argument_bytes = sizeof arguments.wgmma,
                               .map_count = product->gated ? 3 : 2};

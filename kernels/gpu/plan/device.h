@@ -18,8 +18,8 @@ struct gpu_device {
   bool any_chunk;      // matrix kernels also take chunks shorter than MATRIX_CHUNK: arguments.h
   bool overlap;        // programmatic dependent launch
   bool wgmma;          // the matrix unit and copy engine of sm_90a
-  bool clusters;       // launches in clusters of blocks, which reach each other's shared memory
-  bool cooperative;    // launches whose blocks wait for each other, and kernels for them
+  int clusters; // the most blocks of a cluster, which reach each other's shared memory; 0, 1: none
+  bool cooperative; // launches whose blocks wait for each other, and kernels for them
   struct gpu_tuning tuning;
 };
 

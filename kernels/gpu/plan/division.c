@@ -38,12 +38,21 @@
 #define RESERVED_SHARED 1024 // bytes: the system's own, per block
 #define MAX_SPLITS      8    // of a tile of a matrix product: their sums are written and read back
 
-#define UNITS_COLUMNS 16 // of a warp, apart from MATRIX_COLUMNS
+#define UNITS_COLUMNS  16 // of a warp, apart from MATRIX_COLUMNS
+#define NARROW_COLUMNS 32 // of a warpgroup: fewer, and it waits for the rows in shared memory
 
 // Of what L2 brings the multiprocessors and the memory brings L2: an H200's 6 and 4.5 TB/s, see
 // tests/support/gpu_timing.h.
 #define CACHE_SPEED  4
 #define MEMORY_SPEED 3
+
+// Bytes that an H200's memory brings one of 132 multiprocessors, in about a microsecond that a
+// launch's first bytes take, 0.7 that a merge through L2 waits, and 0.5 that a cluster's blocks
+// wait for each other; and while a byte comes through shared memory's network: gpu_timing.h.
+#define START        32768
+#define MERGE_START  24576
+#define PARTS_START  16384
+#define NETWORK_TIME 2
 
 // Bytes of `count` elements of a row of weights; of units without what is stored beside them.
 static int code_bytes(enum element element, int count) {
@@ -217,13 +226,16 @@ static bool choose_slice(const struct plan *plan, struct plan_product *product) 
   return false;
 }
 
-// Its columns take at most WGMMA_GROUPS warpgroups side by side. As many stages as fit.
-static bool choose_stages(const struct plan *plan, struct plan_product *product) {
+// Its columns take at most WGMMA_GROUPS warpgroups side by side. As many stages as fit. `narrow`:
+// warpgroups side by side in the columns where one could take all, so that a tile has half as many
+// rows.
+static bool choose_stages(const struct plan *plan, bool narrow, struct plan_product *product) {
   const size_t weight = gpu_element_bytes(product->weights);
   const size_t activation = gpu_element_bytes(product->activations);
+  const int most = wgmma_max_columns(weight);
   for (int slice = plan->batch_padded; slice >= PLAN_MIN_SLICE; slice /= 2) {
-    const int columns = least(slice, wgmma_max_columns(weight));
-    if (slice > WGMMA_GROUPS * columns)
+    const int columns = least(slice, most) / (narrow && slice <= most ? WGMMA_GROUPS : 1);
+    if (slice > WGMMA_GROUPS * columns || (narrow && columns < NARROW_COLUMNS))
       continue;
     const size_t stage = wgmma_stage_bytes(slice, columns, weight, activation);
     int stages = MAX_WGMMA_STAGES;
@@ -240,93 +252,137 @@ static bool choose_stages(const struct plan *plan, struct plan_product *product)
   return false;
 }
 
-// How a wgmma product's work would be divided, and how long it would take: bytes of weights that
-// the memory brings a block meanwhile.
-struct even_choice {
-  struct even_work work;
-  uint64_t time;
-};
-
-// What a block takes for each of its units and for each merge, as long as those of even_choice.
+// What a block takes for each of its units, for each merge through L2, and for adding up a
+// cluster's parts: bytes of weights that the memory brings a block meanwhile.
 struct even_costs {
-  uint64_t unit, merge;
+  uint64_t unit, merge, parts;
 };
 
 // At most `most` blocks of even.h: so many that each has an equal part of one tile, or that many:
-// whichever finishes soonest. A block takes as long as its units; starting it takes as long as one,
-// and merges are one after the other where its tile has most pieces.
-static struct even_choice divide_evenly(struct even_work work, unsigned most,
-                                        struct even_costs costs) {
-  struct even_choice best = {.work = work, .time = UINT64_MAX};
-  const unsigned all = work.tiles * work.steps;
+// whichever finishes soonest. A block takes as long as its units, after its start, and merges are
+// one after the other where its tile has most pieces. Returns the time, as even_costs.
+static uint64_t divide_evenly(unsigned most, struct even_costs costs, struct even_work *work) {
+  const unsigned all = work->tiles * work->steps;
+  struct even_work tried = *work;
+  uint64_t best = UINT64_MAX;
   most = all < most ? all : most;
   for (unsigned splits = 1; splits <= MAX_SPLITS + 1; splits++) {
-    const bool equal = splits <= MAX_SPLITS && splits * work.tiles <= most;
-    work.blocks = equal ? splits * work.tiles : most;
-    const unsigned range = (all + work.blocks - 1) / work.blocks;
-    const uint64_t time = (range + 1) * costs.unit + gpu_plan_merges(&work) * costs.merge;
-    if (time < best.time)
-      best = (struct even_choice){work, time};
+    const bool equal = splits <= MAX_SPLITS && splits * tried.tiles <= most;
+    tried.blocks = equal ? splits * tried.tiles : most;
+    const unsigned range = (all + tried.blocks - 1) / tried.blocks;
+    const uint64_t time = START + range * costs.unit + gpu_plan_merges(&tried) * costs.merge;
+    if (time < best) {
+      best = time;
+      *work = tried;
+    }
   }
   return best;
 }
 
+// A cluster for each tile, of which `room` run at a time.
+static uint64_t divide_in_clusters(unsigned room, unsigned parts, struct even_costs costs,
+                                   struct even_work *work) {
+  work->blocks = work->tiles;
+  return (work->tiles + room - 1) / room *
+             (START + (work->steps + parts - 1) / parts * costs.unit) +
+         costs.parts;
+}
+
+static int rows_of_block(const struct plan_product *product) {
+  return wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
+}
+
 // Of a unit: its weights from memory, or these and its share of the activations from L2, whichever
 // takes longer. Of a merge: the other sums, for each row one float per column, at twice the
-// memory's speed.
-static struct even_costs even_costs_of(const struct plan_product *product, int rows, int cluster) {
-  const uint64_t weights = (uint64_t)rows * WGMMA_STEP_BYTES;
+// memory's speed. Of parts: all of these but a block's own, at the speed of shared memory's
+// network.
+static struct even_costs even_costs_of(const struct plan_product *product) {
+  const uint64_t rows = (uint64_t)rows_of_block(product), parts = (uint64_t)product->parts;
+  const uint64_t weights = rows * WGMMA_STEP_BYTES;
   const uint64_t wider =
       gpu_element_bytes(product->activations) / gpu_element_bytes(product->weights);
   const uint64_t activations =
-      (uint64_t)product->slice * WGMMA_STEP_BYTES * wider / (uint64_t)cluster;
+      (uint64_t)product->slice * WGMMA_STEP_BYTES * wider / (uint64_t)product->beside;
   const uint64_t cached = (weights + activations) * MEMORY_SPEED / CACHE_SPEED;
+  const uint64_t sums = rows * sizeof(float) * (uint64_t)product->slice;
   return (struct even_costs){.unit = cached > weights ? cached : weights,
-                             .merge =
-                                 (uint64_t)rows * sizeof(float) * (uint64_t)product->slice / 2};
+                             .merge = MERGE_START + sums / 2,
+                             .parts = PARTS_START + sums * (parts - 1) / parts * NETWORK_TIME};
 }
 
-static struct even_choice divide_among(const struct plan *plan, const struct plan_product *product,
-                                       int cluster) {
-  const int rows = wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS; // of a block
-  const int tile = rows / (product->gated ? 2 : 1) * cluster;
+// For the product's columns and its cluster. False if that is not possible.
+static bool divide_wgmma(const struct plan *plan, struct plan_product *product, uint64_t *time) {
+  const int tile = rows_of_block(product) / (product->gated ? 2 : 1) * product->beside;
   const int steps =
       ceiling(product->stride * (int)gpu_element_bytes(product->weights), WGMMA_STEP_BYTES);
   const unsigned splits = (unsigned)least(plan->device.tuning.matrix_splits, steps);
   struct even_work work = {.tiles = (unsigned)ceiling(product->rows, tile),
                            .steps = (unsigned)steps};
   const unsigned limit = UINT32_MAX / (work.tiles * work.steps); // even.h
+  const int cluster = gpu_plan_cluster(product);
   const unsigned room = (unsigned)(room_for(plan, product->shared_bytes, 1) / cluster);
-  struct even_choice choice =
-      divide_evenly(work, room < limit ? room : limit, even_costs_of(product, rows, cluster));
-  if (splits > 0)
-    choice.work.blocks = splits * work.tiles < limit ? splits * work.tiles : limit;
-  return choice;
+  const struct even_costs costs = even_costs_of(product);
+  if (room == 0 || product->parts > steps ||
+      (cluster > 1 && cluster > least(plan->device.clusters, MAX_CLUSTER)))
+    return false;
+  if (product->parts > 1) {
+    *time = divide_in_clusters(room, (unsigned)product->parts, costs, &work);
+  } else {
+    *time = divide_evenly(room < limit ? room : limit, costs, &work);
+    if (splits > 0)
+      work.blocks = splits * work.tiles < limit ? splits * work.tiles : limit;
+  }
+  product->work = work;
+  product->blocks = (int)work.blocks * cluster;
+  return true;
 }
 
-// Clusters where they are faster: not where the memory is slower than L2 anyway and twice as many
-// rows in a tile leave more of it empty.
+// Tuning comes before time, as far as it is possible. Parts are another way to split a tile.
+static uint64_t against_tuning(const struct gpu_tuning *tuning,
+                               const struct plan_product *product) {
+  const int parts = tuning->wgmma_parts == 0 && tuning->matrix_splits > 0 ? 1 : tuning->wgmma_parts;
+  const int beside = tuning->wgmma_beside;
+  return (uint64_t)((beside > 0 && beside != product->beside) +
+                    (parts > 0 && parts != product->parts))
+         << 62;
+}
+
+// Narrow tiles need as many activations as others, so they are for blocks beside each other; and
+// not for weights that must be converted, by each warpgroup all of them. Parts are a power of two
+// unless tuned, and not of a prompt's products: nobody asks the device whether it holds their
+// clusters.
+static bool is_considered(const struct plan *plan, const struct plan_product *tried, bool narrow) {
+  const bool even = (tried->parts & (tried->parts - 1)) == 0;
+  return (!narrow || (tried->beside > 1 && tried->weights == tried->activations)) &&
+         (even || tried->parts == plan->device.tuning.wgmma_parts) &&
+         (tried->parts == 1 || !plan->prompt);
+}
+
+// The fastest of all ways. Of equals the first: narrow tiles and clusters only where they are
+// faster.
 static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
-  if (!choose_stages(plan, product))
-    return false;
-  const int tuned = plan->device.tuning.wgmma_cluster;
-  const bool has_clusters = plan->device.clusters && room_for(plan, product->shared_bytes, 1) > 1;
-  struct even_choice choice = divide_among(plan, product, 1);
-  product->cluster = 1;
-  if (has_clusters && tuned != 1) {
-    const struct even_choice shared = divide_among(plan, product, MAX_WGMMA_CLUSTER);
-    if (shared.time < choice.time || tuned > 1) {
-      choice = shared;
-      product->cluster = MAX_WGMMA_CLUSTER;
-    }
+  const struct plan_product like = *product;
+  uint64_t best = UINT64_MAX;
+  for (int way = 0; way < 2 * MAX_WGMMA_BESIDE * MAX_CLUSTER; way++) {
+    struct plan_product tried = like;
+    const bool narrow = way % 2;
+    uint64_t time;
+    tried.beside = 1 + way / 2 % MAX_WGMMA_BESIDE;
+    tried.parts = 1 + way / 2 / MAX_WGMMA_BESIDE;
+    if (!is_considered(plan, &tried, narrow) || !choose_stages(plan, narrow, &tried) ||
+        !divide_wgmma(plan, &tried, &time))
+      continue;
+    time += against_tuning(&plan->device.tuning, &tried);
+    if (time >= best)
+      continue;
+    best = time;
+    *product = tried;
   }
   product->wgmma = true;
   if (gpu_element_bytes(product->weights) < gpu_element_bytes(product->activations)) // whole steps
     product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
-  product->work = choice.work;
-  product->blocks = (int)choice.work.blocks * product->cluster;
   product->splits = 1;
-  return true;
+  return best < UINT64_MAX;
 }
 
 static bool share_registers(const struct plan *plan, struct plan_product *product) {

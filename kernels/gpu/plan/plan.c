@@ -81,6 +81,10 @@ unsigned gpu_plan_merges(const struct even_work *work) {
   return merges;
 }
 
+int gpu_plan_cluster(const struct plan_product *product) {
+  return product->beside * product->parts;
+}
+
 size_t gpu_plan_block_shared_bytes(const struct plan *plan) {
   const size_t own = plan->device.tuning.step == STEP_STREAMING ? STREAMING_SHARED : 0;
   return plan->device.shared_bytes > own ? plan->device.shared_bytes - own : 0;

@@ -156,7 +156,7 @@ struct plan_product {
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
   int stages;            // of wgmma
-  int cluster;           // of wgmma: blocks that share activations, 1 for none
+  int beside, parts;     // of wgmma: arguments.h; a cluster has beside * parts blocks
   struct even_work work; // of wgmma, instead of `splits`; its blocks are the clusters
   int activation_stride; // of rounded activations
 };
@@ -238,6 +238,9 @@ size_t gpu_plan_library_sums(const struct plan *plan, enum product_name which);
 // The most merges of a block of wgmma one after the other, at the nodes of even.h: 0 if every tile
 // is one block's.
 unsigned gpu_plan_merges(const struct even_work *work);
+
+// Blocks of a cluster of wgmma.
+int gpu_plan_cluster(const struct plan_product *product);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);

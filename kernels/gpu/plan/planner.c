@@ -48,12 +48,15 @@ static const char *divide(struct plan *plan) {
   return NULL;
 }
 
-// Why products by wgmma do not share activations; NULL: they do, where it is faster, or shall not.
+// Why products by wgmma are without clusters; NULL: they have them where it is faster, or shall
+// not.
 static const char *without_clusters(const struct plan *plan) {
   bool by_wgmma = false;
   for (int p = 0; p < PRODUCTS; p++)
     by_wgmma |= plan->product[p].wgmma;
-  return by_wgmma && !plan->device.clusters && plan->device.tuning.wgmma_cluster != 1
+  const struct gpu_tuning *tuning = &plan->device.tuning;
+  const bool wanted = tuning->wgmma_beside != 1 || tuning->wgmma_parts != 1;
+  return by_wgmma && plan->device.clusters < 2 && wanted
              ? "the device does not run clusters of blocks: products by wgmma are without them"
              : NULL;
 }

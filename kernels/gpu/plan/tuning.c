@@ -18,7 +18,8 @@ static const struct tuning_choice {
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
-    {"wgmma_cluster", offsetof(struct gpu_tuning, wgmma_cluster), MAX_WGMMA_CLUSTER, {NULL}},
+    {"wgmma_beside", offsetof(struct gpu_tuning, wgmma_beside), MAX_WGMMA_BESIDE, {NULL}},
+    {"wgmma_parts", offsetof(struct gpu_tuning, wgmma_parts), MAX_CLUSTER, {NULL}},
     {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "streaming"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])

@@ -28,7 +28,8 @@ struct gpu_tuning {
   int library_count;    // 1 to 2048: the fewest positions of an expert for the vendor's library
   int matrix;           // enum gpu_tuning_matrix
   int step;             // enum gpu_tuning_step
-  int wgmma_cluster;    // 1 to 2: blocks that share activations, if the device has clusters
+  int wgmma_beside;     // 1 to 2: blocks that share activations, if the device has clusters
+  int wgmma_parts;      // 1 to 8: blocks whose sums meet in shared memory, if they fit a cluster
 };
 
 // NULL and "" are the default. False for an unknown name or value; `why` [why_size] then says what

@@ -79,8 +79,9 @@ STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 {sizes} 203 step=streaming'
                                                ('e4m3-bf16', 'e4m3', 2, '72 101'), ('bf16', 'bf16', 1, '1096 2100'))]
 # For backends in which warpgroups multiply: each takes 16, 32 or 64 columns of such a batch, or 128 in
 # BF16. Blocks in clusters, and by themselves.
-WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_cluster=2' for pair in PAIRS
+WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=2' for pair in PAIRS
          for batch in (5, 17, 33) + ((65,) if pair == 'bf16' else ())] + [
-    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_cluster=1' for pair in PAIRS]
-CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_cluster=2'  # with more steps than stages
-WGMMA += [CLUSTERS]
+    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_beside=1' for pair in PAIRS]
+CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=2 wgmma_parts=1'  # with more steps than stages
+PARTS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2'  # which share no activations
+WGMMA += [CLUSTERS, PARTS] + [f'{pair} bf16 17 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2' for pair in PAIRS]

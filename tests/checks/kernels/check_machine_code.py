@@ -220,13 +220,18 @@ def check_loads(subject, name, body):
 
 def check_clusters(subject, before, after):
     """Blocks of a cluster meet once, when they have made their barriers; bring each other activations, after the wait for
-    what wrote these; and tell each other when a stage is empty, for which they wait before its reuse and their end."""
+    what wrote these; tell each other when a stage is empty, for which they wait before its reuse and their end; and read
+    each other's sums, when these are there, and before their end, when they have been read."""
     check(subject, 'multicast::cluster' in after and 'multicast::cluster' not in before,
           'does not bring activations to both blocks of a cluster, once they are there')
     check(subject, 'mapa.shared::cluster' in after and 'mbarrier.arrive.release.cluster' in after,
           'does not tell the other block that a stage is empty')
     waits = after.count('mbarrier.try_wait.parity.acquire.cluster')
-    check(subject, waits == 2, f'waits for the other block at {waits} places, not before reuse and at its end')
+    check(subject, waits == 4, f'waits for other blocks at {waits} places, not before reuse, at its end, and before and '
+          'after it reads their sums')
+    reads = after.count('ld.shared::cluster.v4.u32')
+    check(subject, reads == 16 and reads <= after.count('mapa.shared::cluster'),
+          f'reads {reads} times 16 bytes of other blocks, not those of a tile of columns of eight')
     for step, place in (('arrive.relaxed', before), ('wait.acquire', after)):
         times = (before + after).count(f'barrier.cluster.{step}')
         check(subject, times == place.count(f'barrier.cluster.{step}') == 1, f'barrier.cluster.{step} {times} times')
@@ -324,7 +329,8 @@ PIECE_LOADS = {'16': 4, '32': 8, '64': 16, '128': 4}
 
 def check_pieces(subject, name, code):
     """How blocks of wgmma merge the tiles that they share: between fences, by loads that do not wait for each
-    other, and without a barrier of the block, at which the warp that copies would have to wait."""
+    other, and without a barrier of the block, at which the warp that copies would have to wait. If they add up the parts
+    of a cluster instead, the block has one barrier, after which all eight blocks' sums are on their way together."""
     operations = [i.operation for i in code]
     meeting = operations.index(sass.ATOMIC)
     fences = [at - meeting for at, operation in enumerate(operations) if operation == sass.FENCE]
@@ -334,8 +340,11 @@ def check_pieces(subject, name, code):
     check(subject, together >= least, f'{together} loads of sums are under way together, of at least {least}')
     barriers, clusters = operations.count(sass.BARRIER), operations.count(sass.CLUSTER_WAIT)
     # Beside a cluster's barrier ptxas puts one of the block, for launches without clusters, which do not come there.
-    check(subject, barriers == 2 and clusters == 1,
+    # The one before parts are added up is in the code of the warp that copies, too.
+    check(subject, barriers == 4 and clusters == 1,
           f'{barriers} barriers of the block and {clusters} of the cluster, not one at its beginning')
+    parts = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD_OF_BLOCK and i.width == sass.WIDE)
+    check(subject, parts == [16], f'{parts} loads of the sums of parts are under way together, not all 16')
 
 
 def kernels_of(cubin):

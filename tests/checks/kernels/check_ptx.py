@@ -60,6 +60,12 @@ CLUSTERS_ALTERED = [
     (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+;', r'mov.u32 at, \1;'),
     (r'(cp\.async\.bulk\.tensor\S*)\.multicast::cluster([^;]*), %rs\d+;', r'\1\2;'),
     (r'mbarrier\.try_wait\.parity\.acquire\.cluster\S+ p, [^;]*;', 'setp.eq.s32 p, 0, 0;')]
+# In a product whose blocks add up each other's sums: each reads its own for all; does not wait until the others' are
+# there, nor until its own have been read; tells itself twice instead of another.
+PARTS_ALTERED = [
+    (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+; ld\.', r'mov.u32 at, \1; ld.'),
+    (r'mbarrier\.try_wait\.parity\.acquire\.cluster\S+ p, [^;]*;', 'setp.eq.s32 p, 0, 0;'),
+    (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+; mbar', r'mov.u32 at, \1; mbar')]
 # In the image of single-launch steps, in all of its kernels and functions at once.
 STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
                      (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT),
@@ -137,9 +143,9 @@ def check_alterations(count, image, lines, ran):
     print(f'sm_90a: {altered} kernels altered')
 
 
-def check_cluster_alterations(count, image, lines, ran):
-    case, kernel = lines.index(cases.CLUSTERS), 'wgmma_bf16_bf16_add_16'
-    for pattern, replacement in CLUSTERS_ALTERED:
+def check_cluster_alterations(count, image, lines, ran, line, alterations):
+    case, kernel = lines.index(line), 'wgmma_bf16_bf16_add_16'
+    for pattern, replacement in alterations:
         text = image.altered(kernel, pattern, replacement, ran[case] & set(image.kernels))
         with tempfile.NamedTemporaryFile('w', suffix='.ptx') as file:
             file.write(text or '')
@@ -210,7 +216,8 @@ def main():
     count.check('sm_90a: every kernel runs', not missing, f'but not {sorted(missing)}')
     check_table(count, {*image.kernels, *ENTRY.findall(whole.read_text())})
     check_alterations(count, image, lines, ran)
-    check_cluster_alterations(count, image, lines, ran)
+    check_cluster_alterations(count, image, lines, ran, cases.CLUSTERS, CLUSTERS_ALTERED)
+    check_cluster_alterations(count, image, lines, ran, cases.PARTS, PARTS_ALTERED)
     check_streaming_alterations(count, whole)
     for other in ('80', '120') if ALL else ():
         check_steps(count, other, cases.CASES)

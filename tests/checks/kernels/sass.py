@@ -10,6 +10,7 @@ import struct
 
 LOAD, ATOMIC, BARRIER, BRANCH = 0x981, 0x9a8, 0xb1d, 0x947  # LDG, ATOMG, BAR.SYNC, BRA
 LOAD_LOCAL, STORE_LOCAL, COPY = 0x983, 0x387, 0x3ba         # LDL, STL, UBLKCP
+LOAD_OF_BLOCK = 0x980                                       # LD, here of another block's shared memory
 RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
 FENCE, CLUSTER_WAIT = 0x992, 0xdc7                          # MEMBAR, UCGABAR_WAIT
 WIDE = 6                                                    # a load of 16 bytes

@@ -49,7 +49,7 @@ static int unload(void **state) {
 static void right_kernels_are_right_on_every_schedule(void **state) {
   static const char *const kernels[] = {"sum",         "sum_by_warps", "sum_by_copies",
                                         "sum_by_ring", "last_arriver", "grid_sum",
-                                        "cluster_sum"};
+                                        "cluster_sum", "read_cluster"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -105,11 +105,13 @@ static void a_missing_wait_for_copies_is_noticed(void **state) {
 }
 
 // Without its own, or with one for half of the warps only, a block of a cluster is wrong on many
-// schedules: it meets barriers that were not made, contents of another round, or a block that has
-// ended.
+// schedules: it meets barriers that were not made, contents of another round or none, or a block
+// that has ended.
 static void a_missing_wait_for_the_cluster_is_noticed(void **state) {
   static const char *const kernels[] = {"cluster_without_begin", "cluster_without_empty",
-                                        "cluster_without_end", "cluster_without_half"};
+                                        "cluster_without_end",   "cluster_without_half",
+                                        "read_cluster_early",    "read_cluster_without_end",
+                                        "read_cluster_own"};
   (void)state;
   expect_wrong(kernels, sizeof kernels / sizeof kernels[0], NULL);
 }
@@ -140,6 +142,7 @@ static const struct {
     {CHECK_ALONE, {"grid_wait in a launch that is not cooperative"}},
     {CHECK_CLUSTER, {"the grid no multiple of it"}},
     {"cluster_arrives_twice", {"cluster_arrive with no cluster_wait since the last"}},
+    {"read_cluster_unaligned", {"16 bytes of another block", "no multiple of them"}},
 };
 
 static void faults_are_told_in_words(void **state) {

@@ -363,7 +363,8 @@ static void every_size_of_device(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
-#define CLUSTERS_OF_TWO "matrix=wgmma wgmma_cluster=2"
+#define CLUSTERS_OF_TWO "matrix=wgmma wgmma_beside=2 wgmma_parts=1"
+#define PARTS_OF_TILES  "matrix=wgmma wgmma_beside=2 wgmma_parts=4"
 
 // The plugins that have its kernels.
 static unsigned with_wgmma(void) {
@@ -376,17 +377,14 @@ static unsigned with_wgmma(void) {
 
 // On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
 // with the maximum: the emulator has no others. Each multiprocessor, or cluster of two, has several
-// tiles or a part of one.
+// tiles or a part of one; or clusters of eight add up the parts of theirs.
 static void every_batch_by_wgmma(void **unused) {
   static const struct {
     int batch, units;
     size_t mix;
     const char *tuning;
-  } cases[] = {{5, 2, 0, "matrix=wgmma"},
-               {6, 7, 2, CLUSTERS_OF_TWO},
-               {33, 1, 9, CLUSTERS_OF_TWO},
-               {34, 3, 5, "matrix=wgmma"},
-               {65, 2, 1, CLUSTERS_OF_TWO}};
+  } cases[] = {{5, 2, 0, "matrix=wgmma"},  {6, 7, 2, CLUSTERS_OF_TWO},  {33, 1, 9, CLUSTERS_OF_TWO},
+               {34, 3, 5, "matrix=wgmma"}, {65, 2, 1, CLUSTERS_OF_TWO}, {7, 8, 2, PARTS_OF_TILES}};
   struct decode_shape shape = odd_shape;
   (void)unused;
   set_number("EMULATOR_SHARED", 232448);
@@ -436,6 +434,33 @@ static void clusters_are_refused(void **unused) {
   unsetenv("PERTOKEN_GPU_TUNING");
 }
 
+// Clusters of eight, on a device of which no part holds so many blocks, become smaller.
+static void large_clusters_are_refused(void **unused) {
+  struct decode_shape shape = odd_shape;
+  (void)unused;
+  shape.layers = 1;
+  shape.ffn_hidden = 1100;
+  setenv("PERTOKEN_GPU_TUNING", PARTS_OF_TILES, 1);
+  set_number("EMULATOR_SHARED", 232448);
+  set_number("EMULATOR_UNITS", 8);
+  set_number("EMULATOR_PART", 4);
+  const struct decode_request r = request_of(&shape, &mixes[0], 6, 3);
+  for (size_t p = 0; p < PLUGINS; p++) {
+    if (with_wgmma() & one(p)) {
+      struct decode_step_form form;
+      struct decode_state *state = make(&plugins[p], &r);
+      plugins[p].backend->step_form(state, &form);
+      plugins[p].backend->destroy(state);
+      assert_string_equal(form.fallback, "");
+      check_request(&r, one(p), 1);
+    }
+  }
+  unsetenv("EMULATOR_PART");
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+  unsetenv("PERTOKEN_GPU_TUNING");
+}
+
 static void run_logits(const struct plugin *plugin, const struct decode_request *r, int seed,
                        float *logits) {
   set_number("EMULATOR_SEED", seed);
@@ -469,12 +494,12 @@ static void schedules_agree(void **unused) {
     const struct decode_request r = request_of(&shape, &mixes[3 * (i % 3)], batches[i % 3], 200);
     schedules_agree_on(&plugins[i % PLUGINS], &r);
   }
-  setenv("PERTOKEN_GPU_TUNING", CLUSTERS_OF_TWO, 1);
   set_number("EMULATOR_SHARED", 232448);
-  for (size_t p = 0; p < PLUGINS; p++) {
+  for (size_t i = 0; i < PLUGINS * 2; i++) {
     const struct decode_request r = request_of(&shape, &mixes[0], 6, 3);
-    if (strcmp(plugins[p].name, "emulatormma") == 0) {
-      schedules_agree_on(&plugins[p], &r);
+    setenv("PERTOKEN_GPU_TUNING", i % 2 ? PARTS_OF_TILES : CLUSTERS_OF_TWO, 1);
+    if (with_wgmma() & one(i / 2)) {
+      schedules_agree_on(&plugins[i / 2], &r);
     }
   }
   unsetenv("EMULATOR_SHARED");
@@ -802,6 +827,7 @@ int main(void) {
       cmocka_unit_test(every_size_of_device),
       cmocka_unit_test(every_batch_by_wgmma),
       cmocka_unit_test(clusters_are_refused),
+      cmocka_unit_test(large_clusters_are_refused),
       cmocka_unit_test(schedules_agree),
       cmocka_unit_test(rows_are_independent),
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),

@@ -375,35 +375,44 @@ static struct tensor_map make_map(const void *from, size_t row_bytes, int rows, 
   return map;
 }
 
-// `blocks` of even.h, clusters of `cluster`, at most: no more than there are units of work; 0: one
-// for each tile.
-static void check_wgmma(const struct product *p, int columns, unsigned blocks, unsigned cluster) {
+// How blocks share the work: clusters of `beside` times `parts`; with one part, `blocks` of even.h
+// at most, no more than there are units of work; 0: one for each tile.
+struct sharing {
+  unsigned blocks;
+  int beside, parts;
+};
+
+static void check_wgmma(const struct product *p, int columns, struct sharing sharing) {
   char kernel[64];
   struct product_arguments a = make_arguments(p);
   const size_t weight = element_bytes(p->weights), activation = element_bytes(p->activations);
   const int gates = p->end == SWIGLU ? 2 : 1;
-  const int rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * (int)cluster;
+  const size_t beside = (size_t)sharing.beside;
+  const int rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * sharing.beside;
   const size_t row = (size_t)a.stride * weight;
   const int stride =
       is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
   struct even_work work = {.tiles = (unsigned)((p->rows + rows - 1) / rows),
                            .steps = (unsigned)(row + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES};
-  const unsigned units = work.tiles * work.steps;
+  const unsigned units = work.tiles * work.steps, blocks = sharing.parts > 1 ? 0 : sharing.blocks;
+  const int parts = sharing.parts < (int)work.steps ? sharing.parts : (int)work.steps;
+  const unsigned cluster = (unsigned)(sharing.beside * parts);
   work.blocks = blocks == 0 ? work.tiles : blocks < units ? blocks : units;
-  const size_t counters = (size_t)work.blocks * cluster * WGMMA_GROUPS * 4;
+  const size_t counters = (size_t)work.blocks * beside * WGMMA_GROUPS * 4;
   set_activations(p, stride, &a);
   set_splits(p, 0, counters, &a);
   a.partials =
-      emulated_take(2 * work.blocks * cluster * wgmma_partial_floats(columns) * sizeof(float));
+      emulated_take(2 * work.blocks * beside * wgmma_partial_floats(columns) * sizeof(float));
   const struct wgmma_arguments arguments = {
       .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
       .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
       .activations = make_map(a.activations, (size_t)stride * activation, p->batch_padded,
-                              p->batch_padded / (int)cluster),
+                              p->batch_padded / sharing.beside),
       .product = a,
       .work = work,
       .stages = p->stages,
-      .cluster = (int)cluster};
+      .beside = sharing.beside,
+      .parts = parts};
   snprintf(kernel, sizeof kernel, "wgmma_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], end_names[p->end], columns);
   const size_t stage = wgmma_stage_bytes(p->batch_padded, columns, weight, activation);
@@ -466,9 +475,41 @@ static void wgmma_products_are_exact(void **unused) {
                                 .batch = shapes[s].batch,
                                 .batch_padded = columns * shapes[s].groups,
                                 .stages = shapes[s].stages};
-      for (unsigned time = 0; time < shapes[s].times * MAX_WGMMA_CLUSTER; time++) {
-        check_wgmma(&p, columns, shapes[s].blocks, 1 + time % MAX_WGMMA_CLUSTER);
+      for (unsigned time = 0; time < shapes[s].times * MAX_WGMMA_BESIDE; time++) {
+        check_wgmma(&p, columns,
+                    (struct sharing){shapes[s].blocks, 1 + (int)time % MAX_WGMMA_BESIDE, 1});
       }
+    }
+  }
+}
+
+// The same with a tile's steps divided among the blocks of a cluster: by any number of them, more
+// than there are tiles of columns or not, alone or beside each other, with more and fewer steps
+// than stages. No block may end before others have read its sums.
+static void parts_of_wgmma_are_exact(void **unused) {
+  static const struct {
+    int rows, columns, batch, wide, groups, stages;
+    struct sharing sharing;
+  } shapes[] = {{1, 520, 1, 0, 1, 3, {0, 1, 8}},     {300, 300, 16, 0, 1, 3, {0, 1, 2}},
+                {200, 1100, 17, 0, 2, 4, {0, 2, 4}}, {40, 700, 50, 1, 1, 4, {0, 1, 5}},
+                {265, 450, 120, 1, 2, 3, {0, 2, 3}}, {37, 1030, 7, 0, 1, 6, {0, 1, 7}},
+                {600, 130, 16, 0, 1, 3, {0, 2, 2}}};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && emulated[i / WEIGHT_KINDS].wgmma;
+         s++) {
+      const enum element weights = weight_kinds[i % WEIGHT_KINDS][0];
+      const int columns = shapes[s].wide ? wgmma_max_columns(element_bytes(weights)) : 16;
+      const struct product p = {.plugin = &emulated[i / WEIGHT_KINDS],
+                                .weights = weights,
+                                .activations = weight_kinds[i % WEIGHT_KINDS][1],
+                                .end = (enum end)((i + s) % 3),
+                                .rows = shapes[s].rows,
+                                .columns = shapes[s].columns,
+                                .batch = shapes[s].batch,
+                                .batch_padded = columns * shapes[s].groups,
+                                .stages = shapes[s].stages};
+      check_wgmma(&p, columns, shapes[s].sharing);
     }
   }
 }
@@ -491,7 +532,8 @@ static void wgmma_of_every_width_is_exact(void **unused) {
                                 .batch = columns - 3,
                                 .batch_padded = columns,
                                 .stages = 3};
-      check_wgmma(&p, columns, 3, 1 + (unsigned)i % MAX_WGMMA_CLUSTER);
+      check_wgmma(&p, columns, (struct sharing){3, 1 + (int)i % MAX_WGMMA_BESIDE, 1});
+      check_wgmma(&p, columns, (struct sharing){0, 1 + (int)i % MAX_WGMMA_BESIDE, 4});
     }
   }
 }
@@ -685,9 +727,13 @@ static void embedding_is_exact(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vector_products_are_exact), cmocka_unit_test(matrix_products_are_exact),
-      cmocka_unit_test(wgmma_products_are_exact),  cmocka_unit_test(products_of_experts_are_exact),
-      cmocka_unit_test(tiles_lie_as_they_say),     cmocka_unit_test(embedding_is_exact),
+      cmocka_unit_test(vector_products_are_exact),
+      cmocka_unit_test(matrix_products_are_exact),
+      cmocka_unit_test(wgmma_products_are_exact),
+      cmocka_unit_test(parts_of_wgmma_are_exact),
+      cmocka_unit_test(products_of_experts_are_exact),
+      cmocka_unit_test(tiles_lie_as_they_say),
+      cmocka_unit_test(embedding_is_exact),
   };
   const struct CMUnitTest deep[] = {cmocka_unit_test(wgmma_of_every_width_is_exact)};
   if (emulated_load(NULL)) {

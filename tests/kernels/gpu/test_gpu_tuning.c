@@ -34,7 +34,7 @@ static struct plan plan_of(int batch, const char *tuning) {
                             .warp = 32,
                             .shared_bytes = 232448,
                             .wgmma = true,
-                            .clusters = true};
+                            .clusters = MAX_CLUSTER};
   struct decode_request request = llama_8b;
   struct plan plan;
   const char *why = "";
@@ -59,7 +59,7 @@ static void test_read_and_written(void **state) {
       {"matrix=wgmma library_count=2048", "library_count=2048 matrix=wgmma"},
       {"step=streaming matrix=registers vector_ahead=16",
        "vector_ahead=16 matrix=registers step=streaming"},
-      {"wgmma_cluster=2 matrix=wgmma", "matrix=wgmma wgmma_cluster=2"},
+      {"wgmma_beside=2 matrix=wgmma", "matrix=wgmma wgmma_beside=2"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct gpu_tuning tuning;
@@ -75,12 +75,12 @@ static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
       {"vector_head=2", "unknown choice 'vector_head=2'; known: vector_ahead, matrix_splits, "
-                        "attention_splits, library_count, matrix, wgmma_cluster, step"},
+                        "attention_splits, library_count, matrix, wgmma_beside, wgmma_parts, step"},
       {"vector_ahead", "unknown choice 'vector_ahead'"},
       {"=2", "unknown choice '=2'"},
       {"vector_ahead=0", "unknown vector_ahead '0'; known: 1 to 16"},
       {"vector_ahead=17", "'17'"},
-      {"wgmma_cluster=3", "unknown wgmma_cluster '3'; known: 1 to 2"},
+      {"wgmma_beside=3", "unknown wgmma_beside '3'; known: 1 to 2"},
       {"library_count=2049", "unknown library_count '2049'; known: 1 to 2048"},
       {"vector_ahead=2x", "'2x'"},
       {"vector_ahead=-1", "'-1'"},
@@ -109,10 +109,12 @@ static void test_plans_follow(void **state) {
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(4, "matrix=wgmma").vector);
-  assert_int_equal(plan_of(128, "matrix=wgmma").product[PRODUCT_WO].cluster, 2);
-  assert_int_equal(plan_of(128, "matrix=wgmma wgmma_cluster=1").product[PRODUCT_WO].cluster, 1);
-  assert_int_equal(plan_of(16, "matrix=wgmma").product[PRODUCT_WO].cluster, 1);
-  assert_int_equal(plan_of(16, "matrix=wgmma wgmma_cluster=2").product[PRODUCT_WO].cluster, 2);
+  assert_int_equal(plan_of(128, "matrix=wgmma").product[PRODUCT_WO].beside, 2);
+  assert_int_equal(plan_of(128, "matrix=wgmma wgmma_beside=1").product[PRODUCT_WO].beside, 1);
+  assert_int_equal(plan_of(16, "matrix=wgmma").product[PRODUCT_WO].beside, 1);
+  assert_int_equal(plan_of(16, "matrix=wgmma wgmma_beside=2").product[PRODUCT_WO].beside, 2);
+  assert_int_equal(plan_of(64, "matrix=wgmma wgmma_parts=2").product[PRODUCT_WO].parts, 2);
+  assert_int_equal(plan_of(64, "matrix=wgmma wgmma_parts=1").product[PRODUCT_WO].parts, 1);
   const struct even_work halves =
       plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].work;
   assert_int_equal(halves.blocks, 2 * halves.tiles);

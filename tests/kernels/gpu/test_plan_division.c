@@ -139,10 +139,10 @@ static void test_stages_of_wgmma(void **state) {
   static const struct {
     size_t mix;
     int batch, columns, slice, stages;
-  } cases[] = {{0, 5, 16, 16, 6},     {0, 64, 64, 64, 5},   {0, 128, 128, 128, 4},
+  } cases[] = {{0, 5, 16, 16, 6},     {0, 64, 32, 64, 9},   {0, 128, 128, 128, 4},
                {0, 256, 128, 256, 4}, {1, 16, 16, 16, 6},   {1, 64, 64, 64, 4},
-               {1, 128, 64, 128, 4},  {1, 256, 64, 128, 4}, {3, 64, 64, 64, 5},
-               {3, 128, 64, 128, 6},  {3, 256, 64, 128, 6}};
+               {1, 128, 64, 128, 4},  {1, 256, 64, 128, 4}, {3, 64, 32, 64, 9},
+               {3, 128, 64, 128, 7},  {3, 256, 64, 128, 7}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
         planned_request(&llama_70b, &planned_types[cases[i].mix], cases[i].batch, 4096);
@@ -262,7 +262,7 @@ static struct plan planned_with_clusters(const struct decode_shape *shape, size_
   struct gpu_device device = planned_h200_wgmma;
   const struct decode_request request = planned_request(shape, &planned_types[mix], batch, 512);
   device.described.units = units;
-  device.tuning.wgmma_cluster = cluster;
+  device.tuning.wgmma_beside = cluster;
   return planned(&request, &device);
 }
 
@@ -283,15 +283,20 @@ static void test_wgmma_is_even(void **state) {
       const struct plan plan = planned_on(shapes[c % 3], c / 18, batch, room);
       for (int p = 0; p < PRODUCTS; p++) {
         const struct even_work work = plan.product[p].work;
-        const unsigned all = work.tiles * work.steps, cluster = (unsigned)plan.product[p].cluster;
+        const unsigned all = work.tiles * work.steps;
+        const unsigned beside = (unsigned)plan.product[p].beside;
+        const unsigned parts = (unsigned)plan.product[p].parts;
         if (!plan.product[p].wgmma)
           continue;
         check_even(work);
-        assert_int_equal(plan.product[p].blocks, work.blocks * cluster);
+        assert_int_equal(plan.product[p].blocks, work.blocks * beside * parts);
         assert_in_range(plan.product[p].blocks, 1, room);
-        const unsigned longest = (all + work.blocks - 1) / work.blocks;
-        const unsigned used = (unsigned)room / cluster;
-        if (room <= 132 && batch <= 64 && longest > 10 && longest * used * 9 > 10 * all)
+        const unsigned longest = (all + work.blocks * parts - 1) / (work.blocks * parts);
+        const unsigned used = (unsigned)room / beside;
+        const unsigned rows =
+            64U * (unsigned)wgmma_tiles(plan.product[p].slice, plan.product[p].warp_columns);
+        if (room <= 132 && batch <= 64 && longest * rows > 10 * 256 &&
+            longest * used * 9 > 10 * all)
           fail_msg("%u tiles of %u steps in %u blocks of %d", work.tiles, work.steps, work.blocks,
                    room);
       }
@@ -330,16 +335,16 @@ static void test_clusters(void **state) {
   narrow.head_dim = 64;
   static const int units[] = {1, 2, 3, 16, 78, 114, 132};
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
-    const int most = units[u] > 1 ? MAX_WGMMA_CLUSTER : 1;
+    const int most = units[u] > 1 ? MAX_WGMMA_BESIDE : 1;
     const int chosen = units[u] == 3 ? 1 : most;
     const struct plan wide = planned_on(&llama_70b, 1, 64, units[u]);
     const struct plan small = planned_on(&narrow, 1, 64, units[u]);
-    assert_int_equal(wide.product[PRODUCT_GATE_UP].cluster, chosen);
+    assert_int_equal(wide.product[PRODUCT_GATE_UP].beside, chosen);
     if (units[u] == 2)
-      assert_int_equal(small.product[PRODUCT_QKV].cluster, 1);
-    for (int tuned = 1; tuned <= MAX_WGMMA_CLUSTER; tuned++) {
+      assert_int_equal(small.product[PRODUCT_QKV].beside, 1);
+    for (int tuned = 1; tuned <= MAX_WGMMA_BESIDE; tuned++) {
       const struct plan plan = planned_with_clusters(&narrow, 1, 64, units[u], tuned);
-      assert_int_equal(plan.product[PRODUCT_QKV].cluster, least(tuned, most));
+      assert_int_equal(plan.product[PRODUCT_QKV].beside, least(tuned, most));
       assert_null(plan.fallback);
     }
     size_t count;
@@ -349,13 +354,48 @@ static void test_clusters(void **state) {
       const struct wgmma_arguments *a = launches[i].arguments;
       if (!planned_begins(&launches[i], "wgmma_"))
         continue;
-      assert_int_equal(launches[i].cluster, a->cluster);
+      assert_int_equal(launches[i].cluster, a->beside * a->parts);
       assert_int_equal(launches[i].grid[0], a->work.blocks * launches[i].cluster);
       assert_int_equal(a->activations.matrix.rows, 64);
-      assert_int_equal(a->activations.matrix.box_rows * launches[i].cluster, 64);
+      assert_int_equal((int)a->activations.matrix.box_rows * a->beside, 64);
     }
     free(launches);
   }
+}
+
+// A tile's sums meet in shared memory where a cluster for each tile leaves few multiprocessors
+// without a block and the device has clusters of that size; then no product shares tiles through
+// L2, whose sums would be in memory. Those of two have half the rows, whose sums take half as long.
+static void test_parts(void **state) {
+  (void)state;
+  struct gpu_device device = planned_h200_wgmma;
+  const struct decode_request request = planned_request(&llama_8b, &planned_types[0], 64, 512);
+  const struct plan eight = planned(&request, &device);
+  const enum product_name whole[] = {PRODUCT_WO, PRODUCT_DOWN};
+  for (int i = 0; i < 2; i++) { // 16 tiles of 256 rows
+    const struct plan_product *product = &eight.product[whole[i]];
+    assert_int_equal(product->beside, 2);
+    assert_int_equal(product->parts, 4);
+    assert_int_equal(product->warp_columns, 32);
+    assert_int_equal(product->work.blocks, 16);
+    assert_int_equal(product->blocks, 128);
+  }
+  assert_int_equal(eight.product[PRODUCT_GATE_UP].parts, 1);
+  device.clusters = 4;
+  const struct plan four = planned(&request, &device);
+  assert_int_equal(four.product[PRODUCT_WO].parts, 1);
+  assert_int_equal(four.product[PRODUCT_WO].work.blocks, 64);
+  assert_null(four.fallback);
+  device.clusters = MAX_CLUSTER;
+  for (int tuned = 1; tuned <= MAX_CLUSTER; tuned++) {
+    device.tuning.wgmma_beside = 1;
+    device.tuning.wgmma_parts = tuned;
+    const struct plan plan = planned(&request, &device);
+    assert_int_equal(plan.product[PRODUCT_QKV].parts, tuned);
+    assert_int_equal(plan.product[PRODUCT_QKV].blocks % tuned, 0);
+  }
+  device.described.units = 7; // none of eight
+  assert_int_equal(planned(&request, &device).product[PRODUCT_WO].parts, 1);
 }
 
 // A device without clusters runs the same kernels without, and says so.
@@ -363,11 +403,11 @@ static void test_without_clusters(void **state) {
   (void)state;
   struct gpu_device device = planned_h200_wgmma;
   const struct decode_request request = planned_request(&llama_70b, &planned_types[1], 64, 512);
-  device.clusters = false;
+  device.clusters = 1;
   const struct plan plan = planned(&request, &device);
-  assert_int_equal(plan.product[PRODUCT_GATE_UP].cluster, 1);
+  assert_int_equal(plan.product[PRODUCT_GATE_UP].beside, 1);
   assert_non_null(strstr(plan.fallback, "does not run clusters"));
-  device.tuning.wgmma_cluster = 1;
+  device.tuning.wgmma_beside = device.tuning.wgmma_parts = 1;
   assert_null(planned(&request, &device).fallback);
   device.tuning.matrix = MATRIX_REGISTERS;
   assert_null(planned(&request, &device).fallback);
@@ -401,6 +441,7 @@ int main(void) {
       cmocka_unit_test(test_wgmma_is_even),
       cmocka_unit_test(test_even_or_whole),
       cmocka_unit_test(test_clusters),
+      cmocka_unit_test(test_parts),
       cmocka_unit_test(test_without_clusters),
       cmocka_unit_test(test_splits_fill_the_device),
   };

@@ -49,29 +49,32 @@ static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *laun
   assert_ptr_equal(launch->maps, w);
   check_map(&launch->maps[0], a->weights, a->rows, row, 64);
   check_map(&launch->maps[1], a->activations, a->batch_padded, activation_row,
-            a->batch_padded / w->cluster);
+            a->batch_padded / w->beside);
   if (a->second)
     check_map(&launch->maps[2], a->second, a->rows, row, 64);
   assert_true(columns == 16 || columns == 32 || columns == 64 || (columns == 128 && element == 2));
   assert_true(a->batch_padded == columns || a->batch_padded == 2 * columns);
   const struct even_work *work = &w->work;
-  const size_t cluster = (size_t)w->cluster;
-  const size_t tile = (a->batch_padded == columns ? 256U : 128U) / (a->second ? 2 : 1) * cluster;
+  const size_t beside = (size_t)w->beside, cluster = beside * (size_t)w->parts;
+  const size_t tile = (a->batch_padded == columns ? 256U : 128U) / (a->second ? 2 : 1) * beside;
   assert_true(work->tiles * tile >= (size_t)a->rows && (work->tiles - 1) * tile < (size_t)a->rows);
   assert_true(work->steps * 128 >= row && (work->steps - 1) * 128 < row);
   assert_in_range(work->blocks, 1, work->tiles * work->steps);
   assert_in_range((uint64_t)work->tiles * work->steps * work->blocks, 1, UINT32_MAX);
   assert_int_equal(launch->grid[0], work->blocks * cluster);
+  assert_int_equal(launch->cluster, cluster);
+  assert_in_range(cluster, 1, 8);
+  assert_true(w->parts == 1 || (work->blocks == work->tiles && w->parts <= (int)work->steps));
   planned_within(plan, REGION_COUNTERS, a->counters, launch->grid[0] * 8 * sizeof(unsigned));
   if (work->blocks > work->tiles || work->tiles % work->blocks != 0)
     planned_within(plan, REGION_PARTIALS, a->partials,
                    2 * (size_t)launch->grid[0] * 256 * (size_t)columns * sizeof(float));
-  assert_in_range(w->stages, 3, 6);
+  assert_in_range(w->stages, 3, 9);
   const size_t stage = wgmma_stage_bytes(a->batch_padded, columns, element, activation);
   const size_t more = wgmma_shared_bytes(stage, w->stages + 1);
   assert_int_equal(stage % 1024, 0);
   assert_int_equal(launch->shared_bytes, wgmma_shared_bytes(stage, w->stages));
-  assert_true(w->stages == 6 || more + 16 > plan->device.shared_bytes);
+  assert_true(w->stages == 9 || more + 16 > plan->device.shared_bytes);
   assert_int_equal(launch->block, 288);
   return a->batch_padded == columns ? 256 : 128;
 }

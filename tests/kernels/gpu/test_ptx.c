@@ -222,6 +222,14 @@ static const struct mistake {
      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r8], 0; @!%p1 bra $more;",
      ""},
     {"mapa.shared::cluster.u32 %r1, %r8, 1;", "in block 1 of 1"},
+    {"st.shared.u32 [%r8], %r0; mapa.shared::cluster.u32 %r1, %r8, 0;"
+     "ld.shared::cluster.v4.u32 {%r1, %r2, %r3, %r4}, [%r1];",
+     ""},
+    {"add.s32 %r1, %r8, 8; mapa.shared::cluster.u32 %r1, %r1, 0;"
+     "ld.shared::cluster.v4.u32 {%r1, %r2, %r3, %r4}, [%r1];",
+     "not aligned to 16"},
+    {"mov.u32 %r1, 33554432; ld.shared::cluster.v4.u32 {%r1, %r2, %r3, %r4}, [%r1];",
+     "there is no block 1 in its cluster"},
     {"barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", ""},
     {"barrier.cluster.arrive.relaxed; barrier.cluster.arrive.relaxed;", "without having waited"},
     {"barrier.cluster.wait.acquire;", "without having arrived"},

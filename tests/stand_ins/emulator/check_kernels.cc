@@ -299,6 +299,59 @@ KERNEL(cluster_without_end, check_arguments) {
 KERNEL(cluster_without_half, check_arguments) {
   sum_clusters<4>(a);
 }
+// Each thread of a block adds what the same thread of the cluster's other block has put into that
+// one's shared memory. REMOVED 1 does not wait until it is there, 2 not until its own has been
+// read, 3 reads its own twice.
+template <int REMOVED> DEVICE void read_clusters(const struct check_arguments &a, EMULATOR_HERE) {
+  SHARED(char, shared);
+  const int rank = emulator_cluster_rank(), other = REMOVED == 3 ? rank : 1 - rank;
+  uint64_t *there = reinterpret_cast<uint64_t *>(shared + THREADS * 16), *taken = there + 1;
+  if (thread_index() == 0) {
+    copies_barrier_make(there, CLUSTER * THREADS / WARP);
+    copies_barrier_make(taken, CLUSTER * THREADS / WARP);
+  }
+  block_wait();
+  emulator_cluster_arrive();
+  wait_for_previous();
+  emulator_cluster_wait({"cluster_wait", file, line});
+  const int place = block_index(0) * block_threads() + thread_index();
+  float *own = reinterpret_cast<float *>(shared + thread_index() * 16), value;
+  *own = a.input[place];
+  warp_wait();
+  if (lane_index() < CLUSTER) {
+    copies_arrive_at(there, lane_index());
+  }
+  if (REMOVED != 1) {
+    copies_wait_phase(there, 0, {"barrier_wait", file, line});
+  }
+  memcpy(&value, copies_in_block(own, other, 16), sizeof value);
+  publish(a.output + place, *own + value);
+  warp_wait();
+  if (lane_index() < CLUSTER) {
+    copies_arrive_at(taken, lane_index());
+  }
+  if (REMOVED != 2) {
+    copies_wait_phase(taken, 0, {"barrier_wait", file, line});
+  }
+}
+KERNEL(read_cluster, check_arguments) {
+  read_clusters<0>(a);
+}
+KERNEL(read_cluster_early, check_arguments) {
+  read_clusters<1>(a);
+}
+KERNEL(read_cluster_without_end, check_arguments) {
+  read_clusters<2>(a);
+}
+KERNEL(read_cluster_own, check_arguments) {
+  read_clusters<3>(a);
+}
+KERNEL(read_cluster_unaligned, check_arguments) {
+  SHARED(char, shared);
+  (void)a;
+  wait_for_previous();
+  copies_in_block(shared + 8, 0, 16);
+}
 KERNEL(cluster_arrives_twice, check_arguments) {
   (void)a;
   wait_for_previous();
@@ -558,7 +611,19 @@ bool cluster_output_is_right(const float *output) {
   return right;
 }
 
+bool read_output_is_right(const float *output) {
+  bool right = true;
+  for (int i = 0; i < CLUSTER_BLOCKS * THREADS; i++) {
+    const int other = (i / THREADS ^ 1) * THREADS + i % THREADS;
+    right &= output[i] == (float)(i + other);
+  }
+  return right;
+}
+
 bool output_is_right(const char *kernel, const float *output) {
+  if (!strncmp(kernel, "read_cluster", 12)) {
+    return read_output_is_right(output);
+  }
   if (!strncmp(kernel, "cluster", 7)) {
     return cluster_output_is_right(output);
   }
@@ -589,11 +654,13 @@ struct emulator_launch launch_of(const char *kernel, const struct check_argument
     l.grid[0] = COOPERATIVE_BLOCKS;
     l.cooperative = true;
   }
-  if (!strncmp(kernel, "cluster", 7)) {
+  if (strstr(kernel, "cluster")) {
     l.grid[0] = CLUSTER_BLOCKS;
     l.cluster = CLUSTER;
   }
-  if (strstr(kernel, "copies") || l.cluster > 0) {
+  if (!strncmp(kernel, "read_cluster", 12)) {
+    l.shared_bytes = THREADS * 16 + 16;
+  } else if (strstr(kernel, "copies") || l.cluster > 0) {
     l.shared_bytes = COPY_SHARED;
   } else if (strstr(kernel, "ring")) {
     l.shared_bytes = RING_SHARED;

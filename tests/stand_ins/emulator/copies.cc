@@ -142,6 +142,16 @@ void copies_arrive_at(uint64_t *at, int rank) {
   deliver_some();
 }
 
+const void *copies_in_block(const void *own, int rank, int bytes) {
+  const struct emulator_block *block = emulator_cluster_block(rank);
+  const unsigned char *at = reinterpret_cast<const unsigned char *>(place_in(block, own));
+  check_room(block, at, (size_t)bytes);
+  if ((uintptr_t)own % (uintptr_t)bytes) {
+    emulator_fail("%d bytes of another block at an address that is no multiple of them", bytes);
+  }
+  return at;
+}
+
 void copies_wait_phase(uint64_t *at, int phase, struct emulator_site site) {
   deliver_some();
   while (read_barrier(at, true).odd == (phase & 1)) {

@@ -19,6 +19,8 @@ void copies_barrier_make(uint64_t *barrier, int arrivals);
 void copies_arrive(uint64_t *barrier, int bytes);   // additional bytes that are expected
 void copies_arrive_at(uint64_t *barrier, int rank); // at that of another block of the cluster
 void copies_wait_phase(uint64_t *barrier, int phase, struct emulator_site site);
+// What a block of the cluster has at the place of this one's own, `bytes` long: to be read.
+const void *copies_in_block(const void *own, int rank, int bytes);
 
 // A box of a matrix in memory, row by row with the 128-byte swizzle: boxes of `box_rows` rows by
 // 128 bytes; anything outside of rows x row_bytes is zero. `to` is a multiple of 1024.

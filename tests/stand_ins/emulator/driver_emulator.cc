@@ -6,7 +6,8 @@
 //   EMULATOR_SHARED       bytes of shared memory that a block may take, 98304
 //   EMULATOR_MEMORY       bytes of device memory, 2 GiB
 //   EMULATOR_UNITS        multiprocessors, 2
-//   EMULATOR_CLUSTERS     of two blocks that it holds at a time, one for two multiprocessors
+//   EMULATOR_CLUSTERS     that it holds at a time at most, one for as many multiprocessors
+//   EMULATOR_PART         multiprocessors of a part of the device, which hold a cluster; all
 //   EMULATOR_DEVICES      1
 //   EMULATOR_PRODUCTS     the file of a stand-in for the vendor's library (tests/stand_ins/blaslt):
 //                         cuBLASLt's with a warp of 32, else hipBLASLt's; without it there is none
@@ -125,7 +126,8 @@ enum decode_status describe(int device, struct gpu_device *out) {
 #if defined(EMULATOR_PTX)
   ptx_describe(out);
 #elif defined(TILE_MMA)
-  out->wgmma = out->clusters = true;
+  out->wgmma = true;
+  out->clusters = MAX_CLUSTER;
 #endif
   out->cooperative = true;
   return DECODE_OK;
@@ -381,6 +383,10 @@ const char *joined_by(void) {
   return "emulator";
 }
 
+uint64_t units_of_part(void) {
+  return setting("EMULATOR_PART", setting("EMULATOR_UNITS", 2));
+}
+
 enum decode_status launch(struct gpu_context *context, const struct gpu_launch *l) {
   if (usable(context) != DECODE_OK) {
     return DECODE_FAILED;
@@ -395,6 +401,9 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
     context->lost = true;
     return failed(DECODE_FAILED, "kernel %s: %zu bytes of shared memory, the device has %zu",
                   l->kernel, l->shared_bytes, context->shared_bytes);
+  }
+  if (l->cluster > units_of_part()) {
+    return lose(context, "no part of the device holds so large a cluster");
   }
   const struct emulator_launch one = {l->kernel,
                                       {l->grid[0], l->grid[1], l->grid[2]},
@@ -412,8 +421,10 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
 }
 
 enum decode_status clusters(struct gpu_context *context, const struct gpu_launch *l, int *count) {
-  const uint64_t held = setting("EMULATOR_UNITS", 2) / l->cluster;
-  *count = static_cast<int>(setting("EMULATOR_CLUSTERS", held));
+  const uint64_t units = setting("EMULATOR_UNITS", 2), part = units_of_part();
+  const uint64_t held = units / part * (part / l->cluster) + units % part / l->cluster;
+  const uint64_t most = setting("EMULATOR_CLUSTERS", held);
+  *count = static_cast<int>(most < held ? most : held);
   return usable(context);
 }
 

@@ -82,7 +82,7 @@ struct machine {
   const struct emulator_launch *launch;
   const struct emulator_kernel *kernel;
   struct schedule schedule;
-  struct block block[EMULATOR_MOST_RESIDENT];
+  struct block block[EMULATOR_MOST_TOGETHER];
   int current; // the block that ran last
   int cluster; // blocks of one; its first has a place that is a multiple of that
   unsigned long next, blocks;
@@ -137,9 +137,9 @@ struct block *choose_block(struct machine *m) {
   if (same->runnable && may_stay) {
     return same;
   }
-  const int first = static_cast<int>(draw(&m->schedule) % EMULATOR_MOST_RESIDENT);
-  for (int i = 0; i < EMULATOR_MOST_RESIDENT; i++) {
-    const int b = (first + i) % EMULATOR_MOST_RESIDENT;
+  const int first = static_cast<int>(draw(&m->schedule) % EMULATOR_MOST_TOGETHER);
+  for (int i = 0; i < EMULATOR_MOST_TOGETHER; i++) {
+    const int b = (first + i) % EMULATOR_MOST_TOGETHER;
     if (m->block[b].runnable) {
       m->current = b;
       return &m->block[b];
@@ -285,7 +285,7 @@ void note_stuck(const struct block *block) {
 // Nothing can run: true if all have ended, else records the wait that cannot end.
 bool finished(const struct machine *m) {
   const struct block *stuck = nullptr;
-  for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
+  for (int b = 0; b < EMULATOR_MOST_TOGETHER; b++) {
     const struct block *block = &m->block[b];
     if (!block->live) {
       continue;
@@ -478,7 +478,7 @@ bool take_shared(struct block *block, const struct emulator_launch *l) {
 // Shared memory and fibers for the blocks that will be resident. False if memory runs out.
 bool prepare(struct machine *m) {
   const struct emulator_launch *l = m->launch;
-  for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
+  for (int b = 0; b < EMULATOR_MOST_TOGETHER; b++) {
     struct block *block = &m->block[b];
     block->live = false;
     block->runnable = 0;
@@ -513,7 +513,7 @@ struct machine *make_machine(void) {
 
 __attribute__((destructor)) void free_machine(void) {
   struct machine *m = the_machine;
-  for (int b = 0; m && b < EMULATOR_MOST_RESIDENT; b++) {
+  for (int b = 0; m && b < EMULATOR_MOST_TOGETHER; b++) {
     free(m->block[b].cells);
     for (struct thread &t : m->block[b].thread) {
       fiber_free(&t.fiber);
@@ -548,7 +548,7 @@ const char *refused(const struct emulator_launch *l, const struct emulator_kerne
       l->grid[2] > 0xFFFF) {
     return "the grid is empty or too large";
   }
-  if (l->cluster > EMULATOR_MOST_RESIDENT || (l->cluster > 1 && l->grid[0] % l->cluster)) {
+  if (l->cluster > EMULATOR_MOST_TOGETHER || (l->cluster > 1 && l->grid[0] % l->cluster)) {
     return "the cluster is too large, or the grid no multiple of it";
   }
   return nullptr;
@@ -582,7 +582,7 @@ void run(struct machine *m, const struct emulator_launch *launch) {
   } else {
     snprintf(m->failure, sizeof m->failure, "kernel %.64s: out of memory", launch->kernel);
   }
-  for (int b = 0; b < EMULATOR_MOST_RESIDENT; b++) {
+  for (int b = 0; b < EMULATOR_MOST_TOGETHER; b++) {
     struct block *block = &m->block[b];
     if (block->allocated) {
       ASAN_UNPOISON_MEMORY_REGION(block->allocated, (size_t)(block->memory - block->allocated));

@@ -31,6 +31,7 @@
 enum {
   EMULATOR_MOST_THREADS = 1024, // of a block
   EMULATOR_MOST_RESIDENT = 4,   // blocks at a time; the seed determines how many
+  EMULATOR_MOST_TOGETHER = 8,   // of a cluster, which are resident even so
 };
 
 // ---- what runs kernels: the driver and tests ----
@@ -44,7 +45,7 @@ struct emulator_block {
   unsigned char *shared;
   size_t shared_bytes;
   alignas(16) unsigned char fixed[512]; // additional to it
-  uintptr_t near;                        // shared memory and its guards
+  uintptr_t near;                       // shared memory and its guards
   size_t near_bytes;
 };
 

@@ -32,7 +32,7 @@ struct instruction_block {
 };
 
 static struct instruction_registers *instruction_registers_of_block(void) {
-  static struct instruction_block blocks[EMULATOR_MOST_RESIDENT];
+  static struct instruction_block blocks[EMULATOR_MOST_TOGETHER];
   for (struct instruction_block &b : blocks) {
     if (!b.block || b.block == emulator_self->block) {
       b.block = emulator_self->block;

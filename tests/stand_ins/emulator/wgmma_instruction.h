@@ -42,7 +42,7 @@ struct wgmma_block {
 };
 
 static struct wgmma_thread *wgmma_threads_of_block(void) {
-  static struct wgmma_block blocks[EMULATOR_MOST_RESIDENT];
+  static struct wgmma_block blocks[EMULATOR_MOST_TOGETHER];
   for (struct wgmma_block &b : blocks) {
     if (!b.block || b.block == emulator_self->block) {
       b.block = emulator_self->block;
@@ -88,6 +88,11 @@ DEVICE void barrier_arrive_at(uint64_t *barrier, int rank) {
 }
 DEVICE void barrier_wait_cluster(uint64_t *barrier, int phase, EMULATOR_HERE) {
   copies_wait_phase(barrier, phase, {"barrier_wait_cluster", file, line});
+}
+DEVICE struct words4 load_from_block(const void *p, int rank) {
+  struct words4 words;
+  memcpy(&words, copies_in_block(p, rank, sizeof words), sizeof words);
+  return words;
 }
 DEVICE void cluster_arrive(void) {
   emulator_cluster_arrive();

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/gpu/arguments.h"
+
 const char ptx_architecture[] = PTX_ARCHITECTURE;
 const char ptx_streaming_architecture[] = PTX_STREAMING;
 
@@ -12,5 +14,6 @@ void ptx_describe(struct gpu_device *out) {
   const int number = atoi(ptx_architecture);
   snprintf(out->architecture, sizeof out->architecture, "sm_%d", number);
   out->overlap = number >= 90;
-  out->wgmma = out->clusters = number == 90;
+  out->wgmma = number == 90;
+  out->clusters = out->wgmma ? MAX_CLUSTER : 0;
 }

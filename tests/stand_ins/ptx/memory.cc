@@ -322,6 +322,19 @@ void barrier_arrive_at(struct warp *w, const struct instruction *in, uint32_t ma
   });
 }
 
+// ld.shared::cluster.v4.u32: of any block of the cluster that has not ended.
+void load_from_block(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) {
+    const uint32_t address = words(w, in, 4)->u[l] + (uint32_t)in->offset;
+    const uint32_t rank = address >> RANK_SHIFT, at = address & ((UINT32_C(1) << RANK_SHIFT) - 1);
+    struct block *block = rank ? block_of_cluster(w, in, l, rank - 1) : w->block;
+    const unsigned char *from = block ? bytes_in(block, w, in, l, at, 16) : nullptr;
+    for (int i = 0; from && i < 4; i++) {
+      memcpy(&words(w, in, i)->u[l], from + i * 4, 4);
+    }
+  });
+}
+
 void cluster_arrive(struct warp *w, const struct instruction *in, uint32_t mask) {
   struct block *first = w->block->first;
   each_lane(mask, [=](int l) {
@@ -578,6 +591,7 @@ const struct operation_entry memory_operations[] = {
     {"mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "p=[r]r", barrier_try, PLAIN},
     {"mbarrier.arrive.release.cluster.shared::cluster.b64", "_=[r]", barrier_arrive_at, PLAIN},
     {"mapa.shared::cluster.u32", "r=rr", map_to_rank, PLAIN},
+    {"ld.shared::cluster.v4.u32", "{r4}=[r]", load_from_block, PLAIN},
     {"barrier.cluster.arrive.relaxed", "=", cluster_arrive, PLAIN},
     {"barrier.cluster.wait.acquire", "=", nullptr, CLUSTER_WAIT},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",

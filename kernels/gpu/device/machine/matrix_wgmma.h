@@ -25,11 +25,7 @@
 //       16 with g = lane / 4, elements 2t and 2t + 1 with t = lane % 4; a[2], a[3]: 8 elements on
 //   ::e4m3<TILE, ADDS>(sum, a, b): 32 elements; without ADDS the sum is replaced
 //
-// Barriers in shared memory (mbarrier): phases end when all arrivals and all bytes are there.
-//   void barrier_make(uint64_t *, int arrivals); barriers_made() by the thread that made them,
-//       before a block_wait
-//   void barrier_arrive(uint64_t *), barrier_expect(uint64_t *, int bytes): arrives; bytes follow
-//   void barrier_wait(uint64_t *, int phase): until the phase of this number, modulo 2, has ended
+// Copies, which arrive at the barriers of barriers_cuda.h:
 //   void box_bring(void *to, const struct tensor_map *, int byte, int row, uint64_t *barrier):
 //       copies the box whose first byte and row these are; `to` at a multiple of 1024
 //   void published_for_copies(): after wait_for_previous, by the thread that copies what other
@@ -44,6 +40,8 @@
 //       which counts the bytes at its own barrier
 //   void cluster_arrive(), cluster_wait(): by all threads of the cluster, one after the other;
 //       after the wait they see the barriers that were made before
+//   struct words4 load_from_block(const void *, int rank): what the block of this rank has at the
+//       place of this one's own; 16 bytes at a multiple of 16
 //
 // Two warps of different blocks meet at a counter in device memory, zero before and after. Each
 // first asks whether the other has arrived, and if not, publishes and arrives:
@@ -60,41 +58,8 @@ enum { WGMMA_NEXT = 32 >> 4, WGMMA_TILE_BYTES = WGMMA_ROWS * WGMMA_STEP_BYTES };
 #if defined(PERTOKEN_EMULATOR)
 #include "tests/stand_ins/emulator/wgmma_instruction.h"
 #else
+#include "kernels/gpu/device/machine/barriers_cuda.h"
 
-DEVICE uint32_t shared_address(const void *p) {
-  return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-DEVICE void barrier_make(uint64_t *barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(arrivals)
-               : "memory");
-}
-// For the copy engine, which is a separate proxy.
-DEVICE void barriers_made(void) {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-DEVICE void barrier_arrive(uint64_t *barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
-               : "memory");
-}
-DEVICE void barrier_expect(uint64_t *barrier, int bytes) {
-  asm volatile(
-      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-      "r"(bytes)
-      : "memory");
-}
-DEVICE void barrier_wait(uint64_t *barrier, int phase) {
-  uint32_t ended;
-  do {
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
-                 "selp.u32 %0, 1, 0, p; }"
-                 : "=r"(ended)
-                 : "r"(shared_address(barrier)), "r"(phase & 1)
-                 : "memory");
-  } while (!ended);
-}
 DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
                       uint64_t *barrier) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
@@ -131,6 +96,15 @@ DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int r
                ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
                "l"(map), "r"(byte), "r"(row), "r"(shared_address(barrier)), "h"((uint16_t)blocks)
                : "memory");
+}
+DEVICE struct words4 load_from_block(const void *p, int rank) {
+  struct words4 v;
+  asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %4, %5; "
+               "ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [at]; }"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "r"(shared_address(p)), "r"(rank)
+               : "memory");
+  return v;
 }
 DEVICE void cluster_arrive(void) {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_CUDA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_CUDA_H
 
-#include "kernels/gpu/device/machine/matrix_wgmma.h"
+#include "kernels/gpu/device/machine/barriers_cuda.h"
 
 #if __CUDA_ARCH__ >= 900
 
