@@ -52,6 +52,9 @@ struct vector_kind {
   // Whether asks go on after wait_for_previous; one vector in E4M3 without a norm leaves too few
   // registers (ptxas 13.0, sm_100).
   static constexpr bool ROLLS = ACTIVATIONS != ELEMENT_E4M3 || ROUND != ROUND_ALONE || BATCH > 1;
+  // Whether rows of whole windows have a loop of their own. Biases leave too few registers for that
+  // (ptxas 13.0, sm_90a).
+  static constexpr bool PEELS = !FAMILY;
   // Quads of a vector that a thread holds for a norm. E4M3 leaves registers for no more than half
   // of HELD (ptxas 13.0, sm_100 and sm_120).
   static constexpr int MOST = ACTIVATIONS == ELEMENT_E4M3 ? NORM_AHEAD : HELD;
@@ -149,21 +152,29 @@ DEVICE void vector_ask_next(const struct product_arguments &a) {
   }
 }
 
+// Whether rows are whole windows: then all of a lane's loads are at fixed distances.
+template <class KIND> DEVICE bool vector_is_full(const struct vector_share &share) {
+  return KIND::PEELS && share.chunks % (KIND::LOADS * WARP) == 0;
+}
+
 // One lane's loads of a window, counted from the row's end: the first is `left` chunks before it,
 // each further one WARP chunks later. If less than one is left, and past the last row, the last
-// chunk is loaded instead of nothing: other lanes load it too, and a branch would cost more.
+// chunk is loaded instead of nothing: other lanes load it too, and a branch would cost more. With
+// FULL windows all lanes load the beginning of the row before again, which is in L2.
 template <class KIND> struct vector_window {
   const unsigned char *row_end[KIND::STREAMS];
   int left;
 };
 
-template <class KIND>
+template <class KIND, bool FULL = false>
 DEVICE struct vector_window<KIND> vector_window_at(const struct product_arguments &a,
                                                    const struct vector_share &share,
                                                    struct vector_place at) {
   struct vector_window<KIND> window;
-  window.left = at.row < share.end ? share.chunks - at.chunk - lane_index() : 0;
-  const int row = at.row < a.rows ? at.row : a.rows - 1;
+  const bool is_inside = at.row < share.end;
+  window.left = is_inside ? share.chunks - at.chunk - lane_index() : FULL ? share.chunks : 0;
+  const int beyond = FULL ? at.row - VECTOR_ROW_STEP : a.rows - 1;
+  const int row = (FULL ? is_inside : at.row < a.rows) ? at.row : beyond;
   const size_t end = ((size_t)row + 1) * (size_t)share.chunks * 16;
 #pragma unroll
   for (int s = 0; s < KIND::STREAMS; s++) {
@@ -172,8 +183,11 @@ DEVICE struct vector_window<KIND> vector_window_at(const struct product_argument
   return window;
 }
 
-template <class KIND>
+template <class KIND, bool FULL = false>
 DEVICE struct words4 vector_load(const struct vector_window<KIND> &window, int stream, int i) {
+  if (FULL) {
+    return load_weights(window.row_end[stream] - (size_t)window.left * 16 + i * WARP * 16);
+  }
   const int left = window.left - i * WARP > 1 ? window.left - i * WARP : 1;
   return load_weights(window.row_end[stream] - (size_t)left * 16);
 }
@@ -391,32 +405,34 @@ template <class KIND> using vector_registers = struct words4 (&)[KIND::STREAMS][
 
 // Uses up a window with `left` chunks of the row left, this lane's first included, and loads the
 // next.
-template <class KIND>
+template <class KIND, bool FULL>
 DEVICE void vector_step(const struct vector_share &share, int left,
                         const struct vector_window<KIND> &next, const unsigned char *activations,
                         int vector_bytes, vector_registers<KIND> loaded, vector_sums<KIND> sum) {
 #pragma unroll
   for (int i = 0; i < KIND::LOADS; i++) {
-    const int from_end = left - i * WARP > 0 ? left - i * WARP : 0; // there lie zeros
+    const int from_end = FULL ? left : left - i * WARP > 0 ? left - i * WARP : 0; // there lie zeros
+    const int further = FULL ? i * WARP * KIND::WEIGHT_CHUNK * KIND::ACTIVATION_BYTES : 0;
     struct words4 weights[KIND::STREAMS];
 #pragma unroll
     for (int s = 0; s < KIND::STREAMS; s++) {
       weights[s] = loaded[s][i];
     }
-    vector_multiply<KIND>(weights, share.chunks - from_end, activations, vector_bytes, sum);
+    vector_multiply<KIND>(weights, share.chunks - from_end, activations + further, vector_bytes,
+                          sum);
 #pragma unroll
     for (int n = 0; n < KIND::STREAMS * KIND::BATCH; n++) {
       settle(sum[n / KIND::BATCH][n % KIND::BATCH]);
     }
 #pragma unroll
     for (int s = 0; s < KIND::STREAMS; s++) {
-      loaded[s][i] = vector_load<KIND>(next, s, i);
+      loaded[s][i] = vector_load<KIND, FULL>(next, s, i);
     }
   }
 }
 
 // All rows of the warp; the first window has been loaded.
-template <class KIND>
+template <class KIND, bool FULL>
 DEVICE void vector_rows(const struct product_arguments &a, const struct vector_share &share,
                         const unsigned char *activations, float activation_scale,
                         vector_registers<KIND> loaded) {
@@ -434,8 +450,8 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
     if (at.row >= share.end && thread_index_anew() < WARP) {
       let_next_start();
     }
-    const struct vector_window<KIND> next = vector_window_at<KIND>(a, share, at);
-    vector_step<KIND>(share, left, next, activations, vector_bytes, loaded, sum);
+    const struct vector_window<KIND> next = vector_window_at<KIND, FULL>(a, share, at);
+    vector_step<KIND, FULL>(share, left, next, activations, vector_bytes, loaded, sum);
     if (KIND::ROLLS && lane_index() < KIND::STREAMS && asked.row < share.end) {
       vector_ask<KIND>(a, share, asked);
     }
@@ -491,7 +507,11 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   if (KIND::ACTIVATIONS == ELEMENT_E4M3 && lane_index() < a.batch) {
     activation_scale = room_factors(room, lane_index()).scale;
   }
-  vector_rows<KIND>(a, share, shared, activation_scale, loaded);
+  if (vector_is_full<KIND>(share)) {
+    vector_rows<KIND, true>(a, share, shared, activation_scale, loaded);
+  } else {
+    vector_rows<KIND, false>(a, share, shared, activation_scale, loaded);
+  }
 }
 
 #endif

@@ -72,13 +72,12 @@ def outside_loops(code):
     return [i for at, i in enumerate(code) if at not in inside]
 
 
-def window_loop(code, loads):
-    """The shortest loop with that many loads of 16 bytes and what multiplies them, from its first instruction
-    to its branch; None if there is none."""
+def window_loops(code, loads):
+    """The loops with that many loads of 16 bytes and what multiplies them, from their first instruction to their branch,
+    the shortest first."""
     loops = [code[i.target:at + 1] for at, i in enumerate(code) if i.operation == BRANCH and i.target <= at]
-    loops = [loop for loop in loops if sum(map(is_wide_load, loop)) >= loads and
-             sum(i.operation == MULTIPLY_ADD for i in loop) >= 8 * loads]
-    return min(loops, key=len, default=None)
+    return sorted((loop for loop in loops if sum(map(is_wide_load, loop)) == loads and
+                   sum(i.operation == MULTIPLY_ADD for i in loop) >= 8 * loads), key=len)
 
 
 def bulk_loops(code):
