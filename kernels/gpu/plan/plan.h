@@ -8,6 +8,7 @@
 #define PERTOKEN_KERNELS_GPU_PLAN_PLAN_H
 
 #include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/share.h"
@@ -238,6 +239,10 @@ size_t gpu_plan_library_sums(const struct plan *plan, enum product_name which);
 // The most merges of a block of wgmma one after the other, at the nodes of even.h: 0 if every tile
 // is one block's.
 unsigned gpu_plan_merges(const struct even_work *work);
+
+// How the product's input is stored by the kernel that makes it: rounded, where that is all that
+// happens to it, and it has no padding that somebody would have to write.
+enum passed gpu_plan_passed(const struct plan *plan, enum product_name which);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);
