@@ -14,7 +14,8 @@
 //                        direction of the sum; positions past the context are zero
 //   rounded activations  [batch_padded][stride], BF16 or E4M3, the padding zero, and a float scale
 //                        per row for E4M3
-//   everything else between stages: float, without padding
+//   everything else between stages: float, without padding; or, where the next product takes it
+//                        rounded to BF16, that (enum passed)
 // context_padded is context rounded up to VALUE_BLOCK. E4M3 bytes are stored in the device's own
 // format (platform.h, e4m3_held).
 //
@@ -55,6 +56,13 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+// How a product's or attention's results are stored for the product that they go into:
+enum passed {
+  PASSED_FLOAT,
+  PASSED_BF16,  // rounded, as that one takes its activations: of the vectors' length
+  PASSED_PAIRED // the same in the order of wgmma_paired_word
+};
+
 // The weights that a vector product begins with: what the one before it asks for.
 struct product_next {
   const void *weights, *second; // as below
@@ -72,6 +80,8 @@ struct product_next {
 //           `mlp` is MLP_GELU
 //   gated   output[batch][row] = `mlp` applied to s + bias of weights and s + second_bias of
 //           second
+// What swiglu, gated and an up without a gate make is stored as `passed` says, by vector_* never
+// paired.
 //
 // vector_WEIGHTS_ACTIVATIONS_PROLOGUE_EPILOGUE_BATCH, BATCH 1, 2 or 4: grid (any), block
 // VECTOR_THREADS; each block takes an even share of adjacent rows, dealt to its warps one at a
@@ -79,7 +89,7 @@ struct product_next {
 //   norm    round(input / sqrt(mean(input^2) + epsilon) * norm)
 //           with norm_bias (of families) round((input - mean(input)) / sqrt(variance(input) +
 //           epsilon) * norm + norm_bias)
-//   round   round(input)
+//   round   round(input), which has been done if `rounded`
 // The combinations that exist: norm_store, round_add, norm_swiglu, and for families norm_biased,
 // round_biased, norm_gated.
 // Before a warp waits, it has requested `ahead` windows of its weights (product_vector.h), the
@@ -117,9 +127,11 @@ struct product_arguments {
   int without_residual;            // with several ranks: another rank adds the residual
   int ahead;                       // vector and matrix, each in its own unit
   int mlp;                         // enum decode_mlp, for gate and up; otherwise 0
+  int passed;                      // enum passed, of `output`
   const float *bias, *second_bias; // [rows]
   const float *norm_bias;          // vector: [columns]
   int input_stride;                // vector: `columns` or more
+  int rounded;                     // vector: `input` is BF16, a multiple of 8 in each vector
   struct product_next next;        // vector: what the next vector product begins with
 };
 
@@ -354,7 +366,7 @@ struct combine_arguments {
 // all with the same bits. Each split takes a share of the blocks of VALUE_BLOCK positions; with
 // splits > 1 the partial results go to `partials`, and the last block to arrive at
 // counters[batch][kv head and group] merges them. Queries and softmax weights enter the products as
-// BF16.
+// BF16. The output is stored as `passed` says.
 //
 // attention_KV_family_HEADDIM: the same, with what only some families have: the last fields, each
 // of which is 0 or NULL if a layer does not have it. It reads no block before the one with `first`.
@@ -375,6 +387,7 @@ struct attention_arguments {
   int first;                    // first position that is attended to
   int interleaved;              // whether adjacent elements form the rope pairs
   int window;                   // for a prompt: positions attended to, 1 or more
+  int passed;                   // enum passed
 };
 
 // turn_KV: for a prompt's positions, rotates the new queries in place and the keys by their

@@ -165,12 +165,15 @@ static const char *stage_in(const char *what, int layer) {
   return strtol(what + 6, &end, 10) == layer ? end + 1 : NULL;
 }
 
+// `rounded`: by a kernel before it that the plan does not have.
 static struct timing_stage stage_at(struct timing_context *context, const struct launched *all,
-                                    size_t i, int layer) {
+                                    size_t i, int layer, bool rounded) {
   const char *stage = stage_in(all->what[i], layer);
   if (strcmp(stage, "round") == 0)
     stage = stage_in(all->what[i + 1], layer);
-  context->before = i > 0 ? (int)(all->launches[i - 1].grid[0]) : 0;
+  context->before = rounded ? context->plan->batch_padded
+                    : i > 0 ? (int)(all->launches[i - 1].grid[0])
+                            : 0;
   return timing_stage_of(context, &all->launches[i], stage);
 }
 
@@ -180,7 +183,12 @@ static void add_launches(struct timing_context *context, const struct launched *
   for (size_t i = 0; i < all->count; i++) {
     if (!stage_in(all->what[i], layer))
       continue;
-    const struct timing_stage stage = stage_at(context, all, i, layer);
+    struct timing_stage stage;
+    const bool rounded =
+        timing_round_before(context, &all->launches[i], stage_in(all->what[i], layer), &stage);
+    if (rounded)
+      add_stage(context->machine, &stage, open, out);
+    stage = stage_at(context, all, i, layer, rounded);
     if (context->plan->streaming)
       stream_stage(context, &stage, streaming, out);
     else
@@ -199,7 +207,7 @@ static struct timing attention_alone(struct timing_context *context, const struc
     const char *stage = stage_in(all->what[i], layer);
     if (!stage || strcmp(stage, "attention") != 0)
       continue;
-    struct timing_stage alone = stage_at(context, all, i, layer);
+    struct timing_stage alone = stage_at(context, all, i, layer, false);
     double open[TIMING_TERMS] = {0};
     alone.passes_on = false;
     add_stage(context->machine, &alone, &open, &out);

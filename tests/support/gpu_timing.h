@@ -93,15 +93,15 @@ enum timing_point {
   TIMING_P6_CLUSTERS = 1 << 7, // clusters of two blocks share activations, so tiles may be smaller
   TIMING_P6_SUMS = 1 << 8,     // clusters of up to eight add up sums in shared memory
   TIMING_P7 = 1 << 9,          // shared memory divided to suit wgmma's blocks
-  TIMING_P8 = 1 << 10,         // silu(gate) * up passed on in BF16
+  TIMING_P8 = 1 << 10,         // silu(gate) * up, and what was attended to, rounded by their makers
   TIMING_P9 = 1 << 11,         // no clamps in full windows
   TIMING_STREAMING = 1 << 12,  // step=streaming, whose weights never wait (batch 1 to 4)
   TIMING_POINTS = 13,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
   // H100s, some do.
-  TIMING_IMPLEMENTED =
-      TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 | TIMING_P6_CLUSTERS | TIMING_P7
+  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
+                       TIMING_P6_CLUSTERS | TIMING_P7 | TIMING_P8 | TIMING_P9
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
 

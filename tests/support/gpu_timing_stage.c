@@ -131,7 +131,7 @@ static double rounding_us(const struct timing_context *context, enum product_nam
   const struct plan_product *product = &context->plan->product[which];
   const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
   const bool narrow =
-      which == PRODUCT_DOWN && has(context, TIMING_P8) && product->rounded == ELEMENT_BF16;
+      has(context, TIMING_P8) && gpu_plan_passed(context->plan, which) != PASSED_FLOAT;
   const double bytes = product->columns * (narrow ? 2.0 : 4.0);
   const double all_us = bytes * readers / machine->l2;
   const int groups = ceiling(product->columns, norm ? NORM_COLUMNS : ROUND_COLUMNS);
@@ -146,11 +146,11 @@ static double rounding_us(const struct timing_context *context, enum product_nam
 }
 
 static struct timing_stage round_stage(const struct timing_context *context,
-                                       const struct gpu_launch *launch, enum product_name which) {
+                                       enum product_name which) {
   struct timing_stage stage = {.passes_on = true};
   stage.gap[TIMING_RELEASE] = context->machine->release_us;
-  stage.gap[TIMING_ROUNDING] =
-      rounding_us(context, which, (int)launch->grid[0], NORM_HELD) + context->machine->trip_us;
+  stage.gap[TIMING_ROUNDING] = rounding_us(context, which, context->plan->batch_padded, NORM_HELD) +
+                               context->machine->trip_us;
   return stage;
 }
 
@@ -177,12 +177,18 @@ static void drain(const struct timing_context *context, double asked, double hel
     stage->gap[TIMING_DRAIN] += machine->latency_us / 2;
 }
 
+// Whether a vector's loads are clamped: with P9 those of rows that end within a window.
+static bool clamped(const struct timing_context *context, const struct plan_product *product) {
+  const size_t window = (size_t)VECTOR_LOADS * LOAD_BYTES / (product->gated ? 2 : 1);
+  return !has(context, TIMING_P9) || gpu_plan_row_bytes(product) % window != 0;
+}
+
 // Instructions for 16 bytes of a lane, including those for conversion (product_vector.h).
 static double load_cycles(const struct timing_context *context,
                           const struct plan_product *product) {
   const int elements = product->weights == ELEMENT_BF16 ? 8 : 16;
   const double of_unit = (double)UNIT_CYCLES * LOAD_BYTES / STREAM_SLOT;
-  const double clamps = has(context, TIMING_P9) ? 0 : (double)CLAMPS / VECTOR_LOADS;
+  const double clamps = clamped(context, product) ? (double)CLAMPS / VECTOR_LOADS : 0;
   const double unpacked = product->weights == ELEMENT_BF16 ? 8 : 8 + 16;
   const double asks = has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
   return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 +
@@ -554,20 +560,36 @@ static struct timing_stage small_stage(const struct timing_context *context, boo
   return stage;
 }
 
+// PRODUCTS if it is another stage.
+static enum product_name product_of(const struct timing_context *context, const char *stage) {
+  int p = 0;
+  while (p < PRODUCTS &&
+         (context->plan->product[p].rows == 0 ||
+          strcmp(operands_of(context->plan, (enum product_name)p).stage, stage) != 0))
+    p++;
+  return (enum product_name)p;
+}
+
+bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
+                         const char *stage, struct timing_stage *out) {
+  const enum product_name which = product_of(context, stage);
+  if (has(context, TIMING_P8) || which == PRODUCTS || context->plan->product[which].vector ||
+      begins(launch->kernel, "round_") || gpu_plan_passed(context->plan, which) == PASSED_FLOAT)
+    return false;
+  *out = round_stage(context, which);
+  return true;
+}
+
 // For a rounding kernel, the product that it serves comes next.
 struct timing_stage timing_stage_of(const struct timing_context *context,
                                     const struct gpu_launch *launch, const char *stage) {
   if (begins(launch->kernel, "attention_"))
     return attention_stage(context, launch);
-  for (int p = 0; p < PRODUCTS; p++) {
-    const enum product_name which = (enum product_name)p;
-    if (context->plan->product[p].rows == 0 ||
-        strcmp(operands_of(context->plan, which).stage, stage) != 0)
-      continue;
-    if (begins(launch->kernel, "round_"))
-      return round_stage(context, launch, which);
-    return begins(launch->kernel, "vector_") ? vector_stage(context, launch, which)
-                                             : matrix_stage(context, launch, which);
-  }
-  return small_stage(context, begins(launch->kernel, "sample"));
+  const enum product_name which = product_of(context, stage);
+  if (which == PRODUCTS)
+    return small_stage(context, begins(launch->kernel, "sample"));
+  if (begins(launch->kernel, "round_"))
+    return round_stage(context, which);
+  return begins(launch->kernel, "vector_") ? vector_stage(context, launch, which)
+                                           : matrix_stage(context, launch, which);
 }

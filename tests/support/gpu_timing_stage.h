@@ -30,6 +30,11 @@ struct timing_context {
 struct timing_stage timing_stage_of(const struct timing_context *context,
                                     const struct gpu_launch *launch, const char *stage);
 
+// Without P8 the first kernels round what the plan's pass on rounded, before the launch. False if
+// there is nothing of the kind.
+bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
+                         const char *stage, struct timing_stage *out);
+
 // Windows per us of a scheduler with `warps`, each of which waits `latency` and then uses it for
 // `use`.
 double timing_windows(int warps, double use, double latency);

@@ -8,12 +8,14 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/attention_share.h"
+#include "kernels/gpu/device/round.h"
 
 template <class KIND>
 DEVICE void attention_output(const struct attention_arguments &a, const struct attention_share &s,
                              int column, int i, float v) {
   const struct attention_column of = attention_column_of<KIND>(a, s, column);
-  publish(a.output + (size_t)(of.row * a.heads + of.head) * (size_t)a.head_dim + i, v);
+  const int width = a.heads * a.head_dim;
+  pass_on(a.passed, a.output, (size_t)of.row * (size_t)width, of.head * a.head_dim + i, v);
 }
 
 // The part of a head's softmax that goes to no position.

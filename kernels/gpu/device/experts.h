@@ -27,6 +27,8 @@ DEVICE bool expert_item_of(const struct expert_arguments &a, struct expert_item 
 template <class KIND> DEVICE void expert_leave_out(struct product_arguments &p) {
   p.without_residual = 1;
   p.norm_bias = nullptr;
+  p.passed = PASSED_FLOAT;
+  p.rounded = 0;
   if (KIND::STREAMS == 1) {
     p.mlp = MLP_SWIGLU;
   }

@@ -46,7 +46,11 @@ template <matrix_end END> DEVICE void finish(const struct finish_arguments &a) {
   if constexpr (END == MATRIX_BIASED || END == MATRIX_GATED) {
     v = matrix_family<finish_kind<END>>(p, row, output, v, second);
   }
-  publish(output, v);
+  if constexpr (END == MATRIX_STORE || END == MATRIX_ADD) {
+    publish(output, v);
+  } else {
+    pass_on(p.passed, p.output, (size_t)column * (size_t)p.output_stride, row, v);
+  }
 }
 
 #define FINISH_KERNEL(end, END)                                                                    \

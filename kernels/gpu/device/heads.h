@@ -14,6 +14,7 @@ template <class KIND> DEVICE void heads_vector(const struct heads_arguments &a) 
   p.rows += before;
   p.input += (size_t)head * (size_t)a.input_step;
   p.output += (long long)head * a.output_step - before;
+  p.rounded = 0;
   vector_product<KIND>(p, before);
 }
 

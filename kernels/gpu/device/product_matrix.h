@@ -344,7 +344,11 @@ DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix
                                 sum[at.tile][KIND::TILES - 1][at.i] *
                                     matrix_factor<KIND>(a, 1, at.row, at.column));
       }
-      publish(output, v);
+      if constexpr (KIND::END == MATRIX_STORE || KIND::END == MATRIX_ADD) {
+        publish(output, v);
+      } else {
+        pass_on(a.passed, a.output, (size_t)at.column * (size_t)a.output_stride, at.row, v);
+      }
     }
   }
 }

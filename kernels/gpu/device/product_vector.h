@@ -5,7 +5,8 @@
 // through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes per lane, and holds one window
 // in registers: each load is reissued, for the following window, as soon as its result has been
 // used, whether or not that window is in the next row (settle stops compilers that would use up the
-// window first). The first window is in flight before wait_for_previous, and while the block rounds
+// window first). Where rows are whole windows, nothing has to be clamped at their ends, in a loop of
+// its own. The first window is in flight before wait_for_previous, and while the block rounds
 // its activations. With swiglu half of the loads are of the gate, half of the same row of the up.
 //
 // Memory would be idle from the last weights of one kernel until the next has its activations: some
@@ -16,6 +17,9 @@
 // arrives too early, and slows this kernel's own loads. So the next one may start with this one's
 // last loads, not before; and after them a warp asks for the first weights of the next kernel,
 // whose blocks may find no room until this one's have ended.
+//
+// What an MLP's first product makes is passed on rounded, if the next takes BF16; that one's blocks
+// then only copy it.
 //
 // In shared memory an activation has the same layout as its weights, so that a warp reads 16
 // contiguous bytes per lane. Only BF16 with E4M3 takes two such reads per lane, 32 bytes apart from
@@ -307,17 +311,16 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
   if (lane_index() >= a.batch) {
     return;
   }
-  float *to = a.output + (size_t)lane_index() * (size_t)a.output_stride + (size_t)row;
+  const size_t vector = (size_t)lane_index() * (size_t)a.output_stride;
+  const float last = mine[KIND::STREAMS - 1];
   if constexpr (KIND::FAMILY) {
-    publish(to, end.residual + family_made<KIND::STREAMS>(a.mlp, mine[0] + end.bias[0],
-                                                          mine[KIND::STREAMS - 1] +
-                                                              end.bias[KIND::STREAMS - 1]));
-    return;
-  }
-  if (KIND::END == VECTOR_SWIGLU) {
-    publish(to, vector_gated(mine[0], mine[KIND::STREAMS - 1]));
+    const float made = family_made<KIND::STREAMS>(a.mlp, mine[0] + end.bias[0],
+                                                  last + end.bias[KIND::STREAMS - 1]);
+    pass_on<false>(a.passed, a.output, vector, row, end.residual + made);
+  } else if constexpr (KIND::END == VECTOR_SWIGLU) {
+    pass_on<false>(a.passed, a.output, vector, row, vector_gated(mine[0], last));
   } else {
-    publish(to, end.residual + mine[0]);
+    publish(a.output + vector + row, end.residual + mine[0]);
   }
 }
 
@@ -369,6 +372,47 @@ DEVICE void vector_round_held(const struct vectors &v, int stride, const struct 
   }
 }
 
+// What loads past a row's end meet, after which the block's activations are complete.
+template <class KIND> DEVICE void vector_zeros(int stride, unsigned char *activations) {
+  uint32_t *zeros = reinterpret_cast<uint32_t *>(activations + stride * KIND::ACTIVATION_BYTES);
+  if (thread_index() < VECTOR_ZEROS / 4) {
+    for (int b = 0; b < KIND::BATCH; b++) {
+      zeros[thread_index() + b * vector_row_bytes<KIND>(stride) / 4] = 0;
+    }
+  }
+  block_wait();
+}
+
+// The block's activations, which come rounded: a thread has TAKEN loads of 16 bytes under way.
+template <class KIND>
+DEVICE void vector_take(const struct product_arguments &a, int batch, unsigned char *activations) {
+  constexpr int TAKEN = 4;
+  const int pieces = a.stride * KIND::ACTIVATION_BYTES / 16;
+#pragma unroll 1
+  for (int b = 0; b < batch; b++) {
+    const char *from = reinterpret_cast<const char *>(a.input) +
+                       (size_t)b * (size_t)a.input_stride * KIND::ACTIVATION_BYTES;
+    unsigned char *to = activations + b * vector_row_bytes<KIND>(a.stride);
+#pragma unroll 1
+    for (int first = thread_index(); first < pieces; first += TAKEN * VECTOR_THREADS) {
+      struct words4 taken[TAKEN];
+#pragma unroll
+      for (int i = 0; i < TAKEN; i++) {
+        const int piece = first + i * VECTOR_THREADS;
+        taken[i] = load_published(from + (piece < pieces ? piece : first) * 16);
+      }
+#pragma unroll
+      for (int i = 0; i < TAKEN; i++) {
+        const int piece = first + i * VECTOR_THREADS;
+        if (piece < pieces) {
+          store_shared(to + vector_slot<KIND>(piece) * 16, taken[i]);
+        }
+      }
+    }
+  }
+  vector_zeros<KIND>(a.stride, activations);
+}
+
 // Makes the block's rounded activations.
 template <class KIND>
 DEVICE void vector_activations(const struct vectors &v, int stride, const struct norm_ahead &ahead,
@@ -392,13 +436,29 @@ DEVICE void vector_activations(const struct vectors &v, int stride, const struct
     }
     vector_round_group<KIND>(v, first, stride, weight, activations, room);
   }
-  uint32_t *zeros = reinterpret_cast<uint32_t *>(activations + stride * KIND::ACTIVATION_BYTES);
-  if (thread_index() < VECTOR_ZEROS / 4) {
-    for (int b = 0; b < KIND::BATCH; b++) {
-      zeros[thread_index() + b * vector_row_bytes<KIND>(stride) / 4] = 0;
+  vector_zeros<KIND>(stride, activations);
+}
+
+// The same from the product's arguments, whatever its input.
+template <class KIND>
+DEVICE void vector_input(const struct product_arguments &a, const struct norm_ahead &ahead,
+                         unsigned char *activations, float *room) {
+  const int batch = KIND::BATCH == 1 ? 1 : a.batch;
+  const struct vectors v = {a.input, a.norm,      a.epsilon,     a.columns,
+                            batch,   a.norm_bias, a.input_stride};
+  if constexpr (KIND::FAMILY && KIND::ROUND == ROUND_NORM) {
+    if (a.norm_bias) {
+      vector_activations<vector_layer_kind<KIND>>(v, a.stride, {}, activations, room);
+      return;
     }
   }
-  block_wait();
+  if constexpr (KIND::ROUND == ROUND_ALONE && KIND::ACTIVATIONS == ELEMENT_BF16) {
+    if (a.rounded) {
+      vector_take<KIND>(a, batch, activations);
+      return;
+    }
+  }
+  vector_activations<KIND>(v, a.stride, ahead, activations, room);
 }
 
 template <class KIND> using vector_registers = struct words4 (&)[KIND::STREAMS][KIND::LOADS];
@@ -491,18 +551,7 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   wait_for_previous();
 
   float *room = reinterpret_cast<float *>(shared + vector_row_bytes<KIND>(a.stride) * KIND::BATCH);
-  const int batch = KIND::BATCH == 1 ? 1 : a.batch;
-  const struct vectors v = {a.input, a.norm,      a.epsilon,     a.columns,
-                            batch,   a.norm_bias, a.input_stride};
-  if constexpr (KIND::FAMILY && KIND::ROUND == ROUND_NORM) {
-    if (a.norm_bias) {
-      vector_activations<vector_layer_kind<KIND>>(v, a.stride, {}, shared, room);
-    } else {
-      vector_activations<KIND>(v, a.stride, ahead, shared, room);
-    }
-  } else {
-    vector_activations<KIND>(v, a.stride, ahead, shared, room);
-  }
+  vector_input<KIND>(a, ahead, shared, room);
   float activation_scale = 1;
   if (KIND::ACTIVATIONS == ELEMENT_E4M3 && lane_index() < a.batch) {
     activation_scale = room_factors(room, lane_index()).scale;

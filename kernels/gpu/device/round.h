@@ -504,10 +504,27 @@ DEVICE void round_group(const struct vectors &v, int b, int first,
   }
 }
 
+// ---- what is written
+
 // wgmma_paired_word of arguments.h, which is a host function.
 DEVICE int paired_word(int word) {
   const int chunk = word / 8 % 8;
   return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
+}
+
+// An element of the vector that begins `vector` elements into the output, as `passed` says. Rounded
+// by its maker it is half the bytes, and nobody else has to. PAIRS: may be PASSED_PAIRED.
+template <bool PAIRS = true>
+DEVICE void pass_on(int passed, float *output, size_t vector, int element, float v) {
+  if (passed == PASSED_FLOAT) {
+    publish(output + vector + element, v);
+    return;
+  }
+  int at = element;
+  if (PAIRS && passed == PASSED_PAIRED) {
+    at = 2 * paired_word(element / 2) + element % 2;
+  }
+  publish_bits16(reinterpret_cast<uint16_t *>(output) + vector + at, (uint16_t)bf16_pair(v, 0));
 }
 
 // Writes a rounded quad of a row of round_* as words of the output.

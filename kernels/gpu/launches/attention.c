@@ -24,9 +24,14 @@ static float *qkv_at(const struct launch_list *list, int vector) {
   const size_t width = (size_t)list->plan->product[PRODUCT_QKV].rows;
   return (float *)list_shared_at(list, REGION_QKV_OUT) + (size_t)vector * width;
 }
+static enum passed attended_as(const struct launch_list *list) {
+  return gpu_plan_passed(list->plan, PRODUCT_WO);
+}
 static float *attended_at(const struct launch_list *list, int vector) {
   const size_t width = (size_t)list->plan->product[PRODUCT_WO].columns;
-  return (float *)list_shared_at(list, REGION_ATTENDED) + (size_t)vector * width;
+  const size_t element = attended_as(list) == PASSED_FLOAT ? sizeof(float) : 2;
+  return (float *)((char *)list_shared_at(list, REGION_ATTENDED) +
+                   (size_t)vector * width * element);
 }
 
 static void turn(struct launch_list *list) {
@@ -85,6 +90,7 @@ static void attend_prompt(struct launch_list *list) {
       .score_scale = shape->score_scale > 0 ? shape->score_scale : 1,
       .first = piece->first,
       .window = window > 0 ? window : plan->context_padded,
+      .passed = attended_as(list),
   };
   struct gpu_launch launch = {.grid = {(columns + tile - 1) / tile, (unsigned)shape->kv_heads, 1},
                               .block = ATTENTION_WARPS * (unsigned)plan->device.warp,
@@ -126,6 +132,7 @@ static void attend(struct launch_list *list, const struct plan *plan, int row, i
       .score_scale = shape->score_scale > 0 ? shape->score_scale : 1,
       .first = attention.first,
       .interleaved = shape->rope.interleaved,
+      .passed = attended_as(list),
   };
   struct gpu_launch launch = {.grid = {(unsigned)attention.splits,
                                        (unsigned)(shape->kv_heads * plan->head_groups),

@@ -91,7 +91,8 @@ void launch_by_library(struct launch_list *list, enum product_name name) {
   }
   const struct product_arguments product = operands_arguments(list, name);
   launch_round(list, name);
-  multiply_and_finish(list, name, &product, REGION_ACTIVATIONS, REGION_ACTIVATION_SCALES);
+  multiply_and_finish(list, name, &product, launch_activations(list->plan, name),
+                      REGION_ACTIVATION_SCALES);
 }
 
 // ---- experts

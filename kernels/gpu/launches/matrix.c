@@ -45,8 +45,16 @@ void launch_round_rows(struct launch_list *list, enum product_name name, int fir
   list_add(list, "round", &launch, &(union launch_arguments){.round = arguments});
 }
 
+enum plan_region launch_activations(const struct plan *plan, enum product_name name) {
+  if (gpu_plan_passed(plan, name) != PASSED_FLOAT)
+    return operands_of(plan, name).input;
+  return plan->product[name].routed ? REGION_GATHERED : REGION_ACTIVATIONS;
+}
+
 void launch_round(struct launch_list *list, enum product_name name) {
   const struct plan *plan = list->plan;
+  if (gpu_plan_passed(plan, name) != PASSED_FLOAT)
+    return;
   const bool slots = name == PRODUCT_EXPERT_DOWN;
   const int rows = slots ? plan->experts.slots : plan->request.batch;
   const int padded = slots                         ? rows + plan->experts.columns
@@ -119,7 +127,7 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
   struct product_arguments arguments = operands_arguments(list, name);
   const int rest = plan->request.batch - first;
   const size_t row = (size_t)product->activation_stride * gpu_element_bytes(product->activations);
-  const enum plan_region from = product->routed ? REGION_GATHERED : REGION_ACTIVATIONS;
+  const enum plan_region from = launch_activations(plan, name);
   arguments.activations = (const char *)list_shared_at(list, from) + (size_t)first * row;
   if (product->rounded != ELEMENT_BF16)
     arguments.activation_scales =
@@ -133,7 +141,9 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
   arguments.ahead = product->ahead;
   arguments.partials = list_shared_at(list, REGION_PARTIALS);
   arguments.counters = list_shared_at(list, REGION_COUNTERS);
-  arguments.output += (size_t)first * (size_t)arguments.output_stride;
+  arguments.output = (float *)((char *)arguments.output +
+                               (size_t)first * (size_t)arguments.output_stride *
+                                   (arguments.passed == PASSED_FLOAT ? sizeof(float) : 2));
   if (product->wgmma) {
     wgmma_slice(list, name, &arguments);
     return;

@@ -83,10 +83,14 @@ const char *operands_kind(const struct plan_product *product) {
   return product->routed ? "expert_" : product->by_head ? "heads_" : "";
 }
 
-// Whether the MLP's nonlinearity follows.
-static bool is_up(enum product_name name) {
-  return name == PRODUCT_GATE_UP || name == PRODUCT_SHARED_GATE_UP ||
-         name == PRODUCT_EXPERT_GATE_UP;
+// The product that an MLP's first is followed by; PRODUCTS for none.
+static enum product_name down_of(enum product_name name) {
+  switch (name) {
+  case PRODUCT_GATE_UP: return PRODUCT_DOWN;
+  case PRODUCT_SHARED_GATE_UP: return PRODUCT_SHARED_DOWN;
+  case PRODUCT_EXPERT_GATE_UP: return PRODUCT_EXPERT_DOWN;
+  default: return PRODUCTS;
+  }
 }
 
 int operands_input_stride(const struct plan *plan, enum product_name name) {
@@ -110,6 +114,7 @@ struct product_arguments operands_arguments(const struct launch_list *list,
   const struct plan_product *product = &list->plan->product[name];
   const struct operands operands = operands_of(list->plan, name);
   const bool part = is_part(list->plan, name);
+  const enum product_name down = down_of(name);
   return (struct product_arguments){
       .weights = list_at(list, operands.weights),
       .second = product->gated ? list_at(list, operands.second) : NULL,
@@ -126,7 +131,9 @@ struct product_arguments operands_arguments(const struct launch_list *list,
       .bias = has_bias(list->plan, name) ? list_vector_at(list, operands.bias) : NULL,
       .second_bias = product->gated ? list_vector_at(list, operands.second_bias) : NULL,
       .input_stride = operands_input_stride(list->plan, name),
-      .mlp = is_up(name) ? (int)list->plan->request.shape.mlp : MLP_SWIGLU,
+      .mlp = down < PRODUCTS ? (int)list->plan->request.shape.mlp : MLP_SWIGLU,
+      .passed = down < PRODUCTS ? (int)gpu_plan_passed(list->plan, down) : PASSED_FLOAT,
+      .rounded = gpu_plan_passed(list->plan, name) != PASSED_FLOAT,
   };
 }
 

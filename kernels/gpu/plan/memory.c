@@ -156,10 +156,17 @@ static size_t heads_of(const struct plan_product *product) {
 static size_t activation_bytes(const struct plan *plan) {
   size_t bytes = 0;
   for (int p = 0; p < PRODUCTS; p++)
-    bytes = larger(bytes, heads_of(&plan->product[p]) * (size_t)plan->batch_padded *
-                              (size_t)plan->product[p].activation_stride *
-                              gpu_element_bytes(plan->product[p].activations));
+    if (gpu_plan_passed(plan, (enum product_name)p) == PASSED_FLOAT)
+      bytes = larger(bytes, heads_of(&plan->product[p]) * (size_t)plan->batch_padded *
+                                (size_t)plan->product[p].activation_stride *
+                                gpu_element_bytes(plan->product[p].activations));
   return bytes;
+}
+
+// Of each element of the vectors between two products: floats, or BF16 up to what a matrix kernel
+// reads.
+static size_t passed_bytes(const struct plan *plan) {
+  return larger((size_t)plan->request.batch * sizeof(float), (size_t)plan->batch_padded * 2);
 }
 
 static bool has_units(const struct plan *plan) {
@@ -207,10 +214,10 @@ static void place_step(struct memory_layout *layout) {
       {REGION_QUERIES, (size_t)plan->product[PRODUCT_Q_B].rows * row},
       {REGION_ABSORBED, (size_t)shape->heads * (size_t)plan->product[PRODUCT_K_B].rows * row},
       {REGION_LATENT_SUMS, (size_t)shape->heads * (size_t)plan->product[PRODUCT_V_B].columns * row},
-      {REGION_ATTENDED, (size_t)plan->product[PRODUCT_WO].columns * row},
+      {REGION_ATTENDED, (size_t)plan->product[PRODUCT_WO].columns * passed_bytes(plan)},
       {REGION_FFN_OUT,
        (size_t)(plan->product[PRODUCT_GATE_UP].rows + plan->product[PRODUCT_SHARED_GATE_UP].rows) *
-           row},
+           passed_bytes(plan)},
       {REGION_LOGITS, (size_t)shape->vocab * row},
       {REGION_ACTIVATIONS, activation_bytes(plan)},
       {REGION_ACTIVATION_SCALES,

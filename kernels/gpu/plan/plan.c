@@ -33,6 +33,19 @@ enum element gpu_plan_multiplied(const struct plan_product *product) {
   return lies_in_units(product->weights) ? ELEMENT_BF16 : product->weights;
 }
 
+// An E4M3 or INT8 vector's scale is known only once all of it is. The stages of a step in one
+// launch pass on floats.
+enum passed gpu_plan_passed(const struct plan *plan, enum product_name which) {
+  const struct plan_product *product = &plan->product[which];
+  const bool has_one_maker = which == PRODUCT_DOWN || which == PRODUCT_SHARED_DOWN ||
+                             (which == PRODUCT_WO && !gpu_plan_is_latent(plan));
+  const int stride = product->vector ? product->stride : product->activation_stride;
+  if (!has_one_maker || plan->streaming || product->rounded != ELEMENT_BF16 ||
+      product->columns != stride)
+    return PASSED_FLOAT;
+  return product->wgmma && product->weights != product->activations ? PASSED_PAIRED : PASSED_BF16;
+}
+
 bool product_is_of_family(const struct decode_shape *shape, enum product_name which) {
   static const unsigned biases[PRODUCTS] = {[PRODUCT_QKV] = BIAS_QKV,
                                             [PRODUCT_WO] = BIAS_OUTPUT,

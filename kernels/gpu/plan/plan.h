@@ -8,6 +8,7 @@
 #define PERTOKEN_KERNELS_GPU_PLAN_PLAN_H
 
 #include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/share.h"
@@ -241,6 +242,10 @@ unsigned gpu_plan_merges(const struct even_work *work);
 
 // Blocks of a cluster of wgmma.
 int gpu_plan_cluster(const struct plan_product *product);
+
+// How the product's input is stored by the kernel that makes it: rounded, where that is all that
+// happens to it, and it has no padding that somebody would have to write.
+enum passed gpu_plan_passed(const struct plan *plan, enum product_name which);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);

@@ -89,6 +89,8 @@ OPTIONAL = {t: {a for a in ATTENTION + PROMPTS if a.endswith('_256')} for t in (
 REGISTERS = {'cuda': (64, 128), 'gfx9': (128, 256), 'gfx1': (96, 192)}
 # Kernels whose E4M3 is converted to BF16 by bits: e4m3_bits.h.
 BY_BITS = re.compile(r'(matrix|wgmma|tile_check)_e4m3_bf16|attention_e4m3|latent_e4m3(?!_entries)')
+# Kernels whose results the next product takes rounded to BF16. (The caches of attention are stored so, too.)
+PASSES = re.compile(r'^(vector|matrix|wgmma)_.*(swiglu|gated)_\d+$|^finish_(swiglu|gated)$|^attention_(?!.*prompt)')
 # Kernels of which no two blocks fit on a multiprocessor, so that each has its own: by registers. (For
 # wgmma_*, by shared memory: test_plan_division.) For vector products of one row two fit, so that the next
 # kernel's blocks can begin.
@@ -248,6 +250,9 @@ def check_cuda(architecture, overlap, ptx, cubin):
         for instruction in ('griddepcontrol.wait', 'griddepcontrol.launch_dependents'):
             there = instruction in body
             check(subject, there == overlap, instruction + (' present' if there else ' missing'))
+        if PASSES.search(name):
+            check(subject, 'st.global.u16' in body and re.search(r'cvt\.rn\.bf16', body),
+                  'does not round what it passes on')
         if overlap and name in VECTOR + MATRIX + UNITS + HEADS:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'ld.global.nc.' in before, 'fetches no weights before it waits')
@@ -281,7 +286,7 @@ WINDOW_LOADS = 8
 # Instructions of a warp for 16 bytes of weights a lane, with everything else that a window takes. An H200's
 # memory brings a multiprocessor 17 bytes a cycle, so its four schedulers could issue 119.
 WINDOW_INSTRUCTIONS = {'bf16': 60, 'e4m3': 104}
-FULL_INSTRUCTIONS = {'bf16': 41, 'e4m3': 79}  # in rows of whole windows, whose loads are not clamped
+FULL_INSTRUCTIONS = {'bf16': 42, 'e4m3': 79}  # in rows of whole windows, whose loads are not clamped
 
 
 def check_attention_loads(subject, name, code):
@@ -322,6 +327,15 @@ def check_window(subject, name, code):
         check(subject, asks == 1, f'asks for {asks} windows ahead')
         early = sass.waits_after_loads(loop)
         check(subject, early == 0, f'{early} instructions wait for a window just after its loads')
+
+
+TAKEN = 4  # of the loads of a thread of what comes rounded: product_vector.h
+
+
+def check_taken(subject, code):
+    """What comes rounded is copied: half the bytes of floats, and nothing to do for each element."""
+    loops = sass.copy_loops(code, TAKEN)
+    check(subject, len(loops) == 1, f'{len(loops)} loops that take what comes rounded')
 
 
 # Loads of a piece's sums that a warp of wgmma has under way together: of the 16 at 64 columns all; at 128 the
@@ -368,6 +382,8 @@ def check_sass_loads(cubin):
             check_window(f'sm_90a {name}', name, code)
         if re.fullmatch(r'vector_\w+_norm_(store|swiglu)_1', name):
             check_held(f'sm_90a {name}', HELD[name.split('_')[2]], code)
+        if re.fullmatch(r'vector_\w+_bf16_round_\w+_1', name):
+            check_taken(f'sm_90a {name}', code)
         if re.fullmatch(r'round_\w+_norm', name):
             check_held(f'sm_90a {name}', HELD['bf16'], code)
     one_by_one = [i._replace(waits=0x3f) if sass.is_wide_load(i) else i for i in kernels['attention_bf16_128']]

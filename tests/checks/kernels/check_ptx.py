@@ -40,7 +40,7 @@ ALTERED = [
     (r'round_\w+', r'(cvt\.rn\.(?:satfinite\.e4m3x2|bf16x2)\.f32 \s*[^,]+, )([^,]+), ([^;]+);', r'\1\3, \2;'),
     (r'embed_\w+', r'mul\.f32 \s*([^,]+), ([^,]+), [^;]+;', MOVED),
     (r'turn_\w+', r'sub\.f32 \s*([^,]+), ([^,]+), [^;]+;', MOVED),
-    (r'finish_\w+', r'st[.\w]*\.f32\s[^;]*;', LEFT_OUT),
+    (r'finish_\w+', r'st\.global\.(f32|u16)\s[^;]*;', LEFT_OUT),
     (r'read_\d', r'ld\.global\.nc\.[^;]*;', LEFT_OUT),
     (r'fill_units', r'st\.global\.(u32|s32|b32)\s[^;]*;', LEFT_OUT),
     (r'fill_value', r'st\.global\.f32\s[^;]*;', LEFT_OUT),

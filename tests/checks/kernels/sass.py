@@ -13,6 +13,7 @@ LOAD_LOCAL, STORE_LOCAL, COPY = 0x983, 0x387, 0x3ba         # LDL, STL, UBLKCP
 LOAD_OF_BLOCK = 0x980                                       # LD, here of another block's shared memory
 RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
 FENCE, CLUSTER_WAIT = 0x992, 0xdc7                          # MEMBAR, UCGABAR_WAIT
+STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
 WIDE = 6                                                    # a load of 16 bytes
 
 ALWAYS = 7                                                  # the predicate of what depends on none
@@ -78,6 +79,14 @@ def window_loops(code, loads):
     loops = [code[i.target:at + 1] for at, i in enumerate(code) if i.operation == BRANCH and i.target <= at]
     return sorted((loop for loop in loops if sum(map(is_wide_load, loop)) == loads and
                    sum(i.operation == MULTIPLY_ADD for i in loop) >= 8 * loads), key=len)
+
+
+def copy_loops(code, loads):
+    """Loops that put so many loads of 16 bytes of others' results into shared memory as they are."""
+    loops = [code[i.target:at + 1] for at, i in enumerate(code) if i.operation == BRANCH and i.target <= at]
+    return [loop for loop in loops if batches_of_loads(loop, is_input_load) == [loads] and
+            sum(i.operation == STORE_SHARED and i.width == WIDE for i in loop) == loads and
+            all(i.operation != ROUND for i in loop)]
 
 
 def bulk_loops(code):

@@ -16,7 +16,9 @@ struct product {
   enum element weights, activations;
   enum end end;
   int rows, columns, batch, batch_padded;
-  int stages; // of wgmma; 0: the other matrix products
+  int stages;         // of wgmma; 0: the other matrix products
+  enum passed passed; // of what SWIGLU makes
+  bool rounded;       // what ADD takes, by vectors
 };
 
 // Integers, so that every order of summing gives the same result. A 7 in each vector makes its
@@ -53,18 +55,41 @@ static double expected_sum(const struct product *p, int matrix, int vector, int 
   return p->weights == ELEMENT_E4M3 ? sum * (double)row_scale(matrix, row) : sum;
 }
 
+// An element of a vector of the output.
+static double output_at(const struct product *p, const float *output, int vector, int element) {
+  if (p->passed == PASSED_FLOAT) {
+    return (double)output[vector + element];
+  }
+  const int at =
+      p->passed == PASSED_PAIRED ? 2 * wgmma_paired_word(element / 2) + element % 2 : element;
+  uint16_t code;
+  memcpy(&code, (const char *)output + size(vector + at) * sizeof code, sizeof code);
+  const uint32_t bits = (uint32_t)code << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+// Half of the last place of a BF16 near `value`.
+static double half_place(double value) {
+  int exponent;
+  frexp(value, &exponent);
+  return ldexp(1, exponent - 9);
+}
+
 static void check_output(const struct product *p, const char *kernel, const float *output,
                          int stride) {
   for (int b = 0; b < p->batch; b++) {
     for (int row = 0; row < p->rows; row++) {
       const double sum = expected_sum(p, 0, b, row);
-      const double got = (double)output[b * stride + row];
+      const double got = output_at(p, output, b * stride, row);
       double expected = sum, slack = 0;
       if (p->end == ADD) {
         expected += (double)residual_at(b, row);
       } else if (p->end == SWIGLU) {
         expected = sum / (1 + exp(-sum)) * expected_sum(p, 1, b, row);
         slack = 1e-5 * fabs(expected) + 1e-20;
+        slack += p->passed == PASSED_FLOAT ? 0 : half_place(expected);
       }
       if (!(fabs(got - expected) <= slack)) {
         fail_msg("%s, %s, %d x %d, batch %d: vector %d, row %d: %g, not %g", p->plugin->name,
@@ -72,7 +97,7 @@ static void check_output(const struct product *p, const char *kernel, const floa
       }
     }
     for (int row = p->rows; b + 1 < p->batch && row < stride; row++) {
-      assert_true(isnan(output[b * stride + row]));
+      assert_true(isnan(output_at(p, output, b * stride, row)));
     }
   }
 }
@@ -99,8 +124,15 @@ static const float *make_scales(const struct product *p, int matrix) {
   return scales;
 }
 
+static int output_stride(const struct product *p) {
+  return p->passed == PASSED_PAIRED ? (int)gpu_round_up((size_t)p->rows, WGMMA_STEP_BYTES)
+                                    : p->rows + 3;
+}
+
 static float *make_output(const struct product *p, int stride) {
-  float *output = emulated_take(size((p->batch - 1) * stride + p->rows) * sizeof *output);
+  const int last = p->passed == PASSED_PAIRED ? stride : p->rows;
+  float *output = emulated_take(size((p->batch - 1) * stride + last) *
+                                (p->passed == PASSED_FLOAT ? sizeof *output : sizeof(uint16_t)));
   for (int b = 0; b < p->batch && p->end == ADD; b++) {
     for (int row = 0; row < p->rows; row++) {
       output[b * stride + row] = residual_at(b, row);
@@ -123,8 +155,9 @@ static struct product_arguments make_arguments(const struct product *p) {
                                     .batch = p->batch,
                                     .batch_padded = p->batch_padded,
                                     .splits = 1,
-                                    .output_stride = p->rows + 3,
-                                    .output = make_output(p, p->rows + 3)};
+                                    .output_stride = output_stride(p),
+                                    .output = make_output(p, output_stride(p)),
+                                    .passed = p->passed};
 }
 
 // ---- what a vector product asks for: each 16 bytes of the windows after its warps' first once,
@@ -253,10 +286,25 @@ static struct product_next next_of(const struct product *p) {
   };
 }
 
+static enum passed passed_of(enum end end, size_t number) {
+  return end == SWIGLU ? (enum passed)(number % 3) : PASSED_FLOAT;
+}
+
+// What ADD takes, as the product before passes it on.
+static void *take_rounded(const struct product *p, int apart) {
+  void *rounded = emulated_take(size(p->batch * apart) * sizeof(uint16_t));
+  for (int b = 0; b < p->batch; b++) {
+    for (int c = 0; c < p->columns; c++) {
+      element_put(p->plugin, ELEMENT_BF16, rounded, size(b * apart + c), input_at(b, c));
+    }
+  }
+  return rounded;
+}
+
 static void check_vector(const struct product *p, unsigned blocks) {
   char kernel[64];
   struct product_arguments a = make_arguments(p);
-  const int apart = p->columns + (p->batch == 3 ? 4 : 0); // from a vector to the next
+  const int apart = p->columns + (p->batch == 3 ? 8 : 0); // from a vector to the next
   float *input = emulated_take(size(p->batch * apart) * sizeof *input);
   float *norm = emulated_take((size_t)p->columns * sizeof *norm);
   for (int c = 0; c < p->columns; c++) {
@@ -265,7 +313,8 @@ static void check_vector(const struct product *p, unsigned blocks) {
       input[b * apart + c] = p->end == ADD ? input_at(b, c) : sign_at(b, c);
     }
   }
-  a.input = input;
+  a.input = p->rounded ? take_rounded(p, apart) : input;
+  a.rounded = p->rounded;
   a.input_stride = apart;
   a.norm = p->end == ADD ? NULL : norm;
   a.ahead = 1 + p->columns % 5; // no sum depends on it
@@ -287,8 +336,9 @@ static void vector_products_are_exact(void **unused) {
   static const struct {
     int rows, columns;
     unsigned blocks;
-  } shapes[] = {{1, 1, 1},     {3, 64, 2},   {40, 65, 1}, {37, 130, 3},
-                {17, 1000, 2}, {3, 4300, 1}, {2, 8704, 1}};
+  } shapes[] = {
+      {1, 1, 1},    {3, 64, 2},   {40, 65, 1},   {37, 130, 3}, {17, 1000, 2},
+      {3, 4300, 1}, {2, 8704, 1}, {37, 4096, 1}, {18, 8192, 1}}; // the last: whole windows
   (void)unused;
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
@@ -299,9 +349,31 @@ static void vector_products_are_exact(void **unused) {
                                   .end = (enum end)((i + s + (size_t)batch) % 3),
                                   .rows = shapes[s].rows,
                                   .columns = shapes[s].columns,
-                                  .batch = batch};
+                                  .batch = batch,
+                                  .passed = passed_of((enum end)((i + s + (size_t)batch) % 3),
+                                                      (s + (size_t)batch / 2) % 2)};
         check_vector(&p, shapes[s].blocks);
       }
+    }
+  }
+}
+
+// Fewer than the threads' loads at a time, and more.
+static void rounded_vectors_are_taken(void **unused) {
+  static const int columns[] = {64, 4160, 16448};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    for (size_t s = 0; s < sizeof columns / sizeof columns[0]; s++) {
+      const struct product p = {.plugin = &emulated[i / WEIGHT_KINDS],
+                                .weights = weight_kinds[i % WEIGHT_KINDS][0],
+                                .activations = weight_kinds[i % WEIGHT_KINDS][1],
+                                .end = ADD,
+                                .rows = 3,
+                                .columns = columns[s],
+                                .batch = 1 + (int)(i + s) % VECTOR_BATCH,
+                                .rounded = true};
+      if (p.activations == ELEMENT_BF16)
+        check_vector(&p, 1);
     }
   }
 }
@@ -442,7 +514,8 @@ static void matrix_products_are_exact(void **unused) {
                                 .rows = shapes[s].rows,
                                 .columns = shapes[s].columns,
                                 .batch = shapes[s].batch,
-                                .batch_padded = shapes[s].warp_columns * shapes[s].groups};
+                                .batch_padded = shapes[s].warp_columns * shapes[s].groups,
+                                .passed = passed_of((enum end)((i + s) % 3), s / 3)};
       check_matrix(&p, shapes[s].warp_columns, shapes[s].splits, shapes[s].chunk);
     }
   }
@@ -474,7 +547,8 @@ static void wgmma_products_are_exact(void **unused) {
                                 .columns = shapes[s].columns,
                                 .batch = shapes[s].batch,
                                 .batch_padded = columns * shapes[s].groups,
-                                .stages = shapes[s].stages};
+                                .stages = shapes[s].stages,
+                                .passed = passed_of((enum end)((i + s) % 3), s / 3 + 1)};
       for (unsigned time = 0; time < shapes[s].times * MAX_WGMMA_BESIDE; time++) {
         check_wgmma(&p, columns,
                     (struct sharing){shapes[s].blocks, 1 + (int)time % MAX_WGMMA_BESIDE, 1});
@@ -727,13 +801,10 @@ static void embedding_is_exact(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vector_products_are_exact),
-      cmocka_unit_test(matrix_products_are_exact),
-      cmocka_unit_test(wgmma_products_are_exact),
-      cmocka_unit_test(parts_of_wgmma_are_exact),
-      cmocka_unit_test(products_of_experts_are_exact),
-      cmocka_unit_test(tiles_lie_as_they_say),
-      cmocka_unit_test(embedding_is_exact),
+      cmocka_unit_test(vector_products_are_exact), cmocka_unit_test(rounded_vectors_are_taken),
+      cmocka_unit_test(matrix_products_are_exact), cmocka_unit_test(wgmma_products_are_exact),
+      cmocka_unit_test(parts_of_wgmma_are_exact),  cmocka_unit_test(products_of_experts_are_exact),
+      cmocka_unit_test(tiles_lie_as_they_say),     cmocka_unit_test(embedding_is_exact),
   };
   const struct CMUnitTest deep[] = {cmocka_unit_test(wgmma_of_every_width_is_exact)};
   if (emulated_load(NULL)) {

@@ -194,6 +194,8 @@ static void test_implemented(void **state) {
                    (TIMING_IMPLEMENTED & TIMING_P6_CLUSTERS) != 0);
   const struct plan parts = plan_of(workload_named("8B bf16, batch 64, wgmma"));
   assert_true(parts.product[PRODUCT_DOWN].parts > 1); // if the device holds such clusters
+  assert_int_equal(gpu_plan_passed(&wgmma, PRODUCT_DOWN) != PASSED_FLOAT,
+                   (TIMING_IMPLEMENTED & TIMING_P8) != 0);
   const struct plan vector = plan_of(workload_named("8B bf16, batch 1"));
   size_t count;
   struct gpu_launch *launches = gpu_plan_step(&vector, NULL, &count, NULL);
@@ -377,7 +379,7 @@ static void test_records(void **state) {
 static void test_docs(void **state) {
   struct fixture *fixture = *state;
   struct arena *arena = &fixture->arena;
-  static const char *const shown[] = {"", " --points", " --with P1,P8"};
+  static const char *const shown[] = {"", " --points", " --with P1"};
   const struct source *page = source_read("docs/gpu-model.md", arena, &fixture->diagnostics);
   assert_non_null(page);
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {

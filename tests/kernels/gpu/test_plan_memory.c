@@ -79,6 +79,10 @@ static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *laun
   return a->batch_padded == columns ? 256 : 128;
 }
 
+static size_t output_element(const struct product_arguments *a) {
+  return a->passed == PASSED_FLOAT ? sizeof(float) : 2;
+}
+
 // For matrix tiles: the blocks cover every row; the places of the parts and the vectors.
 static void check_tiles(const struct plan *plan, const struct gpu_launch *launch,
                         const struct product_arguments *a, bool wgmma) {
@@ -105,14 +109,17 @@ static void check_tiles(const struct plan *plan, const struct gpu_launch *launch
     planned_within(plan, REGION_PARTIALS, a->partials,
                    (size_t)a->splits * (a->second ? 2 : 1) * (size_t)a->batch_padded * rows *
                        sizeof(float));
-  planned_within(plan, REGION_ACTIVATIONS, a->activations,
-                 (size_t)a->batch_padded * activation_row);
+  const enum plan_region from = planned_region_at(plan, a->activations);
+  const bool made = from == REGION_ATTENDED || from == REGION_FFN_OUT; // by the kernel before
+  assert_true(from == REGION_ACTIVATIONS || made);
+  assert_int_equal(made, a->rounded);
+  planned_within(plan, from, a->activations, (size_t)a->batch_padded * activation_row);
   // The batch rows that come in are those that go out.
-  const size_t in = (size_t)((const char *)a->activations - planned_base) -
-                    plan->region[REGION_ACTIVATIONS].offset;
+  const size_t in =
+      (size_t)((const char *)a->activations - planned_base) - plan->region[from].offset;
   const size_t out = (size_t)((const char *)a->output - planned_base) -
                      plan->region[planned_region_at(plan, a->output)].offset;
-  assert_int_equal(in / activation_row, out / ((size_t)a->output_stride * sizeof(float)));
+  assert_int_equal(in / activation_row, out / ((size_t)a->output_stride * output_element(a)));
 }
 
 static void check_product(const struct plan *plan, const struct gpu_launch *launch) {
@@ -147,7 +154,7 @@ static void check_product(const struct plan *plan, const struct gpu_launch *laun
     planned_within(plan, planned_region_at(plan, a->second), a->second, bytes);
   assert_true(a->stride % (in_units ? UNIT : ROW_ALIGNMENT) == 0 && a->stride >= a->columns);
   planned_within(plan, planned_region_at(plan, a->output), a->output,
-                 (size_t)a->batch * (size_t)a->output_stride * sizeof(float));
+                 (size_t)a->batch * (size_t)a->output_stride * output_element(a));
   assert_true(launch->shared_bytes + (matrix ? 16 : 0) <= plan->device.shared_bytes);
   if (matrix)
     check_tiles(plan, launch, a, wgmma);
@@ -282,6 +289,62 @@ static void test_regions(void **state) {
         }
 }
 
+// How the products' inputs are stored by what makes them, and how often they are rounded apart.
+static void check_passed(const struct plan *plan, bool rounds) {
+  size_t count, apart = 0;
+  struct gpu_launch *launches = gpu_plan_step(plan, planned_base, &count, NULL);
+  const size_t layers = (size_t)plan->request.shape.layers;
+  int passed = PASSED_FLOAT; // by the last maker
+  assert_non_null(launches);
+  for (size_t i = 0; i < count; i++) {
+    const struct attention_arguments *attention = launches[i].arguments;
+    if (planned_begins(&launches[i], "attention"))
+      passed = attention->passed;
+    apart += planned_begins(&launches[i], "round");
+    if (!strstr(launches[i].kernel, "_swiglu") && !strstr(launches[i].kernel, "_add"))
+      continue;
+    const struct product_arguments *a = product_of(&launches[i]);
+    const bool paired = planned_begins(&launches[i], "wgmma_e4m3_bf16");
+    if (strstr(launches[i].kernel, "_add")) {
+      assert_int_equal(passed, rounds ? PASSED_FLOAT : paired ? PASSED_PAIRED : PASSED_BF16);
+      assert_int_equal(a->rounded, !rounds);
+    } else {
+      assert_false(a->rounded);
+      passed = a->passed;
+    }
+  }
+  assert_int_equal(apart, plan->vector ? 0 : (rounds ? 4 : 2) * layers + 1);
+  free(launches);
+}
+
+// What is rounded to BF16, and has no padding, is rounded by its maker.
+static void test_passed(void **state) {
+  (void)state;
+  static const int batches[] = {1, 4, 16, 64};
+  struct decode_shape odd = llama_8b;
+  odd.ffn_hidden += 32; // of whose inputs down's alone is padded
+  for (size_t d = 0; d < PLANNED_DEVICES; d++)
+    for (size_t m = 0; m < 5; m++)
+      for (size_t b = 0; b < 4 && d != 2; b++) {
+        const struct decode_types *types = &planned_types[m];
+        const struct decode_request request = planned_request(&llama_8b, types, batches[b], 513);
+        const struct decode_request padded = planned_request(&odd, types, batches[b], 513);
+        const struct plan plan = planned(&request, planned_devices[d]);
+        const bool rounds = types->activations == ELEMENT_E4M3;
+        check_passed(&plan, rounds);
+        const struct plan other = planned(&padded, planned_devices[d]);
+        assert_int_equal(gpu_plan_passed(&other, PRODUCT_DOWN), PASSED_FLOAT);
+        assert_int_equal(gpu_plan_passed(&other, PRODUCT_WO) == PASSED_FLOAT, rounds);
+      }
+  const struct decode_request request = planned_request(&llama_8b, &planned_types[0], 1, 513);
+  struct gpu_device device = planned_h200;
+  device.cooperative = true;
+  device.tuning.step = STEP_STREAMING;
+  const struct plan streaming = planned(&request, &device);
+  assert_true(streaming.streaming);
+  check_passed(&streaming, true);
+}
+
 // What families have in addition to matrices does not overlap, either: with every possible vector,
 // and with none of the gate's.
 static void test_families(void **state) {
@@ -380,7 +443,9 @@ static void check_multiplied(const struct plan *prompt, const struct gpu_launch 
   for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
     assert_int_equal((uintptr_t)begins[i] % VENDOR_ALIGNMENT, 0);
   planned_within(prompt, planned_region_at(prompt, p->weights), p->weights, rows * row);
-  planned_within(prompt, REGION_ACTIVATIONS, p->activations, vectors * row);
+  const bool made = gpu_plan_passed(prompt, (enum product_name)a->product) != PASSED_FLOAT;
+  const enum plan_region maker = a->product == (int)PRODUCT_WO ? REGION_ATTENDED : REGION_FFN_OUT;
+  planned_within(prompt, made ? maker : REGION_ACTIVATIONS, p->activations, vectors * row);
   planned_within(prompt, REGION_SUMS, p->out, vectors * rows * sizeof(float));
   planned_within(prompt, REGION_WORKSPACE, p->workspace, VENDOR_WORKSPACE);
 }
@@ -507,13 +572,10 @@ static void test_overflow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_regions),
-      cmocka_unit_test(test_families),
-      cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_passes_by_library),
-      cmocka_unit_test(test_passes_of_a_mixture),
-      cmocka_unit_test(test_70b_fits_one_h200),
-      cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_regions),           cmocka_unit_test(test_passed),
+      cmocka_unit_test(test_families),          cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_passes_by_library), cmocka_unit_test(test_passes_of_a_mixture),
+      cmocka_unit_test(test_70b_fits_one_h200), cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
