@@ -36,6 +36,7 @@
 #define UNIT_CYCLES      109 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define BUFFERS          2   // of attention.h
+#define SHARED_BYTES     128.0 // of shared memory, a cycle: 32 banks of 4
 
 enum { VECTOR_WARPS = VECTOR_THREADS / 32 };
 
@@ -68,7 +69,8 @@ static double cycles_us(const struct timing_context *context, double cycles) {
 // How a stage's bytes are fetched and used, in a multiprocessor.
 struct flow {
   int warps;             // per scheduler, that fetch windows
-  int loads;             // per window, which counted copies would wait for one by one
+  int loads;             // per window
+  bool counted;          // each is waited for by itself
   double window;         // bytes per warp
   double use_us;         // time that the scheduler takes to use one
   enum timing_term used; // what limits that
@@ -78,7 +80,7 @@ struct flow {
 };
 
 static double flow_rate(const struct timing_context *context, const struct flow *flow, int warps) {
-  const int loads = has(context, TIMING_P1) ? flow->loads : 1;
+  const int loads = flow->counted ? flow->loads : 1;
   return SCHEDULERS * flow->window / loads *
          timing_windows(warps * loads, flow->use_us / loads, context->machine->latency_us);
 }
@@ -157,7 +159,7 @@ static struct timing_stage round_stage(const struct timing_context *context,
 
 static void end(const struct timing_context *context, const struct flow *flow,
                 struct timing_stage *stage) {
-  const int loads = has(context, TIMING_P1) ? flow->loads : 1;
+  const int loads = flow->counted ? flow->loads : 1;
   stage->finish_us =
       flow->use_us / flow->loads + context->machine->trip_us + cycles_us(context, FINISH_CYCLES);
   stage->tail[TIMING_TAIL] = context->machine->latency_us / 2 + flow->use_us / loads +
@@ -206,6 +208,7 @@ static struct timing_stage vector_stage(const struct timing_context *context,
                                         product->layers};
   const struct flow flow = {.warps = VECTOR_WARPS / SCHEDULERS,
                             .loads = VECTOR_LOADS,
+                            .counted = has(context, TIMING_P1),
                             .window = window,
                             .use_us =
                                 cycles_us(context, VECTOR_LOADS * load_cycles(context, product)),
@@ -233,6 +236,19 @@ static double conversion_us(const struct timing_context *context, double element
   return cycles_us(context, cycles);
 }
 
+// Of a window of mma.sync's weights: the activations that the block writes and the warp reads, and
+// with P1m the weights, written and read.
+static double shared_us(const struct timing_context *context, const struct plan_product *product,
+                        double window) {
+  const double wider =
+      (double)gpu_element_bytes(product->activations) / (double)gpu_element_bytes(product->weights);
+  const double groups = (double)product->slice / product->warp_columns;
+  const double written = product->slice * wider * groups / (MATRIX_ROWS * MATRIX_WARPS);
+  const double read = product->warp_columns * wider / MATRIX_ROWS;
+  const int weights = has(context, TIMING_P1_MATRIX) ? 2 : 0;
+  return cycles_us(context, window * (written + read + weights) / (SHARED_BYTES / SCHEDULERS));
+}
+
 static struct flow matrix_flow(const struct timing_context *context,
                                const struct plan_product *product, int schedulers, double window,
                                double multiply_adds) {
@@ -242,10 +258,15 @@ static struct flow matrix_flow(const struct timing_context *context,
   const double converted_us = narrow && product->activations == ELEMENT_BF16
                                   ? conversion_us(context, elements * schedulers / SCHEDULERS)
                                   : 0;
-  return (struct flow){.window = window,
-                       .use_us = fmax(matrix_us, converted_us),
-                       .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
-                       .most = 1};
+  struct flow flow = {.window = window,
+                      .use_us = fmax(matrix_us, converted_us),
+                      .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
+                      .most = 1};
+  if (!product->wgmma && shared_us(context, product, window) > flow.use_us) {
+    flow.use_us = shared_us(context, product, window);
+    flow.used = TIMING_SHARED;
+  }
+  return flow;
 }
 
 // How a matrix product's blocks are divided: for wgmma without P6 into splits of whole tiles, like
@@ -355,13 +376,19 @@ static double beside_weights(const struct plan_product *product, const struct di
   return (activations + divided->early * partial_bytes(product)) / bytes;
 }
 
+// Steps of weights that a warp has on their way; in registers, fewer where nothing is converted.
+static int steps_held(const struct timing_context *context, const struct plan_product *product) {
+  const bool tight = product->warp_columns == 16 || product->weights == product->activations;
+  return tight && !has(context, TIMING_P1_MATRIX) ? 2 : MATRIX_DEPTH;
+}
+
 static struct timing_stage matrix_stage(const struct timing_context *context,
                                         const struct gpu_launch *launch, enum product_name which) {
   const struct timing_machine *machine = context->machine;
   const struct plan_product *product = &context->plan->product[which];
-  const bool wgmma = product->wgmma, tight = product->weights == product->activations;
+  const bool wgmma = product->wgmma;
   const struct divided divided = divided_as(context, launch, product);
-  const int depth = wgmma ? product->stages : product->warp_columns == 16 || tight ? 2 : 4;
+  const int depth = wgmma ? product->stages : steps_held(context, product);
   const double held = wgmma ? wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS *
                                   (double)WGMMA_STEP_BYTES * depth
                             : (double)MATRIX_STEP * depth;
@@ -374,6 +401,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
             : matrix_flow(context, product, SCHEDULERS, held / MATRIX_WARPS, machine->matrix);
   flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
   flow.loads = wgmma ? 1 : depth;
+  flow.counted = has(context, TIMING_P1_MATRIX);
   flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
   flow.beside = beside_weights(product, &divided, stage.bytes);
   flow.whole = divided.even;
@@ -391,7 +419,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   if (!slow)
     drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
   // If the preceding launch occupies a multiprocessor, nothing is requested until it has ended.
-  const bool beside = has(context, TIMING_P2_MATRIX) || (wgmma && has(context, TIMING_P7));
+  const bool beside = has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
   const double free = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
   const double asked_us = asked / stage.rate;
   stage.asked_us =
@@ -430,6 +458,7 @@ static struct attended attended_by(const struct timing_context *context,
   const double converted_us = narrow ? conversion_us(context, window) : 0;
   attended.flow = (struct flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
                                 .loads = BUFFERS,
+                                .counted = has(context, TIMING_P1),
                                 .window = window,
                                 .use_us = fmax(scored_us, converted_us),
                                 .used = narrow ? TIMING_CONVERSION : TIMING_ISSUE,
