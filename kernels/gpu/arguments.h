@@ -42,7 +42,12 @@ enum {
   MATRIX_WARPS = 8,     // of a matrix product's block
   MATRIX_ROWS = 32,     // of weights, per warp
   MATRIX_COLUMNS = 64,  // the most columns of the batch, per warp
-  MATRIX_CHUNK = 256,   // the most elements of an activation row in shared memory at a time, twice
+  MATRIX_CHUNK = 256,   // the most elements of an activation row that are copied together
+  // Where weights are copied into shared memory: steps of them on their way to a warp; bytes of all
+  // of a block's; elements of an activation row that are copied together.
+  MATRIX_DEPTH = 4,
+  MATRIX_RING = MATRIX_WARPS * MATRIX_ROWS * MATRIX_DEPTH * 64,
+  MATRIX_COPIED_CHUNK = 128,
   ATTENTION_WARPS = 4,
   ATTENTION_MERGED = 128, // elements of a head that fit when 16 columns are merged
   ATTENTION_SPLITS = 128, // at most: what the merge has room for
@@ -105,11 +110,13 @@ struct product_next {
 // of the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
 // arrive at counters[block x] adds them up in the order of the splits and resets the counter.
 // Before a warp waits, it has requested `ahead` times MATRIX_CHUNK elements of each of its rows
-// into L2, and the first of them into registers. Weights in units take activations "bf16", COLUMNS
-// 16 or 64, and with activation_scales also the activations' scales. `chunk`, the elements of an
-// activation row in shared memory at a time, is MATRIX_CHUNK. Where the device takes other chunks
-// (gpu_device), it may be a smaller power of two, down to a step of the tile, or a unit:
-// matrix_least_chunk.
+// into L2, and the first of them into its ring or registers; of weights not in units it requests as
+// many again whenever it has used as many. Weights in units take activations "bf16", COLUMNS 16 or
+// 64, and with activation_scales also the activations' scales. Of an activation row, `buffers`
+// times `chunk` elements are in shared memory. Where the device takes any chunk (gpu_device), it is
+// a power of two, from a step of the tile, or a unit (matrix_least_chunk), to MATRIX_CHUNK, and
+// there are 2 buffers. Otherwise weights are copied, except those in units, and chunk is
+// MATRIX_COPIED_CHUNK, in 2 or, with E4M3, 3 buffers; with units it is MATRIX_CHUNK, in 2.
 struct product_arguments {
   const void *weights, *second;        // [rows][stride]; second: up, otherwise NULL
   const float *scales, *second_scales; // [rows] for E4M3, INT8 and NVFP4, otherwise NULL
@@ -132,6 +139,7 @@ struct product_arguments {
   const float *norm_bias;          // vector: [columns]
   int input_stride;                // vector: `columns` or more
   int rounded;                     // vector: `input` is BF16, a multiple of 8 in each vector
+  int buffers;                     // matrix
   struct product_next next;        // vector: what the next vector product begins with
 };
 
@@ -140,10 +148,11 @@ static inline size_t vector_shared_bytes(int stride, int batch, size_t element_b
   return gpu_round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
 }
 
-// Of a matrix product: two chunks of activations; each column is padded by 16 bytes, so that
-// adjacent columns are in different banks.
-static inline size_t matrix_shared_bytes(int batch_padded, int chunk, size_t element_bytes) {
-  return 2 * (size_t)batch_padded * ((size_t)chunk * element_bytes + 16);
+// Of a matrix product: its chunks of activations, beside MATRIX_RING if its weights are copied;
+// each column is padded by 16 bytes, so that adjacent columns are in different banks.
+static inline size_t matrix_shared_bytes(int batch_padded, int chunk, int buffers,
+                                         size_t element_bytes) {
+  return (size_t)buffers * (size_t)batch_padded * ((size_t)chunk * element_bytes + 16);
 }
 
 // A step of the matrix tile: 64 bytes of a row of weights.

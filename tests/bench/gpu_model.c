@@ -194,7 +194,7 @@ static bool read_points(const char *text, unsigned *points) {
 static int usage(void) {
   fprintf(stderr, "gpu_model [--with POINT,...] [RECORD.json]...\n"
                   "gpu_model --points\n"
-                  "POINT: P1 to P9, P2m, streaming (tests/support/gpu_timing.h)\n");
+                  "POINT: P1 to P9, P1m, P2m, P6c, P7m, streaming (tests/support/gpu_timing.h)\n");
   return MISTAKEN;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/gpu/units.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
 #include "tests/support/library.h"
@@ -154,6 +155,15 @@ void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x,
                                        .shared_bytes = shared_bytes,
                                        .arguments = arguments,
                                        .argument_bytes = argument_bytes});
+}
+
+size_t emulated_matrix_shared(const struct emulated *plugin, enum element weights,
+                              enum element activations, int chunk, struct product_arguments *a) {
+  const bool copied = !plugin->any_chunk && !lies_in_units(weights);
+  a->chunk = copied ? MATRIX_COPIED_CHUNK : plugin->any_chunk ? chunk : MATRIX_CHUNK;
+  a->buffers = copied && weights == ELEMENT_E4M3 && chunk == MATRIX_CHUNK ? 3 : 2;
+  return (copied ? MATRIX_RING : 0) +
+         matrix_shared_bytes(a->batch_padded, a->chunk, a->buffers, element_bytes(activations));
 }
 
 void emulated_run_clusters(const struct emulated *plugin, const char *kernel, unsigned blocks,

@@ -44,6 +44,12 @@ void emulated_run_clusters(const struct emulated *plugin, const char *kernel, un
                            unsigned cluster, int block, size_t shared_bytes, const void *arguments,
                            size_t argument_bytes);
 
+// Sets how the activations of a matrix product are divided in shared memory, and returns what its
+// launch gets of that: where the kernels take any chunk, this one; otherwise a long
+// one stands for as many buffers as its weights in E4M3 may have.
+size_t emulated_matrix_shared(const struct emulated *plugin, enum element weights,
+                              enum element activations, int chunk, struct product_arguments *a);
+
 // The pieces of weights that the last run asked for, at most EMULATED_ASKS of them; none from PTX.
 enum { EMULATED_ASKS = 8192 };
 struct emulated_ask {

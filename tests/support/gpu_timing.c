@@ -60,18 +60,27 @@ const struct timing_workload timing_workloads[TIMING_WORKLOADS] = {
 };
 
 const char *const timing_terms[TIMING_TERMS] = {
-    [TIMING_MEMORY] = "memory",         [TIMING_IN_FLIGHT] = "bytes in flight",
-    [TIMING_ISSUE] = "issue slots",     [TIMING_CONVERSION] = "conversion",
-    [TIMING_MATRIX] = "matrix unit",    [TIMING_L2] = "L2",
-    [TIMING_CACHE] = "scattered cache", [TIMING_TILES] = "tiles over multiprocessors",
-    [TIMING_DRAIN] = "window drain",    [TIMING_TAIL] = "tails",
-    [TIMING_RELEASE] = "launches",      [TIMING_ROUNDING] = "norm and rounding",
-    [TIMING_QUERIES] = "queries",       [TIMING_MERGE] = "merges",
+    [TIMING_MEMORY] = "memory",
+    [TIMING_IN_FLIGHT] = "bytes in flight",
+    [TIMING_ISSUE] = "issue slots",
+    [TIMING_CONVERSION] = "conversion",
+    [TIMING_MATRIX] = "matrix unit",
+    [TIMING_L2] = "L2",
+    [TIMING_SHARED] = "shared memory",
+    [TIMING_CACHE] = "scattered cache",
+    [TIMING_TILES] = "tiles over multiprocessors",
+    [TIMING_DRAIN] = "window drain",
+    [TIMING_TAIL] = "tails",
+    [TIMING_RELEASE] = "launches",
+    [TIMING_ROUNDING] = "norm and rounding",
+    [TIMING_QUERIES] = "queries",
+    [TIMING_MERGE] = "merges",
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {"P1",  "P2",  "P2m", "P3", "P4", "P5",       "P6",
-                                                  "P6c", "P6s", "P7",  "P8", "P9", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {"P1", "P1m", "P2", "P2m", "P3",
+                                                  "P4", "P5",  "P6", "P6c", "P6s",
+                                                  "P7", "P7m", "P8", "P9",  "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;

@@ -67,6 +67,7 @@ enum timing_term {
   TIMING_ISSUE,
   TIMING_CONVERSION,
   TIMING_MATRIX,
+  TIMING_SHARED, // shared memory
   TIMING_L2,
   TIMING_CACHE, // for a cache that is read slower than one long row
   TIMING_TILES,
@@ -83,25 +84,28 @@ extern const char *const timing_terms[TIMING_TERMS];
 
 // Changes to the first kernels, each of which removes a part: bits.
 enum timing_point {
-  TIMING_P1 = 1 << 0, // weights by counted copies: a window never drains
-  TIMING_P2 = 1 << 1, // vectors: requests on a rolling basis, also for the next kernel's weights
-  TIMING_P2_MATRIX = 1 << 2, // the same on the matrix unit
-  TIMING_P3 = 1 << 3, // a norm's input of up to 8192 elements read once, all at the same time
-  TIMING_P4 = 1 << 4, // queries read at the same time, splits merged side by side
-  TIMING_P5 = 1 << 5, // E4M3 to BF16 by shift, mask and multiply
-  TIMING_P6 = 1 << 6, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
-  TIMING_P6_CLUSTERS = 1 << 7, // clusters of two blocks share activations, so tiles may be smaller
-  TIMING_P6_SUMS = 1 << 8,     // clusters of up to eight add up sums in shared memory
-  TIMING_P7 = 1 << 9,          // shared memory divided to suit wgmma's blocks
-  TIMING_P8 = 1 << 10,         // silu(gate) * up, and what was attended to, rounded by their makers
-  TIMING_P9 = 1 << 11,         // no clamps in full windows
-  TIMING_STREAMING = 1 << 12,  // step=streaming, whose weights never wait (batch 1 to 4)
-  TIMING_POINTS = 13,
+  TIMING_P1 = 1 << 0,        // vectors: weights by counted copies: a window never drains
+  TIMING_P1_MATRIX = 1 << 1, // the same on the matrix unit with mma.sync, four steps deep
+  TIMING_P2 = 1 << 2, // vectors: requests on a rolling basis, also for the next kernel's weights
+  TIMING_P2_MATRIX = 1 << 3, // on the matrix unit, for the kernel's own weights
+  TIMING_P3 = 1 << 4, // a norm's input of up to 8192 elements read once, all at the same time
+  TIMING_P4 = 1 << 5, // queries read at the same time, splits merged side by side
+  TIMING_P5 = 1 << 6, // E4M3 to BF16 by shift, mask and multiply
+  TIMING_P6 = 1 << 7, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
+  TIMING_P6_CLUSTERS = 1 << 8, // clusters of two blocks share activations, so tiles may be smaller
+  TIMING_P6_SUMS = 1 << 9,     // clusters of up to eight add up sums in shared memory
+  TIMING_P7 = 1 << 10,         // shared memory divided to suit wgmma's blocks
+  TIMING_P7_MATRIX = 1 << 11,  // mma.sync: blocks leave room for those of the next product
+  TIMING_P8 = 1 << 12,         // silu(gate) * up, and what was attended to, rounded by their makers
+  TIMING_P9 = 1 << 13,         // no clamps in full windows
+  TIMING_STREAMING = 1 << 14,  // step=streaming, whose weights never wait (batch 1 to 4)
+  TIMING_POINTS = 15,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
   // H100s, some do.
-  TIMING_IMPLEMENTED = TIMING_P2 | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
-                       TIMING_P6_CLUSTERS | TIMING_P7 | TIMING_P8 | TIMING_P9
+  TIMING_IMPLEMENTED = TIMING_P1_MATRIX | TIMING_P2 | TIMING_P2_MATRIX | TIMING_P3 | TIMING_P4 |
+                       TIMING_P5 | TIMING_P6 | TIMING_P6_CLUSTERS | TIMING_P7 | TIMING_P8 |
+                       TIMING_P9
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
 

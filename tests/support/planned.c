@@ -26,8 +26,10 @@ const struct gpu_device planned_mi300x = {.described = {.name = "MI300X", .units
                                           .warp = 64,
                                           .shared_bytes = 65536,
                                           .any_chunk = true};
-const struct gpu_device planned_small = {
-    .described = {.name = "small", .units = 3}, .warp = 32, .shared_bytes = 49152};
+const struct gpu_device planned_small = {.described = {.name = "small", .units = 3},
+                                         .warp = 32,
+                                         .shared_bytes = 49152,
+                                         .any_chunk = true};
 const struct gpu_device *const planned_devices[PLANNED_DEVICES] = {
     &planned_h200, &planned_mi300x, &planned_small, &planned_h200_wgmma};
 

@@ -1,10 +1,10 @@
 // product_matrix: weights times a batch of activations, on the matrix tile: the kernels matrix_* of
 // arguments.h.
 //
-// A warp streams its rows of the weights from memory straight into registers, MATRIX_DEPTH steps
-// ahead of their use; two row tiles share each column tile's bytes. The stream begins before
+// Each lane has its share of the warp's rows of weights on their way in a ring (lane_ring.h), a few
+// steps ahead of their use; two row tiles share each column tile's bytes. The stream begins before
 // wait_for_previous and is independent of the chunks of activations, which the block copies into
-// shared memory one ahead of their use, with one barrier each.
+// shared memory ahead of their use, with one barrier each.
 //
 // Nothing here depends on the order in which blocks run: splits are summed in their own order.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
@@ -12,6 +12,7 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/family.h"
+#include "kernels/gpu/device/machine/lane_ring.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 
 enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU, MATRIX_BIASED, MATRIX_GATED };
@@ -23,15 +24,13 @@ template <class ELEMENTS_, matrix_end END_, int COLUMNS> struct matrix_kind {
   static constexpr int TILES = MATRIX_ROWS / TILE_ROWS, COLUMN_TILES = COLUMNS / TILE_COLUMNS;
   static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1; // of weights
   static constexpr int ROWS = MATRIX_ROWS / STREAMS; // of the output, per warp
-  // Steps of weights in registers: for 8 warps of 32 lanes each step is 16 KiB in flight. Where
-  // nothing is converted, ptxas uses the registers that four steps would take to fetch columns
-  // ahead.
-  static constexpr bool TIGHT = COLUMNS == 64 && TILE_PARTS == 2 && ELEMENTS::AS_THEY_LIE;
-  static constexpr int DEPTH = TILE_PARTS == 4 ? 1 : COLUMNS == 16 || TIGHT ? 2 : 4;
-  static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1; // blocks on a multiprocessor
-  // Only AMD has too little shared memory for a chunk of MATRIX_CHUNK; elsewhere the compiler
-  // should know its length.
-  static constexpr bool ANY_CHUNK = TILE_PARTS != 2;
+  // Steps of weights on their way: for 8 warps of 32 lanes each is 16 KiB.
+  static constexpr bool COPIED = LANE_RING_COPIES;
+  static constexpr int DEPTH = COPIED ? MATRIX_DEPTH : TILE_PARTS == 4 ? 1 : COLUMNS == 16 ? 2 : 4;
+  static constexpr int RING_BYTES = MATRIX_WARPS * lane_ring_bytes(DEPTH, TILES *TILE_PARTS);
+  static_assert(RING_BYTES == (COPIED ? MATRIX_RING : 0), "which the plan leaves room for");
+  static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1;           // blocks on a multiprocessor
+  static constexpr int CHUNK = COPIED ? MATRIX_COPIED_CHUNK : 0; // 0: any
   DEVICE size_t row_bytes(int stride) {
     return (size_t)stride * ELEMENTS::A_BYTES;
   }
@@ -43,10 +42,16 @@ struct matrix_share {
   int row, column, first, steps;
 };
 
-// Elements of an activation row in shared memory at a time, twice. A power of two, so a chunk is a
-// whole number of rounds of DEPTH steps, or a round a whole number of chunks.
+// Elements of an activation row that are copied together. A power of two, so a chunk is a whole
+// number of rounds of DEPTH steps, or a round a whole number of chunks.
 template <class KIND> DEVICE int matrix_chunk(const struct product_arguments &a) {
-  return KIND::ANY_CHUNK ? a.chunk : MATRIX_CHUNK;
+  return KIND::CHUNK > 0 ? KIND::CHUNK : a.chunk;
+}
+
+// Of those, how many are in shared memory at a time.
+template <class KIND> DEVICE int matrix_buffers(const struct product_arguments &a) {
+  const bool is_short = KIND::COPIED && KIND::CHUNK < KIND::DEPTH * KIND::ELEMENTS::STEP;
+  return is_short ? a.buffers : 2;
 }
 
 template <class KIND>
@@ -89,15 +94,30 @@ DEVICE struct matrix_stream<KIND> matrix_stream_of(const struct product_argument
   return stream;
 }
 
+template <class KIND>
+using matrix_ring = struct lane_ring<KIND::DEPTH, KIND::TILES * TILE_PARTS>;
+
 // The step `ahead` steps after the stream's current one.
 template <class KIND>
 DEVICE void matrix_fetch(const struct matrix_stream<KIND> &stream, int ahead,
-                         struct tile_a (&to)[KIND::TILES]) {
+                         matrix_ring<KIND> &ring, int slot) {
 #pragma unroll
   for (int n = 0; n < KIND::TILES; n++) {
 #pragma unroll
     for (int part = 0; part < TILE_PARTS; part++) {
-      to[n].part[part] = load_weights(stream.piece[n][part] + ahead * TILE_STEP_BYTES);
+      lane_ring_bring(ring, slot, n * TILE_PARTS + part,
+                      stream.piece[n][part] + ahead * TILE_STEP_BYTES);
+    }
+  }
+}
+
+template <class KIND>
+DEVICE void matrix_take(const matrix_ring<KIND> &ring, int slot, struct tile_a (&to)[KIND::TILES]) {
+#pragma unroll
+  for (int n = 0; n < KIND::TILES; n++) {
+#pragma unroll
+    for (int part = 0; part < TILE_PARTS; part++) {
+      to[n].part[part] = lane_ring_take(ring, slot, n * TILE_PARTS + part);
     }
   }
 }
@@ -117,7 +137,16 @@ template <class KIND> DEVICE int matrix_column_bytes(const struct product_argume
   return matrix_chunk<KIND>(a) * KIND::ELEMENTS::B_BYTES + 16;
 }
 
-// Copies the chunk of this number, counted from the share's first, into its half of shared memory.
+// Where in shared memory a column of the chunk of this number, counted from the share's first, is.
+template <class KIND>
+DEVICE char *matrix_column(const struct product_arguments &a, int number, int column,
+                           char *shared) {
+  return shared + KIND::RING_BYTES +
+         (number % matrix_buffers<KIND>(a) * a.batch_padded + column) *
+             matrix_column_bytes<KIND>(a);
+}
+
+// Copies it to there, if the share has that many.
 template <class KIND>
 DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_share &share,
                          int number, char *shared) {
@@ -127,84 +156,131 @@ DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_
   const int thread = thread_index_anew(), piece = thread % pieces * 16;
   const size_t row_bytes = (size_t)a.stride * bytes;
   const size_t from = ((size_t)share.first + (size_t)number * chunk) * bytes + piece;
-  if (from >= row_bytes) {
+  if (number * (chunk / KIND::ELEMENTS::STEP) >= share.steps || from >= row_bytes) {
     return;
   }
   const int column = thread / pieces;
-  copy_to_shared(shared + (number % 2 * a.batch_padded + column) * column_bytes + piece,
-                 at_once * column_bytes,
+  copy_to_shared(matrix_column<KIND>(a, number, column, shared) + piece, at_once * column_bytes,
                  static_cast<const char *>(a.activations) + (size_t)column * row_bytes + from,
                  at_once * row_bytes, (a.batch_padded - column + at_once - 1) / at_once);
 }
 
-// Waits for the chunk of this number, which begins at `step`, and starts copying the next. Returns
-// the warp's first column of it in shared memory.
+// Brings the first chunks. With a ring, all of its groups are waited for this once.
+template <class KIND>
+DEVICE void matrix_begin(const struct product_arguments &a, const struct matrix_share &share,
+                         char *shared) {
+  for (int number = 0; number < matrix_buffers<KIND>(a) - 1; number++) {
+    matrix_bring<KIND>(a, share, number, shared);
+  }
+  if (KIND::COPIED) {
+    lane_ring_end();
+    lane_ring_wait<0>();
+  }
+}
+
+// Waits for this lane's part of the next chunk. With a ring it was brought as many steps before as
+// the weights of the chunk's first step, so waiting for these is enough, unless shared memory holds
+// only two shorter chunks.
+template <class KIND> DEVICE void matrix_wait(const struct product_arguments &a) {
+  constexpr int STEPS = KIND::COPIED ? KIND::CHUNK / KIND::ELEMENTS::STEP : KIND::DEPTH;
+  if (!KIND::COPIED) {
+    copies_wait();
+  } else if (STEPS < KIND::DEPTH && a.buffers == 2) {
+    lane_ring_wait<STEPS - 1>();
+  } else {
+    lane_ring_wait<KIND::DEPTH - 1>();
+  }
+}
+
+// Waits for the chunk of this number, and starts copying the one that takes the place of the last.
+// Returns the warp's first column of it in shared memory.
 template <class KIND>
 DEVICE const char *matrix_next(const struct product_arguments &a, const struct matrix_share &share,
-                               int step, int number, char *shared) {
-  copies_wait();
+                               int number, char *shared) {
+  matrix_wait<KIND>(a);
   block_wait(); // this chunk is there, and nobody needs the one before
-  if (step + matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP < share.steps) {
-    matrix_bring<KIND>(a, share, number + 1, shared);
+  matrix_bring<KIND>(a, share, number + matrix_buffers<KIND>(a) - 1, shared);
+  return matrix_column<KIND>(a, number, share.column, shared);
+}
+
+// What a lane prefetches into L2, beyond the steps in the ring: `left` bytes of one row, the next
+// of them when `due` more have been used. Of the warps that have the same rows, the first does it.
+struct matrix_asks {
+  const char *from;
+  int left, due;
+};
+
+template <class KIND>
+DEVICE struct matrix_asks matrix_asks_of(const struct product_arguments &a,
+                                         const struct matrix_share &share) {
+  const int step = KIND::ELEMENTS::STEP, begun = KIND::DEPTH * step;
+  const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
+  const int row = share.row + lane_index() - second * TILE_ROWS;
+  const size_t at = (size_t)row * (size_t)a.stride + (size_t)(share.first + begun);
+  const bool has_row =
+      share.column == 0 && lane_index() < MATRIX_ROWS && row < a.rows && a.ahead > 0;
+  return {static_cast<const char *>(second ? a.second : a.weights) + at * KIND::ELEMENTS::A_BYTES,
+          has_row ? (share.steps * step - begun) * KIND::ELEMENTS::A_BYTES : 0, 0};
+}
+
+// After `used` bytes of each row; one lane after the other, so not after every round.
+template <class KIND>
+DEVICE void matrix_ask(const struct product_arguments &a, int used, struct matrix_asks &asks) {
+  const int most = a.ahead * MATRIX_CHUNK * KIND::ELEMENTS::A_BYTES;
+  const int bytes = most < asks.left ? most : asks.left;
+  asks.due -= used;
+  if (asks.due > 0) {
+    return;
   }
-  return shared + (number % 2 * a.batch_padded + share.column) * matrix_column_bytes<KIND>(a);
+  asks.due = most;
+  if (bytes > 0) {
+    ask_for_weights(asks.from, bytes);
+  }
+  asks.from += most;
+  asks.left -= most;
 }
 
 // Adds `count` steps from the stream's current `step` on: those of a chunk, or of a round where the
-// chunks are shorter. `number` is that of the next chunk. Keeps the ring filled.
+// chunks are shorter. `number` is that of the next chunk. Keeps the ring filled, and asks for what
+// comes after it.
 template <class KIND>
 DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct matrix_share &share,
                              struct matrix_stream<KIND> &stream, int step, int count, int &number,
-                             char *shared, struct tile_a (&ring)[KIND::DEPTH][KIND::TILES],
+                             char *shared, matrix_ring<KIND> &ring, struct matrix_asks &asks,
                              float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
   const int left = share.steps - step, column_bytes = matrix_column_bytes<KIND>(a);
   const int chunk_steps = matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP;
-  const char *b = matrix_next<KIND>(a, share, step, number++, shared);
+  const char *b = matrix_next<KIND>(a, share, number++, shared);
 #pragma unroll 1
   for (int first = 0; first < count; first += KIND::DEPTH) {
 #pragma unroll
     for (int i = 0; i < KIND::DEPTH; i++) {
       if (first + i < count) {
-        if (KIND::ANY_CHUNK && i > 0 && i % chunk_steps == 0) {
-          b = matrix_next<KIND>(a, share, step + i, number++, shared);
+        if (i > 0 && i % chunk_steps == 0) {
+          b = matrix_next<KIND>(a, share, number++, shared);
         }
+        struct tile_a rows[KIND::TILES];
+        lane_ring_wait<KIND::DEPTH - 1>();
+        matrix_take<KIND>(ring, i, rows);
 #pragma unroll
         for (int t = 0; t < KIND::COLUMN_TILES; t++) {
-          KIND::ELEMENTS::multiply(ring[i], b + t * TILE_COLUMNS * column_bytes, column_bytes,
-                                   sum[t]);
+          KIND::ELEMENTS::multiply(rows, b + t * TILE_COLUMNS * column_bytes, column_bytes, sum[t]);
         }
         stamp_product(sum[0][0][0]);
         b += KIND::ELEMENTS::B_STEP_BYTES;
         if (!COUNTED_LOADS && first + i + KIND::DEPTH < left) {
-          matrix_fetch<KIND>(stream, i + KIND::DEPTH, ring[i]);
+          matrix_fetch<KIND>(stream, i + KIND::DEPTH, ring, i);
         }
+        lane_ring_end();
       }
       if (COUNTED_LOADS) { // the last step again where there are no more
         const int last = left - 1 - first;
-        matrix_fetch<KIND>(stream, i + KIND::DEPTH < last ? i + KIND::DEPTH : last, ring[i]);
+        matrix_fetch<KIND>(stream, i + KIND::DEPTH < last ? i + KIND::DEPTH : last, ring, i);
       }
     }
     matrix_advance<KIND>(stream);
+    matrix_ask<KIND>(a, KIND::DEPTH * TILE_STEP_BYTES, asks);
   }
-}
-
-// Prefetches into L2 what `ahead` asks for beyond the steps in registers: one lane per row. The
-// branch also keeps those loads before wait_for_previous: in straight-line code ptxas moves them
-// behind it.
-template <class KIND>
-DEVICE void matrix_ask(const struct product_arguments &a, const struct matrix_share &share) {
-  const int step = KIND::ELEMENTS::STEP, begun = KIND::DEPTH * step;
-  const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
-  const int row = share.row + lane_index() - second * TILE_ROWS;
-  const int wanted = a.ahead * MATRIX_CHUNK, left = share.steps * step - begun;
-  const int count = wanted < left ? wanted : left;
-  if (lane_index() >= MATRIX_ROWS || row >= a.rows || count <= 0) {
-    return;
-  }
-  const size_t at = (size_t)row * (size_t)a.stride + (size_t)(share.first + begun);
-  ask_for_weights(static_cast<const char *>(second ? a.second : a.weights) +
-                      at * KIND::ELEMENTS::A_BYTES,
-                  count * KIND::ELEMENTS::A_BYTES);
 }
 
 // The sums of the share, [column tiles][row tiles][accumulators].
@@ -213,16 +289,19 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
                        char *shared,
                        float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
   struct matrix_stream<KIND> stream = matrix_stream_of<KIND>(a, share);
-  struct tile_a ring[KIND::DEPTH][KIND::TILES];
+  matrix_ring<KIND> ring = lane_ring_make<KIND::DEPTH, KIND::TILES * TILE_PARTS>(
+      shared + warp_index() * (KIND::RING_BYTES / MATRIX_WARPS));
 #pragma unroll
   for (int i = 0; i < KIND::DEPTH; i++) {
     if (COUNTED_LOADS || i < share.steps) {
-      matrix_fetch<KIND>(stream, COUNTED_LOADS && i >= share.steps ? share.steps - 1 : i, ring[i]);
+      matrix_fetch<KIND>(stream, COUNTED_LOADS && i >= share.steps ? share.steps - 1 : i, ring, i);
     }
+    lane_ring_end();
   }
-  matrix_ask<KIND>(a, share);
+  struct matrix_asks asks = matrix_asks_of<KIND>(a, share);
+  matrix_ask<KIND>(a, 0, asks);
   wait_for_previous();
-  matrix_bring<KIND>(a, share, 0, shared);
+  matrix_begin<KIND>(a, share, shared);
 
   const int chunk_steps = matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP;
   const int most = chunk_steps > KIND::DEPTH ? chunk_steps : KIND::DEPTH;
@@ -230,7 +309,7 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
   for (int step = 0, number = 0; step < share.steps; step += most) {
     const int left = share.steps - step;
     matrix_chunk_sum<KIND>(a, share, stream, step, left < most ? left : most, number, shared, ring,
-                           sum);
+                           asks, sum);
   }
 }
 

@@ -207,7 +207,8 @@ template <enum element TYPE_, matrix_end END_, int COLUMNS> struct units_kind {
   static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1;
   static constexpr int ROWS = MATRIX_ROWS / STREAMS;
   static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1;
-  static constexpr bool ANY_CHUNK = TILE_PARTS != 2;
+  static constexpr bool COPIED = false;
+  static constexpr int RING_BYTES = 0, CHUNK = TILE_PARTS == 2 ? MATRIX_CHUNK : 0;
   // Units of weights in registers: for 8 warps of 32 lanes 128 bytes of a row are 32 KiB in flight,
   // with two blocks of 16 columns twice that. There 6 bits leave registers for only half.
   static constexpr bool HALF = TILE_PARTS == 2 && COLUMNS == 16 && unit_kind<TYPE>::IS_SIX;
@@ -266,7 +267,9 @@ DEVICE void units_fetch(const struct units_rows<KIND> &rows, int unit, units_pie
   }
 }
 
-// Like matrix_ask: the codes beyond the units in registers.
+// Prefetches into L2 what `ahead` asks for of the codes beyond the units in registers: one lane per
+// row. The branch also keeps those loads before wait_for_previous: in straight-line code ptxas
+// moves them behind it.
 template <class KIND>
 DEVICE void units_ask(const struct product_arguments &a, const struct matrix_share &share) {
   const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
@@ -358,7 +361,7 @@ DEVICE void units_sum(const struct product_arguments &a, const struct matrix_sha
   }
   units_ask<KIND>(a, share);
   wait_for_previous();
-  matrix_bring<KIND>(a, share, 0, shared);
+  matrix_begin<KIND>(a, share, shared);
   const char *b = shared;
 #pragma unroll 1
   for (int step = 0; step <= last; step += KIND::DEPTH) {
@@ -367,7 +370,7 @@ DEVICE void units_sum(const struct product_arguments &a, const struct matrix_sha
       const int unit = step + i, next = unit + KIND::DEPTH;
       if (unit <= last) {
         if (unit % chunk_units == 0) {
-          b = matrix_next<KIND>(a, share, unit, unit / chunk_units, shared);
+          b = matrix_next<KIND>(a, share, unit / chunk_units, shared);
         }
         if (unit_kind<KIND::TYPE>::IS_GROUP) {
           units_add_group<KIND>(ring[i], first + unit, b, column_bytes, sum);

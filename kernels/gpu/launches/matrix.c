@@ -138,6 +138,7 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
   arguments.batch_padded = product->slice;
   arguments.splits = product->splits;
   arguments.chunk = product->chunk;
+  arguments.buffers = product->buffers;
   arguments.ahead = product->ahead;
   arguments.partials = list_shared_at(list, REGION_PARTIALS);
   arguments.counters = list_shared_at(list, REGION_COUNTERS);

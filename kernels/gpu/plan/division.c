@@ -41,6 +41,10 @@
 #define UNITS_COLUMNS  16 // of a warp, apart from MATRIX_COLUMNS
 #define NARROW_COLUMNS 32 // of a warpgroup: fewer, and it waits for the rows in shared memory
 
+// Warps side by side in the columns each bring the weights from L2, and the block has fewer rows for
+// each column of activations: with four of them that takes longer than to read the weights twice.
+#define COPIED_SLICE (2 * MATRIX_COLUMNS)
+
 // Of what L2 brings the multiprocessors and the memory brings L2: an H200's 6 and 4.5 TB/s, see
 // tests/support/gpu_timing.h.
 #define CACHE_SPEED  4
@@ -207,22 +211,34 @@ static bool share_vector(struct plan *plan) {
   return true;
 }
 
-// The largest slice of the batch that fits, and for it the largest chunk of its activations.
+// A product's chunks of activations in shared memory, beside its ring of weights.
+static bool fits_shared(const struct plan *plan, struct plan_product *product, int chunk,
+                        int buffers, size_t ring) {
+  product->chunk = chunk;
+  product->buffers = buffers;
+  product->shared_bytes = ring + matrix_shared_bytes(product->slice, chunk, buffers,
+                                                     gpu_element_bytes(product->activations));
+  return product->shared_bytes + PLAN_STATIC_SHARED <= plan->device.shared_bytes;
+}
+
+// The largest slice of the batch that fits, and for it the largest chunk of its activations. If the
+// weights are copied, activations should be on their way for as long as a ring of these, so that
+// waiting for them takes nothing from the ring.
 static bool choose_slice(const struct plan *plan, struct plan_product *product) {
   const bool in_units = lies_in_units(product->weights);
+  const bool copied = !plan->device.any_chunk && !in_units;
   const int step = in_units ? UNIT : matrix_least_chunk(gpu_element_bytes(product->weights));
-  const int smallest = plan->device.any_chunk ? step : MATRIX_CHUNK;
-  const int largest =
-      product->routed ? experts_slice(plan) : least(plan->batch_padded, LIMITS_BATCH);
-  for (int slice = largest; slice >= PLAN_MIN_SLICE; slice /= 2)
-    for (int chunk = MATRIX_CHUNK; chunk >= smallest; chunk /= 2) {
-      product->slice = slice;
-      product->chunk = chunk;
-      product->shared_bytes =
-          matrix_shared_bytes(slice, chunk, gpu_element_bytes(product->activations));
-      if (product->shared_bytes + PLAN_STATIC_SHARED <= plan->device.shared_bytes)
-        return true;
-    }
+  const int longest = copied ? MATRIX_COPIED_CHUNK : MATRIX_CHUNK;
+  const int shortest = plan->device.any_chunk ? step : longest;
+  const int most = copied ? 1 + ceiling(MATRIX_DEPTH * step, longest) : 2;
+  const int largest = product->routed
+                          ? experts_slice(plan)
+                          : least(plan->batch_padded, copied ? COPIED_SLICE : LIMITS_BATCH);
+  for (product->slice = largest; product->slice >= PLAN_MIN_SLICE; product->slice /= 2)
+    for (int buffers = most; buffers >= 2; buffers--)
+      for (int chunk = longest; chunk >= shortest; chunk /= 2)
+        if (fits_shared(plan, product, chunk, buffers, copied ? MATRIX_RING : 0))
+          return true;
   return false;
 }
 

@@ -153,7 +153,7 @@ struct plan_product {
   // Matrix kernels: a launch takes `slice` batch rows, all of them unless shared memory is too
   // small even for the smallest chunk of their activations; each of its warps takes `warp_columns`
   // of them. Every slice reads the weights again.
-  int slice, warp_columns, splits, chunk;
+  int slice, warp_columns, splits, chunk, buffers;
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
   int stages;            // of wgmma

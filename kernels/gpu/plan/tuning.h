@@ -17,8 +17,8 @@ enum gpu_tuning_step {
 };
 
 enum gpu_tuning_matrix {
-  MATRIX_REGISTERS = 1, // weights into registers: the default
-  MATRIX_WGMMA,         // weights into shared memory, for sm_90's wgmma
+  MATRIX_REGISTERS = 1, // whose weights come from registers: the default
+  MATRIX_WGMMA,         // from shared memory: sm_90's wgmma
 };
 
 struct gpu_tuning {

@@ -79,6 +79,11 @@ EVERY = set(VECTOR + MATRIX + UNITS + EXPERTS + WGMMA + ATTENTION + PROMPTS + LA
 # waits.
 COUNTED = set(VECTOR + MATRIX + EXPERTS + ATTENTION + PROMPTS + LATENT + HEADS) - set(EXPERT_UNITS)
 STREAMING = set(VECTOR + MATRIX + UNITS + EXPERTS + ATTENTION + LATENT + HEADS + READ)
+# On NVIDIA by copies into a ring of shared memory, in groups of which all but the oldest stay under way:
+# MATRIX_DEPTH, less one.
+COPYING = set(MATRIX + EXPERT_MATRIX + HEADS_MATRIX) - set(EXPERT_UNITS)
+COPY = 'cp.async.cg.shared.global.L2::256B'
+GROUPS_LEFT = 3
 # Without a matrix unit, heads of 256 need more registers than there are.
 OPTIONAL = {t: {a for a in ATTENTION + PROMPTS if a.endswith('_256')} for t in ('gfx1100', 'gfx1201')}
 
@@ -213,11 +218,22 @@ def check_loads(subject, name, body):
     streams = [c for c in cached if re.match(r'ld\.global\.nc\.L1::no_allocate\.\S*v4\.u32$', c)]
     other = sorted(set(cached) - set(streams) - ({'ld.global.nc.u32'} if name in OF_UNITS else set()))
     check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
-    check(subject, streams or name not in STREAMING, 'no 16-byte loads of load_weights')
+    check(subject, streams or name not in STREAMING - COPYING, 'no 16-byte loads of load_weights')
+    check(subject, not streams or name not in WGMMA and name not in COPYING, 'weights loaded past the copies')
     check(subject, name not in PROMPTS or ('ld.global.v4.u32' in body and not streams),
           'not only 16-byte loads of the cache that see what was just written')
-    check(subject, not (name in WGMMA and streams), 'weights loaded past the copy engine')
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
+
+
+def check_groups(subject, body):
+    """Each step's weights are a group of their own, and a step waits for its own only; all are waited for once,
+    with the first activations."""
+    waits = [int(left) for left in re.findall(r'cp\.async\.wait_group\s+(\d+)', body)]
+    check(subject, COPY in body and waits.count(GROUPS_LEFT) >= GROUPS_LEFT + 1,
+          f'waits for copies so that {waits} groups are left, not {GROUPS_LEFT} in each step of a round')
+    check(subject, waits.count(0) == 1 and 'cp.async.wait_all' not in body,
+          f'waits for all copies at {waits.count(0)} places, not before the first step only')
+    check(subject, body.count('cp.async.commit_group') >= 2 * (GROUPS_LEFT + 1), 'steps that are no groups')
 
 
 def check_clusters(subject, before, after):
@@ -255,7 +271,10 @@ def check_cuda(architecture, overlap, ptx, cubin):
                   'does not round what it passes on')
         if overlap and name in VECTOR + MATRIX + UNITS + HEADS:
             before = body.split('griddepcontrol.wait')[0]
-            check(subject, 'ld.global.nc.' in before, 'fetches no weights before it waits')
+            check(subject, (COPY if name in COPYING else 'ld.global.nc.') in before,
+                  'fetches no weights before it waits')
+        if name in COPYING:
+            check_groups(subject, body)
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
@@ -363,6 +382,27 @@ def check_pieces(subject, name, code):
     check(subject, parts == [16], f'{parts} loads of the sums of parts are under way together, not all 16')
 
 
+def check_ring(subject, name, code):
+    """The loop of a matrix product whose weights are copied: each step is a group, none waits for all of them,
+    by count or by the scoreboard that the groups raise, and L2 is asked for what comes next. E4M3 has two chunks
+    of activations to a round, for which only one group may be left if shared memory is small."""
+    loop = sass.ring_loop(code)
+    check(subject, loop, 'no loop with copies and products')
+    if not loop:
+        return
+    groups = [i for i in loop if i.operation == sass.END_GROUP]
+    left = collections.Counter(i.left for i in loop if i.operation == sass.WAIT_GROUP)
+    few = {1} if '_e4m3_' in name else set()
+    check(subject, len(groups) == GROUPS_LEFT + 1 <= left[GROUPS_LEFT] and set(left) <= few | {GROUPS_LEFT},
+          f'{len(groups)} groups of copies, of which its waits leave {dict(left)}')
+    drained = sum(i.waits >> group.raises & 1 for i in loop for group in groups[:1])
+    check(subject, drained == 0, f'{drained} instructions wait for all copies')
+    asks = sum(i.operation == sass.ASK for i in loop)
+    check(subject, asks == 1, f'asks at {asks} places for what comes next')
+    spilled = sum(i.operation in (sass.LOAD_LOCAL, sass.STORE_LOCAL) for i in loop)
+    check(subject, not spilled, f'{spilled} spills')
+
+
 def kernels_of(cubin):
     """The instructions of each kernel."""
     data = cubin.read_bytes()
@@ -378,6 +418,8 @@ def check_sass_loads(cubin):
             check_attention_loads(f'sm_90a {name}', name, code)
         if name in WGMMA:
             check_pieces(f'sm_90a {name}', name, code)
+        if name in COPYING:
+            check_ring(f'sm_90a {name}', name, code)
         if name in VECTOR and name.endswith('_1') and 'e4m3_e4m3_round' not in name:  # it leaves no registers
             check_window(f'sm_90a {name}', name, code)
         if re.fullmatch(r'vector_\w+_norm_(store|swiglu)_1', name):
@@ -422,7 +464,6 @@ STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
 KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_norm_gated_1': 8,
                 'expert_vector_e4m3_e4m3_round_biased_1': 8,
                 'expert_vector_bf16_bf16_norm_gated_4': 16, 'expert_matrix_int4_group_bf16_gated_64': 8,
-                'expert_matrix_e4m3_e4m3_gated_64': 8,
                 'attention_e4m3_prompt_256': 24, 'attention_bf16_prompt_256': 80}
 
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
@@ -520,7 +561,9 @@ def check_sass_kernel(subject, name, found, wanted_parts):
 
 def sass_parts(name):
     """What a kernel should consist of."""
-    parts = [LOAD_WEIGHTS + '$'] if name in STREAMING else []
+    parts = [LOAD_WEIGHTS + '$'] if name in STREAMING - COPYING else []
+    if name in COPYING:
+        parts += [r'LDGDEPBAR', r'DEPBAR\.LE']
     if name in MATRIX + UNITS + EXPERT_MATRIX:
         parts += [r'LDGSTS\.\S*\.128$', r'LDS\.128$']
     if name in WGMMA:
@@ -533,7 +576,7 @@ def sass_parts(name):
 
 # What is fetched before a kernel waits for the preceding one, in the code that the GPU gets: in PTX the
 # order may be right, and ptxas changes it.
-FETCHED = re.compile(r'LDG\.E\.NA\..*\.CONSTANT$|UTMALDG')
+FETCHED = re.compile(r'LDG\.E\.NA\..*\.CONSTANT$|UTMALDG|LDGSTS')
 
 
 def check_sass_order(subject, name, code):

@@ -14,19 +14,22 @@ LOAD_OF_BLOCK = 0x980                                       # LD, here of anothe
 RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
 FENCE, CLUSTER_WAIT = 0x992, 0xdc7                          # MEMBAR, UCGABAR_WAIT
 STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
+COPY_LANE, END_GROUP, WAIT_GROUP = 0xfae, 0x9af, 0x91a      # LDGSTS, LDGDEPBAR, DEPBAR
+MATRIX_MULTIPLY = 0x23c                                     # HMMA
 WIDE = 6                                                    # a load of 16 bytes
 
 ALWAYS = 7                                                  # the predicate of what depends on none
 
-Instruction = collections.namedtuple('Instruction', 'operation predicate width constant raises waits target')
+Instruction = collections.namedtuple('Instruction',
+                                     'operation predicate width constant raises waits target left')
 
 
 def decode(low, high, place):
-    """One instruction; `target` is the place that a branch goes to."""
+    """One instruction; `target` is the place that a branch goes to, `left` the groups that DEPBAR leaves."""
     offset = (low >> 34 | (high & 0x3ffff) << 30) << 8 | low >> 16 & 0xff
     offset -= 1 << 56 if offset >> 55 else 0
     return Instruction(low & 0xfff, low >> 12 & 0xf, high >> 9 & 7, high >> 15 & 1, high >> 46 & 7,
-                       high >> 52 & 0x3f, place + 1 + offset // 4)
+                       high >> 52 & 0x3f, place + 1 + offset // 4, low >> 38 & 0x3f)
 
 
 def code_of(data, section_headers):
@@ -87,6 +90,13 @@ def copy_loops(code, loads):
     return [loop for loop in loops if batches_of_loads(loop, is_input_load) == [loads] and
             sum(i.operation == STORE_SHARED and i.width == WIDE for i in loop) == loads and
             all(i.operation != ROUND for i in loop)]
+
+
+def ring_loop(code):
+    """The shortest loop in which lanes copy and the matrix unit multiplies; None if there is none."""
+    loops = [code[i.target:at + 1] for at, i in enumerate(code) if i.operation == BRANCH and i.target <= at]
+    return min((loop for loop in loops if {COPY_LANE, MATRIX_MULTIPLY} <= {i.operation for i in loop}),
+               key=len, default=None)
 
 
 def bulk_loops(code):

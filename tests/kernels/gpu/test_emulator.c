@@ -49,7 +49,7 @@ static int unload(void **state) {
 static void right_kernels_are_right_on_every_schedule(void **state) {
   static const char *const kernels[] = {"sum",         "sum_by_warps", "sum_by_copies",
                                         "sum_by_ring", "last_arriver", "grid_sum",
-                                        "cluster_sum", "read_cluster"};
+                                        "cluster_sum", "read_cluster", "sum_by_lane_ring"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -98,8 +98,10 @@ static void a_missing_wait_is_noticed(void **state) {
 // On most schedules, a copy that is not waited for arrives too late; filling a stage too early is
 // reported.
 static void a_missing_wait_for_copies_is_noticed(void **state) {
-  static const char *const kernels[] = {"copies_without_full", "copies_without_empty",
-                                        "ring_without_wait", "ring_refilled_early"};
+  static const char *const kernels[] = {"copies_without_full",       "copies_without_empty",
+                                        "ring_without_wait",         "ring_refilled_early",
+                                        "lane_ring_without_wait",    "lane_ring_refilled_early",
+                                        "lane_ring_waits_too_little"};
   (void)state;
   expect_wrong(kernels, sizeof kernels / sizeof kernels[0], NULL);
 }

@@ -323,8 +323,8 @@ static void check_product(const struct product *p) {
                                 .batch_padded = p->warp_columns * p->groups,
                                 .splits = p->splits,
                                 .output_stride = p->rows,
-                                .ahead = p->columns % 4,
-                                .chunk = p->plugin->any_chunk ? p->chunk : MATRIX_CHUNK};
+                                .ahead = p->columns % 4};
+  const size_t shared = emulated_matrix_shared(p->plugin, p->weights, ELEMENT_BF16, p->chunk, &a);
   set_activations(p, &a);
   float *output = emulated_take(size(p->batch * p->rows) * sizeof *output);
   for (int i = 0; i < p->batch * p->rows && p->end == ADD; i++)
@@ -337,8 +337,7 @@ static void check_product(const struct product *p) {
   snprintf(kernel, sizeof kernel, "matrix_%s_bf16_%s_%d", gpu_element_names[p->weights],
            end_names[p->end], p->warp_columns);
   emulated_run(p->plugin, kernel, (unsigned)blocks, (unsigned)p->splits, 1,
-               MATRIX_WARPS * p->plugin->warp, matrix_shared_bytes(a.batch_padded, a.chunk, 2), &a,
-               sizeof a);
+               MATRIX_WARPS * p->plugin->warp, shared, &a, sizeof a);
   check_output(p, kernel, output, a.output_stride);
   emulated_give_back();
 }

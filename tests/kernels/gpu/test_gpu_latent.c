@@ -106,7 +106,7 @@ static void check_heads(const struct emulated *plugin, const struct heads *t) {
   uint16_t *activations = emulated_take(size(t->heads * padded * stride) * sizeof *activations);
   float *input = emulated_take(size(t->batch * row) * sizeof *input);
   const int out = t->heads * t->rows;
-  const struct heads_arguments a = {
+  struct heads_arguments a = {
       .product = {.weights = weights,
                   .rows = t->rows,
                   .columns = t->columns,
@@ -118,7 +118,6 @@ static void check_heads(const struct emulated *plugin, const struct heads *t) {
                   .splits = 1,
                   .output = emulated_take(size(t->batch * out) * sizeof(float)),
                   .output_stride = out,
-                  .chunk = MATRIX_CHUNK,
                   .ahead = 2,
                   .input_stride = row},
       .input_step = apart,
@@ -130,10 +129,11 @@ static void check_heads(const struct emulated *plugin, const struct heads *t) {
   const int groups = t->tile ? padded / t->tile : 1;
   const int block_rows = MATRIX_ROWS * MATRIX_WARPS / groups;
   if (t->tile) {
+    const size_t shared =
+        emulated_matrix_shared(plugin, ELEMENT_BF16, ELEMENT_BF16, MATRIX_CHUNK, &a.product);
     snprintf(kernel, sizeof kernel, "heads_matrix_bf16_bf16_store_%d", t->tile);
     emulated_run(plugin, kernel, (unsigned)((t->rows + block_rows - 1) / block_rows), 1,
-                 (unsigned)t->heads, MATRIX_WARPS * plugin->warp,
-                 matrix_shared_bytes(padded, MATRIX_CHUNK, 2), &a, sizeof a);
+                 (unsigned)t->heads, MATRIX_WARPS * plugin->warp, shared, &a, sizeof a);
   } else {
     snprintf(kernel, sizeof kernel, "heads_vector_bf16_bf16_round_store_%d", vectors);
     emulated_run(plugin, kernel, 2, 1, (unsigned)t->heads, VECTOR_THREADS,

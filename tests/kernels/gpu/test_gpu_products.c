@@ -160,8 +160,8 @@ static struct product_arguments make_arguments(const struct product *p) {
                                     .passed = p->passed};
 }
 
-// ---- what a vector product asks for: each 16 bytes of the windows after its warps' first once,
-// each of the beginning of the next product once, and nothing else
+// ---- what a product asks for. A vector product: each 16 bytes of the windows after its warps'
+// first once, each of the beginning of the next product once, and nothing else
 
 struct asked_matrix {
   const char *from;
@@ -231,6 +231,31 @@ static bool take_ask(const struct asked_matrix *matrix, const struct emulated_as
   return true;
 }
 
+// Whether the last run asked for what is wanted of these matrices, and for nothing else.
+static void check_taken(const struct product *p, const struct product_arguments *a,
+                        const struct asked_matrix *matrices, int matrix_count) {
+  size_t count;
+  const struct emulated_ask *asks = emulated_asked(&count);
+  for (size_t i = 0; i < count; i++) {
+    int m = 0;
+    while (m < matrix_count && !take_ask(&matrices[m], &asks[i])) {
+      m++;
+    }
+    if (m == matrix_count) {
+      fail_msg("%s, %d x %d, ahead %d: %d bytes are asked for that are not wanted, or twice",
+               p->plugin->name, p->rows, p->columns, a->ahead, asks[i].bytes);
+    }
+  }
+  for (int m = 0; m < matrix_count; m++) {
+    for (size_t i = 0; i < matrices[m].bytes / 16; i++) {
+      if (matrices[m].left[i] != 0) {
+        fail_msg("%s, %d x %d, ahead %d: byte %zu of matrix %d is not asked for", p->plugin->name,
+                 p->rows, p->columns, a->ahead, 16 * i, m);
+      }
+    }
+  }
+}
+
 static void check_asks(const struct product *p, const struct product_arguments *a,
                        unsigned blocks) {
   const bool half = p->plugin->warp == 32 && p->activations == ELEMENT_E4M3 && p->batch > 2;
@@ -247,29 +272,36 @@ static void check_asks(const struct product *p, const struct product_arguments *
                                   asked_matrix_of(a->second, a->rows, row_bytes)},
                           .next = {asked_matrix_of(a->next.weights, a->next.rows, next_bytes),
                                    asked_matrix_of(a->next.second, a->next.rows, next_bytes)}};
-  size_t count;
-  const struct emulated_ask *asks = emulated_asked(&count);
   for (unsigned block = 0; block < blocks; block++) {
     for (int warp = 0; warp < v.warps; warp++) {
       want_of_warp(&v, block, warp);
     }
   }
-  for (size_t i = 0; i < count; i++) {
-    if (!take_ask(&v.own[0], &asks[i]) && !take_ask(&v.own[1], &asks[i]) &&
-        !take_ask(&v.next[0], &asks[i]) && !take_ask(&v.next[1], &asks[i])) {
-      fail_msg("%s, %d x %d, ahead %d: %d bytes are asked for that are not wanted, or twice",
-               p->plugin->name, p->rows, p->columns, a->ahead, asks[i].bytes);
-    }
-  }
-  for (int m = 0; m < 4; m++) {
-    const struct asked_matrix *matrix = m < 2 ? &v.own[m] : &v.next[m - 2];
-    for (size_t i = 0; i < matrix->bytes / 16; i++) {
-      if (matrix->left[i] != 0) {
-        fail_msg("%s, %d x %d, ahead %d: byte %zu of matrix %d is not asked for", p->plugin->name,
-                 p->rows, p->columns, a->ahead, 16 * i, m);
+  const struct asked_matrix matrices[] = {v.own[0], v.own[1], v.next[0], v.next[1]};
+  check_taken(p, a, matrices, 4);
+}
+
+// A matrix product asks once for all of each split's part of a row, beyond what its warps begin
+// with.
+static void check_matrix_asks(const struct product *p, const struct product_arguments *a,
+                              int columns) {
+  const bool any = p->plugin->any_chunk;
+  const int depth = !any ? MATRIX_DEPTH : p->plugin->warp == 32 ? 1 : columns == 16 ? 2 : 4;
+  const size_t element = element_bytes(p->weights), row_bytes = size(a->stride) * element;
+  const struct asked_matrix matrices[] = {asked_matrix_of(a->weights, a->rows, row_bytes),
+                                          asked_matrix_of(a->second, a->rows, row_bytes)};
+  const int chunks = (a->stride + a->chunk - 1) / a->chunk;
+  for (int row = 0; row < a->rows && a->ahead > 0; row++) {
+    for (int split = 0; split < a->splits; split++) {
+      const int first = chunks * split / a->splits * a->chunk;
+      const int end = chunks * (split + 1) / a->splits * a->chunk;
+      const size_t begun = size(first) * element + size(depth) * 64;
+      for (int m = 0; m < 2; m++) {
+        want(&matrices[m], row, row_bytes, begun, size(end) * element);
       }
     }
   }
+  check_taken(p, a, matrices, 2);
 }
 
 // Some product to follow; the results do not depend on it.
@@ -419,24 +451,26 @@ static void check_product(const struct product *p, const char *kernel, size_t bl
   emulated_give_back();
 }
 
-// At most `chunk`; MATRIX_CHUNK if the kernels support only one length.
+// Chunks of at most `chunk`, where the kernels take any.
 static void check_matrix(const struct product *p, int columns, int splits, int chunk) {
   char kernel[64];
   struct product_arguments a = make_arguments(p);
   const int gates = p->end == SWIGLU ? 2 : 1, groups = p->batch_padded / columns;
   const int block_rows = MATRIX_ROWS * MATRIX_WARPS / groups / gates;
   const size_t blocks = size((p->rows + block_rows - 1) / block_rows);
-  const int least =
-      p->plugin->any_chunk ? matrix_least_chunk(element_bytes(p->weights)) : MATRIX_CHUNK;
+  const int least = matrix_least_chunk(element_bytes(p->weights));
   set_activations(p, a.stride, &a);
   set_splits(p, splits, blocks, &a);
   a.ahead = p->columns % 4; // no sum depends on it
-  a.chunk = chunk > least ? chunk : least;
+  const size_t shared = emulated_matrix_shared(p->plugin, p->weights, p->activations,
+                                               chunk > least ? chunk : least, &a);
   snprintf(kernel, sizeof kernel, "matrix_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], end_names[p->end], columns);
-  emulated_run(
-      p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1, MATRIX_WARPS * p->plugin->warp,
-      matrix_shared_bytes(p->batch_padded, a.chunk, element_bytes(p->activations)), &a, sizeof a);
+  emulated_run(p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1,
+               MATRIX_WARPS * p->plugin->warp, shared, &a, sizeof a);
+  if (!p->plugin->ptx) {
+    check_matrix_asks(p, &a, columns);
+  }
   check_product(p, kernel, blocks, &a);
 }
 
@@ -686,7 +720,6 @@ static void check_expert(const struct product *all, int rows, int columns) {
   p->norm = gated ? norm : NULL;
   p->ahead = 2;
   p->rows = rows;
-  p->chunk = MATRIX_CHUNK;
   p->batch_padded = columns;
   p->batch = ITEM_VECTORS; // of the batch, by vectors
   p->without_residual = 1;
@@ -694,11 +727,12 @@ static void check_expert(const struct product *all, int rows, int columns) {
   p->second_bias = gated ? take_biases(1, all->rows) : NULL;
   const int block_rows = MATRIX_ROWS * MATRIX_WARPS / (gated ? 2 : 1);
   if (columns > 0) {
+    const size_t shared =
+        emulated_matrix_shared(all->plugin, all->weights, all->activations, MATRIX_CHUNK, p);
     snprintf(kernel, sizeof kernel, "expert_matrix_%s_%s_%s_%d", element_names[all->weights],
              element_names[all->activations], gated ? "gated" : "biased", columns);
     emulated_run(all->plugin, kernel, (unsigned)((rows + block_rows - 1) / block_rows), 1,
-                 EXPERT_ITEMS + 1, MATRIX_WARPS * all->plugin->warp,
-                 matrix_shared_bytes(columns, MATRIX_CHUNK, activation), &a, sizeof a);
+                 EXPERT_ITEMS + 1, MATRIX_WARPS * all->plugin->warp, shared, &a, sizeof a);
   } else {
     snprintf(kernel, sizeof kernel, "expert_vector_%s_%s_%s_%d", element_names[all->weights],
              element_names[all->activations], gated ? "norm_gated" : "round_biased", VECTOR_BATCH);

@@ -120,17 +120,37 @@ static void test_slices_of_mi300x(void **state) {
     }
 }
 
-// If the kernels support only one chunk length, it is used.
-static void test_chunk_of_h200(void **state) {
+// An A100, and what RTX 6000s have, beside an H200: CUDA C++ Programming Guide, technical
+// specifications. Copied weights find room for their ring, and activations so many chunks that they
+// are on their way for as long: only the largest slices of E4M3 must do with fewer.
+static void test_rings_of_nvidia(void **state) {
   (void)state;
-  for (int batch = 5; batch <= 256; batch++)
-    for (size_t m = 0; m < PLANNED_TYPES; m++) {
-      const struct decode_request request =
-          planned_request(&llama_70b, &planned_types[m], batch, 4096);
-      const struct plan plan = planned(&request, &planned_h200);
-      for (int p = 0; p < PRODUCTS; p++)
-        assert_int_equal(plan.product[p].chunk, plan.product[p].rows > 0 ? MATRIX_CHUNK : 0);
-    }
+  static const struct {
+    size_t shared_bytes;
+    int most, most_buffered; // slices: of all, and of E4M3 with three buffers
+  } devices[] = {{232448, 128, 128}, {166912, 128, 64}, {101376, 64, 32}};
+  for (size_t d = 0; d < sizeof devices / sizeof devices[0]; d++)
+    for (int batch = 5; batch <= 256; batch++)
+      for (size_t m = 0; m < PLANNED_TYPES; m++) {
+        const struct decode_request request =
+            planned_request(&llama_70b, &planned_types[m], batch, 4096);
+        struct gpu_device device = planned_h200;
+        device.shared_bytes = devices[d].shared_bytes;
+        const struct plan plan = planned(&request, &device);
+        for (int p = 0; p < PRODUCTS; p++) {
+          const struct plan_product *product = &plan.product[p];
+          const bool narrow = product->weights == ELEMENT_E4M3;
+          if (product->rows == 0 || lies_in_units(product->weights))
+            continue;
+          assert_int_equal(product->chunk, MATRIX_COPIED_CHUNK);
+          assert_true(product->shared_bytes > MATRIX_RING);
+          assert_int_equal(product->slice, plan.batch_padded < devices[d].most ? plan.batch_padded
+                                                                               : devices[d].most);
+          if (product->activations == ELEMENT_BF16)
+            assert_int_equal(product->buffers,
+                             narrow && product->slice <= devices[d].most_buffered ? 3 : 2);
+        }
+      }
 }
 
 // The largest batches, and how many stages ahead their weights are fetched.
@@ -434,7 +454,7 @@ int main(void) {
       cmocka_unit_test(test_attention_fills_rounds),
       cmocka_unit_test(test_splits_cost),
       cmocka_unit_test(test_slices_of_mi300x),
-      cmocka_unit_test(test_chunk_of_h200),
+      cmocka_unit_test(test_rings_of_nvidia),
       cmocka_unit_test(test_stages_of_wgmma),
       cmocka_unit_test(test_wgmma_has_a_multiprocessor_to_itself),
       cmocka_unit_test(test_even_division),

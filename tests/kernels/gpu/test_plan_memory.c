@@ -101,8 +101,10 @@ static void check_tiles(const struct plan *plan, const struct gpu_launch *launch
   assert_int_equal(launch->grid[1], a->splits);
   assert_in_range(a->splits, 1, wgmma ? 1 : 8);
   assert_true(wgmma || (a->splits - 1) * MATRIX_CHUNK < a->stride); // a whole chunk for each
-  assert_true(wgmma || a->chunk == MATRIX_CHUNK || plan->device.any_chunk);
+  const int only = in_units ? MATRIX_CHUNK : MATRIX_COPIED_CHUNK;
+  assert_true(wgmma || a->chunk == only || plan->device.any_chunk);
   assert_true(wgmma || (a->chunk > 0 && MATRIX_CHUNK % a->chunk == 0));
+  assert_in_range(a->buffers, wgmma ? 0 : 2, plan->device.any_chunk || in_units ? 2 : 3);
   assert_true(wgmma || a->chunk >= (in_units ? UNIT : matrix_least_chunk(element)));
   planned_within(plan, REGION_COUNTERS, a->counters, launch->grid[0] * sizeof(unsigned));
   if (a->splits > 1)

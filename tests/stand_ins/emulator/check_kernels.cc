@@ -227,6 +227,53 @@ KERNEL(ring_waits_too_often, check_arguments) {
   sum_ring<3>(a);
 }
 
+// The same through two slots of each lane. REMOVED 1 does not wait for a group, 2 refills a slot
+// before it has been read, 3 waits for one group less.
+template <int REMOVED> DEVICE void sum_lane_ring(const struct check_arguments &a) {
+  SHARED(unsigned char, shared);
+  const int own = block_index(0) * block_threads();
+  const float *from = a.input + own + lane_index() * 4;
+  unsigned char *slots = shared + thread_index() * 32;
+  wait_for_previous();
+  for (int slot = 0; slot < 2; slot++) {
+    copies_begin_lane(slots + slot * 16, from);
+    copies_end_group();
+  }
+  float total = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    unsigned char *slot = slots + round % 2 * 16;
+    if (REMOVED != 1) {
+      copies_wait_groups(REMOVED == 3 ? 2 : 1);
+    }
+    if (REMOVED == 2 && round == 0) {
+      copies_begin_lane(slot, from);
+    }
+    const struct words4 words = load_shared(slot);
+    if (REMOVED != 2 && round == 0) {
+      copies_begin_lane(slot, from);
+    }
+    copies_end_group();
+    float sum = 0;
+    for (uint32_t word : words.word) {
+      sum += float_of(word);
+    }
+    total += warp_sum(sum) * (float)(round + 1);
+  }
+  publish(a.output + own + thread_index(), total);
+}
+KERNEL(sum_by_lane_ring, check_arguments) {
+  sum_lane_ring<0>(a);
+}
+KERNEL(lane_ring_without_wait, check_arguments) {
+  sum_lane_ring<1>(a);
+}
+KERNEL(lane_ring_refilled_early, check_arguments) {
+  sum_lane_ring<2>(a);
+}
+KERNEL(lane_ring_waits_too_little, check_arguments) {
+  sum_lane_ring<3>(a);
+}
+
 // The input of the block that is `round` clusters further.
 DEVICE int cluster_input(int block, int round) {
   return (block + round * CLUSTER) % CLUSTER_BLOCKS;

@@ -27,6 +27,18 @@ struct copy {
 struct copy under_way[MAX_COPIES];
 size_t count;
 
+struct lane_copy {
+  unsigned char *to;
+  const void *from;
+  unsigned group; // of the thread's
+};
+
+enum { MAX_LANE_COPIES = 128, MAX_LANES = EMULATOR_MOST_RESIDENT * EMULATOR_MOST_THREADS };
+
+// By thread.
+struct lane_copy lane_under_way[MAX_LANES][MAX_LANE_COPIES];
+unsigned lane_counts[MAX_LANES], lane_groups[MAX_LANES];
+
 struct barrier read_barrier(const uint64_t *at, bool must_be_made) {
   struct barrier b;
   memcpy(&b, at, sizeof b);
@@ -76,6 +88,16 @@ void deliver(size_t i) {
   struct barrier b = read_barrier(c.barrier, false);
   b.bytes -= c.run ? c.run_bytes : c.box.box_rows * BOX_BYTES;
   write_barrier(c.block, c.barrier, b);
+}
+
+int lane_place(const struct emulator_block *block, int thread) {
+  return block->place * EMULATOR_MOST_THREADS + thread;
+}
+
+void deliver_lane(int lane, unsigned i) {
+  const struct lane_copy c = lane_under_way[lane][i];
+  lane_under_way[lane][i] = lane_under_way[lane][--lane_counts[lane]];
+  memcpy(c.to, c.from, 16);
 }
 
 // The same place in another block.
@@ -171,6 +193,35 @@ void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier) 
   deliver_some();
 }
 
+void copies_begin_lane(void *to, const void *from) {
+  const int lane = lane_place(emulator_self->block, emulator_self->index);
+  unsigned *held = &lane_counts[lane];
+  unsigned char *first = static_cast<unsigned char *>(to);
+  check_room(emulator_self->block, first, 16);
+  if ((uintptr_t)to % 16 || (uintptr_t)from % 16 || *held == MAX_LANE_COPIES) {
+    emulator_fail("a copy from or to an address that is no multiple of 16, or one too many");
+  }
+  emulator_access(to, 16, true);
+  memset(first, 0xFF, 16);
+  lane_under_way[lane][(*held)++] = {first, from, lane_groups[lane]};
+  if (emulator_draw() % 8 == 0) {
+    deliver_lane(lane, static_cast<unsigned>(emulator_draw() % *held));
+  }
+}
+
+void copies_end_group(void) {
+  lane_groups[lane_place(emulator_self->block, emulator_self->index)]++;
+}
+
+void copies_wait_groups(int left) {
+  const int lane = lane_place(emulator_self->block, emulator_self->index);
+  for (unsigned i = lane_counts[lane]; i-- > 0;) {
+    if (lane_under_way[lane][i].group + (unsigned)left < lane_groups[lane]) {
+      deliver_lane(lane, i);
+    }
+  }
+}
+
 void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_t *barrier) {
   for (int rank = 0; blocks >> rank; rank++) {
     if (blocks >> rank & 1) {
@@ -200,9 +251,15 @@ bool copies_under_way(const struct emulator_block *block) {
       return true;
     }
   }
+  for (int i = 0; i < block->threads; i++) {
+    if (lane_counts[lane_place(block, i)] > 0) {
+      return true;
+    }
+  }
   return false;
 }
 
 void copies_forget(void) {
   count = 0;
+  memset(lane_counts, 0, sizeof lane_counts);
 }

@@ -1,5 +1,5 @@
-// copies: sm_90's barriers in shared memory and the copies that complete on them, according to the
-// PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk", 9.7.9.25; its tensors, 9.7.9.27).
+// copies: sm_90's barriers in shared memory and the copies that complete on them, and sm_80's
+// copies that are waited for by count, according to the PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk", 9.7.9.25; its tensors, 9.7.9.27).
 // A copy is in flight until the schedule delivers it: at once, much later, in any order. Until then
 // a thread that does not wait for it, or still reads what was there before, finds NaN in every type.
 //
@@ -36,6 +36,12 @@ void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_
 
 // `bytes` as they are, from and to multiples of 16.
 void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier);
+
+// 16 bytes for the running thread alone, which waits for its own copies in groups: "cp.async",
+// 9.7.9.25. They may arrive before they are waited for.
+void copies_begin_lane(void *to, const void *from);
+void copies_end_group(void);
+void copies_wait_groups(int left); // until no more than the last that many are in flight
 
 // For the scheduler. False if nothing is in flight.
 bool copies_deliver_one(void);

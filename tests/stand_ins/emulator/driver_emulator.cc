@@ -118,7 +118,7 @@ enum decode_status describe(int device, struct gpu_device *out) {
   d->units = static_cast<int>(setting("EMULATOR_UNITS", 2));
   snprintf(out->architecture, sizeof out->architecture, "emulator");
   out->warp = EMULATOR_WARP;
-  out->shared_bytes = setting("EMULATOR_SHARED", 98304);
+  out->shared_bytes = setting("EMULATOR_SHARED", 101376);
 #if !defined(TILE_MMA)
   out->any_chunk = true;
 #endif

@@ -486,6 +486,7 @@ bool prepare(struct machine *m) {
       continue;
     }
     block->known.threads = static_cast<int>(l->block);
+    block->known.place = b;
     for (int axis = 0; axis < 3; axis++) {
       block->known.grid[axis] = static_cast<int>(l->grid[axis]);
     }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/stand_ins/emulator/copies.h"
 #include "tests/stand_ins/emulator/emulator.h"
 
 #if EMULATOR_WARP != 32 && EMULATOR_WARP != 64
@@ -325,6 +326,20 @@ DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
 }
 #endif
 
+// As cp.async beside mma.sync, otherwise through registers.
+#if defined(TILE_MMA)
+DEVICE void copy_to_shared(char *to, int to_stride, const char *from, size_t from_stride,
+                           int count) {
+  for (int i = 0; i < count; i++) {
+    emulator_touch("copy_to_shared");
+    copies_begin_lane(to + (long)i * to_stride, from + (size_t)i * from_stride);
+  }
+}
+DEVICE void copies_wait(void) {
+  copies_end_group();
+  copies_wait_groups(0);
+}
+#else
 DEVICE void copy_to_shared(char *to, int to_stride, const char *from, size_t from_stride,
                            int count) {
   for (int i = 0; i < count; i++) {
@@ -332,5 +347,6 @@ DEVICE void copy_to_shared(char *to, int to_stride, const char *from, size_t fro
   }
 }
 DEVICE void copies_wait(void) {}
+#endif
 
 #endif

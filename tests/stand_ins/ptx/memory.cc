@@ -579,6 +579,7 @@ const struct operation_entry memory_operations[] = {
     {"fence.mbarrier_init.release.cluster", "=", order, PLAIN},
     {"cp.async.bulk.prefetch.L2.global", "=[d]r", prefetch, PLAIN},
     {"cp.async.cg.shared.global", "=[r][d]i", copy_async, PLAIN},
+    {"cp.async.cg.shared.global.L2::256B", "=[r][d]i", copy_async, PLAIN},
     {"cp.async.wait_all", "=", copies_wait_all, PLAIN},
     {"cp.async.commit_group", "=", copies_commit, PLAIN},
     {"cp.async.wait_group", "=i", copies_wait_group, PLAIN},

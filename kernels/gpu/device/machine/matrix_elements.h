@@ -9,16 +9,15 @@
 enum matrix_scales { NOT_SCALED, SCALED, SCALED_IF_GIVEN };
 
 // A_BYTES, B_BYTES: of an element; STEP: elements of a step of the tile; B_STEP_BYTES: a step of a
-// column; AS_THEY_LIE: neither side is converted; A_SCALED, B_SCALED: each row, each column has a
-// scale. scale() is the factor missing from a sum of products.
-#define MATRIX_ELEMENTS(name, a_bytes, b_bytes, as_they_lie, factor)                               \
+// column; A_SCALED, B_SCALED: each row, each column has a scale. scale() is the factor missing from
+// a sum of products.
+#define MATRIX_ELEMENTS(name, a_bytes, b_bytes, factor)                                            \
   struct name {                                                                                    \
     enum {                                                                                         \
       A_BYTES = a_bytes,                                                                           \
       B_BYTES = b_bytes,                                                                           \
       STEP = TILE_STEP_BYTES / A_BYTES,                                                            \
-      B_STEP_BYTES = STEP * B_BYTES,                                                               \
-      AS_THEY_LIE = as_they_lie                                                                    \
+      B_STEP_BYTES = STEP * B_BYTES                                                                \
     };                                                                                             \
     static constexpr enum matrix_scales A_SCALED = a_bytes == 1 ? SCALED : NOT_SCALED,             \
                                         B_SCALED = b_bytes == 1 ? SCALED : NOT_SCALED;             \
@@ -31,8 +30,8 @@ enum matrix_scales { NOT_SCALED, SCALED, SCALED_IF_GIVEN };
       tile_multiply_##name<N>(a, b, b_stride_bytes, sum);                                          \
     }                                                                                              \
   };
-MATRIX_ELEMENTS(bf16_bf16, 2, 2, 1, 1)
-MATRIX_ELEMENTS(e4m3_bf16, 1, 2, 0, E4M3_BF16_SCALE)
-MATRIX_ELEMENTS(e4m3_e4m3, 1, 1, TILE_E4M3, E4M3_PRODUCT_SCALE)
+MATRIX_ELEMENTS(bf16_bf16, 2, 2, 1)
+MATRIX_ELEMENTS(e4m3_bf16, 1, 2, E4M3_BF16_SCALE)
+MATRIX_ELEMENTS(e4m3_e4m3, 1, 1, E4M3_PRODUCT_SCALE)
 
 #endif
