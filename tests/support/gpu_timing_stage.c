@@ -24,7 +24,6 @@
 #define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
 #define FIRST_SPLITS     8                                 // the most, in the first kernels
 #define MERGE_BYTES      (256 * 64 * 4) // sums of a block of 256 threads, of one split
-#define SHARED_BYTES     128            // a cycle from or to a multiprocessor's own shared memory
 #define QUERY_CYCLES     500            // for the instructions around their loads
 #define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
 #define ATTENTION_CYCLES 420 // instructions of a unit of 16 KiB in BF16
