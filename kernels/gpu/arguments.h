@@ -123,6 +123,7 @@ struct product_arguments {
   int rows, columns, stride, batch;
   const float *input, *norm; // vector: [batch][input_stride]; [columns] with norm
   float epsilon;
+  int rounded;                    // vector: `input` is BF16, a multiple of 8 in each vector
   const void *activations;        // matrix: [batch_padded][stride]
   const float *activation_scales; // [batch_padded] for E4M3; with units NULL if there are none
   int batch_padded, splits;
@@ -138,7 +139,6 @@ struct product_arguments {
   const float *bias, *second_bias; // [rows]
   const float *norm_bias;          // vector: [columns]
   int input_stride;                // vector: `columns` or more
-  int rounded;                     // vector: `input` is BF16, a multiple of 8 in each vector
   int buffers;                     // matrix
   struct product_next next;        // vector: what the next vector product begins with
 };

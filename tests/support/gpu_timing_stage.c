@@ -248,378 +248,376 @@ static double narrow_wgmma(const struct plan_product *product) {
   const double columns = product->warp_columns;
   const double rows = product->weights == product->activations ? 64 : 0;
   return product->wgmma ? fmax(1, (rows + columns) * 32 / SHARED_BYTES / (columns / 2)) : 1;
-  // Of a window of mma.sync's weights: the activations that the block writes and the warp reads, and
-  // with P1m the weights, written and read.
-  static double shared_us(const struct timing_context *context, const struct plan_product *product,
-                          double window) {
-    const double wider = (double)gpu_element_bytes(product->activations) /
-                         (double)gpu_element_bytes(product->weights);
-    const double groups = (double)product->slice / product->warp_columns;
-    const double written = product->slice * wider * groups / (MATRIX_ROWS * MATRIX_WARPS);
-    const double read = product->warp_columns * wider / MATRIX_ROWS;
-    const int weights = has(context, TIMING_P1_MATRIX) ? 2 : 0;
-    return cycles_us(context, window * (written + read + weights) / (SHARED_BYTES / SCHEDULERS));
+}
+
+// Of a window of mma.sync's weights: the activations that the block writes and the warp reads, and
+// with P1m the weights, written and read.
+static double shared_us(const struct timing_context *context, const struct plan_product *product,
+                        double window) {
+  const double wider =
+      (double)gpu_element_bytes(product->activations) / (double)gpu_element_bytes(product->weights);
+  const double groups = (double)product->slice / product->warp_columns;
+  const double written = product->slice * wider * groups / (MATRIX_ROWS * MATRIX_WARPS);
+  const double read = product->warp_columns * wider / MATRIX_ROWS;
+  const int weights = has(context, TIMING_P1_MATRIX) ? 2 : 0;
+  return cycles_us(context, window * (written + read + weights) / (SHARED_BYTES / SCHEDULERS));
+}
+
+static struct flow matrix_flow(const struct timing_context *context,
+                               const struct plan_product *product, int schedulers, double window,
+                               double multiply_adds) {
+  const bool narrow = product->weights == ELEMENT_E4M3;
+  const double elements = window / (narrow ? 1 : 2);
+  const double matrix_us =
+      elements * product->slice / (multiply_adds / schedulers) * narrow_wgmma(product);
+  const int copies = product->wgmma ? product->slice / product->warp_columns : 1;
+  const double converted_us =
+      narrow && product->activations == ELEMENT_BF16
+          ? conversion_us(context, elements * copies * schedulers / SCHEDULERS)
+          : 0;
+  struct flow flow = {.window = window,
+                      .use_us = fmax(matrix_us, converted_us),
+                      .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
+                      .most = 1};
+  if (!product->wgmma && shared_us(context, product, window) > flow.use_us) {
+    flow.use_us = shared_us(context, product, window);
+    flow.used = TIMING_SHARED;
   }
+  return flow;
+}
 
-  static struct flow matrix_flow(const struct timing_context *context,
-                                 const struct plan_product *product, int schedulers, double window,
-                                 double multiply_adds) {
-    const bool narrow = product->weights == ELEMENT_E4M3;
-    const double elements = window / (narrow ? 1 : 2);
-    const double matrix_us =
-        elements * product->slice / (multiply_adds / schedulers) * narrow_wgmma(product);
-    const int copies = product->wgmma ? product->slice / product->warp_columns : 1;
-    const double converted_us =
-        narrow && product->activations == ELEMENT_BF16
-            ? conversion_us(context, elements * copies * schedulers / SCHEDULERS)
-            : 0;
-    struct flow flow = {.window = window,
-                        .use_us = fmax(matrix_us, converted_us),
-                        .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
-                        .most = 1};
-    if (!product->wgmma && shared_us(context, product, window) > flow.use_us) {
-      flow.use_us = shared_us(context, product, window);
-      flow.used = TIMING_SHARED;
-    }
-    return flow;
-  }
+// How a matrix product's blocks are divided: for wgmma without P6 into splits of whole tiles, like
+// the first kernels.
+struct divided {
+  int tiles, blocks;    // tiles of the rows
+  double longest, even; // a multiprocessor's share of the work, in blocks or units of even.h
+  int merges;           // one after the other
+  int merged, early;    // pieces added to others; of these, those put aside while weights flow
+};
 
-  // How a matrix product's blocks are divided: for wgmma without P6 into splits of whole tiles, like
-  // the first kernels.
-  struct divided {
-    int tiles, blocks;    // tiles of the rows
-    double longest, even; // a multiprocessor's share of the work, in blocks or units of even.h
-    int merges;           // one after the other
-    int merged, early;    // pieces added to others; of these, those put aside while weights flow
-  };
+static struct divided divided_in(const struct timing_context *context, int tiles, int splits) {
+  const int blocks = tiles * splits;
+  return (struct divided){.tiles = tiles,
+                          .blocks = blocks,
+                          .longest = ceiling(blocks, units(context)),
+                          .even = (double)blocks / units(context),
+                          .merges = splits > 1 ? splits : 0};
+}
 
-  static struct divided divided_in(const struct timing_context *context, int tiles, int splits) {
-    const int blocks = tiles * splits;
-    return (struct divided){.tiles = tiles,
-                            .blocks = blocks,
-                            .longest = ceiling(blocks, units(context)),
-                            .even = (double)blocks / units(context),
-                            .merges = splits > 1 ? splits : 0};
-  }
-
-  // Each part of a cluster has its part of a tile.
-  static struct divided divided_in_parts(const struct timing_context *context,
-                                         const struct plan_product *product) {
-    const struct even_work *work = &product->work;
-    const int cluster = gpu_plan_cluster(product), room = units(context) / cluster;
-    return (struct divided){
-        .tiles = (int)work->tiles * product->beside,
-        .blocks = (int)work->tiles * cluster,
-        .longest = ceiling((int)work->steps, product->parts) * ceiling((int)work->tiles, room),
-        .even = (double)work->tiles * work->steps * product->beside / units(context)};
-  }
-
-  // The blocks of a cluster have the same units; their pieces are each other's likes.
-  static struct divided divided_evenly(const struct timing_context *context,
+// Each part of a cluster has its part of a tile.
+static struct divided divided_in_parts(const struct timing_context *context,
                                        const struct plan_product *product) {
-    const struct even_work *work = &product->work;
-    const int all = (int)(work->tiles * work->steps), clusters = (int)work->blocks;
-    const int of_one = product->beside, room = units(context) / of_one;
-    struct divided divided = {.tiles = (int)work->tiles * of_one,
-                              .blocks = clusters * of_one,
-                              .longest = ceiling(all, clusters) * ceiling(clusters, room),
-                              .even = (double)all * of_one / units(context),
-                              .merges = (int)gpu_plan_merges(work)};
-    for (unsigned tile = 0; tile < work->tiles; tile++) {
-      const struct even_pieces pieces = even_pieces(work, tile);
-      const unsigned last = pieces.first + pieces.count - 1;
-      const bool early = pieces.count > 1 && even_begin(work, last + 1) > (tile + 1) * work->steps;
-      divided.merged += ((int)pieces.count - 1) * of_one;
-      divided.early += early ? of_one : 0;
-    }
-    return divided;
-  }
+  const struct even_work *work = &product->work;
+  const int cluster = gpu_plan_cluster(product), room = units(context) / cluster;
+  return (struct divided){
+      .tiles = (int)work->tiles * product->beside,
+      .blocks = (int)work->tiles * cluster,
+      .longest = ceiling((int)work->steps, product->parts) * ceiling((int)work->tiles, room),
+      .even = (double)work->tiles * work->steps * product->beside / units(context)};
+}
 
-  static struct divided divided_as(const struct timing_context *context,
-                                   const struct gpu_launch *launch,
-                                   const struct plan_product *product) {
-    const struct even_work *work = &product->work;
-    if (!product->wgmma)
-      return divided_in(context, (int)launch->grid[0], (int)launch->grid[1]);
-    if (product->parts > 1)
-      return divided_in_parts(context, product);
-    if (has(context, TIMING_P6))
-      return divided_evenly(context, product);
-    const int tuned = context->plan->device.tuning.matrix_splits;
-    const int tiles = (int)work->tiles * product->beside;
-    const int merging = ceiling(2 * (int)sizeof(float) * product->slice, WGMMA_STEP_BYTES);
-    const int own = division_splits(tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
-    return divided_in(context, tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
+// The blocks of a cluster have the same units; their pieces are each other's likes.
+static struct divided divided_evenly(const struct timing_context *context,
+                                     const struct plan_product *product) {
+  const struct even_work *work = &product->work;
+  const int all = (int)(work->tiles * work->steps), clusters = (int)work->blocks;
+  const int of_one = product->beside, room = units(context) / of_one;
+  struct divided divided = {.tiles = (int)work->tiles * of_one,
+                            .blocks = clusters * of_one,
+                            .longest = ceiling(all, clusters) * ceiling(clusters, room),
+                            .even = (double)all * of_one / units(context),
+                            .merges = (int)gpu_plan_merges(work)};
+  for (unsigned tile = 0; tile < work->tiles; tile++) {
+    const struct even_pieces pieces = even_pieces(work, tile);
+    const unsigned last = pieces.first + pieces.count - 1;
+    const bool early = pieces.count > 1 && even_begin(work, last + 1) > (tile + 1) * work->steps;
+    divided.merged += ((int)pieces.count - 1) * of_one;
+    divided.early += early ? of_one : 0;
   }
+  return divided;
+}
 
-  // Of the sums of a block's tile.
-  static double partial_bytes(const struct plan_product *product) {
-    return product->wgmma ? (double)wgmma_partial_floats(product->warp_columns) * sizeof(float)
-                          : MERGE_BYTES;
-  }
+static struct divided divided_as(const struct timing_context *context,
+                                 const struct gpu_launch *launch,
+                                 const struct plan_product *product) {
+  const struct even_work *work = &product->work;
+  if (!product->wgmma)
+    return divided_in(context, (int)launch->grid[0], (int)launch->grid[1]);
+  if (product->parts > 1)
+    return divided_in_parts(context, product);
+  if (has(context, TIMING_P6))
+    return divided_evenly(context, product);
+  const int tuned = context->plan->device.tuning.matrix_splits;
+  const int tiles = (int)work->tiles * product->beside;
+  const int merging = ceiling(2 * (int)sizeof(float) * product->slice, WGMMA_STEP_BYTES);
+  const int own = division_splits(tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
+  return divided_in(context, tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
+}
 
-  static double port_us(const struct timing_context *context, double bytes) {
-    return bytes / context->machine->port / context->machine->clock;
-  }
+// Of the sums of a block's tile.
+static double partial_bytes(const struct plan_product *product) {
+  return product->wgmma ? (double)wgmma_partial_floats(product->warp_columns) * sizeof(float)
+                        : MERGE_BYTES;
+}
 
-  // The last block of a row of blocks reads the sums of all splits, one after the other.
-  static double read_splits_us(const struct timing_context *context,
-                               const struct plan_product *product, const struct divided *divided) {
-    const struct timing_machine *machine = context->machine;
-    return machine->arrive_us +
-           divided->merges * (machine->trip_us + port_us(context, partial_bytes(product)));
-  }
+static double port_us(const struct timing_context *context, double bytes) {
+  return bytes / context->machine->port / context->machine->clock;
+}
 
-  // With P6 blocks merge in pairs and all at the same time at the end, so L2 may limit them: each
-  // piece is written, if it was not early, and read.
-  static double merge_pairs_us(const struct timing_context *context,
-                               const struct plan_product *product, const struct divided *divided) {
-    const struct timing_machine *machine = context->machine;
-    const double bytes = partial_bytes(product);
-    const double all_us = (2.0 * divided->merged - divided->early) * bytes / machine->l2;
-    return divided->merges * (machine->arrive_us + machine->trip_us) +
-           fmax(divided->merges * port_us(context, bytes), all_us);
-  }
+// The last block of a row of blocks reads the sums of all splits, one after the other.
+static double read_splits_us(const struct timing_context *context,
+                             const struct plan_product *product, const struct divided *divided) {
+  const struct timing_machine *machine = context->machine;
+  return machine->arrive_us +
+         divided->merges * (machine->trip_us + port_us(context, partial_bytes(product)));
+}
 
-  // Blocks put their sums into their shared memory, tell the others, and read their share of the
-  // sums of all.
-  static double add_parts_us(const struct timing_context *context,
-                             const struct plan_product *product, int blocks) {
-    const struct timing_machine *machine = context->machine;
-    const double bytes = partial_bytes(product);
-    const double others = bytes * (product->parts - 1) / product->parts;
-    return cycles_us(context, 2 * bytes / SHARED_BYTES) + 2 * machine->network_us +
-           others * blocks / machine->network;
-  }
+// With P6 blocks merge in pairs and all at the same time at the end, so L2 may limit them: each
+// piece is written, if it was not early, and read.
+static double merge_pairs_us(const struct timing_context *context,
+                             const struct plan_product *product, const struct divided *divided) {
+  const struct timing_machine *machine = context->machine;
+  const double bytes = partial_bytes(product);
+  const double all_us = (2.0 * divided->merged - divided->early) * bytes / machine->l2;
+  return divided->merges * (machine->arrive_us + machine->trip_us) +
+         fmax(divided->merges * port_us(context, bytes), all_us);
+}
 
-  // While a block puts aside what its range began with, the ring fills for `ring_us`.
-  static void merge_sums(const struct timing_context *context, const struct plan_product *product,
-                         const struct divided *divided, double ring_us,
-                         struct timing_stage *stage) {
-    const struct timing_machine *machine = context->machine;
-    const double piece_us = port_us(context, partial_bytes(product));
-    if (product->wgmma && product->parts > 1)
-      stage->tail[TIMING_MERGE] = add_parts_us(context, product, divided->blocks);
-    if (divided->merges == 0)
-      return;
-    stage->tail[TIMING_MERGE] = product->wgmma && has(context, TIMING_P6)
-                                    ? merge_pairs_us(context, product, divided)
-                                    : read_splits_us(context, product, divided);
-    if (divided->early > 0)
-      stage->slower[TIMING_MERGE] = fmax(0, machine->arrive_us + piece_us - ring_us);
-  }
+// Blocks put their sums into their shared memory, tell the others, and read their share of the
+// sums of all.
+static double add_parts_us(const struct timing_context *context, const struct plan_product *product,
+                           int blocks) {
+  const struct timing_machine *machine = context->machine;
+  const double bytes = partial_bytes(product);
+  const double others = bytes * (product->parts - 1) / product->parts;
+  return cycles_us(context, 2 * bytes / SHARED_BYTES) + 2 * machine->network_us +
+         others * blocks / machine->network;
+}
 
-  // Bytes between L2 and multiprocessors for each byte of weights: activations for every tile, which
-  // the blocks of a cluster share, and early pieces.
-  static double beside_weights(const struct plan_product *product, const struct divided *divided,
-                               double bytes) {
-    const double activations = (double)product->slice * product->stride *
-                               (double)gpu_element_bytes(product->activations) * divided->tiles /
-                               (product->wgmma ? product->beside : 1);
-    return (activations + divided->early * partial_bytes(product)) / bytes;
-  }
+// While a block puts aside what its range began with, the ring fills for `ring_us`.
+static void merge_sums(const struct timing_context *context, const struct plan_product *product,
+                       const struct divided *divided, double ring_us, struct timing_stage *stage) {
+  const struct timing_machine *machine = context->machine;
+  const double piece_us = port_us(context, partial_bytes(product));
+  if (product->wgmma && product->parts > 1)
+    stage->tail[TIMING_MERGE] = add_parts_us(context, product, divided->blocks);
+  if (divided->merges == 0)
+    return;
+  stage->tail[TIMING_MERGE] = product->wgmma && has(context, TIMING_P6)
+                                  ? merge_pairs_us(context, product, divided)
+                                  : read_splits_us(context, product, divided);
+  if (divided->early > 0)
+    stage->slower[TIMING_MERGE] = fmax(0, machine->arrive_us + piece_us - ring_us);
+}
 
-  // Steps of weights that a warp has on their way; in registers, fewer where nothing is converted.
-  static int steps_held(const struct timing_context *context, const struct plan_product *product) {
-    const bool tight = product->warp_columns == 16 || product->weights == product->activations;
-    return tight && !has(context, TIMING_P1_MATRIX) ? 2 : MATRIX_DEPTH;
-  }
+// Bytes between L2 and multiprocessors for each byte of weights: activations for every tile, which
+// the blocks of a cluster share, and early pieces.
+static double beside_weights(const struct plan_product *product, const struct divided *divided,
+                             double bytes) {
+  const double activations = (double)product->slice * product->stride *
+                             (double)gpu_element_bytes(product->activations) * divided->tiles /
+                             (product->wgmma ? product->beside : 1);
+  return (activations + divided->early * partial_bytes(product)) / bytes;
+}
 
-  static struct timing_stage matrix_stage(const struct timing_context *context,
-                                          const struct gpu_launch *launch,
-                                          enum product_name which) {
-    const struct timing_machine *machine = context->machine;
-    const struct plan_product *product = &context->plan->product[which];
-    const bool wgmma = product->wgmma;
-    const struct divided divided = divided_as(context, launch, product);
-    const int depth = wgmma ? product->stages : steps_held(context, product);
-    const double held = wgmma ? wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS *
-                                    (double)WGMMA_STEP_BYTES * depth
-                              : (double)MATRIX_STEP * depth;
-    struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
-                                          product->layers};
-    // All of a multiprocessor uses a wgmma stage at the same time; SCHEDULERS of them side by side
-    // correspond to as many quarters.
-    struct flow flow =
-        wgmma ? matrix_flow(context, product, 1, held / depth, machine->wgmma)
-              : matrix_flow(context, product, SCHEDULERS, held / MATRIX_WARPS, machine->matrix);
-    flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
-    flow.loads = wgmma ? 1 : depth;
-    flow.counted = has(context, TIMING_P1_MATRIX);
-    flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
-    flow.beside = beside_weights(product, &divided, stage.bytes);
-    flow.whole = divided.even;
-    flow.waves = divided.longest;
-    const bool slow = flow_time(context, &flow, &stage);
-    const int busy = least(divided.blocks, units(context));
-    // What is in L2 helps only if there would be a wait for memory.
-    const double rows_ahead = wgmma || slow
-                                  ? 0
-                                  : (double)product->ahead * MATRIX_CHUNK * MATRIX_WARPS *
-                                        MATRIX_ROWS * (double)gpu_element_bytes(product->weights);
-    const double asked = fmin(stage.bytes, (held + rows_ahead) * busy);
-    stage.gap[TIMING_RELEASE] = machine->release_us;
-    stage.gap[TIMING_ROUNDING] = machine->trip_us; // for the first of the activations
-    if (!slow)
-      drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
-    // If the preceding launch occupies a multiprocessor, nothing is requested until it has ended.
-    const bool beside = has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
-    const double free = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
-    const double asked_us = asked / stage.rate;
-    stage.asked_us =
-        free * asked_us + (1 - free) * fmin(asked_us, machine->release_us - machine->start_us);
-    end(context, &flow, &stage);
-    merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
+// Steps of weights that a warp has on their way; in registers, fewer where nothing is converted.
+static int steps_held(const struct timing_context *context, const struct plan_product *product) {
+  const bool tight = product->warp_columns == 16 || product->weights == product->activations;
+  return tight && !has(context, TIMING_P1_MATRIX) ? 2 : MATRIX_DEPTH;
+}
+
+static struct timing_stage matrix_stage(const struct timing_context *context,
+                                        const struct gpu_launch *launch, enum product_name which) {
+  const struct timing_machine *machine = context->machine;
+  const struct plan_product *product = &context->plan->product[which];
+  const bool wgmma = product->wgmma;
+  const struct divided divided = divided_as(context, launch, product);
+  const int depth = wgmma ? product->stages : steps_held(context, product);
+  const double held = wgmma ? wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS *
+                                  (double)WGMMA_STEP_BYTES * depth
+                            : (double)MATRIX_STEP * depth;
+  struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
+                                        product->layers};
+  // All of a multiprocessor uses a wgmma stage at the same time; SCHEDULERS of them side by side
+  // correspond to as many quarters.
+  struct flow flow =
+      wgmma ? matrix_flow(context, product, 1, held / depth, machine->wgmma)
+            : matrix_flow(context, product, SCHEDULERS, held / MATRIX_WARPS, machine->matrix);
+  flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
+  flow.loads = wgmma ? 1 : depth;
+  flow.counted = has(context, TIMING_P1_MATRIX);
+  flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
+  flow.beside = beside_weights(product, &divided, stage.bytes);
+  flow.whole = divided.even;
+  flow.waves = divided.longest;
+  const bool slow = flow_time(context, &flow, &stage);
+  const int busy = least(divided.blocks, units(context));
+  // What is in L2 helps only if there would be a wait for memory.
+  const double rows_ahead = wgmma || slow
+                                ? 0
+                                : (double)product->ahead * MATRIX_CHUNK * MATRIX_WARPS *
+                                      MATRIX_ROWS * (double)gpu_element_bytes(product->weights);
+  const double asked = fmin(stage.bytes, (held + rows_ahead) * busy);
+  stage.gap[TIMING_RELEASE] = machine->release_us;
+  stage.gap[TIMING_ROUNDING] = machine->trip_us; // for the first of the activations
+  if (!slow)
+    drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
+  // If the preceding launch occupies a multiprocessor, nothing is requested until it has ended.
+  const bool beside = has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
+  const double free = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
+  const double asked_us = asked / stage.rate;
+  stage.asked_us =
+      free * asked_us + (1 - free) * fmin(asked_us, machine->release_us - machine->start_us);
+  end(context, &flow, &stage);
+  merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
+  return stage;
+}
+
+// ---- attention
+
+struct attended {
+  int heads, blocks, slots, splits;
+  bool few; // a warp has at most one unit, and blocks leave room for those of the next launch
+  struct flow flow;
+};
+
+static struct attended attended_by(const struct timing_context *context,
+                                   const struct gpu_launch *launch) {
+  const struct plan *plan = context->plan;
+  const struct decode_shape *shape = &plan->request.shape;
+  const bool narrow = plan->request.types.kv == ELEMENT_E4M3;
+  const int tiles = plan->head_dim_padded / 16;
+  const int most = narrow || plan->head_dim_padded > 128 ? 4 : 8; // attention_kind::MOST
+  const int on_one =
+      plan->head_dim_padded <= 64 || (narrow && plan->head_dim_padded <= 128) ? 3 : 2;
+  const double window = BUFFERS * 1024.0 * least(tiles, most);
+  const double units_of_warp =
+      (double)plan->request.context / (narrow ? 64 : 32) / launch->grid[0] / ATTENTION_WARPS;
+  struct attended attended = {.heads = shape->heads / shape->kv_heads / plan->head_groups,
+                              .blocks = (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
+                              .slots = on_one * units(context),
+                              .splits = (int)launch->grid[0]};
+  attended.few = units_of_warp <= 1 && attended.blocks <= units(context);
+  const double scored_us = cycles_us(context, ATTENTION_CYCLES * window / 16384);
+  const double converted_us = narrow ? conversion_us(context, window) : 0;
+  attended.flow = (struct flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
+                                .loads = BUFFERS,
+                                .counted = has(context, TIMING_P1),
+                                .window = window,
+                                .use_us = fmax(scored_us, converted_us),
+                                .used = narrow ? TIMING_CONVERSION : TIMING_ISSUE,
+                                .most = context->machine->cached,
+                                .waves = ceiling(attended.blocks, attended.slots),
+                                .whole = (double)attended.blocks / attended.slots};
+  if (attended.few) // limited by its latencies only
+    attended.flow.waves = attended.flow.whole = attended.flow.most = 1;
+  return attended;
+}
+
+// With P4 the new key and value arrive with the queries.
+static double queries_us(const struct timing_context *context, const struct attended *attended) {
+  const int trips = has(context, TIMING_P4) ? 1 : attended->heads + 1;
+  return trips * context->machine->trip_us + cycles_us(context, QUERY_CYCLES);
+}
+
+// Of the block that merges: with P4 the first sums arrive with what they are multiplied by.
+static int merge_trips(const struct timing_context *context, const struct attended *attended) {
+  if (!has(context, TIMING_P4))
+    return 1 + attended->heads * ceiling(attended->splits, AT_ONCE);
+  const int threads = ATTENTION_WARPS * 32;
+  const int items = attended->heads * ceiling(context->plan->request.shape.head_dim, QUAD);
+  int parts = 1;
+  while (parts < 32 && items * parts * 2 <= threads)
+    parts *= 2;
+  return ceiling(items * parts, threads) * ceiling(attended->splits, parts * MANY_AT_ONCE);
+}
+
+static double merged_us(const struct timing_context *context, const struct attended *attended) {
+  const struct timing_machine *machine = context->machine;
+  const double warps_us = cycles_us(context, HEAD_CYCLES * attended->heads);
+  if (attended->splits == 1)
+    return warps_us + machine->trip_us;
+  const int columns = has(context, TIMING_P4) ? 1 : attended->heads;
+  return warps_us + machine->arrive_us + merge_trips(context, attended) * machine->trip_us +
+         cycles_us(context, HELD_CYCLES * columns);
+}
+
+// A block that begins where another has ended leaves its multiprocessor to the others meanwhile.
+static double turnover_us(const struct timing_context *context, const struct attended *attended,
+                          double path_us) {
+  const double share = context->machine->read * context->machine->cached / units(context);
+  const double all = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps));
+  const double others = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps - 1));
+  return (attended->flow.waves - 1) * path_us * (1 - others / all);
+}
+
+static struct timing_stage attention_stage(const struct timing_context *context,
+                                           const struct gpu_launch *launch) {
+  const struct timing_machine *machine = context->machine;
+  const struct attended attended = attended_by(context, launch);
+  struct timing_stage stage = {.bytes = (double)gpu_plan_cache_bytes(context->plan) /
+                                        context->plan->request.shape.layers,
+                               .passes_on = attended.few};
+  stage.gap[TIMING_RELEASE] = machine->release_us;
+  stage.gap[TIMING_QUERIES] = queries_us(context, &attended);
+  stage.tail[TIMING_MERGE] = merged_us(context, &attended);
+  stage.finish_us = stage.tail[TIMING_MERGE];
+  if (attended.few) { // the newest unit is read after it has been written
+    stage.gap[TIMING_QUERIES] += machine->latency_us + cycles_us(context, SOFTMAX_CYCLES);
     return stage;
   }
+  flow_time(context, &attended.flow, &stage);
+  stage.tail[TIMING_TAIL] = machine->latency_us / 2;
+  const double path_us = machine->start_us + stage.gap[TIMING_QUERIES] + stage.tail[TIMING_MERGE] +
+                         stage.tail[TIMING_TAIL];
+  stage.slower[TIMING_QUERIES] += turnover_us(context, &attended, path_us);
+  const double held_us =
+      SCHEDULERS * attended.flow.warps * attended.flow.window * units(context) / stage.rate;
+  stage.asked_us =
+      fmin(held_us, machine->release_us - machine->start_us + stage.gap[TIMING_QUERIES]);
+  return stage;
+}
 
-  // ---- attention
+// ---- everything else
 
-  struct attended {
-    int heads, blocks, slots, splits;
-    bool few; // a warp has at most one unit, and blocks leave room for those of the next launch
-    struct flow flow;
-  };
+static struct timing_stage small_stage(const struct timing_context *context, bool counted) {
+  struct timing_stage stage = {.passes_on = true};
+  stage.gap[TIMING_RELEASE] = context->machine->release_us;
+  stage.gap[TIMING_TAIL] =
+      2 * context->machine->trip_us + (counted ? context->machine->arrive_us : 0);
+  return stage;
+}
 
-  static struct attended attended_by(const struct timing_context *context,
-                                     const struct gpu_launch *launch) {
-    const struct plan *plan = context->plan;
-    const struct decode_shape *shape = &plan->request.shape;
-    const bool narrow = plan->request.types.kv == ELEMENT_E4M3;
-    const int tiles = plan->head_dim_padded / 16;
-    const int most = narrow || plan->head_dim_padded > 128 ? 4 : 8; // attention_kind::MOST
-    const int on_one =
-        plan->head_dim_padded <= 64 || (narrow && plan->head_dim_padded <= 128) ? 3 : 2;
-    const double window = BUFFERS * 1024.0 * least(tiles, most);
-    const double units_of_warp =
-        (double)plan->request.context / (narrow ? 64 : 32) / launch->grid[0] / ATTENTION_WARPS;
-    struct attended attended = {.heads = shape->heads / shape->kv_heads / plan->head_groups,
-                                .blocks =
-                                    (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
-                                .slots = on_one * units(context),
-                                .splits = (int)launch->grid[0]};
-    attended.few = units_of_warp <= 1 && attended.blocks <= units(context);
-    const double scored_us = cycles_us(context, ATTENTION_CYCLES * window / 16384);
-    const double converted_us = narrow ? conversion_us(context, window) : 0;
-    attended.flow = (struct flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
-                                  .loads = BUFFERS,
-                                  .counted = has(context, TIMING_P1),
-                                  .window = window,
-                                  .use_us = fmax(scored_us, converted_us),
-                                  .used = narrow ? TIMING_CONVERSION : TIMING_ISSUE,
-                                  .most = context->machine->cached,
-                                  .waves = ceiling(attended.blocks, attended.slots),
-                                  .whole = (double)attended.blocks / attended.slots};
-    if (attended.few) // limited by its latencies only
-      attended.flow.waves = attended.flow.whole = attended.flow.most = 1;
-    return attended;
-  }
+// PRODUCTS if it is another stage.
+static enum product_name product_of(const struct timing_context *context, const char *stage) {
+  int p = 0;
+  while (p < PRODUCTS &&
+         (context->plan->product[p].rows == 0 ||
+          strcmp(operands_of(context->plan, (enum product_name)p).stage, stage) != 0))
+    p++;
+  return (enum product_name)p;
+}
 
-  // With P4 the new key and value arrive with the queries.
-  static double queries_us(const struct timing_context *context, const struct attended *attended) {
-    const int trips = has(context, TIMING_P4) ? 1 : attended->heads + 1;
-    return trips * context->machine->trip_us + cycles_us(context, QUERY_CYCLES);
-  }
+bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
+                         const char *stage, struct timing_stage *out) {
+  const enum product_name which = product_of(context, stage);
+  if (has(context, TIMING_P8) || which == PRODUCTS || context->plan->product[which].vector ||
+      begins(launch->kernel, "round_") || gpu_plan_passed(context->plan, which) == PASSED_FLOAT)
+    return false;
+  *out = round_stage(context, which);
+  return true;
+}
 
-  // Of the block that merges: with P4 the first sums arrive with what they are multiplied by.
-  static int merge_trips(const struct timing_context *context, const struct attended *attended) {
-    if (!has(context, TIMING_P4))
-      return 1 + attended->heads * ceiling(attended->splits, AT_ONCE);
-    const int threads = ATTENTION_WARPS * 32;
-    const int items = attended->heads * ceiling(context->plan->request.shape.head_dim, QUAD);
-    int parts = 1;
-    while (parts < 32 && items * parts * 2 <= threads)
-      parts *= 2;
-    return ceiling(items * parts, threads) * ceiling(attended->splits, parts * MANY_AT_ONCE);
-  }
-
-  static double merged_us(const struct timing_context *context, const struct attended *attended) {
-    const struct timing_machine *machine = context->machine;
-    const double warps_us = cycles_us(context, HEAD_CYCLES * attended->heads);
-    if (attended->splits == 1)
-      return warps_us + machine->trip_us;
-    const int columns = has(context, TIMING_P4) ? 1 : attended->heads;
-    return warps_us + machine->arrive_us + merge_trips(context, attended) * machine->trip_us +
-           cycles_us(context, HELD_CYCLES * columns);
-  }
-
-  // A block that begins where another has ended leaves its multiprocessor to the others meanwhile.
-  static double turnover_us(const struct timing_context *context, const struct attended *attended,
-                            double path_us) {
-    const double share = context->machine->read * context->machine->cached / units(context);
-    const double all = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps));
-    const double others =
-        fmin(share, flow_rate(context, &attended->flow, attended->flow.warps - 1));
-    return (attended->flow.waves - 1) * path_us * (1 - others / all);
-  }
-
-  static struct timing_stage attention_stage(const struct timing_context *context,
-                                             const struct gpu_launch *launch) {
-    const struct timing_machine *machine = context->machine;
-    const struct attended attended = attended_by(context, launch);
-    struct timing_stage stage = {.bytes = (double)gpu_plan_cache_bytes(context->plan) /
-                                          context->plan->request.shape.layers,
-                                 .passes_on = attended.few};
-    stage.gap[TIMING_RELEASE] = machine->release_us;
-    stage.gap[TIMING_QUERIES] = queries_us(context, &attended);
-    stage.tail[TIMING_MERGE] = merged_us(context, &attended);
-    stage.finish_us = stage.tail[TIMING_MERGE];
-    if (attended.few) { // the newest unit is read after it has been written
-      stage.gap[TIMING_QUERIES] += machine->latency_us + cycles_us(context, SOFTMAX_CYCLES);
-      return stage;
-    }
-    flow_time(context, &attended.flow, &stage);
-    stage.tail[TIMING_TAIL] = machine->latency_us / 2;
-    const double path_us = machine->start_us + stage.gap[TIMING_QUERIES] +
-                           stage.tail[TIMING_MERGE] + stage.tail[TIMING_TAIL];
-    stage.slower[TIMING_QUERIES] += turnover_us(context, &attended, path_us);
-    const double held_us =
-        SCHEDULERS * attended.flow.warps * attended.flow.window * units(context) / stage.rate;
-    stage.asked_us =
-        fmin(held_us, machine->release_us - machine->start_us + stage.gap[TIMING_QUERIES]);
-    return stage;
-  }
-
-  // ---- everything else
-
-  static struct timing_stage small_stage(const struct timing_context *context, bool counted) {
-    struct timing_stage stage = {.passes_on = true};
-    stage.gap[TIMING_RELEASE] = context->machine->release_us;
-    stage.gap[TIMING_TAIL] =
-        2 * context->machine->trip_us + (counted ? context->machine->arrive_us : 0);
-    return stage;
-  }
-
-  // PRODUCTS if it is another stage.
-  static enum product_name product_of(const struct timing_context *context, const char *stage) {
-    int p = 0;
-    while (p < PRODUCTS &&
-           (context->plan->product[p].rows == 0 ||
-            strcmp(operands_of(context->plan, (enum product_name)p).stage, stage) != 0))
-      p++;
-    return (enum product_name)p;
-  }
-
-  bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
-                           const char *stage, struct timing_stage *out) {
-    const enum product_name which = product_of(context, stage);
-    if (has(context, TIMING_P8) || which == PRODUCTS || context->plan->product[which].vector ||
-        begins(launch->kernel, "round_") || gpu_plan_passed(context->plan, which) == PASSED_FLOAT)
-      return false;
-    *out = round_stage(context, which);
-    return true;
-  }
-
-  // For a rounding kernel, the product that it serves comes next.
-  struct timing_stage timing_stage_of(const struct timing_context *context,
-                                      const struct gpu_launch *launch, const char *stage) {
-    if (begins(launch->kernel, "attention_"))
-      return attention_stage(context, launch);
-    const enum product_name which = product_of(context, stage);
-    if (which == PRODUCTS)
-      return small_stage(context, begins(launch->kernel, "sample"));
-    if (begins(launch->kernel, "round_"))
-      return round_stage(context, which);
-    return begins(launch->kernel, "vector_") ? vector_stage(context, launch, which)
-                                             : matrix_stage(context, launch, which);
-  }
+// For a rounding kernel, the product that it serves comes next.
+struct timing_stage timing_stage_of(const struct timing_context *context,
+                                    const struct gpu_launch *launch, const char *stage) {
+  if (begins(launch->kernel, "attention_"))
+    return attention_stage(context, launch);
+  const enum product_name which = product_of(context, stage);
+  if (which == PRODUCTS)
+    return small_stage(context, begins(launch->kernel, "sample"));
+  if (begins(launch->kernel, "round_"))
+    return round_stage(context, which);
+  return begins(launch->kernel, "vector_") ? vector_stage(context, launch, which)
+                                           : matrix_stage(context, launch, which);
+}
