@@ -28,6 +28,7 @@
 
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/gpu/units.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -544,13 +545,14 @@ struct all_reduce_arguments {
 };
 
 // streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
-// with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are resident at
-// a time), block VECTOR_THREADS. The blocks run the stages one after another, each as its own
-// kernel would; between two they wait for each other at `arrived`, which is zero before and after.
-// The grid of a stage is dealt out to the blocks. With slots weights do not wait: each warp has
-// `slots` slots of shared memory, where the units that stream.h gives it of each of the `products`
-// in turn are already on their way while it does something else; and a product's grid has as many
-// blocks as there are.
+// with activations and head in BF16, heads of 65 to 128 and any weights, or without slots some
+// (units.h). Grid (as many blocks as are resident at a time), block VECTOR_THREADS. The blocks run
+// the stages one after another, each as its own kernel would; between two they wait for each other
+// at `arrived`, which is zero before and after. The grid of a stage is dealt out to the blocks.
+// With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
+// that stream.h gives it of each of the `products` in turn are already on their way while it does
+// something else; and a product's grid has as many blocks as there are. So has one with weights in
+// units without slots, too: its warps divide it likewise.
 // Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
   STREAMING_EMBED,
@@ -560,6 +562,9 @@ enum streaming_kind {
   STREAMING_ADD_E4M3,
   STREAMING_SWIGLU_BF16,
   STREAMING_SWIGLU_E4M3,
+#define STREAMING_OF(name, ELEMENT, code_bytes, beside_bytes) STREAMING_##ELEMENT,
+  GPU_UNIT_ELEMENTS(STREAMING_OF) // likewise, of any kind
+#undef STREAMING_OF
   STREAMING_ATTENTION_BF16, // named by the element of the cache
   STREAMING_ATTENTION_E4M3,
   STREAMING_SAMPLE
@@ -582,17 +587,29 @@ struct streaming_arguments {
   const struct stream_product *products; // [product_count], in the order of the stages
   int count, product_count;
   // Where in the launch's shared memory sums begin, with room for those of `pairs` pairs of rows
-  // and of one more for each warp; and where the slots do, followed by 8 bytes for each of them and
+  // and of one more for each warp; and where the slots do, followed, for each of them, by what
+  // belongs to its codes, `beside` bytes for each of two rows, then by 8 bytes for each, and by
   // STREAM_STATE for each warp.
-  int sums, pairs, ring, slots;
+  int sums, pairs, ring, slots, beside;
 };
 
-// Shared memory of these sums, and of slots and states, for `warps` warps and at most `rows` batch rows.
+// Shared memory of these sums, and of slots and states, for `warps` warps and at most `rows` batch
+// rows.
 static inline size_t streaming_sums_bytes(int pairs, int warps, int rows) {
   return gpu_round_up(2 * sizeof(float) * (size_t)(pairs + warps) * (size_t)rows, 128);
 }
-static inline size_t streaming_ring_bytes(int slots, int warps) {
-  return (size_t)warps * ((size_t)slots * (STREAM_SLOT + 8) + STREAM_STATE);
+static inline size_t streaming_ring_bytes(int slots, int warps, int beside) {
+  return (size_t)warps * ((size_t)slots * (STREAM_SLOT + 2 * (size_t)beside + 8) + STREAM_STATE);
+}
+
+// Of the activations of a product with weights in units: each padded by 16 bytes, and as many as the
+// columns of the device's tiles, which a quarter of its warp is. A tile takes so many units of a
+// row, or as many as stream.h's unit has.
+static inline size_t streaming_units_bytes(int stride, int batch, int warp, int code_bytes) {
+  const int columns = warp / 4, own = STREAM_BYTES / code_bytes;
+  const int side = own < columns ? own : columns;
+  const int units = (int)gpu_round_up((size_t)(stride / UNIT), (size_t)side) + columns - side;
+  return vector_shared_bytes(units * UNIT, batch, 2) + (size_t)(units * batch) * 16;
 }
 
 // fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements are dealt out in

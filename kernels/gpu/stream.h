@@ -8,6 +8,11 @@
 // then of their place in the rows, are divided evenly among its warps, so that all of them end
 // together; a pair may therefore belong to several warps, whose sums the block adds up.
 //
+// Where blocks of a row have scales (units.h), these are at the row's end, but a unit includes its
+// own: what multiplies its codes must be there with them, and a warp that waited for scales on
+// their own would have nothing else under way. What a whole row or matrix has for a scale is not in
+// the stream: it is needed once, when the row's sums are complete.
+//
 // A warp's stream is its units of the step's first product, then of the second, and so on. Nothing
 // that the step computes has a part in it. So weights can be requested as long as there is room for
 // them, whatever the block is waiting for.
@@ -29,19 +34,33 @@
 
 enum {
   STREAM_BYTES = 1024,
-  STREAM_SLOT = 2 * STREAM_BYTES, // of a unit in shared memory: the second row after the first
+  STREAM_SLOT = 2 * STREAM_BYTES, // of a unit's codes in shared memory: first one row's
   STREAM_LEAST = 2,               // slots of a warp: one is filled while another is used
   STREAM_MOST = 8,
-  STREAM_STATE = 56 // bytes that a warp keeps in shared memory: weight_stream.h
+  STREAM_STATE = 56 // bytes that a warp keeps in shared memory: product_stream.h
 };
 
-// A product's weights: [rows][row_bytes], of `second` too unless it is NULL. row_bytes is a
-// multiple of 16.
+// A product's weights: [rows][row_bytes], of `second` too unless it is NULL. A row is `codes` bytes
+// of codes, and then `beside` bytes for each STREAM_BYTES of these; all three are multiples of 16.
 struct stream_product {
   alignas(16) const void *weights; // because it is read in pieces of 16 bytes
   const void *second;
-  int rows, row_bytes;
+  int rows, row_bytes, codes, beside;
 };
+
+// Of rows that consist of that many units (units.h), each of code_bytes and beside_bytes, or of
+// anything else that divides STREAM_BYTES.
+STREAM struct stream_product stream_product_of(const void *weights, const void *second, int rows,
+                                               int units, int code_bytes, int beside_bytes) {
+  struct stream_product product;
+  product.weights = weights;
+  product.second = second;
+  product.rows = rows;
+  product.row_bytes = units * code_bytes + (units * beside_bytes + 15) / 16 * 16;
+  product.codes = units * code_bytes;
+  product.beside = STREAM_BYTES / code_bytes * beside_bytes;
+  return product;
+}
 
 STREAM int stream_row(const struct stream_product *product, int block, int blocks) {
   return (int)((long long)product->rows * block / blocks);
@@ -58,7 +77,7 @@ STREAM int stream_pairs(const struct stream_product *product, int rows) {
 }
 // Units of a pair.
 STREAM int stream_columns(const struct stream_product *product) {
-  return (product->row_bytes + STREAM_BYTES - 1) / STREAM_BYTES;
+  return (product->codes + STREAM_BYTES - 1) / STREAM_BYTES;
 }
 // The first of the block's `units` that belongs to a warp; units * warps < 2^31.
 STREAM int stream_unit(int units, int warp, int warps) {
@@ -69,11 +88,11 @@ STREAM int stream_unit(int units, int warp, int warps) {
 struct stream_place {
   const unsigned char *row[2]; // the pair's; the second may be missing
   int left;                    // units of the warp, this one included
-  int at;                      // bytes of the rows before this unit
+  int at;                      // bytes of codes of the rows before this unit
   int pair;                    // of the block's
   int both;                    // pairs of the block from this one on that have two rows
-  int row_bytes;
-  int pair_bytes; // from a pair's row to the next pair's
+  int codes, beside;           // of the product
+  int pair_bytes;              // from a pair's row to the next pair's
 };
 
 STREAM struct stream_place stream_begin(const struct stream_product *product, int block, int blocks,
@@ -92,30 +111,37 @@ STREAM struct stream_place stream_begin(const struct stream_product *product, in
   place.at = (first - pair * columns) * STREAM_BYTES;
   place.pair = pair;
   place.both = (product->second ? rows : rows / 2) - pair;
-  place.row_bytes = product->row_bytes;
+  place.codes = product->codes;
+  place.beside = product->beside;
   place.pair_bytes = step * product->row_bytes;
   return place;
 }
 
-// Of each row in this unit.
+// Codes of each row in this unit, and what belongs to them: where that begins in the row, and how
+// much it is.
 STREAM int stream_bytes(const struct stream_place *place) {
-  const int left = place->row_bytes - place->at;
+  const int left = place->codes - place->at;
   return left < STREAM_BYTES ? left : STREAM_BYTES;
 }
-// NULL: the pair has one row.
-STREAM const unsigned char *stream_second(const struct stream_place *place) {
-  return place->both > 0 ? place->row[1] + place->at : NULL;
+STREAM int stream_beside_at(const struct stream_place *place) {
+  return place->codes + place->at / STREAM_BYTES * place->beside;
+}
+STREAM int stream_beside_bytes(const struct stream_place *place) {
+  return (stream_bytes(place) * place->beside / STREAM_BYTES + 15) / 16 * 16;
+}
+STREAM int stream_has_second(const struct stream_place *place) {
+  return place->both > 0;
 }
 // Whether the warp has no further unit of this pair.
 STREAM int stream_ends_pair(const struct stream_place *place) {
-  return place->left == 1 || place->row_bytes - place->at <= STREAM_BYTES;
+  return place->left == 1 || place->codes - place->at <= STREAM_BYTES;
 }
 
 // To the warp's next unit.
 STREAM void stream_advance(struct stream_place *place) {
   place->left--;
   place->at += STREAM_BYTES;
-  if (place->at < place->row_bytes) {
+  if (place->at < place->codes) {
     return;
   }
   place->at = 0;

@@ -39,6 +39,10 @@ enum { UNIT = 128 }; // elements
   X(int8_group, INT8_GROUP, 128, 2)                                                                \
   X(int4_group, INT4_GROUP, 64, 2)
 
+// Those that a step in one launch takes on gfx9, where it holds them in registers: with more
+// formats in its kernels clang 19 keeps their windows in memory.
+#define GPU_UNIT_ELEMENTS_HELD(X) X(mxfp4, MXFP4, 64, 4) X(int4_group, INT4_GROUP, 64, 2)
+
 struct unit_layout {
   int code_bytes, beside_bytes; // of a unit
 };
@@ -58,6 +62,15 @@ static inline struct unit_layout unit_layout(enum element element) {
 
 static inline bool lies_in_units(enum element element) {
   return unit_layout(element).code_bytes > 0;
+}
+
+static inline bool units_are_held(enum element element) {
+#define UNITS_ARE_HELD(name, ELEMENT, code, beside)                                                \
+  if (element == ELEMENT_##ELEMENT)                                                                \
+    return true;
+  GPU_UNIT_ELEMENTS_HELD(UNITS_ARE_HELD)
+#undef UNITS_ARE_HELD
+  return false;
 }
 
 // Bytes of a row of `stride` elements, a multiple of UNIT.

@@ -1,201 +1,307 @@
-// product_stream: weights times one to four vectors in a step in one launch: as product_vector, but
-// the weights come out of the warp's stream (weight_stream.h), some of which have arrived while the
-// block was waiting for its activations. One of the two headers by which such a step has its
-// weights, of which platform.h names the device's; included by streaming.h:
+// product_stream: weights times one to four vectors in a step in one launch: as product_vector, or
+// with weights in units as pairs.h says, but the weights come out of the warp's stream, some of
+// which have arrived while the block was waiting for its activations. One of the two headers by
+// which such a step has its weights, of which platform.h names the device's; included by
+// streaming.h:
 //   void streaming_start(void): by all threads, before the first stage
 //   streaming_product<WEIGHTS, ROUND, END, BATCH>(): the stage's product
+//   streaming_units<BATCH>(): the same with weights in units, of the stage's element
 //
-// A warp leaves the sums of each pair that it comes to the end of, or that its share ends in, in
-// shared memory; after a block_wait each thread adds up a row's, in the order of the warps.
+// The weights that a warp uses in a step (stream.h) are on their way through its ring (ring.h),
+// which is filled at the beginning of the step, and again with each unit that has been used: at
+// the end of a product with weights of the next one, which then arrive while the block waits for
+// other blocks, rounds its activations or attends. So memory is idle only when all rings are full,
+// and a warp waits for nothing but memory: it requests its own units, and nobody else uses them.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 
-#include "kernels/gpu/device/product_vector.h"
-#include "kernels/gpu/device/weight_stream.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/machine/ring.h"
+#include "kernels/gpu/device/pairs.h"
 
-// Two rows at a time, whatever the product.
-template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
-struct stream_kind : vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH> {
-  static constexpr int STREAMS = 2;
-  static constexpr int SUMS = STREAMS * BATCH; // of a pair
+enum { STREAM_WARPS = VECTOR_THREADS / WARP };
+
+// `next` is what the warp requests next, of products[product]; the oldest of the `held` units that
+// were requested and not used is in `slot`, waited for the turn-th time.
+struct stream_state {
+  struct stream_place next;
+  int product, held, slot, turn;
 };
 
-// Adds the products of a unit to the sums.
-template <class KIND>
-DEVICE void stream_multiply(const struct stream_place &place, const unsigned char *unit,
-                            const unsigned char *activations, int vector_bytes,
-                            vector_sums<KIND> sum) {
-#pragma unroll
-  for (int i = 0; i < STREAM_BYTES / 16 / WARP; i++) {
-    const int chunk = i * WARP + lane_index();
-    if (place.at + chunk * 16 < place.row_bytes) {
-      const struct words4 weights[] = {load_shared(unit + chunk * 16),
-                                       load_shared(unit + STREAM_BYTES + chunk * 16)};
-      vector_multiply<KIND>(weights, place.at / 16 + chunk, activations, vector_bytes, sum);
-    }
-  }
-}
-
-// Leaves the warp's sums of a pair at `to`, and resets them.
-template <class KIND> DEVICE void stream_leave(vector_sums<KIND> sum, float *to) {
-  float mine = 0;
-#pragma unroll
-  for (int i = 0; i < KIND::SUMS; i++) {
-    const float total = warp_sum(sum[i / KIND::BATCH][i % KIND::BATCH]);
-    mine = lane_index() == i ? total : mine;
-    sum[i / KIND::BATCH][i % KIND::BATCH] = 0;
-  }
-  if (lane_index() < KIND::SUMS) {
-    to[lane_index()] = mine;
-  }
-}
-
-// All units of the warp.
-template <class KIND>
-DEVICE void stream_units(const struct stream_product &product, const unsigned char *activations,
-                         int vector_bytes) {
-  const struct stream_block block = stream_block_of();
-  struct stream_state state = *block.kept;
-  struct stream_place place =
-      stream_begin(&product, block.own, block.blocks, block.warp, STREAM_WARPS);
-  float sum[KIND::STREAMS][KIND::BATCH] = {};
-  float *const carried = block.sums + (block.pairs + block.warp) * KIND::SUMS;
-  float *to = place.at == 0 ? block.sums + place.pair * KIND::SUMS : carried;
-  if (place.left == 0 && lane_index() < KIND::SUMS) {
-    carried[lane_index()] = 0;
-  }
-#pragma unroll 1
-  while (place.left > 0) {
-    stream_multiply<KIND>(place, stream_take(block, state), activations, vector_bytes, sum);
-    stream_used(block, &state);
-    if (stream_ends_pair(&place)) {
-      stream_leave<KIND>(sum, to);
-      to = block.sums + (place.pair + 1) * KIND::SUMS;
-    }
-    stream_advance(&place);
-  }
-  stream_keep(block, state);
-}
-
-// What is needed when a row's sums are complete, fetched early where there are few rows.
-template <class KIND> struct stream_end {
-  float scale[KIND::STREAMS]; // of the rows of both matrices
-  float residual[KIND::BATCH];
+// The same in shared memory, while no product uses it, without the number of the pair, of which
+// requests know nothing: eight bytes more of each warp would cost an 8B model at batch 1 one of its
+// six slots.
+struct stream_kept {
+  const unsigned char *row[2];
+  int left, at, both, codes, beside, pair_bytes, product, held, slot, turn;
 };
 
-template <class KIND>
-DEVICE struct stream_end<KIND> stream_end_at(const struct product_arguments &a, int row) {
-  struct stream_end<KIND> end = {
-    {1, 1}, {}
-  };
-#pragma unroll
-  for (int s = 0; s < (KIND::END == VECTOR_SWIGLU ? 2 : 1) && KIND::WEIGHTS == ELEMENT_E4M3; s++) {
-    end.scale[s] = load_published_float((s ? a.second_scales : a.scales) + row);
-  }
-#pragma unroll
-  for (int b = 0; b < KIND::BATCH && KIND::END == VECTOR_ADD; b++) {
-    if (b < a.batch) {
-      end.residual[b] =
-          load_published_float(a.output + (size_t)b * (size_t)a.output_stride + (size_t)row);
-    }
-  }
-  return end;
-}
+static_assert(sizeof(struct stream_kept) == STREAM_STATE, "which the plan leaves room for");
 
-// A pair's sum `i`, of all warps.
-template <class KIND>
-DEVICE float stream_total(const struct stream_block &block, const struct stream_sharers &sharers,
-                          int pair, int i) {
-  float total = block.sums[pair * KIND::SUMS + i];
-#pragma unroll 1
-  for (int warp = sharers.first + 1; warp <= sharers.last; warp++) {
-    total += block.sums[(block.pairs + warp) * KIND::SUMS + i];
-  }
-  return total;
-}
+// Where a warp's things are in a block.
+struct stream_block {
+  const struct stream_product *products; // [count]
+  int count;
+  int own, blocks, warp; // this block, out of how many; the warp of it
+  struct ring ring;      // of this warp
+  struct stream_kept *kept;
+};
 
-// Writes the results of the block's rows, after a block_wait. `early` belongs to the thread's
-// first.
-template <class KIND>
-DEVICE void stream_finish(const struct product_arguments &a, const struct stream_product &product,
-                          const stream_end<KIND> &early) {
-  const struct stream_block block = stream_block_of();
-  const int first = stream_row(&product, block.own, block.blocks);
-  const int rows = stream_rows(&product, block.own, block.blocks);
-  struct stream_end<KIND> end = early;
-#pragma unroll 1
-  for (int row = thread_index(); row < rows; row += VECTOR_THREADS) {
-    if (row >= VECTOR_THREADS) {
-      end = stream_end_at<KIND>(a, first + row);
-    }
-    constexpr bool GATED = KIND::END == VECTOR_SWIGLU;
-    const int pair = GATED ? row : row / 2, half = GATED ? 0 : row % 2 * KIND::BATCH;
-    const struct stream_sharers sharers = stream_sharers_of(&product, rows, pair, STREAM_WARPS);
-#pragma unroll
-    for (int b = 0; b < KIND::BATCH; b++) {
-      if (b < a.batch) {
-        float total = stream_total<KIND>(block, sharers, pair, half + b) * end.scale[0];
-        if (GATED) {
-          total = vector_gated(total, stream_total<KIND>(block, sharers, pair, KIND::BATCH + b) *
-                                          end.scale[1]);
-        }
-        publish(a.output + (size_t)b * (size_t)a.output_stride + (size_t)(first + row),
-                end.residual[b] + total);
-      }
-    }
-  }
-}
-
-// A product as a stage of the step.
-template <class KIND> DEVICE void stream_product_stage(const struct product_arguments &a) {
-  SHARED(unsigned char, shared);
-  const struct stream_product product = {a.weights, a.second, a.rows,
-                                         a.stride * (KIND::WEIGHTS == ELEMENT_E4M3 ? 1 : 2)};
-  const int own = stream_block_of().own, blocks = stream_block_of().blocks;
-  const int row = stream_row(&product, own, blocks) + thread_index();
-  struct norm_ahead ahead = {};
-  norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
-  wait_for_previous();
-  const int vector_bytes = vector_row_bytes<KIND>(a.stride);
-  const int batch = KIND::BATCH == 1 ? 1 : a.batch;
-  const struct vectors v = {a.input, a.norm, a.epsilon, a.columns, batch, NULL, a.input_stride};
-  vector_activations<KIND>(v, a.stride, ahead, shared,
-                           reinterpret_cast<float *>(shared + vector_bytes * KIND::BATCH));
-  struct stream_end<KIND> end = {};
-  if (row < stream_row(&product, own + 1, blocks)) {
-    end = stream_end_at<KIND>(a, row);
-  }
-  stream_units<KIND>(product, shared, vector_bytes);
-  block_wait();
-  stream_finish<KIND>(a, product, end);
-}
-
-// Where the launch's shared memory has a warp's things (arguments.h).
+// In the launch's shared memory as arguments.h says.
 DEVICE struct stream_block stream_block_of(void) {
   SHARED(unsigned char, shared);
   const struct streaming_place *place = streaming_place();
   const int slots = place->launch.slots, mine = warp_index() * slots;
+  const int beside = place->launch.beside;
   unsigned char *ring = shared + place->launch.ring;
-  unsigned char *barriers = ring + STREAM_WARPS * slots * STREAM_SLOT;
+  unsigned char *besides = ring + STREAM_WARPS * slots * STREAM_SLOT;
+  unsigned char *barriers = besides + STREAM_WARPS * slots * 2 * beside;
   unsigned char *kept = barriers + STREAM_WARPS * slots * 8;
   return {place->launch.products,
           place->launch.product_count,
           place->own,
           place->grid,
           warp_index(),
-          {ring + mine * STREAM_SLOT, reinterpret_cast<uint64_t *>(barriers) + mine, slots},
-          reinterpret_cast<float *>(shared + place->launch.sums),
-          place->launch.pairs,
-          reinterpret_cast<struct stream_state *>(kept) + warp_index()};
+          {ring + mine * STREAM_SLOT, besides + mine * 2 * beside,
+           reinterpret_cast<uint64_t *>(barriers) + mine, slots, beside},
+          reinterpret_cast<struct stream_kept *>(kept) + warp_index()};
 }
 
+DEVICE struct stream_product stream_product_at(const struct stream_block &block, int product) {
+  const char *from = reinterpret_cast<const char *>(block.products + product);
+  union {
+    struct words4 words[2];
+    struct stream_product product;
+  } out = {{load_weights(from), load_weights(from + 16)}};
+  static_assert(sizeof out.words >= sizeof out.product, "");
+  return out.product;
+}
+
+// Requests the next unit into a slot whose contents all lanes have used.
+DEVICE void stream_request(const struct stream_block &block, struct stream_state *state, int slot) {
+  while (state->next.left == 0) {
+    if (state->product + 1 >= block.count) {
+      return;
+    }
+    const struct stream_product product = stream_product_at(block, ++state->product);
+    state->next = stream_begin(&product, block.own, block.blocks, block.warp, STREAM_WARPS);
+  }
+  ring_bring(block.ring, slot, state->next);
+  stream_advance(&state->next);
+  state->held++;
+}
+
+// Between two products.
+DEVICE void stream_keep(const struct stream_block &block, const struct stream_state &state) {
+  warp_wait(); // all lanes have read what was there
+  if (lane_index() == 0) {
+    const struct stream_place &next = state.next;
+    *block.kept = {{next.row[0], next.row[1]},
+                   next.left,
+                   next.at,
+                   next.both,
+                   next.codes,
+                   next.beside,
+                   next.pair_bytes,
+                   state.product,
+                   state.held,
+                   state.slot,
+                   state.turn};
+  }
+  warp_wait();
+}
+
+DEVICE struct stream_state stream_state_of(const struct stream_block &block) {
+  const struct stream_kept kept = *block.kept;
+  struct stream_state state = {};
+  state.next.row[0] = kept.row[0];
+  state.next.row[1] = kept.row[1];
+  state.next.left = kept.left;
+  state.next.at = kept.at;
+  state.next.both = kept.both;
+  state.next.codes = kept.codes;
+  state.next.beside = kept.beside;
+  state.next.pair_bytes = kept.pair_bytes;
+  state.product = kept.product;
+  state.held = kept.held;
+  state.slot = kept.slot;
+  state.turn = kept.turn;
+  return state;
+}
+
+// Fills the ring at the beginning of the step.
 DEVICE void streaming_start(void) {
-  stream_start(stream_block_of());
+  const struct stream_block block = stream_block_of();
+  struct stream_state state = {};
+  ring_make(block.ring);
+  warp_wait();
+  state.product = -1;
+#pragma unroll 1
+  for (int slot = 0; slot < block.ring.count; slot++) {
+    stream_request(block, &state, slot);
+  }
+  stream_keep(block, state);
+}
+
+// The oldest unit has arrived.
+DEVICE void stream_take(const struct stream_block &block, const struct stream_state &state) {
+  ring_wait(block.ring, state.slot, state.turn, state.held == block.ring.count);
+}
+
+// All lanes have used it: its slot takes the next.
+DEVICE void stream_used(const struct stream_block &block, struct stream_state *state) {
+  warp_wait();
+  state->held--;
+  stream_request(block, state, state->slot);
+  if (++state->slot == block.ring.count) {
+    state->slot = 0;
+    state->turn++;
+  }
+}
+
+// ---- BF16 and E4M3: two rows at a time, whatever the product
+
+template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
+struct stream_kind : vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH> {
+  static constexpr int STREAMS = 2;
+  static constexpr int SUMS = STREAMS * BATCH; // of a pair
+  struct sums {
+    float of[STREAMS][BATCH];
+  };
+  DEVICE bool has_scales(const struct product_arguments &) {
+    return WEIGHTS == ELEMENT_E4M3;
+  }
+  DEVICE bool is_gated(const struct product_arguments &) {
+    return END == VECTOR_SWIGLU;
+  }
+  DEVICE bool adds(const struct product_arguments &) {
+    return END == VECTOR_ADD;
+  }
+  DEVICE float own(const struct sums &sum, int row, int vector) {
+    return sum.of[row][vector];
+  }
+
+  // Adds the products of a unit to the sums.
+  DEVICE void multiply(const struct stream_place &place, const struct ring &ring, int slot,
+                       const unsigned char *activations, int vector_bytes, struct sums &sum) {
+    const unsigned char *unit = ring_slot(ring, slot);
+#pragma unroll
+    for (int i = 0; i < STREAM_BYTES / 16 / WARP; i++) {
+      const int chunk = i * WARP + lane_index();
+      if (place.at + chunk * 16 < place.codes) {
+        const struct words4 weights[] = {load_shared(unit + chunk * 16),
+                                         load_shared(unit + STREAM_BYTES + chunk * 16)};
+        vector_multiply<stream_kind>(weights, place.at / 16 + chunk, activations, vector_bytes,
+                                     sum.of);
+      }
+    }
+  }
+};
+
+// All units of the warp.
+template <class KIND>
+DEVICE void stream_units(const struct stream_product &product, const unsigned char *activations,
+                         int vector_bytes) {
+  const struct stream_block block = stream_block_of();
+  const struct pair_block pairs = pair_block_of();
+  struct stream_state state = stream_state_of(block);
+  struct stream_place place =
+      stream_begin(&product, block.own, block.blocks, block.warp, STREAM_WARPS);
+  typename KIND::sums sum = {};
+  float *to = pair_first<KIND>(pairs, place);
+#pragma unroll 1
+  while (place.left > 0) {
+    stream_take(block, state);
+    KIND::multiply(place, block.ring, state.slot, activations, vector_bytes, sum);
+    stream_used(block, &state);
+    if (stream_ends_pair(&place)) {
+      pair_leave<KIND>(sum, to);
+      to = pairs.sums + (place.pair + 1) * KIND::SUMS;
+    }
+    stream_advance(&place);
+  }
+  stream_keep(block, state);
 }
 
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 DEVICE void streaming_product(void) {
-  stream_product_stage<stream_kind<WEIGHTS, ROUND, END, BATCH>>(streaming_held().arguments.product);
+  typedef stream_kind<WEIGHTS, ROUND, END, BATCH> KIND;
+  SHARED(unsigned char, shared);
+  const struct product_arguments &a = streaming_held().arguments.product;
+  constexpr int ALIGNED = ROW_ALIGNMENT * (WEIGHTS == ELEMENT_E4M3 ? 1 : 2); // bytes
+  const struct stream_product product =
+      stream_product_of(a.weights, a.second, a.rows, a.stride / ROW_ALIGNMENT, ALIGNED, 0);
+  struct norm_ahead ahead = {};
+  norm_before_wait<ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
+  wait_for_previous();
+  const int vector_bytes = vector_row_bytes<KIND>(a.stride);
+  const int batch = BATCH == 1 ? 1 : a.batch;
+  const struct vectors v = {a.input, a.norm, a.epsilon, a.columns, batch, NULL, a.input_stride};
+  vector_activations<KIND>(v, a.stride, ahead, shared,
+                           reinterpret_cast<float *>(shared + vector_bytes * BATCH));
+  const struct pair_end<KIND> end = pair_end_early<KIND>(a, product);
+  stream_units<KIND>(product, shared, vector_bytes);
+  block_wait();
+  pair_finish<KIND>(a, product, end);
+}
+
+// ---- weights in units
+
+template <enum element TYPE, int BATCH> struct stream_unit_kind : unit_pair_kind<TYPE, BATCH> {
+  typedef unit_pair_kind<TYPE, BATCH> PAIRS;
+  DEVICE void multiply(const struct stream_place &place, const struct ring &ring, int slot,
+                       const unsigned char *activations, int vector_bytes,
+                       struct PAIRS::sums &sum) {
+    const unsigned char *unit = ring_slot(ring, slot), *beside = ring_beside(ring, slot);
+    const bool both = stream_has_second(&place); // otherwise the first again: a number, not used
+    const unsigned char *second = both ? unit + STREAM_BYTES : unit;
+    const unsigned char *second_beside = both ? beside + ring.beside : beside;
+    const int units = stream_bytes(&place) / PAIRS::CODES;
+    warp_wait(); // for what other lanes copied
+#pragma unroll
+    for (int turn = 0; turn < PAIRS::TURNS; turn++) {
+      if (turn * PAIRS::SIDE < units) {
+        const struct unit_pieces<PAIRS> pieces = unit_pieces_of<PAIRS, unit_in_shared>(
+            {unit, second}, {beside, second_beside}, turn, units);
+        unit_pair_multiply<PAIRS>(pieces, place, turn, activations, vector_bytes, sum);
+      }
+    }
+  }
+};
+
+// Products of all elements are the same but for these loops.
+template <int BATCH> DEVICE void stream_units_of_any(const struct product_arguments &a) {
+  SHARED(unsigned char, shared);
+  switch (streaming_held().kind) {
+#define STREAM_UNITS(name, ELEMENT, code_bytes, beside_bytes)                                      \
+  case STREAMING_##ELEMENT:                                                                        \
+    return stream_units<stream_unit_kind<ELEMENT_##ELEMENT, BATCH>>(                               \
+        unit_product_of<unit_pair_kind<ELEMENT_##ELEMENT, BATCH>>(a), shared,                      \
+        unit_vector_bytes<unit_pair_kind<ELEMENT_##ELEMENT, BATCH>>(a));
+    GPU_UNIT_ELEMENTS(STREAM_UNITS)
+#undef STREAM_UNITS
+  default: return;
+  }
+}
+
+// Rows and pairs do not depend on the element; units only on its codes' bytes.
+template <int BATCH>
+DEVICE struct stream_product stream_product_of_any(const struct product_arguments &a) {
+  typedef unit_pair_kind<ELEMENT_MXFP4, BATCH> FOUR_BITS;
+  typedef unit_pair_kind<ELEMENT_INT8, BATCH> EIGHT_BITS;
+  const int kind = streaming_held().kind;
+  const bool is_eight = kind == STREAMING_INT8 || kind == STREAMING_INT8_GROUP;
+  return is_eight ? unit_product_of<EIGHT_BITS>(a) : unit_product_of<FOUR_BITS>(a);
+}
+
+template <int BATCH> DEVICE void streaming_units(void) {
+  typedef unit_pair_kind<ELEMENT_MXFP4, BATCH> ANY;
+  const struct product_arguments &a = streaming_held().arguments.product;
+  unit_activations<ANY>(a);
+  const struct pair_end<ANY> end = pair_end_early<ANY>(a, stream_product_of_any<BATCH>(a));
+  stream_units_of_any<BATCH>(a);
+  block_wait();
+  pair_finish<ANY>(a, stream_product_of_any<BATCH>(a), end);
 }
 
 #endif

@@ -30,6 +30,7 @@
 
 #include "kernels/gpu/device/family.h"
 #include "kernels/gpu/device/round.h"
+#include "kernels/gpu/units.h"
 
 enum {
   VECTOR_ROW_STEP = VECTOR_THREADS / WARP, // from one row of a warp to its next
@@ -66,6 +67,9 @@ struct vector_kind {
   // gfx90a and gfx942).
   static constexpr bool HOLDS = ROUND == ROUND_NORM && (BATCH == 1 || !COUNTED_LOADS);
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
+  // The vectors alone, for the matrix tile (pairs.h): 16 bytes more after each unit, so that the
+  // units that it reads together are in different banks.
+  static constexpr bool IN_UNITS = WEIGHTS != ELEMENT_BF16 && WEIGHTS != ELEMENT_E4M3;
 };
 
 // The same after a layer norm.
@@ -198,12 +202,15 @@ DEVICE struct words4 vector_load(const struct vector_window<KIND> &window, int s
 
 // Where the index-th 16 bytes of an activation row are in shared memory.
 template <class KIND> DEVICE int vector_slot(int index) {
-  return KIND::SWAPS ? index ^ (index >> 3 & 1) : index;
+  constexpr int UNIT_CHUNKS = UNIT * 2 / 16;
+  return KIND::SWAPS      ? index ^ (index >> 3 & 1)
+         : KIND::IN_UNITS ? index + index / UNIT_CHUNKS
+                          : index;
 }
 
 // A vector of activations, followed by zeros that meet what is loaded past a row's end.
 template <class KIND> DEVICE int vector_row_bytes(int stride) {
-  return stride * KIND::ACTIVATION_BYTES + VECTOR_ZEROS;
+  return stride * KIND::ACTIVATION_BYTES + (KIND::IN_UNITS ? stride / UNIT * 16 : 0) + VECTOR_ZEROS;
 }
 
 // Two elements in float: the i-th pair of 16 bytes.
@@ -374,7 +381,8 @@ DEVICE void vector_round_held(const struct vectors &v, int stride, const struct 
 
 // What loads past a row's end meet, after which the block's activations are complete.
 template <class KIND> DEVICE void vector_zeros(int stride, unsigned char *activations) {
-  uint32_t *zeros = reinterpret_cast<uint32_t *>(activations + stride * KIND::ACTIVATION_BYTES);
+  uint32_t *zeros =
+      reinterpret_cast<uint32_t *>(activations + vector_row_bytes<KIND>(stride) - VECTOR_ZEROS);
   if (thread_index() < VECTOR_ZEROS / 4) {
     for (int b = 0; b < KIND::BATCH; b++) {
       zeros[thread_index() + b * vector_row_bytes<KIND>(stride) / 4] = 0;

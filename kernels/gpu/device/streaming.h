@@ -122,6 +122,10 @@ template <int BATCH> DEVICE void streaming_body(void) {
     return streaming_product<ELEMENT_E4M3, ROUND_NORM, VECTOR_SWIGLU, BATCH>();
   case STREAMING_ATTENTION_BF16: return streaming_attention<bf16_bf16>();
   case STREAMING_ATTENTION_E4M3: return streaming_attention<e4m3_bf16>();
+#define STREAMING_UNITS(name, ELEMENT, code_bytes, beside_bytes) case STREAMING_##ELEMENT:
+    GPU_UNIT_ELEMENTS(STREAMING_UNITS)
+#undef STREAMING_UNITS
+    return streaming_units<BATCH>();
   default: return streaming_sample();
   }
 }

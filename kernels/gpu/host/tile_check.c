@@ -104,7 +104,7 @@ static enum decode_status check_wgmma(struct gpu_context *context, const struct 
 enum decode_status tile_check(struct gpu_context *context, const struct plan *plan) {
   enum decode_status status = check_tile(context, plan, plan->request.types.kv, ELEMENT_BF16);
   for (int p = 0; p < PRODUCTS && status == DECODE_OK; p++)
-    if (plan->product[p].rows > 0 && !plan->product[p].vector)
+    if (plan->product[p].rows > 0 && gpu_plan_uses_matrix_unit(&plan->product[p]))
       status = plan->product[p].wgmma
                    ? check_wgmma(context, plan, (enum product_name)p)
                    : check_tile(context, plan, gpu_plan_multiplied(&plan->product[p]),

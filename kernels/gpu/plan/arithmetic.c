@@ -19,7 +19,7 @@ static const char *multiplied_as(const struct plan *plan, const struct plan_prod
   while (strncmp(plan->device.architecture, units[i].architecture, strlen(units[i].architecture)) !=
          0)
     i++;
-  if (product->vector)
+  if (!gpu_plan_uses_matrix_unit(product))
     return "f32";
   if (product->weights != ELEMENT_E4M3 || product->activations != ELEMENT_E4M3)
     return units[i].bf16;

@@ -190,16 +190,26 @@ int division_carveout(const struct plan *plan) {
   return plan->streaming || needs_more(plan, EVEN_CARVEOUT) ? SHARED_CARVEOUT : EVEN_CARVEOUT;
 }
 
+// Of weights in units, only a step in one launch multiplies vectors.
+static bool has_vector_kernel(const struct plan *plan, const struct plan_product *product) {
+  return !lies_in_units(product->weights) ||
+         (plan->device.tuning.step == STEP_STREAMING && !limits_fallback(plan));
+}
+
 // False if the activations of a product for the vector kernels do not fit into shared memory.
 static bool share_vector(struct plan *plan) {
   const int warps = VECTOR_THREADS / plan->device.warp;
   plan->vector_rows = plan->request.batch > 2 ? VECTOR_BATCH : plan->request.batch;
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
-    if (product->rows == 0 || lies_in_units(product->weights))
+    if (product->rows == 0 || !has_vector_kernel(plan, product))
       continue;
-    product->shared_bytes = vector_shared_bytes(product->stride, plan->vector_rows,
-                                                gpu_element_bytes(product->activations));
+    product->shared_bytes =
+        lies_in_units(product->weights)
+            ? streaming_units_bytes(product->stride, plan->vector_rows, plan->device.warp,
+                                    unit_layout(product->weights).code_bytes)
+            : vector_shared_bytes(product->stride, plan->vector_rows,
+                                  gpu_element_bytes(product->activations));
     if (product->shared_bytes > gpu_plan_block_shared_bytes(plan))
       return false;
     const int room = room_for(plan, product->shared_bytes, VECTOR_BLOCKS) / product->at_once;
@@ -449,10 +459,11 @@ static int vector_batch(const struct plan *plan) {
 }
 
 bool division_share_products(struct plan *plan) {
-  plan->vector = !lies_in_units(plan->request.types.weights) &&
+  const bool in_units = lies_in_units(plan->request.types.weights);
+  plan->vector = (!in_units || has_vector_kernel(plan, &plan->product[PRODUCT_WO])) &&
                  plan->request.batch <= vector_batch(plan) && share_vector(plan);
   for (int p = 0; p < PRODUCTS; p++)
-    plan->product[p].vector = plan->vector && !lies_in_units(plan->product[p].weights);
+    plan->product[p].vector = plan->vector && has_vector_kernel(plan, &plan->product[p]);
   return share_matrix(plan);
 }
 

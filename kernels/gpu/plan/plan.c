@@ -29,6 +29,10 @@ size_t gpu_plan_row_bytes(const struct plan_product *product) {
              : (size_t)product->stride * gpu_element_bytes(product->weights);
 }
 
+bool gpu_plan_uses_matrix_unit(const struct plan_product *product) {
+  return !product->vector || lies_in_units(product->weights);
+}
+
 enum element gpu_plan_multiplied(const struct plan_product *product) {
   return lies_in_units(product->weights) ? ELEMENT_BF16 : product->weights;
 }

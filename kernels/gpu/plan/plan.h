@@ -2,8 +2,8 @@
 // makes it, and cost.h says what its steps cost. Pure arithmetic, the same for every driver.
 //
 // Batches up to VECTOR_BATCH use the vector kernels if their activations fit into shared memory,
-// larger ones the matrix kernels. Weights in units only have matrix kernels; if only a model's
-// experts are in units, only these use them.
+// larger ones the matrix kernels. Weights in units only have matrix kernels, except in a step in
+// one launch; if only a model's experts are in units, only these use them.
 #ifndef PERTOKEN_KERNELS_GPU_PLAN_PLAN_H
 #define PERTOKEN_KERNELS_GPU_PLAN_PLAN_H
 
@@ -186,7 +186,7 @@ struct plan {
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   struct plan_stream {  // of such a step: where in a block's shared memory what begins
     size_t sums, ring, shared_bytes;
-    int pairs, slots; // arguments.h; 0 where the kernels have no ring
+    int pairs, slots, beside; // arguments.h; no slots where the kernels have no ring
   } stream;
   int carveout; // device.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups;
@@ -249,6 +249,8 @@ enum passed gpu_plan_passed(const struct plan *plan, enum product_name which);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);
+// Whether the matrix unit multiplies: weights in units even for vectors.
+bool gpu_plan_uses_matrix_unit(const struct plan_product *product);
 // The type in which the matrix unit takes the product's weights.
 enum element gpu_plan_multiplied(const struct plan_product *product);
 // The shared memory that a vector kernel's launch may give a block: one that is a whole step uses a

@@ -4,8 +4,10 @@
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/gpu/units.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SLOTS_ALIGNMENT 128
@@ -14,43 +16,69 @@ int streaming_blocks(const struct plan *plan) {
   return plan->device.described.units > 0 ? plan->device.described.units : 1;
 }
 
+struct stream_product streaming_divided(const struct plan_product *product, const void *weights,
+                                        const void *second) {
+  if (lies_in_units(product->weights)) {
+    const struct unit_layout layout = unit_layout(product->weights);
+    return stream_product_of(weights, second, product->rows, product->stride / UNIT,
+                             layout.code_bytes, layout.beside_bytes);
+  }
+  return stream_product_of(weights, second, product->rows, product->stride / ROW_ALIGNMENT,
+                           ROW_ALIGNMENT * (int)gpu_element_bytes(product->weights), 0);
+}
+
 // The most pairs of rows that a block has of a product; INT_MAX: more than the kernel can count.
 static int most_pairs(const struct plan *plan, const struct plan_product *product) {
   const int64_t warps = VECTOR_THREADS / plan->device.warp;
   const int rows = ceiling(product->rows, streaming_blocks(plan));
   const int pairs = product->gated ? rows : ceiling(rows, 2);
-  const int columns = ceiling((int)gpu_plan_row_bytes(product), STREAM_BYTES);
+  const struct stream_product divided = streaming_divided(product, NULL, NULL);
+  const int columns = stream_columns(&divided);
   return (pairs + 1) * (int64_t)columns * warps <= INT_MAX ? pairs : INT_MAX;
 }
 
-const char *streaming_share(struct plan *plan) {
-  const int warps = VECTOR_THREADS / plan->device.warp;
-  const size_t most = gpu_plan_block_shared_bytes(plan);
+// Whether its blocks divide the product so: where there is a ring all, otherwise those with weights
+// in units.
+static bool is_divided(const struct plan *plan, const struct plan_product *product) {
+  return product->rows > 0 && (plan->device.warp == 32 || lies_in_units(product->weights));
+}
+
+// Sets what all products need; returns the shared memory of the largest stage.
+static size_t share_stages(struct plan *plan) {
   struct plan_stream *stream = &plan->stream;
   const int columns = plan->device.warp == 64 ? 16 : 8; // of the tile
   size_t stages = attention_tile_shared_bytes(plan->head_dim_padded, columns);
   *stream = (struct plan_stream){0};
   for (int p = 0; p < PRODUCTS; p++) {
     const struct plan_product *product = &plan->product[p];
-    if (product->rows == 0)
+    stages = larger(product->shared_bytes, stages);
+    if (!is_divided(plan, product))
       continue;
     const int pairs = most_pairs(plan, product);
-    stages = product->shared_bytes > stages ? product->shared_bytes : stages;
+    const int beside = streaming_divided(product, NULL, NULL).beside;
     stream->pairs = pairs > stream->pairs ? pairs : stream->pairs;
+    stream->beside = beside > stream->beside ? beside : stream->beside;
   }
+  return stages;
+}
+
+const char *streaming_share(struct plan *plan) {
+  static const char no_room[] =
+      "step=streaming: beside this batch's activations the device's shared memory has no room for "
+      "weights on their way: leave it out for a graph of launches";
+  const int warps = VECTOR_THREADS / plan->device.warp;
+  const size_t most = gpu_plan_block_shared_bytes(plan), stages = share_stages(plan);
+  struct plan_stream *stream = &plan->stream;
   if (stream->pairs == INT_MAX)
     return "step=streaming: a block has more of a product's rows than the kernel can count";
-  stream->shared_bytes = stages;
-  if (plan->device.warp == 64) // ring.h
-    return NULL;
   stream->sums = gpu_round_up(stages, SLOTS_ALIGNMENT);
   stream->ring = stream->sums + streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);
+  stream->shared_bytes = stream->pairs > 0 ? stream->ring : stages;
+  if (plan->device.warp == 64) // ring.h
+    return stream->shared_bytes <= most ? NULL : no_room;
   while (stream->slots < STREAM_MOST &&
-         stream->ring + streaming_ring_bytes(stream->slots + 1, warps) <= most)
+         stream->ring + streaming_ring_bytes(stream->slots + 1, warps, stream->beside) <= most)
     stream->slots++;
-  stream->shared_bytes = stream->ring + streaming_ring_bytes(stream->slots, warps);
-  if (stream->slots < STREAM_LEAST)
-    return "step=streaming: beside this batch's activations the device's shared memory has no room "
-           "for weights on their way: leave it out for a graph of launches";
-  return NULL;
+  stream->shared_bytes = stream->ring + streaming_ring_bytes(stream->slots, warps, stream->beside);
+  return stream->slots < STREAM_LEAST ? no_room : NULL;
 }

@@ -3,9 +3,15 @@
 #define PERTOKEN_KERNELS_GPU_PLAN_STREAMING_H
 
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/stream.h"
 
 // Of its grid: one for each multiprocessor.
 int streaming_blocks(const struct plan *plan);
+
+// A product's matrices as its blocks divide them, for a matrix at `weights` and perhaps one at
+// `second`.
+struct stream_product streaming_divided(const struct plan_product *product, const void *weights,
+                                        const void *second);
 
 // Sets plan->stream of a plan whose products are divided. Returns NULL, or why the device has no
 // room for that.

@@ -75,7 +75,7 @@ def kernels_of(architecture):
 
 def check_architecture(count, architecture):
     wanted = cases.CASES + (cases.LATENT if 'latent_bf16' in kernels_of(architecture) else [])
-    wanted += cases.WIDE + cases.STREAMING if has_matrix_unit(architecture) else []
+    wanted += cases.WIDE + cases.STREAMING_ON_AMD if has_matrix_unit(architecture) else []
     with tempfile.NamedTemporaryFile('r') as log:
         lines, errors = decode(architecture, wanted, log=log.name)
         ran = {line for line in log.read().splitlines() if not line.startswith('case ')}

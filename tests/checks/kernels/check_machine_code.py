@@ -468,8 +468,8 @@ KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_no
 
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
 # attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave
-# (ptxas 13.0).
-STEP_STACK = {'80': 32, '90a': 32, '100': 0}
+# (ptxas 13.0); on sm_100 what fills the rings first, and what precedes a product of four rows.
+STEP_STACK = {'80': 32, '90a': 32, '100': 32}
 # The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
 # specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
@@ -488,8 +488,8 @@ STEP_COPIES = {'80': ('cp.async.cg.shared.global', 'cp.async.commit_group', 'cp.
 GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
 
 
-# Products by weights, rounding and epilogue.
-STEP_PRODUCTS = 6
+# Products by weights, rounding and epilogue; those of weights in units by their format alone.
+STEP_PRODUCTS = 6 + len(FORMATS)
 
 
 def check_step_loops(subject, cubin):
@@ -514,7 +514,7 @@ def check_streaming(architecture, ptx, cubin):
     check_loads(subject, 'vector', text)
     for instruction in GRID_WAIT + STEP_COPIES[architecture]:
         check(subject, instruction in text, f'no {instruction}')
-    if architecture == '90a':
+    if architecture != '80':
         check_step_loops(subject, cubin)
     check(subject, 'griddepcontrol' not in text, 'waits for other launches')
     registers, frames = cubin_facts(cubin)
@@ -646,15 +646,21 @@ def streams(name, loop):
     return sum(1 for text in loop if is_stream(name, text))
 
 
-def loops_of(code):
-    """The instructions of each loop, from the target of its last branch to that branch."""
+def targets_of(code):
+    """For each branch, by its place, the place of its target."""
     index = {address: i for i, (address, _) in enumerate(code)}
+    targets = {}
     for i, (address, text) in enumerate(code):
         jump = re.match(r's_c?branch\S* (\d+)', text)
-        if not jump:
-            continue
-        offset = int(jump.group(1))
-        start = index.get(address + 4 + 4 * (offset - 65536 if offset >= 32768 else offset))
+        if jump:
+            offset = int(jump.group(1))
+            targets[i] = index.get(address + 4 + 4 * (offset - 65536 if offset >= 32768 else offset))
+    return targets
+
+
+def loops_of(code):
+    """The instructions of each loop, from the target of its last branch to that branch."""
+    for i, start in targets_of(code).items():
         if start is not None and start <= i:
             yield [t for _, t in code[start:i + 1]]
 
@@ -768,16 +774,42 @@ def check_order(subject, code):
 
 def check_scalar_loads(subject, code):
     """Scalar loads, whose cache no fence affects, are from what the kernel was started with, or from an
-    address made by constant_of_launch (platform_hip.h), never from what other blocks wrote."""
-    written, other = {}, set()
+    address made by constant_of_launch (platform_hip.h), never from what other blocks wrote. Followed along
+    all ways through the code: `others` are the registers that something else may have written before it."""
+    targets, steps = targets_of(code), []
     for _, text in code:
         load = re.match(r's_load_\S+ \S+ s\[(\d+):', text)
-        if load and not written.get(int(load.group(1)), 'v_readfirstlane').startswith('v_readfirstlane'):
-            other.add(text)
         to = re.match(r'\S+ s(\d+),|\S+ s\[(\d+):(\d+)\]', text)
-        if to:
-            first, last = (to.group(1), to.group(1)) if to.group(1) else (to.group(2), to.group(3))
-            written.update({register: text for register in range(int(first), int(last) + 1)})
+        first, last = (to.group(1) or to.group(2), to.group(1) or to.group(3)) if to else (0, -1)
+        registers = sum(1 << register for register in range(int(first), int(last) + 1))
+        steps.append((1 << int(load.group(1)) if load else 0, registers, text.startswith('v_readfirstlane')))
+    others, waiting, other = {0: 0}, [0], set()
+    while waiting:
+        at = waiting.pop()
+        state = others[at]
+        while at < len(code):
+            load, registers, is_made = steps[at]
+            if state & load:
+                other.add(code[at][1])
+            state = state & ~registers if is_made else state | registers
+            text = code[at][1]
+            after = [targets[at]] if at in targets else []
+            if not text.startswith(('s_branch', 's_endpgm', 's_setpc')):
+                after.append(at + 1)
+            if not after or after[0] is None:
+                break
+            for place in after if len(after) > 1 or at in targets else []:
+                if place not in others or others[place] | state != others[place]:
+                    others[place] = others.get(place, 0) | state
+                    waiting.append(place)
+            if at in targets:
+                break
+            at += 1
+            if at in others:  # a place that is branched to
+                if others[at] | state != others[at]:
+                    others[at] |= state
+                    waiting.append(at)
+                break
     check(subject, not other, 'scalar loads of anything: ' + ', '.join(sorted(other)))
 
 
@@ -861,7 +893,7 @@ def hip_image(target, folder, built_as='', source_name='kernels', *options):
 SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route', 'attention', 'attention_merge',
                  'attention_queries', 'attention_share', 'latent', 'round', 'turn', 'embedding', 'sample',
                  'fill', 'calibration', 'family', 'streaming', 'streaming_registers',
-                 'product_stream', 'weight_stream')
+                 'product_stream', 'pairs')
 
 
 def check_stages():

@@ -12,6 +12,7 @@ LOAD, ATOMIC, BARRIER, BRANCH = 0x981, 0x9a8, 0xb1d, 0x947  # LDG, ATOMG, BAR.SY
 LOAD_LOCAL, STORE_LOCAL, COPY = 0x983, 0x387, 0x3ba         # LDL, STL, UBLKCP
 LOAD_OF_BLOCK = 0x980                                       # LD, here of another block's shared memory
 RELEASED, ASK, MULTIPLY_ADD = 0x82e, 0x3bc, 0x223           # ACQBULK, UBLKPF, FFMA
+MATRIX = 0x23c                                              # HMMA
 FENCE, CLUSTER_WAIT = 0x992, 0xdc7                          # MEMBAR, UCGABAR_WAIT
 STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
 COPY_LANE, END_GROUP, WAIT_GROUP = 0xfae, 0x9af, 0x91a      # LDGSTS, LDGDEPBAR, DEPBAR
@@ -100,12 +101,13 @@ def ring_loop(code):
 
 
 def bulk_loops(code):
-    """The innermost loops that copy in bulk, and multiply by more than their divisions do."""
+    """The innermost loops that copy in bulk, and multiply by the matrix unit or by more than their divisions do."""
     inner = []
     for first, end in sorted(((i.target, at + 1) for at, i in enumerate(code)
                               if i.operation == BRANCH and i.target <= at), key=lambda loop: loop[1] - loop[0]):
         loop = code[first:end]
-        if sum(i.operation == MULTIPLY_ADD for i in loop) >= 32 and any(i.operation == COPY for i in loop) and \
+        operations = collections.Counter(i.operation for i in loop)
+        if (operations[MULTIPLY_ADD] >= 32 or operations[MATRIX]) and operations[COPY] and \
                 all(end <= f or e <= first for f, e in inner):
             inner.append((first, end))
     return [code[first:end] for first, end in inner]

@@ -1,8 +1,10 @@
 // A whole step in one launch, compared with the oracle on the host emulators: rows of one and of
 // several units of weights, blocks with more warps than units, devices on which some blocks have
-// nothing to do, whole and split contexts, room for two to eight units.
+// nothing to do, whole and split contexts, room for two to eight units; weights in 4 to 8 bits,
+// whose rows end within a tile, within a unit and with it.
 // Deep: every mix of types, on all emulators and as nvcc's PTX.
 // Seconds: 4, deep 50
+#include "kernels/gpu/units.h"
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
@@ -43,6 +45,21 @@ static const struct way {
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
+// For weights of fewer bits, 128 of which are a unit of units.h and 1024 or 2048 one of stream.h.
+static const enum element formats[] = {ELEMENT_MXFP4,     ELEMENT_INT4_GROUP, ELEMENT_NVFP4,
+                                       ELEMENT_INT8,      ELEMENT_MXFP6_E2M3, ELEMENT_INT8_GROUP,
+                                       ELEMENT_MXFP6_E3M2};
+#define FORMATS (sizeof formats / sizeof formats[0])
+
+static const struct way format_ways[] = {
+    {"one unit and two, four rows", 72, 137, 4, 200, "4", "232448"},
+    {"nine units, two slots or three", 72, 1096, 1, 65, "2", "150000"},
+    {"fewer units than warps, three rows", 520, 7, 3, 66, "3", "232448"},
+    {"a unit more than the stream's, eight slots", 44, 2100, 1, 1, "1", "330000"},
+    {"whole tiles, two rows", 128, 1024, 2, 66, "2", "232448"},
+};
+#define FORMAT_WAYS (sizeof format_ways / sizeof format_ways[0])
+
 static void check_way(const struct emulated *plugin, const struct way *way,
                       const struct decode_types *types) {
   struct decode_request request = {
@@ -64,6 +81,24 @@ static void every_way(void **unused) {
         const bool is_turn = w < 3 && m == w % 2 && p < 2;
         if (is_turn || (depth_is_full() && (w + m + p) % 2 == 0))
           check_way(&emulated[p], &ways[w], &mixes[m]);
+      }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+}
+
+static void every_format(void **unused) {
+  (void)unused;
+  for (size_t w = 0; w < FORMAT_WAYS; w++)
+    for (size_t f = 0; f < FORMATS; f++)
+      for (size_t p = 0; p < EMULATED; p++) {
+        const enum element kv = f % 2 ? ELEMENT_E4M3 : ELEMENT_BF16;
+        const struct decode_types types = {formats[f],   ELEMENT_BF16, kv,
+                                           ELEMENT_BF16, ELEMENT_F32,  ELEMENT_F32};
+        if (emulated[p].warp == 64 && !units_are_held(formats[f]))
+          continue;
+        const bool is_turn = p < 2 && w == f % FORMAT_WAYS;
+        if (is_turn || (depth_is_full() && (w + f + p) % 2 == 0))
+          check_way(&emulated[p], &format_ways[w], &types);
       }
   unsetenv("EMULATOR_UNITS");
   unsetenv("EMULATOR_SHARED");
@@ -96,6 +131,7 @@ static int load(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_way),
+      cmocka_unit_test(every_format),
       cmocka_unit_test(refused_in_words),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);

@@ -94,8 +94,20 @@ static void test_devices_refused(void **state) {
   planned_refused(&request, &device, "step=streaming needs one device, batch 1");
   request.batch = 1;
   assert_true(planned(&request, &device).streaming);
-  request.types.weights = ELEMENT_MXFP4;
-  planned_refused(&request, &device, "step=streaming needs weights in bf16 or e4m3");
+  for (int element = ELEMENT_BF16; element < ELEMENTS; element++) {
+    request.types.weights = request.types.head = (enum element)element;
+    if (element != ELEMENT_BF16)
+      planned_refused(&request, &device, "and activations and head in bf16");
+    request.types.head = ELEMENT_BF16;
+    assert_true(planned(&request, &device).streaming);
+  }
+  struct gpu_device wide = planned_mi300x;
+  wide.cooperative = true;
+  wide.tuning.step = STEP_STREAMING;
+  request.types.weights = ELEMENT_INT4_GROUP;
+  assert_true(planned(&request, &wide).streaming);
+  request.types.weights = ELEMENT_NVFP4;
+  planned_refused(&request, &wide, "needs weights in bf16, e4m3, mxfp4 or groups of int4");
   request.types.weights = ELEMENT_BF16;
   request.ranks = 2;
   planned_refused(&request, &device, "step=streaming needs one device, batch 1");

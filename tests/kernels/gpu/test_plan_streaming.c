@@ -29,6 +29,16 @@ static void use(const struct divided *d, const unsigned char *from, int bytes) {
     d->used[at + (size_t)i]++;
 }
 
+// The codes of a unit and what belongs to them, of each row that there is.
+static void use_unit(const struct divided *d, const struct stream_place *place) {
+  for (int row = 0; row < (stream_has_second(place) ? 2 : 1); row++) {
+    use(d, place->row[row] + place->at, stream_bytes(place));
+    assert_int_equal(stream_beside_at(place) % 16, 0);
+    if (place->beside > 0)
+      use(d, place->row[row] + stream_beside_at(place), stream_beside_bytes(place));
+  }
+}
+
 // A warp's units, in which each pair's come one after the other and pairs are in order; returns how
 // many, and adds each to the unit count of its pair's sharer as the kernel does.
 static int check_warp(const struct divided *d, int block, int warp, int *left, int *carried) {
@@ -41,9 +51,7 @@ static int check_warp(const struct divided *d, int block, int warp, int *left, i
     assert_in_range(stream_bytes(&place), 16, STREAM_BYTES);
     pair = place.pair;
     at = place.at;
-    use(d, place.row[0] + place.at, stream_bytes(&place));
-    if (stream_second(&place))
-      use(d, stream_second(&place), stream_bytes(&place));
+    use_unit(d, &place);
     ++*to;
     if (stream_ends_pair(&place))
       to = &left[pair + 1];
@@ -77,37 +85,46 @@ static void check_block(const struct divided *d, int block) {
   free(left);
 }
 
-static void check_divided(int rows, int row_bytes, bool gated, int blocks, int warps) {
-  const size_t matrix = (size_t)rows * (size_t)row_bytes;
-  unsigned char *used = calloc(2, matrix);
+// Rows of units, each with so many bytes of codes and beside them.
+struct row_of_units {
+  int units, code_bytes, beside_bytes;
+};
+
+static void check_divided(int rows, const struct row_of_units *row, bool gated, int blocks,
+                          int warps) {
+  struct divided d = {.product = stream_product_of(NULL, NULL, rows, row->units, row->code_bytes,
+                                                   row->beside_bytes),
+                      .blocks = blocks,
+                      .warps = warps};
+  const size_t matrix = (size_t)rows * (size_t)d.product.row_bytes;
+  unsigned char *used = d.used = calloc(2, matrix);
   assert_non_null(used);
-  const struct divided d = {{.weights = used,
-                             .second = gated ? used + matrix : NULL,
-                             .rows = rows,
-                             .row_bytes = row_bytes},
-                            blocks,
-                            warps,
-                            used};
+  d.product.weights = used;
+  d.product.second = gated ? used + matrix : NULL;
   for (int block = 0; block < blocks; block++)
     check_block(&d, block);
   for (size_t i = 0; i < 2 * matrix; i++)
     if (used[i] != (i < matrix || gated))
-      fail_msg("byte %zu of %d rows of %d, %d blocks, %d warps: used %d times", i, rows, row_bytes,
-               blocks, warps, used[i]);
+      fail_msg("byte %zu of %d rows of %d units of %d and %d, %d blocks, %d warps: used %d times",
+               i, rows, row->units, row->code_bytes, row->beside_bytes, blocks, warps, used[i]);
   free(used);
 }
 
 // Every byte of the weights is used once: rows and columns that fill no pair and no unit, fewer
-// rows than blocks, and fewer units than warps.
+// rows than blocks, and fewer units than warps; without scales, and with those of every format.
 static void test_every_byte_once(void **state) {
   (void)state;
-  static const int rows[] = {1, 2, 3, 5, 31, 64, 203}, bytes[] = {16, 128, 1024, 1040, 2688, 8192};
-  static const int blocks[] = {1, 2, 7, 64, 132};
+  static const int rows[] = {1, 2, 3, 5, 31, 64, 203}, blocks[] = {1, 2, 7, 64, 132};
+  static const struct row_of_units row[] = {
+      {1, 16, 0},   {8, 16, 0},  {1, 1024, 0}, {65, 16, 0}, {21, 128, 0}, {8, 1024, 0},
+      {1, 64, 4},   {17, 64, 4}, {32, 64, 4},  {9, 64, 8},  {33, 64, 8},  {16, 64, 36},
+      {19, 64, 36}, {1, 128, 2}, {9, 128, 2},  {17, 64, 2}, {48, 64, 2},
+  };
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
-    for (size_t b = 0; b < sizeof bytes / sizeof bytes[0]; b++)
+    for (size_t u = 0; u < sizeof row / sizeof row[0]; u++)
       for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
         for (int gated = 0; gated < 2; gated++)
-          check_divided(rows[r], bytes[b], gated, blocks[k], gated ? 8 : 16);
+          check_divided(rows[r], &row[u], gated, blocks[k], gated ? 8 : 16);
 }
 
 // ---- the step
@@ -119,9 +136,15 @@ static struct gpu_device streaming_device(const struct gpu_device *from) {
   return device;
 }
 
-static void check_stages(const struct streaming_lists *lists, int batch, int units) {
-  static const int kinds[] = {STREAMING_EMBED,    STREAMING_STORE_E4M3,  STREAMING_ATTENTION_E4M3,
-                              STREAMING_ADD_E4M3, STREAMING_SWIGLU_E4M3, STREAMING_ADD_E4M3};
+// One for each of a layer's stages, after that of the embedding.
+static const int kinds_e4m3[] = {STREAMING_EMBED,          STREAMING_STORE_E4M3,
+                                 STREAMING_ATTENTION_E4M3, STREAMING_ADD_E4M3,
+                                 STREAMING_SWIGLU_E4M3,    STREAMING_ADD_E4M3};
+static const int kinds_mxfp4[] = {STREAMING_EMBED, STREAMING_MXFP4, STREAMING_ATTENTION_BF16,
+                                  STREAMING_MXFP4, STREAMING_MXFP4, STREAMING_MXFP4};
+
+static void check_stages(const struct streaming_lists *lists, const int *kinds, int batch,
+                         int units) {
   for (size_t i = 0; i < lists->count; i++) {
     const struct streaming_stage *stage = &lists->stages[i];
     const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
@@ -139,7 +162,7 @@ static void check_products(const struct plan *plan, const struct streaming_lists
   size_t next = 0;
   for (size_t i = 0; i < lists->count; i++) {
     const struct streaming_stage *stage = &lists->stages[i];
-    if (stage->kind < STREAMING_STORE_BF16 || stage->kind > STREAMING_SWIGLU_E4M3)
+    if (stage->kind < STREAMING_STORE_BF16 || stage->kind >= STREAMING_ATTENTION_BF16)
       continue;
     const struct stream_product *product = &lists->products[next++];
     const int matrices = product->second ? 2 : 1;
@@ -157,13 +180,11 @@ static void check_products(const struct plan *plan, const struct streaming_lists
   assert_true(bytes == wanted);
 }
 
-// One block on each of the device's multiprocessors; each stage is as in a launch of its own.
-static void test_stages(void **state) {
-  (void)state;
+static void check_step(const struct decode_types *types, const int *kinds) {
   static const char *const kernels[] = {"streaming_1", "streaming_2", "streaming_4", "streaming_4"};
   const struct gpu_device device = streaming_device(&planned_h200);
   for (int batch = 1; batch <= 4; batch++) {
-    const struct decode_request request = planned_request(&llama_8b, &planned_types[1], batch, 512);
+    const struct decode_request request = planned_request(&llama_8b, types, batch, 512);
     const struct plan plan = planned(&request, &device);
     struct streaming_lists lists;
     assert_true(plan.streaming);
@@ -177,10 +198,18 @@ static void test_stages(void **state) {
     assert_true(lists.count * sizeof *lists.stages <= plan.region[REGION_STAGES].layer_bytes);
     assert_true(lists.product_count * sizeof *lists.products <=
                 plan.region[REGION_STREAM].layer_bytes);
-    check_stages(&lists, batch, 132);
+    check_stages(&lists, kinds, batch, 132);
     check_products(&plan, &lists);
     free(launch);
   }
+}
+
+// One block on each of the device's multiprocessors; each stage is as in a launch of its own, but
+// products with weights in units round their own activations.
+static void test_stages(void **state) {
+  (void)state;
+  check_step(&planned_types[1], kinds_e4m3);
+  check_step(&planned_types[5], kinds_mxfp4);
 }
 
 // As many slots as there is room for beside the largest product's activations, and nothing
@@ -189,16 +218,14 @@ static void test_shared_memory(void **state) {
   (void)state;
   static const struct {
     const struct decode_shape *shape;
-    int batch, slots;
-  } cases[] = {{&llama_8b, 1, 6},
-               {&llama_8b, 2, 5},
-               {&llama_8b, 4, 3},
-               {&llama_70b, 1, 5},
-               {&llama_70b, 2, 3}};
+    int types, batch, slots;
+  } cases[] = {{&llama_8b, 1, 1, 6},  {&llama_8b, 1, 2, 5},  {&llama_8b, 1, 4, 3},
+               {&llama_70b, 1, 1, 5}, {&llama_70b, 1, 2, 3}, {&llama_8b, 5, 1, 5},
+               {&llama_8b, 5, 2, 4},  {&llama_8b, 5, 4, 2}};
   const struct gpu_device device = streaming_device(&planned_h200);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
-        planned_request(cases[i].shape, &planned_types[1], cases[i].batch, 512);
+        planned_request(cases[i].shape, &planned_types[cases[i].types], cases[i].batch, 512);
     const struct plan plan = planned(&request, &device);
     const struct plan_stream *stream = &plan.stream;
     assert_int_equal(stream->slots, cases[i].slots);
@@ -208,13 +235,16 @@ static void test_shared_memory(void **state) {
     assert_true(stream->sums + streaming_sums_bytes(stream->pairs, 16, plan.vector_rows) <=
                 stream->ring);
     assert_int_equal(stream->ring % 128, 0);
-    assert_int_equal(stream->shared_bytes, stream->ring + streaming_ring_bytes(stream->slots, 16));
+    assert_int_equal(stream->beside, cases[i].types == 5 ? 64 : 0);
+    assert_int_equal(stream->shared_bytes,
+                     stream->ring + streaming_ring_bytes(stream->slots, 16, stream->beside));
     assert_true(stream->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
     assert_int_equal(plan.carveout, 100);
   }
 }
 
-// Where the kernels hold weights in registers instead, shared memory is the stages' alone.
+// Where the kernels hold weights in registers instead, shared memory is the stages' alone, or with
+// weights in units also that of the sums.
 static void test_without_a_ring(void **state) {
   (void)state;
   const struct gpu_device device = streaming_device(&planned_mi300x);
@@ -225,6 +255,16 @@ static void test_without_a_ring(void **state) {
   struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
   assert_non_null(launch);
   assert_in_range(launch->shared_bytes, attention_tile_shared_bytes(128, 16), 49152);
+  free(launch);
+  const struct decode_request narrow = planned_request(&llama_8b, &planned_types[5], 1, 512);
+  const struct plan units = planned(&narrow, &device);
+  launch = gpu_plan_streaming(&units, NULL, &lists);
+  assert_non_null(launch);
+  assert_int_equal(units.stream.slots, 0);
+  assert_int_equal(launch->shared_bytes,
+                   units.stream.sums + streaming_sums_bytes(units.stream.pairs, 8, 1));
+  assert_true(units.product[PRODUCT_DOWN].shared_bytes <= units.stream.sums);
+  check_stages(&lists, kinds_mxfp4, 1, units.device.described.units);
   free(launch);
 }
 

@@ -182,13 +182,17 @@ template <int REMOVED> DEVICE void sum_ring(const struct check_arguments &a, EMU
   SHARED(unsigned char, shared);
   const int own = block_index(0) * block_threads(), bytes = block_threads() * 4;
   uint64_t *barriers = reinterpret_cast<uint64_t *>(shared + RING_SLOTS * STREAM_SLOT);
-  const struct ring ring = {shared + warp_index() * 2 * STREAM_SLOT, barriers + warp_index() * 2,
-                            2};
+  const struct ring ring = {shared + warp_index() * 2 * STREAM_SLOT, NULL,
+                            barriers + warp_index() * 2, 2, 0};
+  struct stream_place unit = {};
+  unit.row[0] = unit.row[1] = reinterpret_cast<const unsigned char *>(a.input + own);
+  unit.codes = bytes;
   ring_make(ring);
   warp_wait();
   wait_for_previous();
   for (int slot = 0; slot < 2; slot++) {
-    ring_bring(ring, slot, a.input + own, slot ? a.input + own : NULL, bytes);
+    unit.both = slot;
+    ring_bring(ring, slot, unit);
   }
   float total = 0;
   for (int round = 0; round < ROUNDS; round++) {
@@ -201,7 +205,8 @@ template <int REMOVED> DEVICE void sum_ring(const struct check_arguments &a, EMU
       warp_wait();
     }
     if (round == 0) {
-      ring_bring(ring, 0, a.input + own, NULL, bytes);
+      unit.both = 0;
+      ring_bring(ring, 0, unit);
     }
     float sum = 0;
     for (uint32_t word : words.word) {

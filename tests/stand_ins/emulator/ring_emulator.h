@@ -11,16 +11,21 @@ DEVICE void ring_make(const struct ring &ring) {
   }
 }
 
-DEVICE void ring_bring(const struct ring &ring, int slot, const void *first, const void *second,
-                       int bytes) {
+DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place) {
   if (lane_index() != 0) {
     return;
   }
-  unsigned char *to = ring_slot(ring, slot);
-  copies_arrive(ring.barriers + slot, second ? 2 * bytes : bytes);
-  copies_begin_run(to, first, bytes, ring.barriers + slot);
-  if (second) {
-    copies_begin_run(to + STREAM_BYTES, second, bytes, ring.barriers + slot);
+  const int bytes = stream_bytes(&place), beside = stream_beside_bytes(&place);
+  const int rows = stream_has_second(&place) ? 2 : 1;
+  uint64_t *barrier = ring.barriers + slot;
+  copies_arrive(barrier, rows * (bytes + beside));
+  for (int row = 0; row < rows; row++) {
+    copies_begin_run(ring_slot(ring, slot) + row * STREAM_BYTES, place.row[row] + place.at, bytes,
+                     barrier);
+    if (beside > 0) {
+      copies_begin_run(ring_beside(ring, slot) + row * ring.beside,
+                       place.row[row] + stream_beside_at(&place), beside, barrier);
+    }
   }
 }
 

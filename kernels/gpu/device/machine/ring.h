@@ -2,16 +2,15 @@
 // (stream.h) and goes on while they are on their way. Nobody else takes part, so nobody has to be
 // waited for but memory.
 //
-//   struct ring { unsigned char *slots; uint64_t *barriers; int count; }: the slots and a
-//       barrier for each
+//   struct ring: see below; its slots are filled in turns
 //   void ring_make(const struct ring &): by all lanes, before a warp_wait and all else
-//   void ring_bring(const struct ring &, int slot, const void *first, const void *second,
-//                   int bytes): begins to copy as many bytes of each row, a multiple of 16, to the
-//       slot; `second` may be NULL. By all lanes, all of which have read what was there (warp_wait)
+//   void ring_bring(const struct ring &, int slot, const struct stream_place &): begins to copy
+//       that unit to the slot. By all lanes, all of which have read what was there (warp_wait)
 //   void ring_wait(const struct ring &, int slot, int turn, bool all): until the unit brought first
 //       of those not waited for is there; `slot` is its slot, turn how often that was waited for
-//       before, and `all` whether units are under way or there in all the other slots. A lane may
-//       then read 16 bytes from multiples of 16 * WARP, plus 16 times its index.
+//       before, and `all` whether units are under way or there in all the other slots. Of codes a
+//       lane may then read 16 bytes from multiples of 16 * WARP, plus 16 times its index;
+//       everything else after a warp_wait.
 //
 // sm_90 and later copy in bulk, one instruction of one lane for each row; the bytes arrive at the
 // slot's barrier. sm_80 copies 16 bytes a lane, in groups that are waited for by count.
@@ -26,14 +25,17 @@
 #include "kernels/gpu/stream.h"
 
 struct ring {
-  unsigned char *slots;
-  uint64_t *barriers;
-  int count;
+  unsigned char *slots;   // [count][STREAM_SLOT], codes
+  unsigned char *besides; // [count][2][beside], what belongs to each row's codes
+  uint64_t *barriers;     // [count]
+  int count, beside;
 };
 
-// Where a slot begins.
 DEVICE unsigned char *ring_slot(const struct ring &ring, int slot) {
   return ring.slots + slot * STREAM_SLOT;
+}
+DEVICE unsigned char *ring_beside(const struct ring &ring, int slot) {
+  return ring.besides + slot * 2 * ring.beside;
 }
 
 #if defined(PERTOKEN_EMULATOR)

@@ -33,17 +33,26 @@ DEVICE bool ring_elected(void) {
   return elected != 0;
 }
 
-DEVICE void ring_bring(const struct ring &ring, int slot, const void *first, const void *second,
-                       int bytes) {
+DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place) {
   if (!ring_elected()) {
     return;
   }
+  const int bytes = stream_bytes(&place), beside = stream_beside_bytes(&place);
+  const bool second = stream_has_second(&place);
   unsigned char *to = ring_slot(ring, slot);
   uint64_t *barrier = ring.barriers + slot;
-  barrier_expect(barrier, second ? 2 * bytes : bytes);
-  ring_copy(to, first, bytes, barrier);
+  barrier_expect(barrier, second ? 2 * (bytes + beside) : bytes + beside);
+  ring_copy(to, place.row[0] + place.at, bytes, barrier);
   if (second) {
-    ring_copy(to + STREAM_BYTES, second, bytes, barrier);
+    ring_copy(to + STREAM_BYTES, place.row[1] + place.at, bytes, barrier);
+  }
+  if (beside == 0) {
+    return;
+  }
+  ring_copy(ring_beside(ring, slot), place.row[0] + stream_beside_at(&place), beside, barrier);
+  if (second) {
+    ring_copy(ring_beside(ring, slot) + ring.beside, place.row[1] + stream_beside_at(&place),
+              beside, barrier);
   }
 }
 
@@ -55,22 +64,31 @@ DEVICE void ring_wait(const struct ring &ring, int slot, int turn, bool) {
 
 DEVICE void ring_make(const struct ring &) {}
 
-// A lane copies what it reads itself, and so needs to wait for nobody else.
-DEVICE void ring_bring(const struct ring &ring, int slot, const void *first, const void *second,
-                       int bytes) {
+DEVICE void ring_copy(uint32_t to, const void *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+// Of codes a lane copies what it reads itself, and so needs to wait for nobody else.
+DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place) {
+  const int bytes = stream_bytes(&place), beside = stream_beside_bytes(&place);
+  const bool second = stream_has_second(&place);
   const uint32_t to = shared_address(ring_slot(ring, slot));
+  const uint32_t to_beside = shared_address(ring_beside(ring, slot));
 #pragma unroll
   for (int at = lane_index() * 16; at < STREAM_BYTES; at += WARP * 16) {
     if (at < bytes) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (uint32_t)at),
-                   "l"(static_cast<const char *>(first) + at)
-                   : "memory");
+      ring_copy(to + (uint32_t)at, place.row[0] + place.at + at);
     }
     if (at < bytes && second) {
-      asm volatile(
-          "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + STREAM_BYTES + (uint32_t)at),
-          "l"(static_cast<const char *>(second) + at)
-          : "memory");
+      ring_copy(to + STREAM_BYTES + (uint32_t)at, place.row[1] + place.at + at);
+    }
+  }
+#pragma unroll 1
+  for (int at = lane_index() * 16; at < beside; at += WARP * 16) {
+    ring_copy(to_beside + (uint32_t)at, place.row[0] + stream_beside_at(&place) + at);
+    if (second) {
+      ring_copy(to_beside + (uint32_t)(ring.beside + at),
+                place.row[1] + stream_beside_at(&place) + at);
     }
   }
   asm volatile("cp.async.commit_group;" ::: "memory");
