@@ -383,7 +383,7 @@ static void test_records(void **state) {
 static void test_docs(void **state) {
   struct fixture *fixture = *state;
   struct arena *arena = &fixture->arena;
-  static const char *const shown[] = {"", " --points", " --with P1"};
+  static const char *const shown[] = {"", " --points", " --with P1,P7m"};
   const struct source *page = source_read("docs/gpu-model.md", arena, &fixture->diagnostics);
   assert_non_null(page);
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
