@@ -33,7 +33,7 @@ struct lane_copy {
   unsigned group; // of the thread's
 };
 
-enum { MAX_LANE_COPIES = 128, MAX_LANES = EMULATOR_MOST_RESIDENT * EMULATOR_MOST_THREADS };
+enum { MAX_LANE_COPIES = 128, MAX_LANES = EMULATOR_MOST_TOGETHER * EMULATOR_MOST_THREADS };
 
 // By thread.
 struct lane_copy lane_under_way[MAX_LANES][MAX_LANE_COPIES];

@@ -1,5 +1,6 @@
 // copies: sm_90's barriers in shared memory and the copies that complete on them, and sm_80's
-// copies that are waited for by count, according to the PTX ISA ("mbarrier", 9.7.13.15 in version 8.7; "cp.async.bulk", 9.7.9.25; its tensors, 9.7.9.27).
+// copies that are waited for by count, according to the PTX ISA ("mbarrier", 9.7.13.15 in version
+// 8.7; "cp.async.bulk", 9.7.9.25; its tensors, 9.7.9.27).
 // A copy is in flight until the schedule delivers it: at once, much later, in any order. Until then
 // a thread that does not wait for it, or still reads what was there before, finds NaN in every type.
 //

@@ -42,7 +42,7 @@ extern "C" emulator_launch_function emulator_launch_kernel;
 
 struct emulator_block {
   int index[3], grid[3], threads;
-  int place; // of the EMULATOR_MOST_RESIDENT
+  int place; // of the EMULATOR_MOST_TOGETHER
   unsigned char *shared;
   size_t shared_bytes;
   alignas(16) unsigned char fixed[512]; // additional to it
