@@ -66,6 +66,12 @@ PARTS_ALTERED = [
     (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+; ld\.', r'mov.u32 at, \1; ld.'),
     (r'mbarrier\.try_wait\.parity\.acquire\.cluster\S+ p, [^;]*;', 'setp.eq.s32 p, 0, 0;'),
     (r'mapa\.shared::cluster\.u32 at, (%r\d+), %r\d+; mbar', r'mov.u32 at, \1; mbar')]
+# In a product whose lanes copy their weights: each waits for one group less, in the loop and for the first activations;
+# ends no groups; does not copy.
+RING_ALTERED = [
+    (r'cp\.async\.wait_group 3;', 'cp.async.wait_group 4;'), (r'cp\.async\.wait_group 0;', LEFT_OUT),
+    (r'cp\.async\.commit_group;', LEFT_OUT), (r'cp\.async\.cg[.:\w]+\s[^;]*;', LEFT_OUT)]
+RING = f'bf16 bf16 5 200 {cases.LONG}'  # with more steps than the ring holds
 # In the image of single-launch steps, in all of its kernels and functions at once.
 STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
                      (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT),
@@ -145,8 +151,8 @@ def check_alterations(count, image, lines, ran):
     print(f'sm_90a: {altered} kernels altered')
 
 
-def check_cluster_alterations(count, image, lines, ran, line, alterations):
-    case, kernel = lines.index(line), 'wgmma_bf16_bf16_add_16'
+def check_copies_altered(count, image, lines, ran, line, kernel, alterations):
+    case = lines.index(line)
     for pattern, replacement in alterations:
         text = image.altered(kernel, pattern, replacement, ran[case] & set(image.kernels))
         with tempfile.NamedTemporaryFile('w', suffix='.ptx') as file:
@@ -220,8 +226,10 @@ def main():
     count.check('sm_90a: every kernel runs', not missing, f'but not {sorted(missing)}')
     check_table(count, {*image.kernels, *ENTRY.findall(whole.read_text())})
     check_alterations(count, image, lines, ran)
-    check_cluster_alterations(count, image, lines, ran, cases.CLUSTERS, CLUSTERS_ALTERED)
-    check_cluster_alterations(count, image, lines, ran, cases.PARTS, PARTS_ALTERED)
+    for line, kernel, alterations in ((cases.CLUSTERS, 'wgmma_bf16_bf16_add_16', CLUSTERS_ALTERED),
+                                      (cases.PARTS, 'wgmma_bf16_bf16_add_16', PARTS_ALTERED),
+                                      (RING, 'matrix_bf16_bf16_add_16', RING_ALTERED)):
+        check_copies_altered(count, image, lines, ran, line, kernel, alterations)
     check_streaming_alterations(count, whole)
     for other in ('80', '120') if ALL else ():
         check_steps(count, other, cases.CASES)
