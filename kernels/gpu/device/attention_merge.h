@@ -14,8 +14,13 @@ template <class KIND>
 DEVICE void attention_output(const struct attention_arguments &a, const struct attention_share &s,
                              int column, int i, float v) {
   const struct attention_column of = attention_column_of<KIND>(a, s, column);
-  const int width = a.heads * a.head_dim;
-  pass_on(a.passed, a.output, (size_t)of.row * (size_t)width, of.head * a.head_dim + i, v);
+  if constexpr (TILE_PAIRS) {
+    const int width = a.heads * a.head_dim;
+    pass_on(a.passed, a.output, (size_t)of.row * (size_t)width, of.head * a.head_dim + i, v);
+  } else { // a row's heads are adjacent, and this takes fewer registers
+    const size_t head = (size_t)(of.row * a.heads + of.head) * (size_t)a.head_dim;
+    pass_on(a.passed, a.output, head, i, v);
+  }
 }
 
 // The part of a head's softmax that goes to no position.

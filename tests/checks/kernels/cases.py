@@ -86,7 +86,9 @@ STREAMING_ON_AMD = [line for line in STREAMING if line.startswith(('bf16', 'e4m3
 # BF16. Blocks in clusters, and by themselves.
 WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=2' for pair in PAIRS
          for batch in (5, 17, 33) + ((65,) if pair == 'bf16' else ())] + [
-    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_beside=1' for pair in PAIRS]
+    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_beside=1' for pair in PAIRS] + [
+    f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=1'  # which beside each other take half the columns
+    for pair, batch in (('bf16', 65), ('e4m3', 33))]
 CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=2 wgmma_parts=1'  # with more steps than stages
 PARTS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2'  # which share no activations
 WGMMA += [CLUSTERS, PARTS] + [f'{pair} bf16 17 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2' for pair in PAIRS]

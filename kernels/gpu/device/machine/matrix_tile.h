@@ -35,9 +35,13 @@ enum { TILE_ROWS = 16, TILE_COLUMNS = WARP / 4, TILE_ACCUMULATORS = 4, TILE_STEP
 #define TILE_MFMA
 #endif
 
-// In addition to mma.sync, the full matrix unit of sm_90a (matrix_wgmma.h).
+// In addition to mma.sync, the full matrix unit of sm_90a (matrix_wgmma.h). It alone has products
+// that take vectors in the order of wgmma_paired_word.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || (defined(PERTOKEN_EMULATOR) && defined(TILE_MMA))
 #define TILE_WGMMA
+enum { TILE_PAIRS = 1 };
+#else
+enum { TILE_PAIRS = 0 };
 #endif
 
 #if defined(TILE_MMA)
