@@ -8,6 +8,7 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/attention_share.h"
+#include "kernels/gpu/device/machine/matrix_tile.h"
 #include "kernels/gpu/device/round.h"
 
 template <class KIND>
@@ -19,7 +20,7 @@ DEVICE void attention_output(const struct attention_arguments &a, const struct a
     pass_on(a.passed, a.output, (size_t)of.row * (size_t)width, of.head * a.head_dim + i, v);
   } else { // a row's heads are adjacent, and this takes fewer registers
     const size_t head = (size_t)(of.row * a.heads + of.head) * (size_t)a.head_dim;
-    pass_on(a.passed, a.output, head, i, v);
+    pass_on<false>(a.passed, a.output, head, i, v);
   }
 }
 

@@ -19,7 +19,7 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/machine/matrix_tile.h"
+#include "kernels/gpu/device/machine/platform.h"
 
 enum rounding { ROUND_ALONE, ROUND_NORM, ROUND_LAYER }; // LAYER: the norm with a mean and a bias
 enum written { WRITTEN_PLAIN, WRITTEN_PAIRED, WRITTEN_AS_BF16 };
@@ -514,7 +514,7 @@ DEVICE int paired_word(int word) {
 
 // An element of the vector that begins `vector` elements into the output, as `passed` says. Rounded
 // by its maker it is half the bytes, and nobody else has to. PAIRS: may be PASSED_PAIRED.
-template <bool PAIRS = TILE_PAIRS>
+template <bool PAIRS = true>
 DEVICE void pass_on(int passed, float *output, size_t vector, int element, float v) {
   if (passed == PASSED_FLOAT) {
     publish(output + vector + element, v);
