@@ -464,7 +464,7 @@ static void altered_kernels_are_noticed(void **unused) {
     const char *words, *kernel; // its entry's name and the next character; NULL: all
   } alterations[] = {
       {"neg.f32", "abs.f32", 0, "error ", NULL},
-      {"cp.async.wait_all", "membar.gl;//_____", 5, "a copy is under way", NULL},
+      {"cp.async.wait_group", "membar.gl;//_______", 5, "a copy is under way", NULL},
       {"griddepcontrol.wait", "membar.gl;//_______", 0, "before griddepcontrol", NULL},
       {"cvt.rn.f16x2.e4m3x2", "cvt.rn.f16x2.e5m2x2", 5, "unknown instruction", NULL},
       {"bar.sync", "//r.sync", 8, "", "latent_bf16("},
