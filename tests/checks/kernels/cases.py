@@ -78,7 +78,7 @@ STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 {sizes} 203 step=streaming'
              for weights, kv, batch, sizes in (('bf16', 'bf16', 1, '72 101'), ('bf16', 'bf16', 3, '72 101'),
                                                ('e4m3-bf16', 'e4m3', 2, '72 101'), ('bf16', 'bf16', 1, '1096 2100'),
                                                ('mxfp4-bf16', 'bf16', 1, '1096 300'), ('nvfp4-bf16', 'e4m3', 2, '1096 101'),
-                                               ('int4_group-bf16', 'bf16', 4, '520 2100'), ('int8-bf16', 'bf16', 1, '1096 101'),
+                                               ('int4_group-bf16', 'bf16', 4, '520 1100'), ('int8-bf16', 'bf16', 1, '1096 101'),
                                                ('mxfp6_e2m3-bf16', 'bf16', 3, '72 300'), ('mxfp6_e3m2-bf16', 'e4m3', 1, '520 137'),
                                                ('int8_group-bf16', 'bf16', 2, '1096 300'))]
 STREAMING_ON_AMD = [line for line in STREAMING if line.startswith(('bf16', 'e4m3', 'mxfp4', 'int4_group'))]

@@ -75,6 +75,23 @@ if ARCHITECTURE == "gfx942":
     pcode._FUNCS["fp8_to_f32"] = fnuz_to_f32
 
 
+def with_jumps(inst, ctx, compiled=emu._compile_sop):
+    """emu has no jumps by address, with which branches reach beyond 128 KB of a kernel."""
+    low, high = UOp.const(emu.PC_LO_IDX, dtypes.int), UOp.const(emu.PC_HI_IDX, dtypes.int)
+    one = UOp.const(1, dtypes.int)
+    name = emu._op_name(inst)
+    if name == "S_GETPC_B64":
+        to = ctx.inst_field(type(inst).sdst)
+        after = emu._split64(ctx.rpc() + UOp.const(4, dtypes.uint64))
+        return UOp.sink(ctx.wsgpr_dyn(to, after[0]), ctx.wsgpr_dyn(to + one, after[1]), *ctx.inc_pc())
+    if name == "S_SETPC_B64":
+        at = ctx.inst_field(type(inst).ssrc0)
+        return UOp.sink(ctx.wsgpr_dyn(low, ctx.rsgpr_dyn(at)), ctx.wsgpr_dyn(high, ctx.rsgpr_dyn(at + one)))
+    return compiled(inst, ctx)
+
+
+emu._INST_HANDLERS.update({kind: with_jumps for kind, handler in emu._INST_HANDLERS.items() if handler is emu._compile_sop})
+
 # Instructions of gfx90a that have another number in its successors (VOP3's, bits 16 to 25): the MFMA of BF16; and its
 # unfused multiply-add, for which the fused one is a more exact equivalent.
 RENUMBERED = {0xD3E7: 0xD3E1, 0xD1C1: 0xD1CB} if ARCHITECTURE == "gfx90a" else {}
