@@ -35,7 +35,6 @@
 // the same place of theirs. A launch without clusters is of clusters of one block.
 //   int cluster_rank(): of the block in its cluster
 //   void barrier_arrive_at(uint64_t *, int rank): at the barrier of the block of this rank
-//   void barrier_wait_cluster(uint64_t *, int phase): for arrivals from other blocks, too
 //   void box_bring_to(..., int blocks): box_bring to all whose ranks are bits of `blocks`, each of
 //       which counts the bytes at its own barrier
 //   void cluster_arrive(), cluster_wait(): by all threads of the cluster, one after the other;
@@ -78,17 +77,6 @@ DEVICE void barrier_arrive_at(uint64_t *barrier, int rank) {
                    shared_address(barrier)),
                "r"(rank)
                : "memory");
-}
-DEVICE void barrier_wait_cluster(uint64_t *barrier, int phase) {
-  uint32_t ended;
-  do {
-    asm volatile("{ .reg .pred p; "
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; "
-                 "selp.u32 %0, 1, 0, p; }"
-                 : "=r"(ended)
-                 : "r"(shared_address(barrier)), "r"(phase & 1)
-                 : "memory");
-  } while (!ended);
 }
 DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int row,
                          uint64_t *barrier, int blocks) {
