@@ -169,7 +169,7 @@ static void write_margin_part(struct words *words) {
                           ? VERDICT_LITTLE
                           : arena_printf(arena, "%s %%", outputs_number(saving * 100, 1, arena));
   struct name *least =
-      constants_literal(&book->constants, "answer", "Least saving that is shown as a number",
+      constants_literal(&book->constants, "answer", "Least saving shown as a number",
                         "below, one decimal would show 0.0 %", VERDICT_LEAST_SAVING, &unit_percent);
   least->used = true;
   const char *share_cell = outputs_text(
