@@ -17,7 +17,9 @@
 //
 // Only NVIDIA's steps use it. gfx9 has 64 KiB of shared memory, which activations fill, but
 // eight times that in registers, and waits for loads by count. There a product's first window of
-// loads (product_vector) is as much, and on its way before the stage waits.
+// loads (product_vector) is as much, and on its way before the stage waits. Copies into shared
+// memory bring 4 bytes a lane there, 16 only from gfx950 on (clang's global_load_lds): a ring would
+// take four times the instructions.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_RING_H
 
