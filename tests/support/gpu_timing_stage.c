@@ -33,6 +33,7 @@
 #define MANY_AT_ONCE     16  // with P4: attention_merge.h
 #define QUAD             4   // elements of a load there
 #define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
+#define COPY_CYCLES      9   // in a step of one or two copies, with P1: a trial with ptxas 13.0
 #define UNIT_CYCLES      109 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define BUFFERS          2   // of attention.h
@@ -184,6 +185,17 @@ static bool clamped(const struct timing_context *context, const struct plan_prod
   return !has(context, TIMING_P9) || gpu_plan_row_bytes(product) % window != 0;
 }
 
+// Whether weights are copied, with P1: if a ring of as many bytes as a window's fits beside the
+// activations of every product, as they share kernels.
+static bool copied(const struct timing_context *context) {
+  const size_t ring = (size_t)VECTOR_WARPS * VECTOR_LOADS * LOAD_BYTES;
+  const size_t most = gpu_plan_block_shared_bytes(context->plan);
+  bool fits = true;
+  for (int p = 0; p < PRODUCTS; p++)
+    fits = fits && context->plan->product[p].shared_bytes + ring <= most;
+  return has(context, TIMING_P1) && fits;
+}
+
 // Instructions for 16 bytes of a lane, including those for conversion (product_vector.h).
 static double load_cycles(const struct timing_context *context,
                           const struct plan_product *product) {
@@ -192,8 +204,19 @@ static double load_cycles(const struct timing_context *context,
   const double clamps = clamped(context, product) ? (double)CLAMPS / VECTOR_LOADS : 0;
   const double unpacked = product->weights == ELEMENT_BF16 ? 8 : 8 + 16;
   const double asks = has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
+  const double copies = copied(context) ? COPY_CYCLES / (product->gated ? 2.0 : 1) : 0;
   return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 +
-         (context->plan->streaming ? of_unit : clamps + asks);
+         (context->plan->streaming ? of_unit : clamps + asks + copies);
+}
+
+// The same for shared memory: the activations, and the weights if they are copied, written and
+// read.
+static double load_shared_cycles(const struct timing_context *context,
+                                 const struct plan_product *product) {
+  const double wider =
+      (double)gpu_element_bytes(product->activations) / (double)gpu_element_bytes(product->weights);
+  const int weights = copied(context) || context->plan->streaming ? 2 : 0;
+  return (context->plan->vector_rows * wider + weights) * LOAD_BYTES / (SHARED_BYTES / SCHEDULERS);
 }
 
 // As product_vector.h, ROLLS.
@@ -210,15 +233,16 @@ static struct timing_stage vector_stage(const struct timing_context *context,
   const struct plan_product *product = &context->plan->product[which];
   const int blocks = (int)launch->grid[0];
   const double window = VECTOR_LOADS * LOAD_BYTES;
+  const double issued = load_cycles(context, product);
+  const double shared = load_shared_cycles(context, product);
   struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
                                         product->layers};
   const struct flow flow = {.warps = VECTOR_WARPS / SCHEDULERS,
                             .loads = VECTOR_LOADS,
-                            .counted = has(context, TIMING_P1),
+                            .counted = copied(context),
                             .window = window,
-                            .use_us =
-                                cycles_us(context, VECTOR_LOADS * load_cycles(context, product)),
-                            .used = TIMING_ISSUE,
+                            .use_us = cycles_us(context, VECTOR_LOADS * fmax(issued, shared)),
+                            .used = issued < shared ? TIMING_SHARED : TIMING_ISSUE,
                             .most = 1,
                             .waves = ceiling(product->rows, blocks),
                             .whole = (double)product->rows / units(context)};
