@@ -70,7 +70,7 @@ LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 SUPPORT := $(BUILD)/libsupport.a
 # A test's name is enough to find it: $(BUILD)/tests/test_x is built from tests/ROOM/test_x.c.
-TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
+TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
 TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SOURCES))))
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/obj/%.o)
 DEEP_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir \
@@ -226,7 +226,7 @@ fuzz: ## fuzz the readers of input files for a while
 # The device's headers are C++. CUDA's may be missing.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
              $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu/plan kernels/gpu/launches kernels/gpu/host probe/* tests/* \
-                                    tests/model/* tests/kernels/* tests/probe/* tests/stand_ins/hip tests/stand_ins/plugins,\
+                                    tests/model/* tests/kernels/* tests/kernels/gpu/* tests/probe/* tests/stand_ins/hip tests/stand_ins/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/arguments.h \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))
 

@@ -84,7 +84,7 @@ GPU_COMMON := $(wildcard kernels/gpu/plan/*.c kernels/gpu/launches/*.c) $(GPU_SH
               $(patsubst %,kernels/gpu/host/%.c,backend state prompt prompt_experts failure ranks crew \
                                                 calibration stage_times tile_check wgmma_check)
 GPU_HOST := $(patsubst %.c,$(GPU_BUILD)/%.o,$(GPU_COMMON) \
-              $(patsubst %,kernels/gpu/host/%.c,identity driver_runtime library_file collectives vendor_products))
+              $(patsubst %,kernels/gpu/host/%.c,identity driver_runtime context queue library_file collectives vendor_products))
 # With GPU_STAMPS=yes CUDA's kernels record time stamps (stamp.h): `make gpu-stamped`, a backend
 # that is not for measuring and has another name in its records.
 GPU_STAMPS :=

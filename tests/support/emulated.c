@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/units.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
@@ -33,11 +34,10 @@ const char *const element_names[] = {"f32", "bf16", "e4m3", "int8"};
 const enum element weight_kinds[WEIGHT_KINDS][2] = {
     {ELEMENT_BF16, ELEMENT_BF16}, {ELEMENT_E4M3, ELEMENT_BF16}, {ELEMENT_E4M3, ELEMENT_E4M3}};
 
-int emulated_load(void **unused) {
-  (void)unused;
+static int load(bool with_ptx) {
   size_t there = 0;
   for (size_t i = 0; i < sizeof emulated / sizeof emulated[0]; i++) {
-    if (emulated[i].deep && !depth_is_full()) {
+    if ((emulated[i].deep && !depth_is_full()) || (emulated[i].ptx && !with_ptx)) {
       continue;
     }
     if (!emulated[i].ptx || access(emulated[i].ptx, R_OK) == 0) {
@@ -59,6 +59,16 @@ int emulated_load(void **unused) {
   return 0;
 }
 
+int emulated_load(void **unused) {
+  (void)unused;
+  return load(true);
+}
+
+int emulated_load_sources(void **unused) {
+  (void)unused;
+  return load(false);
+}
+
 int emulated_unload(void **unused) {
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
@@ -67,6 +77,35 @@ int emulated_unload(void **unused) {
     }
   }
   return 0;
+}
+
+void emulated_set(const char *setting, long long value) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", value);
+  setenv(setting, text, 1);
+}
+
+// ---- inside a device
+
+void *emulated_memory(const struct emulated *plugin) {
+  emulator_memory_function *memory;
+  *(void **)&memory = library_symbol(plugin->library, "emulator_memory");
+  assert_non_null(memory);
+  return memory();
+}
+
+struct plan emulated_plan(const struct emulated *plugin, const struct decode_request *request) {
+  const struct gpu_driver *driver = library_symbol(plugin->library, "gpu_driver");
+  enum decode_status (*make_plan)(const struct decode_request *, int, const struct gpu_device *,
+                                  struct plan *, const char **);
+  struct gpu_device device;
+  struct plan plan;
+  const char *why;
+  *(void **)&make_plan = library_symbol(plugin->library, "gpu_plan_make");
+  assert_true(driver && make_plan);
+  assert_int_equal(driver->describe(0, &device), DECODE_OK);
+  assert_int_equal(make_plan(request, 0, &device, &plan, &why), DECODE_OK);
+  return plan;
 }
 
 // ---- memory

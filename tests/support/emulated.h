@@ -7,6 +7,7 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/plan/plan.h"
 #include "tests/stand_ins/emulator/launch.h"
 
 // An emulator of one kind of GPU; kernels/gpu and the build of its tests describe the differences.
@@ -29,9 +30,20 @@ struct emulated {
 extern struct emulated emulated[];
 extern size_t emulated_count;
 
-// cmocka's set-up and tear-down of a group: opens and closes all.
+// cmocka's set-up and tear-down of a group: opens all, or those of the kernels' source alone, and
+// closes them.
 int emulated_load(void **unused);
+int emulated_load_sources(void **unused);
 int emulated_unload(void **unused);
+
+// Changes what the emulators are like: "EMULATOR_UNITS" and others, which are variables of the
+// environment, in force until unsetenv.
+void emulated_set(const char *setting, long long value);
+
+// A device from inside: the plan of a request for it, and the newest memory that has not been
+// released.
+struct plan emulated_plan(const struct emulated *plugin, const struct decode_request *request);
+void *emulated_memory(const struct emulated *plugin);
 
 // Runs a kernel on a grid of x, y, z blocks, each run in an order of its own; fails the test if the
 // emulator reports an error.

@@ -18,7 +18,7 @@
 // All workloads share all constants, each with its source beside it. If the source gives a range,
 // the value was chosen within it; those values, and the two without a source, were chosen so that
 // the figures of an independent reading of the kernels' machine code are reproduced within 0.02
-// (tests/kernels/gpu/test_gpu_timing.c). They stay unchanged until there is a record of a GPU to
+// (tests/kernels/gpu/plan/test_gpu_timing.c). They stay unchanged until there is a record of a GPU to
 // compare them with.
 //
 // It covers dense models with weights in BF16 or E4M3 on one NVIDIA GPU with sm_90's matrix unit.

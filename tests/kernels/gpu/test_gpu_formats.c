@@ -4,10 +4,9 @@
 // the oracle.
 // Deep: every batch size, all emulators, and nvcc's PTX.
 // Seconds: 4, deep 80
+#include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
-#include "tests/support/library.h"
-#include "tests/support/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,12 +14,8 @@
 #include <string.h>
 
 #include "kernels/element.h"
-#include "kernels/gpu/host/driver.h"
-#include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/units.h"
 #include "kernels/quantised.h"
-#include "kernels/reference/check.h"
-#include "kernels/reference/reference.h"
 
 static const enum element formats[] = {ELEMENT_INT8,       ELEMENT_MXFP4,      ELEMENT_NVFP4,
                                        ELEMENT_MXFP6_E2M3, ELEMENT_MXFP6_E3M2, ELEMENT_INT8_GROUP,
@@ -387,12 +382,6 @@ static const struct decode_shape odd_shape = {.layers = 2,
                                               .norm_epsilon = 1e-5f,
                                               .rope_theta = 1e4f};
 
-static const struct decode_backend *backend_of(const struct emulated *plugin) {
-  const struct decode_backend *backend = library_backend(plugin->library);
-  assert_non_null(backend);
-  return backend;
-}
-
 static enum element narrow(enum element weights) {
   return element_format(weights)->bits == 8 || is_group(weights) ? ELEMENT_INT8 : ELEMENT_E4M3;
 }
@@ -411,28 +400,11 @@ static struct decode_request request_of(size_t format, bool is_narrow, bool own_
 }
 
 static void check_step(const struct emulated *plugin, const struct decode_request *r) {
-  static float logits[203 * 130];
-  const struct decode_backend *backend = backend_of(plugin);
-  enum decode_status status;
-  int tokens[130];
-  struct reference *reference = reference_create(r, &status);
-  assert_non_null(reference);
-  struct decode_state *state = backend->create(0, r, &status);
-  if (!state)
-    fail_msg("%s: %s, batch %d: %s", plugin->name, element_format(r->types.weights)->name, r->batch,
-             backend->error());
-  reference_step(reference);
-  assert_int_equal(backend->run(state, 1), DECODE_OK);
-  assert_int_equal(backend->logits(state, logits), DECODE_OK);
-  assert_int_equal(backend->tokens(state, tokens), DECODE_OK);
-  const struct reference_verdict verdict =
-      reference_check(reference, logits, tokens, tolerance_of_rows(r));
-  if (!verdict.pass)
-    fail_msg("%s: %s with %s, head %s, batch %d: error %g, shortfall %g", plugin->name,
-             element_format(r->types.weights)->name, element_format(r->types.activations)->name,
-             element_format(r->types.head)->name, r->batch, verdict.error, verdict.shortfall);
-  backend->destroy(state);
-  reference_destroy(reference);
+  char what[128];
+  snprintf(what, sizeof what, "%s, %s with %s, head %s", plugin->name,
+           element_format(r->types.weights)->name, element_format(r->types.activations)->name,
+           element_format(r->types.head)->name);
+  compared_steps(plugin->backend, r, r, what, 1);
 }
 
 // Whole steps are for the emulators: the PTX interpreter, whose entries come last, lacks
@@ -513,29 +485,16 @@ static void weights_are_everyones(void **unused) {
   (void)unused;
   for (size_t i = 0; i < FORMATS; i++) {
     const struct emulated *plugin = &emulated[i % stepping()];
-    const struct decode_backend *backend = backend_of(plugin);
     const struct decode_request r = request_of(i, false, true, 1);
-    const struct gpu_driver *driver = library_symbol(plugin->library, "gpu_driver");
-    emulator_memory_function *memory;
-    enum decode_status (*make_plan)(const struct decode_request *, int, const struct gpu_device *,
-                                    struct plan *, const char **);
-    *(void **)&memory = library_symbol(plugin->library, "emulator_memory");
-    *(void **)&make_plan = library_symbol(plugin->library, "gpu_plan_make");
     const struct decode_shape *s = &r.shape;
-    struct gpu_device device;
-    struct plan plan;
-    const char *why;
-    enum decode_status status;
-    assert_int_equal(driver->describe(0, &device), DECODE_OK);
-    assert_int_equal(make_plan(&r, 0, &device, &plan, &why), DECODE_OK);
-    struct decode_state *state = backend->create(0, &r, &status);
-    assert_non_null(state);
-    const unsigned char *at = memory();
+    const struct plan plan = emulated_plan(plugin, &r);
+    struct decode_state *state = compared_state(plugin->backend, &r, plugin->name);
+    const unsigned char *at = emulated_memory(plugin);
     check_matrix(plugin, &plan, at, REGION_EMBEDDING, TENSOR_EMBEDDING, 0, 0, s->vocab, s->hidden);
     check_matrix(plugin, &plan, at, REGION_QKV, TENSOR_WK, 1, s->heads * s->head_dim,
                  s->kv_heads * s->head_dim, s->hidden);
     check_matrix(plugin, &plan, at, REGION_DOWN, TENSOR_DOWN, 1, 0, s->hidden, s->ffn_hidden);
-    backend->destroy(state);
+    plugin->backend->destroy(state);
   }
 }
 

@@ -64,6 +64,7 @@ $(EMULATORS) $(DEEP_EMULATORS) $(CHECKS): tests/stand_ins/emulator/exports.map
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
 
 $(BUILD)/tests/test_emulator: | $(CHECKS)
-$(patsubst %,$(BUILD)/tests/test_%,gpu_formats gpu_kernels gpu_streaming gpu_families gpu_prefill gpu_prefill_library gpu_beside gpu_products gpu_tokens gpu_cache gpu_latent gpu_experts tensor_parallel expert_ranks prompt_ranks): \
-  | $(EMULATORS)
+$(patsubst %,$(BUILD)/tests/test_%,expert_ranks gpu_backend gpu_beside gpu_cache gpu_clusters gpu_expert_products gpu_experts \
+    gpu_families gpu_formats gpu_kernels gpu_latent gpu_matrix_products gpu_prefill gpu_prefill_library gpu_products \
+    gpu_streaming gpu_tokens gpu_wgmma prompt_ranks tensor_parallel): | $(EMULATORS)
 deep-tests: $(DEEP_EMULATORS)

@@ -175,6 +175,14 @@ KERNEL(copies_without_barriers, check_arguments) {
   sum_copies<3>(a);
 }
 
+DEVICE float warp_sum_of(const struct words4 &words) {
+  float sum = 0;
+  for (uint32_t word : words.word) {
+    sum += float_of(word);
+  }
+  return warp_sum(sum);
+}
+
 // The same through each warp's ring of two slots, whose second rows are used in odd rounds. REMOVED
 // 1 does not wait for a unit, 2 refills a slot before all lanes have read it, 3 waits for a unit
 // that nobody requested.
@@ -208,11 +216,7 @@ template <int REMOVED> DEVICE void sum_ring(const struct check_arguments &a, EMU
       unit.both = 0;
       ring_bring(ring, 0, unit);
     }
-    float sum = 0;
-    for (uint32_t word : words.word) {
-      sum += float_of(word);
-    }
-    total += warp_sum(sum) * (float)(round + 1);
+    total += warp_sum_of(words) * (float)(round + 1);
   }
   if (REMOVED == 3) {
     ring_wait(ring, 1, 1, true, file, line);
@@ -258,11 +262,7 @@ template <int REMOVED> DEVICE void sum_lane_ring(const struct check_arguments &a
       copies_begin_lane(slot, from);
     }
     copies_end_group();
-    float sum = 0;
-    for (uint32_t word : words.word) {
-      sum += float_of(word);
-    }
-    total += warp_sum(sum) * (float)(round + 1);
+    total += warp_sum_of(words) * (float)(round + 1);
   }
   publish(a.output + own + thread_index(), total);
 }

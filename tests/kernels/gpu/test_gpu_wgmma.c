@@ -1,0 +1,174 @@
+// The GPU's products by sm_90's wgmma, run separately by the host emulator: products of integers must
+// be exact.
+// Deep: kernels of every number of columns, as nvcc's PTX.
+// Seconds: 2, deep 10
+#include "tests/support/depth.h"
+#include "tests/support/emulated.h"
+#include "tests/support/integer_product.h"
+
+#include <stdio.h>
+
+// As the emulator's driver makes it.
+static struct tensor_map make_map(const void *from, size_t row_bytes, int rows, int box_rows) {
+  struct tensor_map map = {.matrix = {from, row_bytes, (uint32_t)rows, (uint32_t)box_rows}};
+  map.encoded[15] = EMULATOR_TENSOR_MAP;
+  return map;
+}
+
+// How blocks share the work: clusters of `beside` times `parts`; with one part, `blocks` of even.h
+// at most, no more than there are units of work; 0: one for each tile.
+struct sharing {
+  unsigned blocks;
+  int beside, parts;
+};
+
+static void check_wgmma(const struct product *p, int columns, struct sharing sharing) {
+  char kernel[64];
+  struct product_arguments a = make_arguments(p);
+  const size_t weight = element_bytes(p->weights), activation = element_bytes(p->activations);
+  const int gates = p->end == SWIGLU ? 2 : 1;
+  const size_t beside = (size_t)sharing.beside;
+  const int rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * sharing.beside;
+  const size_t row = (size_t)a.stride * weight;
+  const int stride =
+      is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
+  struct even_work work = {.tiles = (unsigned)((p->rows + rows - 1) / rows),
+                           .steps = (unsigned)(row + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES};
+  const unsigned units = work.tiles * work.steps, blocks = sharing.parts > 1 ? 0 : sharing.blocks;
+  const int parts = sharing.parts < (int)work.steps ? sharing.parts : (int)work.steps;
+  const unsigned cluster = (unsigned)(sharing.beside * parts);
+  work.blocks = blocks == 0 ? work.tiles : blocks < units ? blocks : units;
+  const size_t counters = (size_t)work.blocks * beside * WGMMA_GROUPS * 4;
+  set_activations(p, stride, &a);
+  set_splits(p, 0, counters, &a);
+  a.partials =
+      emulated_take(2 * work.blocks * beside * wgmma_partial_floats(columns) * sizeof(float));
+  const struct wgmma_arguments arguments = {
+      .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
+      .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
+      .activations = make_map(a.activations, (size_t)stride * activation, p->batch_padded,
+                              p->batch_padded / sharing.beside),
+      .product = a,
+      .work = work,
+      .stages = p->stages,
+      .beside = sharing.beside,
+      .parts = parts};
+  snprintf(kernel, sizeof kernel, "wgmma_%s_%s_%s_%d", element_names[p->weights],
+           element_names[p->activations], end_names[p->end], columns);
+  const size_t stage = wgmma_stage_bytes(p->batch_padded, columns, weight, activation);
+  emulated_run_clusters(p->plugin, kernel, work.blocks * cluster, cluster, WGMMA_THREADS,
+                        wgmma_shared_bytes(stage, p->stages), &arguments, sizeof arguments);
+  check_product(p, kernel, counters, &a);
+}
+
+// Rows that do not fill a tile, incomplete steps, more and fewer steps than stages.
+static const struct shape {
+  int rows, columns, batch;
+  bool is_wide; // as many columns as a warpgroup takes, else 16
+  int groups, stages;
+  struct sharing sharing; // beside 0: each number of blocks in turn
+  int times;              // schedules for each
+} shapes[] = {
+    // A block for each tile, for several, for parts of two, and for each unit of work, whose pieces
+    // meet in many orders; and the same in clusters, some of which have rows for one of their
+    // blocks only.
+    {1, 1, 1, false, 1, 3, {0, 0, 1}, 1},
+    {37, 65, 7, false, 1, 6, {9, 0, 1}, 1},
+    {300, 600, 16, false, 1, 3, {7, 0, 1}, 1},
+    {200, 1000, 17, false, 2, 3, {1, 0, 1}, 3},
+    {40, 700, 50, true, 1, 4, {5, 0, 1}, 1},
+    {265, 200, 120, true, 2, 3, {2, 0, 1}, 1},
+    {1, 1000, 1, false, 1, 3, {9999, 0, 1}, 12},
+    // A tile's steps divided among the blocks of a cluster: by any number of them, more than there
+    // are tiles of columns or not, alone or beside each other. No block may end before others have
+    // read its sums.
+    {1, 520, 1, false, 1, 3, {0, 1, 8}, 1},
+    {300, 300, 16, false, 1, 3, {0, 1, 2}, 1},
+    {200, 1100, 17, false, 2, 4, {0, 2, 4}, 1},
+    {40, 700, 50, true, 1, 4, {0, 1, 5}, 1},
+    {265, 450, 120, true, 2, 3, {0, 2, 3}, 1},
+    {37, 1030, 7, false, 1, 6, {0, 1, 7}, 1},
+    {600, 130, 16, false, 1, 3, {0, 2, 2}, 1},
+};
+
+static void check_shape(const struct shape *shape, const struct product *p, int columns) {
+  const struct sharing *sharing = &shape->sharing;
+  const int turns = sharing->beside > 0 ? 1 : MAX_WGMMA_BESIDE;
+  for (int turn = 0; turn < shape->times * turns; turn++) {
+    const int beside = sharing->beside > 0 ? sharing->beside : 1 + turn % MAX_WGMMA_BESIDE;
+    check_wgmma(p, columns, (struct sharing){sharing->blocks, beside, sharing->parts});
+  }
+}
+
+static void check_shapes(bool in_parts) {
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    const struct emulated *plugin = &emulated[i / WEIGHT_KINDS];
+    const enum element *kind = weight_kinds[i % WEIGHT_KINDS];
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+      const struct shape *shape = &shapes[s];
+      const int columns = shape->is_wide ? wgmma_max_columns(element_bytes(kind[0])) : 16;
+      const enum end end = (enum end)((i + s) % 3);
+      const struct product p = {.plugin = plugin,
+                                .weights = kind[0],
+                                .activations = kind[1],
+                                .end = end,
+                                .rows = shape->rows,
+                                .columns = shape->columns,
+                                .batch = shape->batch,
+                                .batch_padded = columns * shape->groups,
+                                .stages = shape->stages,
+                                .passed = passed_of(end, s / 3 + 1)};
+      if (plugin->wgmma && (shape->sharing.parts > 1) == in_parts) {
+        check_shape(shape, &p, columns);
+      }
+    }
+  }
+}
+
+static void products_are_exact(void **unused) {
+  (void)unused;
+  check_shapes(false);
+}
+
+static void parts_are_exact(void **unused) {
+  (void)unused;
+  check_shapes(true);
+}
+
+// Every one of these kernels, as PTX: the emulator has only those with the fewest and the most
+// columns.
+static void every_width_is_exact(void **unused) {
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS * 3; i++) {
+    const struct emulated *plugin = &emulated[i / 3 / WEIGHT_KINDS];
+    const enum element *kind = weight_kinds[i / 3 % WEIGHT_KINDS];
+    const int most = wgmma_max_columns(element_bytes(kind[0]));
+    for (int columns = 16; plugin->wgmma && plugin->ptx && columns <= most; columns *= 2) {
+      const struct product p = {.plugin = plugin,
+                                .weights = kind[0],
+                                .activations = kind[1],
+                                .end = (enum end)(i % 3),
+                                .rows = 150,
+                                .columns = 300,
+                                .batch = columns - 3,
+                                .batch_padded = columns,
+                                .stages = 3};
+      check_wgmma(&p, columns, (struct sharing){3, 1 + (int)i % MAX_WGMMA_BESIDE, 1});
+      check_wgmma(&p, columns, (struct sharing){0, 1 + (int)i % MAX_WGMMA_BESIDE, 4});
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_are_exact),
+      cmocka_unit_test(parts_are_exact),
+  };
+  const struct CMUnitTest deep[] = {cmocka_unit_test(every_width_is_exact)};
+  if (emulated_load(NULL)) {
+    return 1;
+  }
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  failed += depth_is_full() ? cmocka_run_group_tests(deep, NULL, NULL) : 0;
+  return emulated_unload(NULL) + failed;
+}
