@@ -546,16 +546,18 @@ struct all_reduce_arguments {
 
 // streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
 // with activations and head in BF16, heads of 65 to 128 and any weights, or without slots some
-// (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS. The blocks run
-// the stages one after another, each as its own kernel would; between two they wait for each other
-// at `arrived`, which is zero before and after. The grid of a stage is dealt out to the blocks.
+// (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
+// The blocks run the stages one after another, each as its own kernel would; between two they wait
+// for each other at `arrived`, which is zero before and after. The grid of a stage is dealt out to
+// the blocks.
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
 // that stream.h gives it of each of the `products` in turn are already on their way while it does
 // something else; and a product's grid has as many blocks as there are. So has one with weights in
 // units without slots, too: its warps divide it likewise.
-// A product of experts has a grid for each item: every block takes its share of each of them, of
-// the stage's arguments for expert 0, slot 0 and the matrices' next.row_bytes, which is 0 for other
-// products. Its weights are on their way once `route` is done, which every block does for itself.
+// A product of experts has a grid for each item that there can be, and every block takes its share
+// of each that there is. The stage's arguments are those of expert 0 and slot 0; next.row_bytes are
+// its matrices', and 0 for other products. Its weights are under way once `route` has been done,
+// which every block does for itself.
 // Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
   STREAMING_EMBED,
@@ -599,9 +601,10 @@ struct streaming_arguments {
   int count;
   int product_count; // of these, the ones before the first of experts
   // Where in the launch's shared memory sums begin, with room for those of `pairs` pairs of rows
-  // and of one more for each warp; and where the slots do, followed, for each of them, by what
-  // belongs to its codes, `beside` bytes for each of two rows, then by 8 bytes for each, and by
-  // STREAM_STATE for each warp; and where a block keeps a layer's experts.
+  // and of one more for each warp; where the slots do, followed, for each of them, by what belongs
+  // to its codes, `beside` bytes for each of two rows, then by 8 bytes for each, and by
+  // STREAM_STATE for each warp; and where the number of a layer's items does, followed by their
+  // experts.
   int sums, pairs, ring, slots, beside, experts;
 };
 

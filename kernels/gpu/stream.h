@@ -13,14 +13,14 @@
 // their own would have nothing else under way. What a whole row or matrix has for a scale is not in
 // the stream: it is needed once, when the row's sums are complete.
 //
-// A warp's stream is its units of the step's first product, then of the second, and so on. Nothing
-// that the step computes has a part in it, but for a mixture's experts. So weights can be requested
-// as long as there is room for them, whatever the block is waiting for.
+// A warp's stream is its units of the step's first product, then of the second, and so on. Apart
+// from a mixture's experts, nothing that the step computes has a part in it. So weights can be
+// requested as long as there is room for them, whatever the block is waiting for.
 //
-// An expert's matrices are products of their own, as many in a layer as a step can have items
-// (arguments.h): those of gate and up, then those of down. Which expert's they are is known once
-// the layer's router has been heard; until then the stream ends before the first of them. Of an
-// item that the step does not have, a product has no rows.
+// In a layer of experts, each item that a step can have (arguments.h) has products of its own: all
+// those of gate and up, then all those of down. Whose matrices they are is known once the experts
+// are chosen; until then the stream ends before the first of them. Of an item that the step does
+// not have, a product has no rows.
 //
 // For the plan, the kernel (streaming.h) and their tests alike.
 #ifndef PERTOKEN_KERNELS_GPU_STREAM_H

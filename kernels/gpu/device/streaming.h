@@ -1,5 +1,5 @@
 // streaming: the kernels streaming_*: a whole decode step in one launch, in which weights never
-// wait (product_stream.h). The other stages are those of launches: their questions about position
+// wait (product_stream.h), but for the choice of experts. The other stages are those of launches: their questions about position
 // and waiting are answered here for a block that takes a share of a stage: block_index and
 // grid_blocks are the stage's, and wait_for_previous waits until all blocks have finished the
 // previous stage.
@@ -7,9 +7,9 @@
 // It cannot block itself. A block waits for others only between stages, where all of them come to:
 // they are resident together (a cooperative launch), and what they do within a stage waits for
 // nothing but their own copies, which wait for nothing. A warp has room for every copy it requests,
-// and uses them in the order in which it requested them. What it does not request before a router
-// has been heard is used in stages after the one in which every block chooses the experts and
-// requests it; that one comes after the router, all of whose weights precede it in the stream.
+// and uses them in the order in which it requested them. It does not request experts that are not
+// chosen. But the choice is a stage, in which each block makes it and requests them; they are used
+// only in later stages, and all that is used before it precedes them in the stream.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 
