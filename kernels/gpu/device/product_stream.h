@@ -178,22 +178,22 @@ APART void streaming_route(void) {
   stream_fill(block, &state);
 }
 
+// The arguments are those of the item before, or of expert 0 and slot 0.
 DEVICE void streaming_take(struct streaming_place *place) {
-  const struct product_arguments &all = place->from->arguments.product;
   struct product_arguments &a = place->stage.arguments.product;
-  if (all.next.row_bytes == 0) {
+  if (a.next.row_bytes == 0) {
     return;
   }
   const int *experts = streaming_experts();
-  const size_t rows = (size_t)experts[1 + place->index[2]] * (size_t)a.rows;
-  const size_t slot = (size_t)place->index[2] * (size_t)a.batch;
-  const size_t bytes = rows * (size_t)all.next.row_bytes;
-  a.weights = static_cast<const char *>(all.weights) + bytes;
-  a.second = all.second ? static_cast<const char *>(all.second) + bytes : nullptr;
-  a.scales = all.scales ? all.scales + rows : nullptr;
-  a.second_scales = all.second_scales ? all.second_scales + rows : nullptr;
-  a.input = all.input + (all.norm ? 0 : slot * (size_t)a.input_stride);
-  a.output = all.output + slot * (size_t)a.output_stride;
+  const int item = place->index[2], before = item > 0 ? experts[item] : 0;
+  const long long rows = (long long)(experts[item + 1] - before) * a.rows;
+  const int slots = item > 0 ? a.batch : 0;
+  a.weights = static_cast<const char *>(a.weights) + rows * a.next.row_bytes;
+  a.second = a.second ? static_cast<const char *>(a.second) + rows * a.next.row_bytes : nullptr;
+  a.scales = a.scales ? a.scales + rows : nullptr;
+  a.second_scales = a.second_scales ? a.second_scales + rows : nullptr;
+  a.input += a.norm ? 0 : slots * a.input_stride;
+  a.output += slots * a.output_stride;
   place->stage.blocks = experts[0] * streaming_blocks();
 }
 
