@@ -1,6 +1,6 @@
-// route: the kernels `route` and `combine`: from the router's outputs r, which experts each batch row
-// goes to and with what weight; from all rows' choices, which experts are used, with which slots;
-// and of a row's experts the weighted sum.
+// route: the kernels `route` and `combine`: from the router's outputs r, which experts each batch
+// row goes to and with what weight; from all rows' choices, which experts are used, with which
+// slots; and the weighted sum over a row's experts.
 //
 // A block takes a row. Nothing is sorted: an expert's place is the number of those before it, which
 // every thread counts for its own experts. The last block to arrive counts the pairs of a row and

@@ -1,8 +1,8 @@
 // streaming: the kernels streaming_*: a whole decode step in one launch, in which weights never
-// wait (product_stream.h), but for the choice of experts. The other stages are those of launches: their questions about position
-// and waiting are answered here for a block that takes a share of a stage: block_index and
-// grid_blocks are the stage's, and wait_for_previous waits until all blocks have finished the
-// previous stage.
+// wait (product_stream.h), but for the choice of experts. The other stages are those of launches:
+// their questions about position and waiting are answered here for a block that takes a share of a
+// stage: block_index and grid_blocks are the stage's, and wait_for_previous waits until all blocks
+// have finished the previous stage.
 //
 // It cannot block itself. A block waits for others only between stages, where all of them come to:
 // they are resident together (a cooperative launch), and what they do within a stage waits for

@@ -151,8 +151,8 @@ const char *limits_of_device(const struct plan *plan) {
   return NULL;
 }
 
-// Whether there is a layer whose kernels a step in one launch does not have. Those of experts it has
-// if they are as in a Llama.
+// Whether there is a layer whose kernels a step in one launch does not have. Experts may be a
+// Llama's MLP.
 static bool has_family_kernels(const struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;
   bool has = plan->experts.layers > 0 && (shape->biases & BIAS_MLP || shape->mlp != MLP_SWIGLU);
