@@ -546,13 +546,18 @@ struct all_reduce_arguments {
 
 // streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
 // with activations and head in BF16, heads of 65 to 128 and any weights, or without slots some
-// (units.h). Grid (as many blocks as are resident at a time), block VECTOR_THREADS. The blocks run
-// the stages one after another, each as its own kernel would; between two they wait for each other
-// at `arrived`, which is zero before and after. The grid of a stage is dealt out to the blocks.
+// (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
+// The blocks run the stages one after another, each as its own kernel would; between two they wait
+// for each other at `arrived`, which is zero before and after. The grid of a stage is dealt out to
+// the blocks.
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
 // that stream.h gives it of each of the `products` in turn are already on their way while it does
 // something else; and a product's grid has as many blocks as there are. So has one with weights in
 // units without slots, too: its warps divide it likewise.
+// A product of experts has a grid for each item that there can be, and every block takes its share
+// of each that there is. The stage's arguments are those of expert 0 and slot 0; next.row_bytes are
+// its matrices', and 0 for other products. Its weights are under way once `route` has been done,
+// which every block does for itself.
 // Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
   STREAMING_EMBED,
@@ -567,9 +572,15 @@ enum streaming_kind {
 #undef STREAMING_OF
   STREAMING_ATTENTION_BF16, // named by the element of the cache
   STREAMING_ATTENTION_E4M3,
+  STREAMING_ROUTE,
+  STREAMING_COMBINE,
   STREAMING_SAMPLE
 };
 enum { STREAMING_SHARED = 352 };
+struct streaming_route {
+  struct route_arguments route;
+  int products; // of the step, as far as this choice lets their weights be known
+};
 struct streaming_stage {
   int kind, blocks;
   int grid[2]; // axis 2: blocks / grid[0] / grid[1]
@@ -577,6 +588,8 @@ struct streaming_stage {
     struct product_arguments product;
     struct embed_arguments embed;
     struct attention_arguments attention;
+    struct streaming_route route;
+    struct combine_arguments combine;
     struct sample_arguments sample;
     unsigned char bytes[208]; // a multiple of 16
   } arguments;
@@ -584,19 +597,25 @@ struct streaming_stage {
 struct streaming_arguments {
   const struct streaming_stage *stages;  // [count]
   unsigned *arrived;                     // [1]
-  const struct stream_product *products; // [product_count], in the order of the stages
-  int count, product_count;
+  const struct stream_product *products; // in the order of the stages, of experts one for each item
+  int count;
+  int product_count; // of these, the ones before the first of experts
   // Where in the launch's shared memory sums begin, with room for those of `pairs` pairs of rows
-  // and of one more for each warp; and where the slots do, followed, for each of them, by what
-  // belongs to its codes, `beside` bytes for each of two rows, then by 8 bytes for each, and by
-  // STREAM_STATE for each warp.
-  int sums, pairs, ring, slots, beside;
+  // and of one more for each warp; where the slots do, followed, for each of them, by what belongs
+  // to its codes, `beside` bytes for each of two rows, then by 8 bytes for each, and by
+  // STREAM_STATE for each warp; and where the number of a layer's items does, followed by their
+  // experts.
+  int sums, pairs, ring, slots, beside, experts;
 };
 
 // Shared memory of these sums, and of slots and states, for `warps` warps and at most `rows` batch
 // rows.
 static inline size_t streaming_sums_bytes(int pairs, int warps, int rows) {
   return gpu_round_up(2 * sizeof(float) * (size_t)(pairs + warps) * (size_t)rows, 128);
+}
+// Of the experts of so many items, and of their number.
+static inline size_t streaming_experts_bytes(int items) {
+  return items > 0 ? gpu_round_up(sizeof(int) * ((size_t)items + 1), 128) : 0;
 }
 static inline size_t streaming_ring_bytes(int slots, int warps, int beside) {
   return (size_t)warps * ((size_t)slots * (STREAM_SLOT + 2 * (size_t)beside + 8) + STREAM_STATE);

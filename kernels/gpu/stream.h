@@ -13,9 +13,14 @@
 // their own would have nothing else under way. What a whole row or matrix has for a scale is not in
 // the stream: it is needed once, when the row's sums are complete.
 //
-// A warp's stream is its units of the step's first product, then of the second, and so on. Nothing
-// that the step computes has a part in it. So weights can be requested as long as there is room for
-// them, whatever the block is waiting for.
+// A warp's stream is its units of the step's first product, then of the second, and so on. Apart
+// from a mixture's experts, nothing that the step computes has a part in it. So weights can be
+// requested as long as there is room for them, whatever the block is waiting for.
+//
+// In a layer of experts, each item that a step can have (arguments.h) has products of its own: all
+// those of gate and up, then all those of down. Whose matrices they are is known once the experts
+// are chosen; until then the stream ends before the first of them. Of an item that the step does
+// not have, a product has no rows.
 //
 // For the plan, the kernel (streaming.h) and their tests alike.
 #ifndef PERTOKEN_KERNELS_GPU_STREAM_H
@@ -45,7 +50,9 @@ enum {
 struct stream_product {
   alignas(16) const void *weights; // because it is read in pieces of 16 bytes
   const void *second;
-  int rows, row_bytes, codes, beside;
+  int rows, row_bytes, codes;
+  short beside;
+  short item; // counted from 1, whose expert's matrices they are: still those of expert 0; or 0
 };
 
 // Of rows that consist of that many units (units.h), each of code_bytes and beside_bytes, or of
@@ -58,8 +65,24 @@ STREAM struct stream_product stream_product_of(const void *weights, const void *
   product.rows = rows;
   product.row_bytes = units * code_bytes + (units * beside_bytes + 15) / 16 * 16;
   product.codes = units * code_bytes;
-  product.beside = STREAM_BYTES / code_bytes * beside_bytes;
+  product.beside = (short)(STREAM_BYTES / code_bytes * beside_bytes);
+  product.item = 0;
   return product;
+}
+
+// The expert of such a product, whose matrices follow those of the expert before, given the number
+// of the step's items and then the expert of each.
+STREAM void stream_choose(struct stream_product *product, const int *experts) {
+  if (product->item > experts[0]) {
+    product->rows = 0;
+    return;
+  }
+  const size_t from =
+      (size_t)experts[product->item] * (size_t)product->rows * (size_t)product->row_bytes;
+  product->weights = (const unsigned char *)product->weights + from;
+  if (product->second) {
+    product->second = (const unsigned char *)product->second + from;
+  }
 }
 
 STREAM int stream_row(const struct stream_product *product, int block, int blocks) {

@@ -1,5 +1,5 @@
 // experts: the products of a mixture's experts, built on those of product_vector, product_matrix
-// and units: the kernels expert_vector_*, expert_matrix_*, gather and combine of arguments.h.
+// and units: the kernels expert_vector_*, expert_matrix_* and gather of arguments.h.
 //
 // A block takes an item from the list that `route` made and does what the plain kernel does, with
 // the expert's matrices; blocks beyond the list's end do nothing. The weights to read are not known
@@ -108,25 +108,6 @@ DEVICE void gather_row(const struct gather_arguments &a) {
   if (a.from_scales && thread_index() == 0) {
     publish(a.to_scales + slot, row < 0 ? 1 : load_published_float(a.from_scales + row));
   }
-}
-
-// The body of combine.
-DEVICE void combine_row(const struct combine_arguments &a) {
-  let_next_start();
-  wait_for_previous();
-  const int row = block_index(1), at = block_index(0) * block_threads() + thread_index();
-  if (at >= a.hidden) {
-    return;
-  }
-  const size_t first = (size_t)row * (size_t)a.chosen;
-  float *x = a.x + (size_t)row * (size_t)a.hidden + (size_t)at;
-  float sum = a.without_residual ? 0 : load_published_float(x);
-  for (int k = 0; k < a.chosen; k++) {
-    const size_t slot = (size_t)load_published_int(a.slots + first + (size_t)k);
-    const float weight = load_published_float(a.weights + first + (size_t)k);
-    sum += weight * load_published_float(a.sums + slot * (size_t)a.hidden + (size_t)at);
-  }
-  publish(x, sum);
 }
 
 #define EXPERT_VECTOR(w, x, round, end, batch)                                                     \

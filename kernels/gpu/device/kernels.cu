@@ -61,7 +61,7 @@ EXPERT_MATRICES(e4m3_e4m3)
 GPU_UNIT_ELEMENTS(EXPERT_UNITS_16)
 WIDE_UNIT_ELEMENTS(EXPERT_UNITS_64)
 KERNEL_BOUNDS(route, route_arguments, SMALL_THREADS, 2) {
-  route_row(a);
+  route_rows(a);
 }
 KERNEL_BOUNDS(gather, gather_arguments, SMALL_THREADS, 2) {
   gather_row(a);

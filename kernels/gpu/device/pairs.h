@@ -165,7 +165,7 @@ template <enum element TYPE_, int BATCH_> struct unit_pair_kind {
     return a.second;
   }
   DEVICE bool adds(const struct product_arguments &a) {
-    return !a.norm;
+    return !a.norm && !a.without_residual;
   }
   // A lane's part of the pair's sum of a row: what it has of the diagonal.
   DEVICE float own(const struct sums &sum, int row, int vector) {

@@ -4,6 +4,9 @@
 // which such a step has its weights, of which platform.h names the device's; included by
 // streaming.h:
 //   void streaming_start(void): by all threads, before the first stage
+//   void streaming_route(void): the stage in which a layer's experts are chosen
+//   void streaming_take(struct streaming_place *): by one thread, as the block takes another item
+//     of such a layer's product: the stage's product becomes that of the item's expert
 //   streaming_product<WEIGHTS, ROUND, END, BATCH>(): the stage's product
 //   streaming_units<BATCH>(): the same with weights in units, of the stage's element
 //
@@ -11,13 +14,15 @@
 // which is filled at the beginning of the step, and again with each unit that has been used: at
 // the end of a product with weights of the next one, which then arrive while the block waits for
 // other blocks, rounds its activations or attends. So memory is idle only when all rings are full,
-// and a warp waits for nothing but memory: it requests its own units, and nobody else uses them.
+// or when they have run dry before experts that are not chosen; and a warp waits for nothing but
+// memory: it requests its own units, and nobody else uses them.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/ring.h"
 #include "kernels/gpu/device/pairs.h"
+#include "kernels/gpu/device/route.h"
 
 enum { STREAM_WARPS = VECTOR_THREADS / WARP };
 
@@ -40,8 +45,8 @@ static_assert(sizeof(struct stream_kept) == STREAM_STATE, "which the plan leaves
 
 // Where a warp's things are in a block.
 struct stream_block {
-  const struct stream_product *products; // [count]
-  int count;
+  const struct stream_product *products;
+  int count;             // of these, whose weights are known
   int own, blocks, warp; // this block, out of how many; the warp of it
   struct ring ring;      // of this warp
   struct stream_kept *kept;
@@ -74,6 +79,9 @@ DEVICE struct stream_product stream_product_at(const struct stream_block &block,
     struct stream_product product;
   } out = {{load_weights(from), load_weights(from + 16)}};
   static_assert(sizeof out.words >= sizeof out.product, "");
+  if (out.product.item > 0) {
+    stream_choose(&out.product, streaming_experts());
+  }
   return out.product;
 }
 
@@ -129,18 +137,64 @@ DEVICE struct stream_state stream_state_of(const struct stream_block &block) {
   return state;
 }
 
-// Fills the ring at the beginning of the step.
+// Fills the ring: the slots behind those that hold a unit.
+DEVICE void stream_fill(const struct stream_block &block, struct stream_state *state) {
+  int slot = state->slot + state->held;
+  slot -= slot < block.ring.count ? 0 : block.ring.count;
+#pragma unroll 1
+  for (int left = block.ring.count - state->held; left > 0; left--) {
+    stream_request(block, state, slot);
+    slot = slot + 1 < block.ring.count ? slot + 1 : 0;
+  }
+  stream_keep(block, *state);
+}
+
 DEVICE void streaming_start(void) {
   const struct stream_block block = stream_block_of();
   struct stream_state state = {};
   ring_make(block.ring);
   warp_wait();
   state.product = -1;
-#pragma unroll 1
-  for (int slot = 0; slot < block.ring.count; slot++) {
-    stream_request(block, &state, slot);
+  stream_fill(block, &state);
+}
+
+// Every block chooses the experts itself, and requests their weights before the others are there.
+APART void streaming_route(void) {
+  struct streaming_place *place = streaming_place();
+  const struct streaming_route &a = streaming_held().arguments.route;
+  int *experts = streaming_experts();
+  route_alone(a.route);
+  const int items = load_published_int(a.route.item_count);
+  for (int i = thread_index(); i < items; i += block_threads()) {
+    experts[1 + i] = load_published_int(&a.route.items[i].expert);
   }
-  stream_keep(block, state);
+  if (thread_index() == 0) {
+    experts[0] = items;
+    place->launch.product_count = a.products;
+  }
+  block_wait();
+  const struct stream_block block = stream_block_of();
+  struct stream_state state = stream_state_of(block);
+  stream_fill(block, &state);
+}
+
+// The arguments are those of the item before, or of expert 0 and slot 0.
+DEVICE void streaming_take(struct streaming_place *place) {
+  struct product_arguments &a = place->stage.arguments.product;
+  if (a.next.row_bytes == 0) {
+    return;
+  }
+  const int *experts = streaming_experts();
+  const int item = place->index[2], before = item > 0 ? experts[item] : 0;
+  const long long rows = (long long)(experts[item + 1] - before) * a.rows;
+  const int slots = item > 0 ? a.batch : 0;
+  a.weights = static_cast<const char *>(a.weights) + rows * a.next.row_bytes;
+  a.second = a.second ? static_cast<const char *>(a.second) + rows * a.next.row_bytes : nullptr;
+  a.scales = a.scales ? a.scales + rows : nullptr;
+  a.second_scales = a.second_scales ? a.second_scales + rows : nullptr;
+  a.input += a.norm ? 0 : slots * a.input_stride;
+  a.output += slots * a.output_stride;
+  place->stage.blocks = experts[0] * streaming_blocks();
 }
 
 // The oldest unit has arrived.
@@ -148,7 +202,8 @@ DEVICE void stream_take(const struct stream_block &block, const struct stream_st
   ring_wait(block.ring, state.slot, state.turn, state.held == block.ring.count);
 }
 
-// All lanes have used it: its slot takes the next.
+// All lanes have used it: its slot takes the next. If the slots before got none, neither does this
+// one until the ring is filled again.
 DEVICE void stream_used(const struct stream_block &block, struct stream_state *state) {
   warp_wait();
   state->held--;
@@ -174,8 +229,8 @@ struct stream_kind : vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH> {
   DEVICE bool is_gated(const struct product_arguments &) {
     return END == VECTOR_SWIGLU;
   }
-  DEVICE bool adds(const struct product_arguments &) {
-    return END == VECTOR_ADD;
+  DEVICE bool adds(const struct product_arguments &a) {
+    return END == VECTOR_ADD && !a.without_residual;
   }
   DEVICE float own(const struct sums &sum, int row, int vector) {
     return sum.of[row][vector];

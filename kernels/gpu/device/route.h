@@ -1,5 +1,6 @@
-// route: the kernel `route`: from the router's outputs r, which experts each batch row goes to and
-// with what weight; and from all rows' choices, which experts are used, with which slots.
+// route: the kernels `route` and `combine`: from the router's outputs r, which experts each batch
+// row goes to and with what weight; from all rows' choices, which experts are used, with which
+// slots; and the weighted sum over a row's experts.
 //
 // A block takes a row. Nothing is sorted: an expert's place is the number of those before it, which
 // every thread counts for its own experts. The last block to arrive counts the pairs of a row and
@@ -221,20 +222,25 @@ DEVICE void route_place_expert(const struct route_arguments &a, const struct rou
   }
 }
 
-DEVICE void route_count(const struct route_arguments &a, const struct route_tally &tally) {
+DEVICE void route_count(const struct route_arguments &a, const struct route_tally &tally,
+                        bool counts) {
   uint32_t items = 0, touched = 0;
   for (int e = 0; e < a.count; e++) {
     items += tally.count[e] >> 16;
     touched += tally.count[e] > 0;
   }
   publish_int(a.item_count, (int)items);
+  if (!counts) {
+    return;
+  }
   publish_int(a.touched, load_published_int(a.touched) + (int)touched);
   if (a.last) {
     publish_int(a.steps, load_published_int(a.steps) + 1);
   }
 }
 
-DEVICE void route_group_pairs(const struct route_arguments &a, char *shared) {
+// `counts`: whether this block counts the experts touched.
+DEVICE void route_group_pairs(const struct route_arguments &a, char *shared, bool counts) {
   const struct route_tally tally = route_tally_of(a, shared);
   for (int e = thread_index(); e < a.count; e += block_threads()) {
     uint32_t before = 0;
@@ -246,16 +252,11 @@ DEVICE void route_group_pairs(const struct route_arguments &a, char *shared) {
     }
   }
   if (thread_index() == 0) {
-    route_count(a, tally);
+    route_count(a, tally, counts);
   }
 }
 
-// The body of route.
-DEVICE void route_row(const struct route_arguments &a) {
-  SHARED(char, shared);
-  let_next_start();
-  wait_for_previous();
-  const int row = block_index(0);
+DEVICE void route_row(const struct route_arguments &a, int row, char *shared) {
   const struct route_room room = route_room_of(a, shared);
   route_load(a, row, room);
   if (a.table) {
@@ -268,9 +269,50 @@ DEVICE void route_row(const struct route_arguments &a) {
   if (warp_index() == 0) {
     route_weigh(a, row, room);
   }
+}
+
+// The body of route.
+DEVICE void route_rows(const struct route_arguments &a) {
+  SHARED(char, shared);
+  let_next_start();
+  wait_for_previous();
+  route_row(a, block_index(0), shared);
   if (arrive_last(a.counters, (unsigned)a.batch)) {
-    route_group_pairs(a, shared);
+    route_group_pairs(a, shared, true);
   }
+}
+
+// The same by each block of a step in one launch for itself, so that it need not wait for another:
+// they publish the same.
+DEVICE void route_alone(const struct route_arguments &a) {
+  SHARED(char, shared);
+  wait_for_previous();
+#pragma unroll 1
+  for (int row = 0; row < a.batch; row++) {
+    block_wait(); // for whoever still reads the row before
+    route_row(a, row, shared);
+  }
+  route_group_pairs(a, shared, block_index(0) == 0);
+  block_wait();
+}
+
+// The body of combine.
+DEVICE void combine_row(const struct combine_arguments &a) {
+  let_next_start();
+  wait_for_previous();
+  const int row = block_index(1), at = block_index(0) * block_threads() + thread_index();
+  if (at >= a.hidden) {
+    return;
+  }
+  const size_t first = (size_t)row * (size_t)a.chosen;
+  float *x = a.x + (size_t)row * (size_t)a.hidden + (size_t)at;
+  float sum = a.without_residual ? 0 : load_published_float(x);
+  for (int k = 0; k < a.chosen; k++) {
+    const size_t slot = (size_t)load_published_int(a.slots + first + (size_t)k);
+    const float weight = load_published_float(a.weights + first + (size_t)k);
+    sum += weight * load_published_float(a.sums + slot * (size_t)a.hidden + (size_t)at);
+  }
+  publish(x, sum);
 }
 
 #endif

@@ -1,13 +1,15 @@
 // streaming: the kernels streaming_*: a whole decode step in one launch, in which weights never
-// wait (product_stream.h). The other stages are those of launches: their questions about position
-// and waiting are answered here for a block that takes a share of a stage: block_index and
-// grid_blocks are the stage's, and wait_for_previous waits until all blocks have finished the
-// previous stage.
+// wait (product_stream.h), but for the choice of experts. The other stages are those of launches:
+// their questions about position and waiting are answered here for a block that takes a share of a
+// stage: block_index and grid_blocks are the stage's, and wait_for_previous waits until all blocks
+// have finished the previous stage.
 //
 // It cannot block itself. A block waits for others only between stages, where all of them come to:
 // they are resident together (a cooperative launch), and what they do within a stage waits for
 // nothing but their own copies, which wait for nothing. A warp has room for every copy it requests,
-// and uses them in the order in which it requested them.
+// and uses them in the order in which it requested them. It does not request experts that are not
+// chosen. But the choice is a stage, in which each block makes it and requests them; they are used
+// only in later stages, and all that is used before it precedes them in the stream.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 
@@ -37,6 +39,13 @@ DEVICE struct streaming_place *streaming_place(void) {
 DEVICE const struct streaming_stage &streaming_held(void) {
   const struct streaming_place *place = streaming_place();
   return SCALAR_LOADS ? *constant_of_launch(place->from) : place->stage;
+}
+
+// In the layer of a mixture that the block is in, or was in last: the number of items, and then the
+// expert of each.
+DEVICE int *streaming_experts(void) {
+  SHARED(unsigned char, shared);
+  return reinterpret_cast<int *>(shared + streaming_place()->launch.experts);
 }
 
 DEVICE int streaming_block_index(void) {
@@ -93,6 +102,7 @@ DEVICE void stage_begins(void) {}
 
 #include "kernels/gpu/device/attention.h"
 #include "kernels/gpu/device/embedding.h"
+#include "kernels/gpu/device/route.h"
 #include "kernels/gpu/device/sample.h"
 #include STREAMING_WEIGHTS
 
@@ -102,6 +112,9 @@ template <class ELEMENTS> APART void streaming_attention(void) {
 }
 DEVICE void streaming_embed(void) {
   embed_row<ELEMENT_BF16>(streaming_held().arguments.embed);
+}
+DEVICE void streaming_combine(void) {
+  combine_row(streaming_held().arguments.combine);
 }
 DEVICE void streaming_sample(void) {
   sample_row(streaming_held().arguments.sample);
@@ -126,6 +139,8 @@ template <int BATCH> DEVICE void streaming_body(void) {
     GPU_UNIT_ELEMENTS(STREAMING_UNITS)
 #undef STREAMING_UNITS
     return streaming_units<BATCH>();
+  case STREAMING_ROUTE: return streaming_route();
+  case STREAMING_COMBINE: return streaming_combine();
   default: return streaming_sample();
   }
 }
@@ -161,6 +176,9 @@ DEVICE void streaming_move(int block) {
     place->blocks[0] = stage.grid[0];
     place->blocks[1] = stage.grid[1];
     place->blocks[2] = stage.blocks / plane;
+    if (stage.kind >= STREAMING_STORE_BF16 && stage.kind < STREAMING_ATTENTION_BF16) {
+      streaming_take(place);
+    }
   }
   block_wait();
 }

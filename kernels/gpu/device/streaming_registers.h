@@ -2,7 +2,7 @@
 // otherwise as product_stream.h. In BF16 and E4M3 like those of launches. Weights in units are
 // divided as stream.h says; a warp holds the next units of its stream in registers, each of which
 // is loaded again as soon as it has been used, the first before the block waits. The planner
-// refuses formats that are not held.
+// refuses formats that are not held, and mixtures of experts.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_REGISTERS_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_REGISTERS_H
 
@@ -12,6 +12,8 @@
 enum { WINDOW_UNITS = 4 }; // of 2 KiB each
 
 DEVICE void streaming_start(void) {}
+DEVICE void streaming_route(void) {}
+DEVICE void streaming_take(struct streaming_place *) {}
 
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 DEVICE void streaming_product(void) {

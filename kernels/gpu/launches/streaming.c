@@ -27,8 +27,15 @@ static enum streaming_kind streaming_kind(const char *kernel) {
                {"vector_e4m3_bf16_round_add_", STREAMING_ADD_E4M3},
                {"vector_bf16_bf16_norm_swiglu_", STREAMING_SWIGLU_BF16},
                {"vector_e4m3_bf16_norm_swiglu_", STREAMING_SWIGLU_E4M3},
+               {"expert_vector_bf16_bf16_norm_", STREAMING_SWIGLU_BF16},
+               {"expert_vector_e4m3_bf16_norm_", STREAMING_SWIGLU_E4M3},
+               {"expert_vector_bf16_bf16_round_", STREAMING_ADD_BF16}, // without the residual
+               {"expert_vector_e4m3_bf16_round_", STREAMING_ADD_E4M3},
+               {"route", STREAMING_ROUTE},
+               {"combine", STREAMING_COMBINE},
 #define OF_UNITS(name, ELEMENT, code_bytes, beside_bytes)                                          \
-  {"vector_" #name "_bf16_", STREAMING_##ELEMENT},
+  {"vector_" #name "_bf16_", STREAMING_##ELEMENT},                                                 \
+      {"expert_vector_" #name "_bf16_", STREAMING_##ELEMENT},
                GPU_UNIT_ELEMENTS(OF_UNITS)
 #undef OF_UNITS
                    {"attention_bf16_128", STREAMING_ATTENTION_BF16},
@@ -39,6 +46,7 @@ static enum streaming_kind streaming_kind(const char *kernel) {
   return STREAMING_SAMPLE;
 }
 
+_Static_assert(sizeof(struct expert_arguments) != sizeof(struct product_arguments), "told apart");
 _Static_assert(sizeof(struct streaming_stage) % 16 == 0, "copied in pieces of 16 bytes");
 
 static bool is_product(int kind) {
@@ -49,27 +57,85 @@ static bool is_in_units(int kind) {
   return kind > STREAMING_SWIGLU_E4M3 && kind < STREAMING_ATTENTION_BF16;
 }
 
-// A product that is divided as stream.h says is shared by all blocks.
+static enum element weights_of(int kind) {
+  static const enum element weights[] = {[STREAMING_STORE_BF16] = ELEMENT_BF16,
+                                         [STREAMING_STORE_E4M3] = ELEMENT_E4M3,
+                                         [STREAMING_ADD_BF16] = ELEMENT_BF16,
+                                         [STREAMING_ADD_E4M3] = ELEMENT_E4M3,
+                                         [STREAMING_SWIGLU_BF16] = ELEMENT_BF16,
+                                         [STREAMING_SWIGLU_E4M3] = ELEMENT_E4M3,
+#define OF_UNITS(name, ELEMENT, code_bytes, beside_bytes) [STREAMING_##ELEMENT] = ELEMENT_##ELEMENT,
+                                         GPU_UNIT_ELEMENTS(OF_UNITS)
+#undef OF_UNITS
+  };
+  return weights[kind];
+}
+
+static struct stream_product product_of(const struct streaming_stage *stage) {
+  const struct product_arguments *arguments = &stage->arguments.product;
+  const struct plan_product product = {
+      .rows = arguments->rows, .stride = arguments->stride, .weights = weights_of(stage->kind)};
+  return streaming_divided(&product, arguments->weights, arguments->second);
+}
+
+// A product's arguments come first in those of experts' products.
+static void copy_arguments(struct streaming_stage *stage, const struct gpu_launch *launch) {
+  if (!is_product(stage->kind)) {
+    memcpy(&stage->arguments, launch->arguments, launch->argument_bytes);
+    return;
+  }
+  struct product_arguments *product = &stage->arguments.product;
+  memcpy(product, launch->arguments, sizeof *product);
+  product->next = (struct product_next){0};
+  if (launch->argument_bytes == sizeof(struct expert_arguments))
+    product->next.row_bytes = product_of(stage).row_bytes;
+}
+
+// A product that is divided as stream.h says is shared by all blocks, as is the choice of experts,
+// which each of them makes.
 static struct streaming_stage stage_of(const struct gpu_launch *launch, const struct plan *plan) {
   struct streaming_stage stage = {.kind = (int)streaming_kind(launch->kernel),
-                                  .blocks =
-                                      (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
                                   .grid = {(int)launch->grid[0], (int)launch->grid[1]}};
-  if (is_in_units(stage.kind) || (plan->stream.slots > 0 && is_product(stage.kind)))
-    stage.blocks = stage.grid[0] = streaming_blocks(plan);
-  memcpy(&stage.arguments, launch->arguments, launch->argument_bytes);
+  if (is_in_units(stage.kind) || stage.kind == STREAMING_ROUTE ||
+      (plan->stream.slots > 0 && is_product(stage.kind)))
+    stage.grid[0] = streaming_blocks(plan);
+  stage.blocks = stage.grid[0] * stage.grid[1] * (int)launch->grid[2];
+  copy_arguments(&stage, launch);
   return stage;
 }
 
-// All products but the head, which is BF16, have the model's weights.
-static struct stream_product product_of(const struct plan *plan,
-                                        const struct streaming_stage *stage) {
-  const struct product_arguments *arguments = &stage->arguments.product;
-  struct plan_product product = {
-      .rows = arguments->rows, .stride = arguments->stride, .weights = plan->request.types.weights};
-  if (stage->kind == STREAMING_STORE_BF16)
-    product.weights = ELEMENT_BF16;
-  return streaming_divided(&product, arguments->weights, arguments->second);
+// The products of a step while they are written. Their weights are known as far as the choice of
+// experts before them lets them be, which is told to the stage that makes it.
+struct written {
+  struct stream_product *products;
+  int count;
+  int *known, *choice; // what is told at the next product of experts, and at the one after
+};
+
+static void write_products(struct written *out, struct streaming_stage *stage, int items) {
+  struct stream_product product = product_of(stage);
+  const bool routed = stage->arguments.product.next.row_bytes > 0;
+  if (routed && out->choice) {
+    *out->known = out->count;
+    out->known = out->choice;
+    out->choice = NULL;
+  }
+  for (int item = 0; item < (routed ? items : 1); item++) {
+    product.item = (short)(routed ? item + 1 : 0);
+    out->products[out->count++] = product;
+  }
+}
+
+static void write_stages(struct streaming_stage *stages, const struct gpu_launch *steps,
+                         size_t count, const struct plan *plan, struct written *out) {
+  for (size_t i = 0; i < count; i++) {
+    stages[i] = stage_of(&steps[i], plan);
+    if (stages[i].kind == STREAMING_ROUTE)
+      out->choice = &stages[i].arguments.route.products;
+    if (is_product(stages[i].kind))
+      write_products(out, &stages[i], plan->experts.items);
+  }
+  *out->known = out->count;
 }
 
 struct gpu_launch *gpu_plan_streaming(const struct plan *plan, void *base,
@@ -79,34 +145,32 @@ struct gpu_launch *gpu_plan_streaming(const struct plan *plan, void *base,
     struct streaming_arguments arguments;
     alignas(16) struct streaming_stage stages[]; // and then the products, which need that
   } *whole = NULL;
-  size_t count = 0, products = 0;
+  size_t count = 0;
   struct gpu_launch *steps = gpu_plan_step(plan, base, &count, NULL);
+  const size_t products = count + 2 * (size_t)(plan->experts.layers * plan->experts.items);
   if (steps)
-    whole = calloc(1, sizeof *whole +
-                          count * (sizeof whole->stages[0] + sizeof(struct stream_product)));
+    whole = calloc(1, sizeof *whole + count * sizeof whole->stages[0] +
+                          products * sizeof(struct stream_product));
   if (!whole) {
     free(steps);
     return NULL;
   }
-  struct stream_product *product = (struct stream_product *)(void *)(whole->stages + count);
-  for (size_t i = 0; i < count; i++) {
-    whole->stages[i] = stage_of(&steps[i], plan);
-    if (is_product(whole->stages[i].kind))
-      product[products++] = product_of(plan, &whole->stages[i]);
-  }
-  free(steps);
   const struct launch_list list = {.plan = plan, .base = base};
   const struct plan_stream *stream = &plan->stream;
   whole->arguments = (struct streaming_arguments){.stages = list_shared_at(&list, REGION_STAGES),
                                                   .arrived = list_shared_at(&list, REGION_ARRIVED),
                                                   .products = list_shared_at(&list, REGION_STREAM),
                                                   .count = (int)count,
-                                                  .product_count = (int)products,
                                                   .sums = (int)stream->sums,
                                                   .pairs = stream->pairs,
                                                   .ring = (int)stream->ring,
                                                   .slots = stream->slots,
-                                                  .beside = stream->beside};
+                                                  .beside = stream->beside,
+                                                  .experts = (int)stream->experts};
+  struct written written = {.products = (struct stream_product *)(void *)(whole->stages + count),
+                            .known = &whole->arguments.product_count};
+  write_stages(whole->stages, steps, count, plan, &written);
+  free(steps);
   whole->launch = (struct gpu_launch){.grid = {(unsigned)streaming_blocks(plan), 1, 1},
                                       .block = VECTOR_THREADS,
                                       .shared_bytes = stream->shared_bytes,
@@ -115,6 +179,6 @@ struct gpu_launch *gpu_plan_streaming(const struct plan *plan, void *base,
                                       .argument_bytes = sizeof whole->arguments,
                                       .cooperative = true};
   snprintf(whole->launch.kernel, sizeof whole->launch.kernel, "streaming_%d", plan->vector_rows);
-  *lists = (struct streaming_lists){whole->stages, product, count, products};
+  *lists = (struct streaming_lists){whole->stages, written.products, count, (size_t)written.count};
   return &whole->launch;
 }

@@ -151,13 +151,15 @@ const char *limits_of_device(const struct plan *plan) {
   return NULL;
 }
 
-// Whether there is a layer whose kernels a step in one launch does not have.
+// Whether there is a layer whose kernels a step in one launch does not have. Experts may be a
+// Llama's MLP.
 static bool has_family_kernels(const struct plan *plan) {
-  bool has = false;
-  for (int layer = 0; layer < plan->request.shape.layers; layer++)
+  const struct decode_shape *shape = &plan->request.shape;
+  bool has = plan->experts.layers > 0 && (shape->biases & BIAS_MLP || shape->mlp != MLP_SWIGLU);
+  for (int layer = 0; layer < shape->layers; layer++)
     has |= gpu_plan_attention(plan, layer).family;
   for (int p = 0; p < PRODUCTS; p++)
-    has |= plan->product[p].family;
+    has |= plan->product[p].family && !plan->product[p].routed;
   return has;
 }
 
@@ -181,8 +183,10 @@ const char *limits_of_streaming(const struct plan *plan) {
 }
 
 const char *limits_fallback(const struct plan *plan) {
-  if (plan->device.tuning.step == STEP_STREAMING && plan->experts.layers > 0)
-    return "step=streaming does not support experts: the step is a graph of launches";
+  if (plan->device.tuning.step == STEP_STREAMING && plan->experts.layers > 0 &&
+      plan->device.warp == 64)
+    return "step=streaming does not support experts on this device: the step is a graph of "
+           "launches";
   if (plan->device.tuning.step == STEP_STREAMING && has_family_kernels(plan))
     return "step=streaming supports only attention and products as in a Llama: the step is a "
            "graph of launches";

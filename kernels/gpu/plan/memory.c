@@ -176,12 +176,23 @@ static bool has_units(const struct plan *plan) {
   return has;
 }
 
-// Embedding, five per layer, head, sampling.
-static size_t stage_count(const struct plan *plan) {
-  return 3 + 5 * (size_t)plan->request.shape.layers;
+// In a layer with experts, the products besides theirs: two of attention, the router, and perhaps a
+// shared expert's.
+static size_t products_beside_experts(const struct plan *plan) {
+  return plan->product[PRODUCT_SHARED_DOWN].rows > 0 ? 5 : 3;
 }
-static size_t streamed_count(const struct plan *plan) { // of these, products
-  return 1 + 4 * (size_t)plan->request.shape.layers;
+// Embedding, head, sampling; five per layer. With experts: attention, the choice, the two products
+// of experts, their sum, and the other products.
+static size_t stage_count(const struct plan *plan) {
+  const size_t mixtures = (size_t)plan->experts.layers;
+  return 3 + 5 * ((size_t)plan->request.shape.layers - mixtures) +
+         (5 + products_beside_experts(plan)) * mixtures;
+}
+// Of products, and of experts' for each item.
+static size_t streamed_count(const struct plan *plan) {
+  const size_t mixtures = (size_t)plan->experts.layers;
+  return 1 + 4 * ((size_t)plan->request.shape.layers - mixtures) +
+         (products_beside_experts(plan) + 2 * (size_t)plan->experts.items) * mixtures;
 }
 
 // What a prompt's pass shares with the steps or does not need, including weights, biases and cache.

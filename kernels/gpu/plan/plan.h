@@ -185,7 +185,7 @@ struct plan {
   const char *fallback; // why it is not, although asked for, or has no clusters; otherwise NULL
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   struct plan_stream {  // of such a step: where in a block's shared memory what begins
-    size_t sums, ring, shared_bytes;
+    size_t sums, experts, ring, shared_bytes;
     int pairs, slots, beside; // arguments.h; no slots where the kernels have no ring
   } stream;
   int carveout; // device.h

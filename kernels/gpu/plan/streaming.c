@@ -47,7 +47,9 @@ static bool is_divided(const struct plan *plan, const struct plan_product *produ
 static size_t share_stages(struct plan *plan) {
   struct plan_stream *stream = &plan->stream;
   const int columns = plan->device.warp == 64 ? 16 : 8; // of the tile
-  size_t stages = attention_tile_shared_bytes(plan->head_dim_padded, columns);
+  const struct decode_experts *experts = &plan->request.shape.experts;
+  size_t stages = larger(attention_tile_shared_bytes(plan->head_dim_padded, columns),
+                         route_shared_bytes(plan->request.batch, experts->count, experts->chosen));
   *stream = (struct plan_stream){0};
   for (int p = 0; p < PRODUCTS; p++) {
     const struct plan_product *product = &plan->product[p];
@@ -72,7 +74,8 @@ const char *streaming_share(struct plan *plan) {
   if (stream->pairs == INT_MAX)
     return "step=streaming: a block has more of a product's rows than the kernel can count";
   stream->sums = gpu_round_up(stages, SLOTS_ALIGNMENT);
-  stream->ring = stream->sums + streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);
+  stream->experts = stream->sums + streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);
+  stream->ring = stream->experts + streaming_experts_bytes(plan->experts.items);
   stream->shared_bytes = stream->pairs > 0 ? stream->ring : stages;
   if (plan->device.warp == 64) // ring.h
     return stream->shared_bytes <= most ? NULL : no_room;

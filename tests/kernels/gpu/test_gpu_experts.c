@@ -129,22 +129,6 @@ static void forced_routing(void **unused) {
   }
 }
 
-// A step that is requested as one launch is a graph of launches, and says why.
-static void streaming_falls_back(void **unused) {
-  (void)unused;
-  const struct decode_backend *backend = emulated[0].backend;
-  const struct decode_request request = request_of(&piece_of(PIECE_EXPERTS, MIXTRAL)->shape, 0, 2);
-  struct decode_step_form form;
-  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
-  struct decode_state *state = compared_state(backend, &request, "streaming");
-  backend->step_form(state, &form);
-  assert_non_null(strstr(form.fallback, "step=streaming does not support experts"));
-  assert_string_equal(form.arithmetic, "converted bf16 to f32"); // by vector kernels
-  assert_int_equal(backend->run(state, 1), DECODE_OK);
-  backend->destroy(state);
-  unsetenv("PERTOKEN_GPU_TUNING");
-}
-
 // A valid request except for one number.
 static void refused_in_words(void **unused) {
   static const struct {
@@ -181,8 +165,9 @@ static void refused_in_words(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_mixture),    cmocka_unit_test(pieces_left_out_are_noticed),
-      cmocka_unit_test(forced_routing),   cmocka_unit_test(streaming_falls_back),
+      cmocka_unit_test(every_mixture),
+      cmocka_unit_test(pieces_left_out_are_noticed),
+      cmocka_unit_test(forced_routing),
       cmocka_unit_test(refused_in_words),
   };
   const struct CMUnitTest deep[] = {cmocka_unit_test(every_mixture_with_every_mix)};

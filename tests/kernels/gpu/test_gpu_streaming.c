@@ -1,9 +1,10 @@
 // A whole step in one launch, compared with the oracle on the host emulators: rows of one and of
 // several units of weights, blocks with more warps than units, devices on which some blocks have
 // nothing to do, whole and split contexts, room for two to eight units; weights in 4 to 8 bits,
-// whose rows end within a tile, within a unit and with it.
+// whose rows end within a tile, within a unit and with it. Mixtures of experts, where there is a
+// ring: each router, layers without, a shared expert, and choices that are forced.
 // Deep: every mix of types, on all emulators and as nvcc's PTX.
-// Seconds: 4, deep 50
+// Seconds: 6, deep 70
 #include "kernels/gpu/units.h"
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
@@ -104,6 +105,133 @@ static void every_format(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
+// ---- mixtures of experts
+
+static const struct mixture {
+  const char *name;
+  struct decode_experts experts;
+  unsigned biases;
+  struct way way;
+} mixtures[] = {
+    {"two of five", {.count = 5, .chosen = 2, .hidden = 100}, 0, {"", 72, 0, 1, 70, "4", "232448"}},
+    {"three of seven, a dense layer first, a router's bias",
+     {.count = 7, .chosen = 3, .hidden = 137, .router = ROUTER_SOFTMAX_ALL, .dense_layers = 1},
+     BIAS_ROUTER,
+     {"", 136, 101, 2, 5, "3", "200000"}},
+    {"groups, a shared expert",
+     {.count = 8,
+      .chosen = 3,
+      .hidden = 40,
+      .shared_hidden = 88,
+      .router = ROUTER_SIGMOID,
+      .groups = 4,
+      .kept_groups = 2,
+      .scale = 2.5f},
+     BIAS_ROUTER,
+     {"", 520, 0, 4, 9, "2", "330000"}},
+    {"one of one, fewer units than warps",
+     {.count = 1, .chosen = 1, .hidden = 7},
+     0,
+     {"", 300, 0, 3, 66, "4", "232448"}},
+    {"two of three, two slots or three",
+     {.count = 3, .chosen = 2, .hidden = 1096},
+     0,
+     {"", 72, 0, 1, 200, "2", "150000"}},
+};
+#define MIXTURES (sizeof mixtures / sizeof mixtures[0])
+
+static struct decode_request mixture_request(const struct mixture *mixture, size_t mix,
+                                             enum element experts) {
+  struct decode_request request = {.shape = shape,
+                                   .types = mixes[mix],
+                                   .batch = mixture->way.batch,
+                                   .context = mixture->way.context,
+                                   .seed = 20};
+  request.shape.hidden = mixture->way.hidden;
+  request.shape.ffn_hidden = mixture->way.ffn_hidden;
+  request.shape.experts = mixture->experts;
+  request.shape.biases = mixture->biases;
+  request.types.experts = experts;
+  setenv("EMULATOR_UNITS", mixture->way.units, 1);
+  setenv("EMULATOR_SHARED", mixture->way.shared, 1);
+  return request;
+}
+
+static void is_one_launch(const struct emulated *plugin, const struct decode_request *request) {
+  struct decode_step_form form;
+  struct decode_state *state = compared_state(plugin->backend, request, "one launch");
+  plugin->backend->step_form(state, &form);
+  assert_string_equal(form.fallback, "");
+  plugin->backend->destroy(state);
+}
+
+static void check_mixture(const struct emulated *plugin, const struct decode_request *request,
+                          const char *name) {
+  char what[128];
+  snprintf(what, sizeof what, "%s, %s", plugin->name, name);
+  compared_steps(plugin->backend, request, request, what, 2);
+}
+
+// In the model's type, and in every format.
+static void every_mixture(void **unused) {
+  (void)unused;
+  for (size_t x = 0; x < MIXTURES; x++)
+    for (size_t f = 0; f <= FORMATS; f++)
+      for (size_t p = 0; p < EMULATED; p++) {
+        const size_t mix = (x + f) % MIXES;
+        const bool is_turn = p == 0 && f == (x % 2 ? x : 0);
+        if (emulated[p].warp == 64 || (!is_turn && (!depth_is_full() || (x + f + p) % 2)))
+          continue;
+        const struct decode_request request =
+            mixture_request(&mixtures[x], mix, f > 0 ? formats[f - 1] : mixes[mix].weights);
+        if (is_turn)
+          is_one_launch(&emulated[p], &request);
+        check_mixture(&emulated[p], &request, mixtures[x].name);
+      }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+}
+
+// Of several rows that choose mostly the same experts, some of the items are not there.
+static void forced_choices(void **unused) {
+  (void)unused;
+  for (size_t x = 0; x < MIXTURES; x++) {
+    struct decode_request request = mixture_request(&mixtures[x], x % MIXES, ELEMENT_MXFP4);
+    request.routing = x % 2 ? ROUTING_SKEWED : ROUTING_UNIFORM;
+    request.skew = 3;
+    if (x == 1 || depth_is_full()) {
+      check_mixture(&emulated[0], &request, "forced choices");
+      compared_forced(emulated[0].backend, &request, 3);
+    }
+  }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+}
+
+// Experts with biases, or anywhere but beside a ring, are left to a graph, which says so.
+static void mixtures_fall_back(void **unused) {
+  static const struct {
+    size_t emulator;
+    unsigned biases;
+    const char *words;
+  } cases[] = {{0, BIAS_MLP, "supports only attention and products as in a Llama"},
+               {1, 0, "step=streaming does not support experts on this device"}};
+  (void)unused;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_backend *backend = emulated[cases[i].emulator].backend;
+    struct decode_request request = mixture_request(&mixtures[0], 0, ELEMENT_BF16);
+    struct decode_step_form form;
+    request.shape.biases = cases[i].biases;
+    struct decode_state *state = compared_state(backend, &request, "falls back");
+    backend->step_form(state, &form);
+    assert_non_null(strstr(form.fallback, cases[i].words));
+    assert_int_equal(backend->run(state, 1), DECODE_OK);
+    backend->destroy(state);
+  }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+}
+
 static void refused_in_words(void **unused) {
   static const struct {
     int batch;
@@ -130,9 +258,9 @@ static int load(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way),
-      cmocka_unit_test(every_format),
-      cmocka_unit_test(refused_in_words),
+      cmocka_unit_test(every_way),          cmocka_unit_test(every_format),
+      cmocka_unit_test(every_mixture),      cmocka_unit_test(forced_choices),
+      cmocka_unit_test(mixtures_fall_back), cmocka_unit_test(refused_in_words),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);
 }

@@ -161,6 +161,7 @@ COMPARISON(ge_u32, a->u[l] >= b->u[l])
 COMPARISON(le_u32, a->u[l] <= b->u[l])
 COMPARISON(eq_16, (a->u[l] & 0xFFFF) == (b->u[l] & 0xFFFF))
 COMPARISON(lt_u16, (a->u[l] & 0xFFFF) < (b->u[l] & 0xFFFF))
+COMPARISON(lt_s16, (int16_t)a->u[l] < (int16_t)b->u[l])
 COMPARISON(eq_64, A->u[l] == B->u[l])
 COMPARISON(ne_64, A->u[l] != B->u[l])
 COMPARISON(lt_s64, A->s[l] < B->s[l])
@@ -443,6 +444,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"setp.eq.b16", "p=hh", eq_16, PLAIN},
     {"setp.eq.s16", "p=hh", eq_16, PLAIN},
     {"setp.lt.u16", "p=hh", lt_u16, PLAIN},
+    {"setp.lt.s16", "p=hh", lt_s16, PLAIN},
     {"setp.eq.s64", "p=dd", eq_64, PLAIN},
     {"setp.eq.b64", "p=dd", eq_64, PLAIN},
     {"setp.ne.s64", "p=dd", ne_64, PLAIN},

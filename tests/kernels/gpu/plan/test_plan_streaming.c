@@ -14,17 +14,18 @@
 
 // ---- the division of one product
 
-// A product, how many blocks and warps share it, and how often each byte was used.
+// A product, how many blocks and warps share it, and how often each byte was used, of all matrices
+// that it may have.
 struct divided {
   struct stream_product product;
   int blocks, warps;
   unsigned char *used;
+  size_t bytes;
 };
 
 static void use(const struct divided *d, const unsigned char *from, int bytes) {
-  const size_t matrix = (size_t)d->product.rows * (size_t)d->product.row_bytes;
   const size_t at = (size_t)(from - d->used);
-  assert_true(at < 2 * matrix && (size_t)bytes <= 2 * matrix - at);
+  assert_true(at < d->bytes && (size_t)bytes <= d->bytes - at);
   for (int i = 0; i < bytes; i++)
     d->used[at + (size_t)i]++;
 }
@@ -101,6 +102,7 @@ static void check_divided(int rows, const struct row_of_units *row, bool gated, 
   assert_non_null(used);
   d.product.weights = used;
   d.product.second = gated ? used + matrix : NULL;
+  d.bytes = 2 * matrix;
   for (int block = 0; block < blocks; block++)
     check_block(&d, block);
   for (size_t i = 0; i < 2 * matrix; i++)
@@ -125,6 +127,46 @@ static void test_every_byte_once(void **state) {
       for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
         for (int gated = 0; gated < 2; gated++)
           check_divided(rows[r], &row[u], gated, blocks[k], gated ? 8 : 16);
+}
+
+// Three items of a layer with five experts, one of which the step does not have: of the experts
+// chosen every byte is used once, of the others none.
+static void check_chosen(int rows, const struct row_of_units *row, bool gated, int blocks) {
+  static const int experts[] = {2, 1, 4};
+  enum { EXPERTS = 5, ITEMS = 3, WARPS = 16 };
+  const struct stream_product of_all =
+      stream_product_of(NULL, NULL, rows, row->units, row->code_bytes, row->beside_bytes);
+  const size_t matrix = (size_t)rows * (size_t)of_all.row_bytes, all = EXPERTS * matrix;
+  unsigned char *used = calloc(2, all);
+  assert_non_null(used);
+  for (int item = 1; item <= ITEMS; item++) {
+    struct divided d = {of_all, blocks, WARPS, used, 2 * all};
+    d.product.weights = used;
+    d.product.second = gated ? used + all : NULL;
+    d.product.item = (short)item;
+    stream_choose(&d.product, experts);
+    assert_int_equal(d.product.rows, item <= experts[0] ? rows : 0);
+    for (int block = 0; block < blocks; block++)
+      check_block(&d, block);
+  }
+  for (size_t i = 0; i < 2 * all; i++) {
+    const size_t expert = i % all / matrix;
+    if (used[i] != ((expert == 1 || expert == 4) && (i < all || gated)))
+      fail_msg("byte %zu of expert %zu of %d rows of %d units, %d blocks: used %d times", i, expert,
+               rows, row->units, blocks, used[i]);
+  }
+  free(used);
+}
+
+static void test_chosen_experts_once(void **state) {
+  (void)state;
+  static const int rows[] = {1, 5, 64, 101}, blocks[] = {1, 7, 132};
+  static const struct row_of_units row[] = {{8, 16, 0}, {21, 128, 0}, {17, 64, 4}, {9, 128, 2}};
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
+    for (size_t u = 0; u < sizeof row / sizeof row[0]; u++)
+      for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        for (int gated = 0; gated < 2; gated++)
+          check_chosen(rows[r], &row[u], gated, blocks[k]);
 }
 
 // ---- the step
@@ -212,6 +254,106 @@ static void test_stages(void **state) {
   check_step(&planned_types[5], kinds_mxfp4);
 }
 
+// ---- a mixture of experts: a layer without, and two with a shared expert or without
+
+static const struct mixture {
+  struct decode_types types;
+  int up, down; // kinds of the experts' products
+} mixtures[] = {
+    {{ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+     STREAMING_SWIGLU_E4M3,
+     STREAMING_ADD_E4M3},
+    {{ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_MXFP4},
+     STREAMING_MXFP4,
+     STREAMING_MXFP4},
+};
+
+static struct decode_shape mixture_shape(int shared) {
+  struct decode_shape shape = llama_8b;
+  shape.layers = 3;
+  shape.experts = (struct decode_experts){
+      .count = 8, .chosen = 2, .hidden = 14336, .shared_hidden = shared, .dense_layers = 1};
+  return shape;
+}
+
+// A stage's products, from the next-th on, are as many as it has items; returns how many.
+static size_t check_items(const struct plan *plan, const struct streaming_lists *lists,
+                          const struct streaming_stage *stage, size_t next) {
+  const struct product_arguments *product = &stage->arguments.product;
+  const bool routed = product->next.row_bytes > 0;
+  const size_t items = routed ? (size_t)plan->experts.items : 1;
+  assert_int_equal(stage->blocks, 132 * items);
+  assert_int_equal(product->without_residual, routed);
+  for (size_t item = 0; item < items; item++) {
+    const struct stream_product *own = &lists->products[next + item];
+    assert_ptr_equal(own->weights, product->weights);
+    assert_ptr_equal(own->second, product->second);
+    assert_int_equal(own->rows, product->rows);
+    assert_int_equal(own->item, routed ? item + 1 : 0);
+    assert_true(!routed || own->row_bytes == product->next.row_bytes);
+  }
+  return items;
+}
+
+// A choice opens the stream as far as the experts of the next one, and the last all of it.
+static void check_choices(const struct plan *plan, const struct streaming_lists *lists, int first) {
+  size_t next = 0, choices = 0;
+  int known = first;
+  for (size_t i = 0; i < lists->count; i++) {
+    const struct streaming_stage *stage = &lists->stages[i];
+    if (stage->kind == STREAMING_ROUTE) {
+      assert_int_equal(stage->blocks, 132);
+      known = stage->arguments.route.products;
+      choices++;
+    }
+    if (stage->kind < STREAMING_STORE_BF16 || stage->kind >= STREAMING_ATTENTION_BF16)
+      continue;
+    next += check_items(plan, lists, stage, next);
+    assert_true(next <= (size_t)known);
+    if ((size_t)known < lists->product_count)
+      assert_int_equal(lists->products[known].item, 1);
+  }
+  assert_int_equal(choices, plan->experts.layers);
+  assert_int_equal(next, known);
+  assert_int_equal(next, lists->product_count);
+}
+
+static void check_mixture(const struct mixture *mixture, int batch, int shared) {
+  const struct gpu_device device = streaming_device(&planned_h200);
+  const struct decode_shape shape = mixture_shape(shared);
+  const struct decode_request request = planned_request(&shape, &mixture->types, batch, 512);
+  const struct plan plan = planned(&request, &device);
+  struct streaming_lists lists;
+  assert_true(plan.streaming);
+  struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
+  assert_non_null(launch);
+  const struct streaming_arguments *arguments = launch->arguments;
+  assert_int_equal(gpu_round_up(lists.count * sizeof *lists.stages, 256),
+                   plan.region[REGION_STAGES].layer_bytes);
+  assert_int_equal(gpu_round_up(lists.product_count * sizeof *lists.products, 256),
+                   plan.region[REGION_STREAM].layer_bytes);
+  check_choices(&plan, &lists, arguments->product_count);
+  // The embedding, a layer's five, qkv, attention, wo and the router.
+  const struct streaming_stage *choice = lists.stages + 10, *up = choice + (shared > 0 ? 2 : 1);
+  assert_int_equal(choice->kind, STREAMING_ROUTE);
+  assert_int_equal(up[0].kind, mixture->up);
+  assert_int_equal(up[1].kind, mixture->down);
+  assert_int_equal(up[2].kind, STREAMING_COMBINE);
+  assert_true(arguments->experts >= arguments->sums);
+  assert_true((size_t)arguments->experts + sizeof(int) * (size_t)(plan.experts.items + 1) <=
+              (size_t)arguments->ring);
+  assert_true(route_shared_bytes(batch, 8, 2) <= plan.stream.sums);
+  free(launch);
+}
+
+static void test_mixtures(void **state) {
+  (void)state;
+  for (size_t m = 0; m < sizeof mixtures / sizeof mixtures[0]; m++)
+    for (int batch = 1; batch <= 4; batch++)
+      for (int shared = 0; shared <= 300; shared += 300)
+        check_mixture(&mixtures[m], batch, shared);
+}
+
 // As many slots as there is room for beside the largest product's activations, and nothing
 // overlaps: 192 KiB at batch 1 of an 8B model, less where activations take more.
 static void test_shared_memory(void **state) {
@@ -270,10 +412,9 @@ static void test_without_a_ring(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_byte_once),
-      cmocka_unit_test(test_stages),
-      cmocka_unit_test(test_shared_memory),
-      cmocka_unit_test(test_without_a_ring),
+      cmocka_unit_test(test_every_byte_once), cmocka_unit_test(test_chosen_experts_once),
+      cmocka_unit_test(test_stages),          cmocka_unit_test(test_mixtures),
+      cmocka_unit_test(test_shared_memory),   cmocka_unit_test(test_without_a_ring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
