@@ -1,7 +1,7 @@
 // Whole steps by wgmma and in clusters of blocks, on the host emulator, compared with the oracle;
 // and clusters that a device refuses, or does not hold.
 // Deep: some requests by two steps.
-// Seconds: 3
+// Seconds: 4
 #include "tests/support/emulated.h"
 #include "tests/support/odd_request.h"
 

@@ -1,7 +1,7 @@
 // The GPU's products on the matrix tile, run separately by the host emulator: products of integers
 // must be exact, and ask for all of their weights once. So must a tile by itself.
 // Deep: all shapes, on all emulators, and as nvcc's PTX.
-// Seconds: 2, deep 8
+// Seconds: 1, deep 5
 #include "tests/support/asked.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"

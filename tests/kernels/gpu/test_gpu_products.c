@@ -1,7 +1,7 @@
 // The GPU's products by vectors, run separately by the host emulator: products of integers must be
 // exact, and ask for the weights that they should. The rows of an embedding must be exact, too.
 // Deep: on all emulators, and as nvcc's PTX.
-// Seconds: 2, deep 6
+// Seconds: 1, deep 4
 #include "tests/support/asked.h"
 #include "tests/support/emulated.h"
 #include "tests/support/integer_product.h"

@@ -1,7 +1,7 @@
 // The GPU's products by sm_90's wgmma, run separately by the host emulator: products of integers must
 // be exact.
 // Deep: kernels of every number of columns, as nvcc's PTX.
-// Seconds: 2, deep 10
+// Seconds: 4, deep 10
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
 #include "tests/support/integer_product.h"
