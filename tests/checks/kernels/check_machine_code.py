@@ -466,9 +466,8 @@ STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
 # Spills, maximum bytes (ptxas 13.0). On sm_90a one register of a product of experts, written once and read once:
 # of E4M3 after a norm, around the loops over windows; rounded, from the beginning to the first weights. On
 # sm_80, with biases or gates after a norm, one in a block at the code's end that is jumped to and returns.
-# There a product of experts, at 64 columns, keeps one from its beginning to its epilogues.
 KNOWN_SPILLS = {'vector_bf16_bf16_norm_biased_1': 8, 'expert_vector_e4m3_bf16_norm_gated_1': 8,
-                'expert_vector_e4m3_e4m3_round_biased_1': 8, 'expert_matrix_int4_group_bf16_gated_64': 8}
+                'expert_vector_e4m3_e4m3_round_biased_1': 8}
 
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
 # attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave
