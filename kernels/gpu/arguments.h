@@ -476,7 +476,8 @@ struct latent_arguments {
   int context, context_padded, splits, interleaved;
   float epsilon;     // of the norm
   float score_scale; // 1 for none
-  float *partials;   // [batch][head_groups][splits][LATENT_HEADS][rank + 2], as in attention
+  float *partials;   // [batch][head_groups][splits][LATENT_HEADS][ATTENTION_PARTIAL + LATENT_RANK],
+                     // as in attention
   unsigned *counters;
   float *output;    // [batch][heads][rank]
   int batch, first; // of a prompt
@@ -500,13 +501,11 @@ static inline size_t latent_value_bytes(int rank) {
 }
 
 // Queries, a unit's values, each warp's part of its scores, their weights, and three floats per
-// head; or what merging the splits needs.
+// head; merging the splits needs less.
 static inline size_t latent_shared_bytes(int stride, int rank) {
-  const size_t heads = LATENT_HEADS, merge = ATTENTION_SPLITS * heads * 2 * 4;
-  const size_t scores = LATENT_WARPS * heads * LATENT_SCORES * 4;
-  const size_t all = heads * latent_query_bytes(stride) + latent_value_bytes(rank) + scores +
-                     heads * LATENT_WEIGHT_BYTES + heads * 3 * 4;
-  return all > merge ? all : merge;
+  const size_t heads = LATENT_HEADS, scores = LATENT_WARPS * heads * LATENT_SCORES * 4;
+  return heads * latent_query_bytes(stride) + latent_value_bytes(rank) + scores +
+         heads * LATENT_WEIGHT_BYTES + heads * 3 * 4;
 }
 
 // sample: tokens[row] = index of the largest logit, the lowest of equals. Grid (SAMPLE_BLOCKS,

@@ -37,15 +37,23 @@ DEVICE const char *attention_key(const struct attention_arguments &a,
          (step < last ? step : last) * TILE_STEP_BYTES + tile_part_byte(lane_index(), part);
 }
 
-// Of values: elements of the head from `first` on; beyond the end, the last one again.
+// Of values: elements of the head from `first` on; beyond the end, the last one again. Counted from
+// the first block on, what differs between them is computed in each unit and takes no registers
+// from one to the next; where the arguments are in shared memory, that would take more of them.
 template <class KIND>
 DEVICE const char *attention_value(const struct attention_arguments &a,
                                    const struct attention_share &s, int unit, int first, int part) {
   const int position = unit * KIND::UNIT, row = first + tile_part_row(lane_index(), part);
-  const int element = row < a.head_dim ? row : a.head_dim - 1;
-  const size_t block = (size_t)(position / VALUE_BLOCK) * (size_t)a.head_dim;
-  return s.values + (block + (size_t)element) * (VALUE_BLOCK * KIND::BYTES) +
-         position % VALUE_BLOCK * KIND::BYTES + tile_part_byte(lane_index(), part);
+  size_t place;
+  if constexpr (KIND::FOLLOWED) {
+    const int element = row < a.head_dim ? row : a.head_dim - 1;
+    place = (size_t)(position / VALUE_BLOCK) * (size_t)a.head_dim + (size_t)element;
+  } else {
+    const int before = position / VALUE_BLOCK * a.head_dim, last = before + a.head_dim - 1;
+    place = (size_t)(before + row < last ? before + row : last);
+  }
+  return s.values + place * (VALUE_BLOCK * KIND::BYTES) + position % VALUE_BLOCK * KIND::BYTES +
+         tile_part_byte(lane_index(), part);
 }
 
 // Fetches batch `index` of a unit: first its keys, then its values.
@@ -321,7 +329,7 @@ DEVICE void attention_merge(const struct attention_arguments &a, const struct at
                             struct attention_state<KIND> &state, float *held) {
   const int groups = a.kv_heads * a.head_groups, group = s.row * groups + block_index(1);
   const size_t split_floats = TILE_COLUMNS * KIND::PARTIAL;
-  float *partials = a.partials + (size_t)(group * a.splits) * split_floats;
+  float *partials = a.partials + (size_t)(group * attention_splits<KIND>(a)) * split_floats;
   float *own = held + warp_index() * TILE_COLUMNS * KIND::HELD;
   float *out = partials + (size_t)block_index(0) * split_floats;
   attention_leave<KIND, 0>(state, own);
@@ -333,7 +341,8 @@ DEVICE void attention_merge(const struct attention_arguments &a, const struct at
     block_wait();
     attention_merge_warps<KIND, KIND::ROUNDS - 1>(a, s, held, out);
   }
-  if (a.splits > 1 && arrive_last(a.counters + group, (unsigned)a.splits)) {
+  if (attention_splits<KIND>(a) > 1 &&
+      arrive_last(a.counters + group, (unsigned)attention_splits<KIND>(a))) {
     attention_merge_splits<KIND>(a, s, partials, held);
   }
 }
@@ -368,7 +377,8 @@ template <class KIND> DEVICE void attention(const struct attention_arguments &a)
   attention_units<KIND>(a, s, shared, weights + warp_index() * TILE_COLUMNS * KIND::WEIGHT_BYTES,
                         buffer, state);
   // Recomputed where registers are too few to keep it.
-  attention_merge<KIND>(a, KIND::FOLLOWED ? attention_share_of<KIND>(a) : s, state, partials);
+  attention_merge<KIND>(a, KIND::FOLLOWED || KIND::PROMPT ? attention_share_of<KIND>(a) : s, state,
+                        partials);
 }
 
 #endif

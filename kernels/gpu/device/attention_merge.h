@@ -1,8 +1,8 @@
 // attention_merge: what attention does last: adds up the results of its block's warps, and of a
-// row's splits. In a step of one row nothing else happens meanwhile, so the loads are many at a
-// time. Four elements of a column are merged by one lane or, where there are lanes enough, by
-// several, each of which adds up every so-many-th split, in order; their sums are then added in
-// pairs of lanes, first of neighbors.
+// row's splits, those of latent attention too. In a step of one row nothing else happens meanwhile,
+// so the loads are many at a time. Four elements of a column are merged by one lane or, where there
+// are lanes enough, by several, each of which adds up every so-many-th split, in order; their sums
+// are then added in pairs of lanes, first of neighbors.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_MERGE_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_MERGE_H
 
@@ -52,21 +52,22 @@ DEVICE void attention_merge_warps(const struct attention_arguments &a,
   for (int at = thread_index(); at < s.heads * width; at += block_threads()) {
     const int column = at / width, i = at % width;
     const float *first = partials + column * KIND::HELD;
-    const struct attention_sink sink =
-        a.splits == 1 ? attention_sink_of<KIND>(a, s, column) : attention_sink{ATTENTION_NONE};
+    const struct attention_sink sink = attention_splits<KIND>(a) == 1
+                                           ? attention_sink_of<KIND>(a, s, column)
+                                           : attention_sink{ATTENTION_NONE};
     float largest = sink.score, sum = 0;
     for (int warp = 0; warp < ATTENTION_WARPS; warp++) {
       const float v = first[warp * TILE_COLUMNS * KIND::HELD];
       largest = v > largest ? v : largest;
     }
-    float total = a.splits == 1 ? attention_sink_total<KIND>(sink, largest) : 0;
+    float total = attention_splits<KIND>(a) == 1 ? attention_sink_total<KIND>(sink, largest) : 0;
     for (int warp = 0; warp < ATTENTION_WARPS; warp++) {
       const float *from = first + warp * TILE_COLUMNS * KIND::HELD;
       const float factor = exponential(from[0] - largest);
       total += factor * from[1];
       sum += factor * from[2 + i];
     }
-    if (a.splits == 1) {
+    if (attention_splits<KIND>(a) == 1) {
       attention_output<KIND>(a, s, column, before + i, sum / total);
       continue;
     }
@@ -110,7 +111,7 @@ DEVICE struct attention_merged attention_merged_of(const struct attention_argume
   m.part = thread_index() % parts;
   m.column = item / quads;
   m.element = item % quads * 4;
-  m.split_floats = TILE_COLUMNS * KIND::PARTIAL;
+  m.split_floats = KIND::COLUMNS * KIND::PARTIAL;
   m.sums = partials + m.column * KIND::PARTIAL + ATTENTION_PARTIAL + m.element;
   m.writes = at < items && m.part == 0;
   return m;
@@ -159,7 +160,7 @@ DEVICE void attention_merge_factors(const struct attention_arguments &a,
       const int k = turn * WARP + lane_index();
       split[turn] = {{bits_of(ATTENTION_NONE), 0, 0, 0}};
       if (k < a.splits) {
-        split[turn] = load_published(partials + (k * TILE_COLUMNS + column) * KIND::PARTIAL);
+        split[turn] = load_published(partials + (k * KIND::COLUMNS + column) * KIND::PARTIAL);
       }
     }
 #pragma unroll
@@ -182,13 +183,13 @@ DEVICE void attention_merge_factors(const struct attention_arguments &a,
 }
 
 // Merges the splits' partials into the output; `held` is room for
-// [TILE_COLUMNS][ATTENTION_SPLITS + 1].
+// [COLUMNS][ATTENTION_SPLITS + 1].
 template <class KIND>
 DEVICE void attention_merge_splits(const struct attention_arguments &a,
                                    const struct attention_share &s, const float *partials,
                                    float *held) {
   const int items = s.heads * ((a.head_dim + 3) / 4), parts = attention_merge_parts(items);
-  float *totals = held + TILE_COLUMNS * ATTENTION_SPLITS;
+  float *totals = held + KIND::COLUMNS * ATTENTION_SPLITS;
   for (int turn = 0; turn * block_threads() < items * parts; turn++) {
     const struct attention_merged m = attention_merged_of<KIND>(a, items, parts, turn, partials);
     const float *factors = held + m.column * ATTENTION_SPLITS;

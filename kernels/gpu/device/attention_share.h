@@ -25,7 +25,8 @@ template <class ELEMENTS_, int HEADDIM_> struct attention_kind {
   static constexpr int BLOCKS = NARROW && HEADDIM <= 128 ? 3 : 2; // blocks on a multiprocessor
   // Bytes from column to column in shared memory, such that neighbors are in different banks.
   static constexpr int QUERY_BYTES = HEADDIM * 2 + 16, WEIGHT_BYTES = VALUE_BLOCK * 2 + 16;
-  static constexpr int PARTIAL = HEADDIM + ATTENTION_PARTIAL; // floats
+  static constexpr int PARTIAL = HEADDIM + ATTENTION_PARTIAL; // floats of a split's column
+  static constexpr int COLUMNS = TILE_COLUMNS;                // of a split
   static constexpr bool FOLLOWED = false;                     // more warps than ATTENTION_WARPS?
   static constexpr bool FAMILY = false;                       // with the features of family.h?
   static constexpr bool PROMPT = false;                       // for many positions of one row?
@@ -69,7 +70,8 @@ struct attention_share {
 template <class KIND>
 DEVICE struct attention_share attention_prompt_share(const struct attention_arguments &a) {
   struct attention_share s = {};
-  const int heads = a.heads / a.kv_heads, block = grid_blocks(0) - 1 - block_index(0);
+  const int heads = a.heads / a.kv_heads;
+  const int block = grid_blocks(0) - 1 - warp_alike_anew(block_index(0));
   s.kv_head = block_index(1);
   s.head = block * TILE_COLUMNS;
   s.heads = a.batch * heads - s.head < TILE_COLUMNS ? a.batch * heads - s.head : TILE_COLUMNS;
@@ -94,6 +96,11 @@ DEVICE struct attention_column attention_column_of(const struct attention_argume
   }
   const int heads = a.heads / a.kv_heads;
   return {(s.head + column) / heads, s.kv_head * heads + (s.head + column) % heads};
+}
+
+// A prompt's blocks are enough without.
+template <class KIND> DEVICE int attention_splits(const struct attention_arguments &a) {
+  return KIND::PROMPT ? 1 : a.splits;
 }
 
 template <class KIND>

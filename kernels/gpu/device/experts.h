@@ -29,6 +29,7 @@ template <class KIND> DEVICE void expert_leave_out(struct product_arguments &p) 
   p.norm_bias = nullptr;
   p.passed = PASSED_FLOAT;
   p.rounded = 0;
+  p.splits = 1;
   if (KIND::STREAMS == 1) {
     p.mlp = MLP_SWIGLU;
   }

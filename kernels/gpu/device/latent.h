@@ -27,6 +27,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_LATENT_H
 
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/attention_merge.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 
 // Below any score; exp(this - a score) is 0.
@@ -55,6 +56,12 @@ template <enum element KV_> struct latent_kind {
 // The entries of all positions are in the cache.
 template <enum element KV> struct latent_prompt : latent_kind<KV> {
   static constexpr bool PROMPT = true;
+};
+
+// What attention_merge.h needs to know of the partials.
+struct latent_partials {
+  static constexpr int PARTIAL = LATENT_RANK + ATTENTION_PARTIAL, COLUMNS = LATENT_HEADS;
+  static constexpr bool FAMILY = false, PROMPT = false;
 };
 
 // Where the entry of a batch row's position is.
@@ -508,41 +515,28 @@ DEVICE void latent_leave_sums(const struct latent_arguments &a, const struct lat
     if (KIND::PROMPT || a.splits == 1) {
       publish(output + column * a.rank + element, sum / total[column]);
     } else {
-      publish(partial + column * (a.rank + 2) + 2 + element, sum);
+      publish(partial + column * latent_partials::PARTIAL + ATTENTION_PARTIAL + element, sum);
     }
   }
   if (!KIND::PROMPT && a.splits > 1 && thread_index() < s.heads) {
     const int column = thread_index();
-    publish(partial + column * (a.rank + 2), s.factors[LATENT_HEADS + column]);
-    publish(partial + column * (a.rank + 2) + 1, total[column]);
+    publish(partial + column * latent_partials::PARTIAL, s.factors[LATENT_HEADS + column]);
+    publish(partial + column * latent_partials::PARTIAL + 1, total[column]);
   }
 }
 
-// Merges the splits' partials into the output; `held` is room for [splits][LATENT_HEADS][2].
+// Merges the splits' partials into the output as attention's are: its heads have `rank` elements.
 DEVICE void latent_merge(const struct latent_arguments &a, const struct latent_share &s,
                          const float *partials, float *held) {
-  const int count = a.splits * LATENT_HEADS, partial = a.rank + 2;
-  for (int at = thread_index(); at < count; at += block_threads()) {
-    if (at % LATENT_HEADS < s.heads) {
-      held[2 * at] = load_published_float(partials + (size_t)at * (size_t)partial);
-      held[2 * at + 1] = load_published_float(partials + (size_t)at * (size_t)partial + 1);
-    }
-  }
-  block_wait();
-  for (int at = thread_index(); at < s.heads * a.rank; at += block_threads()) {
-    const int column = at / a.rank, i = at % a.rank;
-    float largest = LATENT_NONE, total = 0, sum = 0;
-    for (int k = column; k < count; k += LATENT_HEADS) {
-      largest = held[2 * k] > largest ? held[2 * k] : largest;
-    }
-#pragma unroll 4
-    for (int k = column; k < count; k += LATENT_HEADS) {
-      const float factor = exponential(held[2 * k] - largest);
-      total += factor * held[2 * k + 1];
-      sum += factor * load_published_float(partials + (size_t)k * (size_t)partial + 2 + i);
-    }
-    publish(a.output + (size_t)s.first * (size_t)a.rank + at, sum / total);
-  }
+  struct attention_arguments merged = {};
+  merged.heads = a.heads;
+  merged.head_dim = a.rank;
+  merged.splits = a.splits;
+  merged.output = a.output;
+  struct attention_share columns = {};
+  columns.head = s.first; // of those of all rows
+  columns.heads = s.heads;
+  attention_merge_splits<latent_partials>(merged, columns, partials, held);
 }
 
 // All units, from queries in shared memory to each head's totals there and sums in `state`.
@@ -576,7 +570,7 @@ template <class KIND> DEVICE void latent_attention(const struct latent_arguments
   struct latent_state<KIND> state;
   latent_stream<KIND>(a, s, ring, state);
   const size_t group = (size_t)(block_index(2) * a.head_groups + block_index(1));
-  const size_t floats = (size_t)LATENT_HEADS * (size_t)(a.rank + 2);
+  constexpr size_t floats = (size_t)LATENT_HEADS * latent_partials::PARTIAL;
   float *partials = a.partials + group * (size_t)a.splits * floats;
   latent_leave_sums<KIND>(a, s, state, partials + (size_t)block_index(0) * floats);
   if (a.splits > 1 && arrive_last(a.counters + group, (unsigned)a.splits)) {

@@ -112,8 +112,7 @@ static size_t partial_bytes(const struct plan *plan) {
   const size_t splits = larger((size_t)plan->attention_splits, (size_t)plan->window_splits);
   const bool latent = gpu_plan_is_latent(plan);
   const size_t tile = latent ? LATENT_HEADS : (size_t)plan->device.warp / 4;
-  const int width =
-      latent ? plan->request.shape.latent.rank + 2 : plan->head_dim_padded + ATTENTION_PARTIAL;
+  const int width = (latent ? LATENT_RANK : plan->head_dim_padded) + ATTENTION_PARTIAL;
   size_t floats = 0;
   if (splits > 1)
     floats = (size_t)gpu_plan_attention_rows(plan) * splits * tile * (size_t)width;

@@ -320,7 +320,7 @@ static void check_latent(const struct emulated *plugin, enum element type, const
   const int padded = (int)gpu_round_up((size_t)t->context, VALUE_BLOCK), stride = stride_of(t);
   const int groups = (t->heads + LATENT_HEADS - 1) / LATENT_HEADS, items = t->batch * groups;
   const int query = t->heads * t->head_dim + 4, entry = t->rank + t->rope_dim + 8;
-  const int partials = items * t->splits * LATENT_HEADS * (t->rank + 2);
+  const int partials = items * t->splits * LATENT_HEADS * (LATENT_RANK + ATTENTION_PARTIAL);
   const struct latent_arguments a = {
       .queries = take_values(QUERY, t->batch, query),
       .absorbed = take_values(ABSORBED, t->batch, t->heads * t->rank),

@@ -162,6 +162,7 @@ DEVICE int warp_alike(int v) {
   return v;
 }
 DEVICE int warp_alike_anew(int v) {
+  asm volatile("" : "+r"(v));
   return v;
 }
 template <class T> DEVICE const T *constant_of_launch(const T *p) {

@@ -69,7 +69,7 @@ static void check_rows(const struct plan *plan, const struct gpu_launch *launch)
   assert_in_range(a->splits, 1, a->context_padded / VALUE_BLOCK);
   if (a->splits > 1)
     planned_within(plan, REGION_PARTIALS, a->partials,
-                   items * (size_t)a->splits * LATENT_HEADS * ((size_t)a->rank + 2) *
+                   items * (size_t)a->splits * LATENT_HEADS * (LATENT_RANK + ATTENTION_PARTIAL) *
                        sizeof(float));
 }
 
