@@ -1,0 +1,228 @@
+"""What NVIDIA's machine code must be like: which loads are under way together (sass.py), what a window costs, and, if
+nvdisasm is found (in NVDISASM, PATH or beside nvcc), which instructions there are."""
+import collections
+import os
+import pathlib
+import re
+
+from kernels import sass
+from kernels.cubin import kernels_of
+from kernels.gpu_images import by_kernel, check, check_names, count, nvcc, run, tool
+from kernels.kernel_names import (
+    ATTENTION, COPYING, EXPERT_MATRIX, GROUPS_LEFT, LATENT, MATRIX, OF_UNITS, STREAMING, TILE, UNITS, VECTOR,
+    WGMMA)
+
+LOAD_WEIGHTS = r'LDG\.E\.NA\.LTC\d+B\.128\.CONSTANT'
+LOAD_WORD = r'LDG\.E\.CONSTANT'  # in addition to weights stored in units: load_weights_word
+SASS = {'80', '90a'}  # supported by nvdisasm of CUDA 12.4 and later
+# SASS instructions whose number over all kernels is printed.
+SHOWN = {'weights LDG.128': r'LDG\..*\.128\.CONSTANT$', 'LDGSTS.128': r'LDGSTS\..*\.128$', 'HMMA': r'HMMA\b',
+         'HGMMA': r'HGMMA\b', 'QGMMA': r'QGMMA\b', 'UTMALDG': r'UTMALDG\b',
+         'local': r'(LDL|STL)\b'}
+
+# Loads of 16 bytes. A block of attention has nothing else to do while its queries, the new key or value and
+# the angles come, two of each; in families ptxas waits for the first four. So, too, while splits are merged.
+QUERY_LOADS, QUERY_LOADS_OF_FAMILIES, MERGE_LOADS = 6, 4, 16
+# A thread's quads of the input of a norm: of at most 8192 elements and of at most 4096, where each has loads of
+# its own; round.h, HELD and NORM_AHEAD.
+HELD = {'bf16': [4, 2], 'e4m3': [2]}
+WINDOW_LOADS = 8
+# Instructions of a warp for 16 bytes of weights a lane, with everything else that a window takes. An H200's
+# memory brings a multiprocessor 17 bytes a cycle, so its four schedulers could issue 119.
+WINDOW_INSTRUCTIONS = {'bf16': 60, 'e4m3': 104}
+FULL_INSTRUCTIONS = {'bf16': 42, 'e4m3': 79}  # in rows of whole windows, whose loads are not clamped
+
+
+def check_merge(subject, code):
+    merging = [i.operation for i in code].index(sass.ATOMIC)
+    together = sass.loads_together(code[merging:])
+    check(subject, together >= MERGE_LOADS,
+          f'{together} loads of splits are under way together, of at least {MERGE_LOADS}')
+
+
+def check_attention_loads(subject, name, code):
+    operations = [i.operation for i in code]
+    released = operations.index(sass.RELEASED)
+    barriers = [at for at in range(released, len(code)) if operations[at] == sass.BARRIER]
+    family = '_family' in name  # the norms' factors end with a barrier
+    together = sass.loads_together(code[released:barriers[family]])
+    least = QUERY_LOADS_OF_FAMILIES if family else QUERY_LOADS
+    check(subject, together >= least, f'{together} loads for its queries are under way together, of at least {least}')
+    check_merge(subject, code)
+
+
+def check_held(subject, held, code):
+    """Outside loops, which are for what is not held, a norm's input is loaded once, all of it at once. Of a loop
+    that is unrolled, one load may be left over."""
+    straight = sass.outside_loops(code)
+    released = [i.operation for i in straight].index(sass.RELEASED)
+    batches = sass.batches_of_loads(straight[released:], sass.is_input_load)
+    largest = sorted(batches, reverse=True)
+    check(subject, largest[:len(held)] == held, f'{batches} loads of its input are under way together, not {held}')
+    check(subject, sum(largest[len(held):]) <= 1, f'loads its input again: {batches}')
+
+
+def check_window(subject, name, code):
+    """The loops over a vector product's windows, the first of which is for rows of whole windows: what they cost, that
+    they ask for a window further on, and that nothing waits for a window's loads before they are used."""
+    most = [limits[name.split('_')[1]] for limits in (FULL_INSTRUCTIONS, WINDOW_INSTRUCTIONS)]
+    most = most[1:] if name.split('_')[4] in ('biased', 'gated') else most
+    loops = sass.window_loops(code, WINDOW_LOADS)
+    check(subject, len(loops) >= len(most), f'{len(loops)} loops over windows')
+    for loop, limit in zip(loops, most):
+        cost = len(loop) / WINDOW_LOADS
+        check(subject, cost <= limit, f'{cost:.0f} instructions for 16 bytes, of at most {limit}')
+        asks = sum(i.operation == sass.ASK for i in loop)
+        check(subject, asks == 1, f'asks for {asks} windows ahead')
+        early = sass.waits_after_loads(loop)
+        check(subject, early == 0, f'{early} instructions wait for a window just after its loads')
+
+
+TAKEN = 4  # of the loads of a thread of what comes rounded: product_vector.h
+
+
+def check_taken(subject, code):
+    """What comes rounded is copied: half the bytes of floats, and nothing to do for each element."""
+    loops = sass.copy_loops(code, TAKEN)
+    check(subject, len(loops) == 1, f'{len(loops)} loops that take what comes rounded')
+
+
+# Loads of a piece's sums that a warp of wgmma has under way together: of the 16 at 64 columns all; at 128 the
+# registers are taken by the sums that they are added to.
+PIECE_LOADS = {'16': 4, '32': 8, '64': 16, '128': 4}
+
+
+def check_pieces(subject, name, code):
+    """How blocks of wgmma merge the tiles that they share: between fences, by loads that do not wait for each
+    other, and without a barrier of the block, at which the warp that copies would have to wait. If they add up the parts
+    of a cluster instead, the block has one barrier, after which all eight blocks' sums are on their way together."""
+    operations = [i.operation for i in code]
+    meeting = operations.index(sass.ATOMIC)
+    fences = [at - meeting for at, operation in enumerate(operations) if operation == sass.FENCE]
+    check(subject, any(-10 < f < 0 for f in fences) and any(0 < f < 10 for f in fences),
+          'meets another block without a fence before and after')
+    together, least = sass.loads_together(code[meeting:]), PIECE_LOADS[name.rsplit('_', 1)[1]]
+    check(subject, together >= least, f'{together} loads of sums are under way together, of at least {least}')
+    barriers, clusters = operations.count(sass.BARRIER), operations.count(sass.CLUSTER_WAIT)
+    # Beside a cluster's barrier ptxas puts one of the block, for launches without clusters, which do not come there.
+    # The one before parts are added up is in the code of the warp that copies, too.
+    check(subject, barriers == 4 and clusters == 1,
+          f'{barriers} barriers of the block and {clusters} of the cluster, not one at its beginning')
+    parts = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD_OF_BLOCK and i.width == sass.WIDE)
+    check(subject, parts == [16], f'{parts} loads of the sums of parts are under way together, not all 16')
+
+
+def check_ring(subject, name, code):
+    """The loop of a matrix product whose weights are copied: each step is a group, none waits for all of them,
+    by count or by the scoreboard that the groups raise, and L2 is asked for what comes next. E4M3 has two chunks
+    of activations to a round, for which only one group may be left if shared memory is small."""
+    loop = sass.ring_loop(code)
+    check(subject, loop, 'no loop with copies and products')
+    if not loop:
+        return
+    groups = [i for i in loop if i.operation == sass.END_GROUP]
+    left = collections.Counter(i.left for i in loop if i.operation == sass.WAIT_GROUP)
+    few = {1} if '_e4m3_' in name else set()
+    check(subject, len(groups) == GROUPS_LEFT + 1 <= left[GROUPS_LEFT] and set(left) <= few | {GROUPS_LEFT},
+          f'{len(groups)} groups of copies, of which its waits leave {dict(left)}')
+    drained = sum(i.waits >> group.raises & 1 for i in loop for group in groups[:1])
+    check(subject, drained == 0, f'{drained} instructions wait for all copies')
+    asks = sum(i.operation == sass.ASK for i in loop)
+    check(subject, asks == 1, f'asks at {asks} places for what comes next')
+    spilled = sum(i.operation in (sass.LOAD_LOCAL, sass.STORE_LOCAL) for i in loop)
+    check(subject, not spilled, f'{spilled} spills')
+
+
+def check_sass_loads(cubin):
+    kernels = kernels_of(cubin)
+    check_names('sm_90a, its machine code', kernels)
+    for name, code in kernels.items():
+        if name in ATTENTION:
+            check_attention_loads(f'sm_90a {name}', name, code)
+        if name in LATENT:
+            check_merge(f'sm_90a {name}', code)
+        if name in WGMMA:
+            check_pieces(f'sm_90a {name}', name, code)
+        if name in COPYING:
+            check_ring(f'sm_90a {name}', name, code)
+        if name in VECTOR and name.endswith('_1') and 'e4m3_e4m3_round' not in name:  # it leaves no registers
+            check_window(f'sm_90a {name}', name, code)
+        if re.fullmatch(r'vector_\w+_norm_(store|swiglu)_1', name):
+            check_held(f'sm_90a {name}', HELD[name.split('_')[2]], code)
+        if re.fullmatch(r'vector_\w+_bf16_round_\w+_1', name):
+            check_taken(f'sm_90a {name}', code)
+        if re.fullmatch(r'round_\w+_norm', name):
+            check_held(f'sm_90a {name}', HELD['bf16'], code)
+    one_by_one = [i._replace(waits=0x3f) if sass.is_wide_load(i) else i for i in kernels['attention_bf16_128']]
+    check('sm_90a attention_bf16_128', sass.loads_together(one_by_one) == 1,
+          'loads that wait for each other are said to be under way together')
+
+
+def disassembler():
+    beside = [str(pathlib.Path(nvcc()).resolve().parent / 'nvdisasm')] if nvcc() else []
+    return tool(*filter(None, [os.environ.get('NVDISASM')]), 'nvdisasm', *beside)
+
+
+INSTRUCTION = r'^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)'
+
+
+def instructions(code):
+    """Every instruction with its modifiers, and how often it occurs."""
+    return collections.Counter(re.findall(INSTRUCTION, code, re.M))
+
+
+def check_sass_kernel(subject, name, found, wanted_parts):
+    """Each of `wanted_parts` is a pattern of a required instruction."""
+    local = [i for i in found if re.match(r'(LDL|STL)\b', i)]
+    check(subject, not local, 'local memory: ' + ', '.join(local))
+    cached = [i for i in found if re.match(r'LDG\b.*\.CONSTANT', i)]
+    known = LOAD_WEIGHTS + ('|' + LOAD_WORD if name in OF_UNITS else '')
+    other = [i for i in cached if not re.fullmatch(known, i)]
+    check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
+    for pattern in wanted_parts:
+        check(subject, any(re.match(pattern, i) for i in found), f'no {pattern}')
+
+
+def sass_parts(name):
+    """What a kernel should consist of."""
+    parts = [LOAD_WEIGHTS + '$'] if name in STREAMING - COPYING else []
+    if name in COPYING:
+        parts += [r'LDGDEPBAR', r'DEPBAR\.LE']
+    if name in MATRIX + UNITS + EXPERT_MATRIX:
+        parts += [r'LDGSTS\.\S*\.128$', r'LDS\.128$']
+    if name in WGMMA:
+        kind = r'QGMMA\.64x{}x32\.F32\.E4M3\.E4M3' if 'e4m3_e4m3' in name else r'HGMMA\.64x{}x16\.F32\.BF16'
+        parts += [kind.format(name.rsplit('_', 1)[1]), r'UTMALDG\.2D', r'SYNCS\.PHASECHK']
+    if name in MATRIX + UNITS + EXPERT_MATRIX + ATTENTION + TILE:
+        parts.append(r'HMMA\.16816\.F32' + ('' if 'e4m3_e4m3' in name else r'\.BF16'))
+    return parts
+
+
+# What is fetched before a kernel waits for the preceding one, in the code that the GPU gets: in PTX the
+# order may be right, and ptxas changes it.
+FETCHED = re.compile(r'LDG\.E\.NA\..*\.CONSTANT$|UTMALDG|LDGSTS')
+
+
+def check_sass_order(subject, name, code):
+    order = [i for i in re.findall(INSTRUCTION, code, re.M) if i == 'ACQBULK' or FETCHED.match(i)]
+    if name in VECTOR + MATRIX + UNITS + WGMMA + ATTENTION and 'ACQBULK' in order:
+        check(subject, order[0] != 'ACQBULK', 'waits before it fetches')
+
+
+def check_sass(architecture, cubin):
+    if architecture not in SASS:
+        return
+    if not disassembler():
+        count.skip(f'SASS of sm_{architecture}', 'no nvdisasm (in NVDISASM, PATH or beside nvcc)')
+        return
+    kernels = by_kernel(run(disassembler(), '-c', cubin), r'^\.text\.(\w+):')
+    check_names(f'SASS of sm_{architecture}', kernels)
+    total = collections.Counter()
+    for name, code in kernels.items():
+        found = instructions(code)
+        check_sass_kernel(f'SASS of sm_{architecture} {name}', name, found, sass_parts(name))
+        check_sass_order(f'SASS of sm_{architecture} {name}', name, code)
+        total += found
+    print(f'SASS of sm_{architecture}, {len(kernels)} kernels: ' + ', '.join(
+        f'{count} {word}' for word, count in
+        ((w, sum(n for i, n in total.items() if re.match(p, i))) for w, p in SHOWN.items())))
