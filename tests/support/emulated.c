@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"

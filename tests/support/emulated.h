@@ -7,7 +7,6 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/plan/plan.h"
 #include "tests/stand_ins/emulator/launch.h"
 
 // An emulator of one kind of GPU; kernels/gpu and the build of its tests describe the differences.
@@ -40,8 +39,9 @@ int emulated_unload(void **unused);
 // environment, in force until unsetenv.
 void emulated_set(const char *setting, long long value);
 
-// A device from inside: the plan of a request for it, and the newest memory that has not been
-// released.
+// A device from inside: the plan of a request for it (kernels/gpu/plan/plan.h, which whoever includes
+// the CPU's plan cannot include), and the newest memory that has not been released.
+struct plan;
 struct plan emulated_plan(const struct emulated *plugin, const struct decode_request *request);
 void *emulated_memory(const struct emulated *plugin);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "kernels/element.h"
+#include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
 #include "kernels/quantised.h"
 

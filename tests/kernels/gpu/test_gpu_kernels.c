@@ -2,6 +2,7 @@
 // multiples of a tile, every mix of types, warps of 32 and 64 lanes, and E4M3 in gfx942's form.
 // Deep: also the scalar tile, and about three times as many requests.
 // Seconds: 17, deep 50
+#include "kernels/gpu/plan/plan.h"
 #include "tests/support/emulated.h"
 #include "tests/support/odd_request.h"
 

@@ -2,14 +2,17 @@
 // several units of weights, blocks with more warps than units, devices on which some blocks have
 // nothing to do, whole and split contexts, room for two to eight units; weights in 4 to 8 bits,
 // whose rows end within a tile, within a unit and with it. Mixtures of experts, where there is a
-// ring: each router, layers without, a shared expert, and choices that are forced.
+// ring: each router, layers without, a shared expert, and choices that are forced. Scales that differ
+// from row to row.
 // Deep: every mix of types, on all emulators and as nvcc's PTX.
 // Seconds: 6, deep 70
+#include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +235,77 @@ static void mixtures_fall_back(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
+// ---- scales of rows, which are all the same in a matrix of weights.h
+
+static size_t end_of(const struct plan *plan, enum plan_region region) {
+  size_t end = plan->bytes;
+  for (int r = 0; r < REGIONS; r++) {
+    const size_t other = plan->region[r].offset;
+    end = other > plan->region[region].offset && other < end ? other : end;
+  }
+  return end;
+}
+
+// Each row's becomes another than its neighbors', by powers of two.
+static void change_scales(const struct plan *plan, char *memory) {
+  for (int r = 0; r < REGIONS; r++) {
+    const struct plan_extent *extent = &plan->region[r];
+    const size_t end = extent->scales > 0 ? end_of(plan, (enum plan_region)r) : 0;
+    for (size_t at = extent->offset; at + extent->layer_bytes <= end; at += extent->layer_bytes) {
+      float *scales = (float *)(void *)(memory + at + extent->scales);
+      for (size_t i = 0; i < (extent->layer_bytes - extent->scales) / sizeof *scales; i++)
+        scales[i] = ldexpf(scales[i], (int)(i % 5) - 2);
+    }
+  }
+}
+
+static void step_with_changed_scales(const struct emulated *plugin,
+                                     const struct decode_request *request, const char *tuning,
+                                     float *logits) {
+  setenv("PERTOKEN_GPU_TUNING", tuning, 1);
+  const struct plan plan = emulated_plan(plugin, request);
+  struct decode_state *state = compared_state(plugin->backend, request, tuning);
+  assert_int_equal(plan.streaming, *tuning != 0);
+  change_scales(&plan, emulated_memory(plugin));
+  assert_int_equal(plugin->backend->run(state, 1), DECODE_OK);
+  assert_int_equal(plugin->backend->logits(state, logits), DECODE_OK);
+  plugin->backend->destroy(state);
+}
+
+// The products of launches, whose rows' scales other suites check, say what is right.
+static void each_row_has_its_scale(void **unused) {
+  static const struct {
+    size_t mixture; // MIXTURES: a dense model
+    enum element weights;
+  } cases[] = {{0, ELEMENT_E4M3}, {2, ELEMENT_E4M3},        {1, ELEMENT_INT8},
+               {4, ELEMENT_INT8}, {MIXTURES, ELEMENT_E4M3}, {MIXTURES, ELEMENT_INT8}};
+  static float launches[4 * 203], streaming[4 * 203];
+  (void)unused;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    const bool is_dense = cases[c].mixture == MIXTURES;
+    const struct mixture *mixture = &mixtures[is_dense ? 0 : cases[c].mixture];
+    struct decode_request request = mixture_request(mixture, 3, cases[c].weights);
+    request.types.weights = cases[c].weights;
+    if (is_dense) {
+      request.shape.experts = (struct decode_experts){0};
+      request.shape.ffn_hidden = 101;
+    }
+    step_with_changed_scales(&emulated[0], &request, "", launches);
+    step_with_changed_scales(&emulated[0], &request, "step=streaming", streaming);
+    float largest = 0, apart = 0;
+    for (int i = 0; i < request.batch * request.shape.vocab; i++) {
+      largest = fmaxf(largest, fabsf(launches[i]));
+      apart = fmaxf(apart, fabsf(launches[i] - streaming[i]));
+    }
+    if (!(largest > 0 && apart <= largest / 100))
+      fail_msg("%s: %g apart of %g", is_dense ? "dense" : mixture->name, (double)apart,
+               (double)largest);
+  }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
+}
+
 static void refused_in_words(void **unused) {
   static const struct {
     int batch;
@@ -260,7 +334,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_way),          cmocka_unit_test(every_format),
       cmocka_unit_test(every_mixture),      cmocka_unit_test(forced_choices),
-      cmocka_unit_test(mixtures_fall_back), cmocka_unit_test(refused_in_words),
+      cmocka_unit_test(mixtures_fall_back), cmocka_unit_test(each_row_has_its_scale),
+      cmocka_unit_test(refused_in_words),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);
 }
