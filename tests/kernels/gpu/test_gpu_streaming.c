@@ -250,7 +250,9 @@ static size_t end_of(const struct plan *plan, enum plan_region region) {
 static void change_scales(const struct plan *plan, char *memory) {
   for (int r = 0; r < REGIONS; r++) {
     const struct plan_extent *extent = &plan->region[r];
-    const size_t end = extent->scales > 0 ? end_of(plan, (enum plan_region)r) : 0;
+    if (extent->scales == 0)
+      continue;
+    const size_t end = end_of(plan, (enum plan_region)r);
     for (size_t at = extent->offset; at + extent->layer_bytes <= end; at += extent->layer_bytes) {
       float *scales = (float *)(void *)(memory + at + extent->scales);
       for (size_t i = 0; i < (extent->layer_bytes - extent->scales) / sizeof *scales; i++)
