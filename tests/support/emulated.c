@@ -9,6 +9,7 @@
 
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
@@ -102,9 +103,11 @@ struct plan emulated_plan(const struct emulated *plugin, const struct decode_req
   struct gpu_device device;
   struct plan plan;
   const char *why;
+  char words[128];
   *(void **)&make_plan = library_symbol(plugin->library, "gpu_plan_make");
   assert_true(driver && make_plan);
   assert_int_equal(driver->describe(0, &device), DECODE_OK);
+  assert_true(gpu_tuning_read(getenv("PERTOKEN_GPU_TUNING"), &device.tuning, words, sizeof words));
   assert_int_equal(make_plan(request, 0, &device, &plan, &why), DECODE_OK);
   return plan;
 }

@@ -39,8 +39,8 @@ int emulated_unload(void **unused);
 // environment, in force until unsetenv.
 void emulated_set(const char *setting, long long value);
 
-// A device from inside: the plan of a request for it (kernels/gpu/plan/plan.h, which whoever includes
-// the CPU's plan cannot include), and the newest memory that has not been released.
+// A device from inside: the plan of a request for it, as tuned, and the newest memory that has not
+// been released. (kernels/gpu/plan/plan.h cannot be included beside the CPU's plan.)
 struct plan;
 struct plan emulated_plan(const struct emulated *plugin, const struct decode_request *request);
 void *emulated_memory(const struct emulated *plugin);
