@@ -183,7 +183,7 @@ static void every_mixture(void **unused) {
       for (size_t p = 0; p < EMULATED; p++) {
         const size_t mix = (x + f) % MIXES;
         const bool is_turn = p == 0 && f == (x % 2 ? x : 0);
-        if (emulated[p].warp == 64 || (!is_turn && (!depth_is_full() || (x + f + p) % 2)))
+        if (emulated[p].warp == 64 || (!is_turn && (!depth_is_full() || (x + f + p) % 5)))
           continue;
         const struct decode_request request =
             mixture_request(&mixtures[x], mix, f > 0 ? formats[f - 1] : mixes[mix].weights);
