@@ -106,9 +106,9 @@ def profiling(context, limit_s):
     if context.device['backend'] != 'cuda' or not program:
         return Outcome(MISSING, 'no ncu for this device')
     where, workload = context.out / 'profiled', context.some([workloads.RECORDS[0]], 1)[0]
-    command = [program, '--csv', '--print-units', 'base', '--target-processes', 'all', '--kernel-name', NCU_NAMES,
-               '--launch-count', NCU_KERNELS, '--metrics', ','.join(NCU_METRICS),
-               *run_command(context, workload, 0.1, where), '--verify-only']
+    command = [program, '--csv', '--print-units', 'base', '--clock-control', 'none',  # else it changes the clocks
+               '--target-processes', 'all', '--kernel-name', NCU_NAMES, '--launch-count', NCU_KERNELS,
+               '--metrics', ','.join(NCU_METRICS), *run_command(context, workload, 0.1, where), '--verify-only']
     context.measured = True
     done = running.run(command, limit_s, context.log('ncu'))
     if NO_COUNTERS in done.output:
