@@ -36,7 +36,7 @@ $(eval $(call packed_program,bench/gpu_kernels,tests/bench/gpu_kernels,../shared
 .PHONY: gpu-pack
 gpu-pack: $(PACKED)/pertoken-probe $(PACKED)/bench/gpu_kernels $(BUILD)/tests/lib/hip_decode.so ## pack what checks a GPU of one kind: ARCH=sm_90a, gfx942
 	$(if $(or $(and $(PACKED_HIP),$(GPU_CLANG)),$(and $(PACKED_CUDA),$(HAS_CUDA))),,$(error nothing here compiles for $(ARCH)))
-	@$(call packed_make,)
-	$(if $(PACKED_CUDA),@$(call packed_make,stamped/) GPU_STAMPS=yes)
+	@+$(call packed_make,)
+	$(if $(PACKED_CUDA),@+$(call packed_make,stamped/) GPU_STAMPS=yes)
 	@tests/gpu/pack --name pertoken-gpu-$(ARCH) --probe $< --ladder $(PACKED)/bench/gpu_kernels \
 	  --plugin $(call packed_plugin,) --decoder $(BUILD)/tests/lib/hip_decode.so $(if $(PACKED_CUDA),--stamped $(call packed_plugin,stamped/)) --out $(BUILD)
