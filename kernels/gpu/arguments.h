@@ -69,14 +69,6 @@ enum passed {
   PASSED_PAIRED // the same in the order of wgmma_paired_word
 };
 
-// The weights that a vector product begins with: what the one before it asks for.
-struct product_next {
-  const void *weights, *second; // as below
-  int rows, row_bytes;          // of each matrix
-  int bytes;                    // of each row that a warp begins with
-  int turns;                    // of these rows, at most 32; 0 for nothing to ask for
-};
-
 // Weights times activations, and what is done with the sums s[batch][rows]:
 //   store   output[batch][row] = s
 //   add     output[batch][row] += s, the residual stream; without_residual (vector): = s
@@ -98,10 +90,8 @@ struct product_next {
 //   round   round(input), which has been done if `rounded`
 // The combinations that exist: norm_store, round_add, norm_swiglu, and for families norm_biased,
 // round_biased, norm_gated.
-// Before a warp waits, it has requested `ahead` windows of its weights (product_vector.h), the
-// first into registers, the others into L2; afterwards it always has as many under way. After its
-// last loads it asks for the beginning of `next`, whose grid is the same. The next kernel may start
-// when the block's first warp has requested all of its weights.
+// Before a warp waits, it has requested its first window of weights (product_vector.h). The next
+// kernel may start when the block's first warp has requested all of its weights.
 //
 // matrix_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32 or 64 per warp: grid (blocks of rows,
 // splits), block MATRIX_WARPS warps of the device's width. `activations` are rounded beforehand (by
@@ -110,10 +100,8 @@ struct product_next {
 // MATRIX_ROWS are rows of the gate, and half the same rows of the up. Block y takes the y-th share
 // of the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
 // arrive at counters[block x] adds them up in the order of the splits and resets the counter.
-// Before a warp waits, it has requested `ahead` times MATRIX_CHUNK elements of each of its rows
-// into L2, and the first of them into its ring or registers; of weights not in units it requests as
-// many again whenever it has used as many. Weights in units take activations "bf16", COLUMNS 16 or
-// 64, and with activation_scales also the activations' scales. Of an activation row, `buffers`
+// Before a warp waits, it has requested the first steps of its rows. Weights in units take
+// activations "bf16", COLUMNS 16 or 64, and with activation_scales also the activations' scales. Of an activation row, `buffers`
 // times `chunk` elements are in shared memory. Where the device takes any chunk (gpu_device), it is
 // a power of two, from a step of the tile, or a unit (matrix_least_chunk), to MATRIX_CHUNK, and
 // there are 2 buffers. Otherwise weights are copied, except those in units, and chunk is
@@ -134,14 +122,13 @@ struct product_arguments {
   int output_stride;
   int chunk;                       // matrix
   int without_residual;            // with several ranks: another rank adds the residual
-  int ahead;                       // vector and matrix, each in its own unit
   int mlp;                         // enum decode_mlp, for gate and up; otherwise 0
   int passed;                      // enum passed, of `output`
   const float *bias, *second_bias; // [rows]
   const float *norm_bias;          // vector: [columns]
   int input_stride;                // vector: `columns` or more
   int buffers;                     // matrix
-  struct product_next next;        // vector: what the next vector product begins with
+  int expert_row_bytes; // of a step in one launch, if the weights are the first of experts'; or 0
 };
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.

@@ -203,50 +203,12 @@ DEVICE const char *matrix_next(const struct product_arguments &a, const struct m
   return matrix_column<KIND>(a, number, share.column, shared);
 }
 
-// What a lane prefetches into L2, beyond the steps in the ring: `left` bytes of one row, the next
-// of them when `due` more have been used. Of the warps that have the same rows, the first does it.
-struct matrix_asks {
-  const char *from;
-  int left, due;
-};
-
-template <class KIND>
-DEVICE struct matrix_asks matrix_asks_of(const struct product_arguments &a,
-                                         const struct matrix_share &share) {
-  const int step = KIND::ELEMENTS::STEP, begun = KIND::DEPTH * step;
-  const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
-  const int row = share.row + lane_index() - second * TILE_ROWS;
-  const size_t at = (size_t)row * (size_t)a.stride + (size_t)(share.first + begun);
-  const bool has_row =
-      share.column == 0 && lane_index() < MATRIX_ROWS && row < a.rows && a.ahead > 0;
-  return {static_cast<const char *>(second ? a.second : a.weights) + at * KIND::ELEMENTS::A_BYTES,
-          has_row ? (share.steps * step - begun) * KIND::ELEMENTS::A_BYTES : 0, 0};
-}
-
-// After `used` bytes of each row; one lane after the other, so not after every round.
-template <class KIND>
-DEVICE void matrix_ask(const struct product_arguments &a, int used, struct matrix_asks &asks) {
-  const int most = a.ahead * MATRIX_CHUNK * KIND::ELEMENTS::A_BYTES;
-  const int bytes = most < asks.left ? most : asks.left;
-  asks.due -= used;
-  if (asks.due > 0) {
-    return;
-  }
-  asks.due = most;
-  if (bytes > 0) {
-    ask_for_weights(asks.from, bytes);
-  }
-  asks.from += most;
-  asks.left -= most;
-}
-
 // Adds `count` steps from the stream's current `step` on: those of a chunk, or of a round where the
-// chunks are shorter. `number` is that of the next chunk. Keeps the ring filled, and asks for what
-// comes after it.
+// chunks are shorter. `number` is that of the next chunk. Keeps the ring filled.
 template <class KIND>
 DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct matrix_share &share,
                              struct matrix_stream<KIND> &stream, int step, int count, int &number,
-                             char *shared, matrix_ring<KIND> &ring, struct matrix_asks &asks,
+                             char *shared, matrix_ring<KIND> &ring,
                              float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
   const int left = share.steps - step, column_bytes = matrix_column_bytes<KIND>(a);
   const int chunk_steps = matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP;
@@ -279,7 +241,6 @@ DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct mat
       }
     }
     matrix_advance<KIND>(stream);
-    matrix_ask<KIND>(a, KIND::DEPTH * TILE_STEP_BYTES, asks);
   }
 }
 
@@ -298,8 +259,6 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
     }
     lane_ring_end();
   }
-  struct matrix_asks asks = matrix_asks_of<KIND>(a, share);
-  matrix_ask<KIND>(a, 0, asks);
   wait_for_previous();
   matrix_begin<KIND>(a, share, shared);
 
@@ -309,7 +268,7 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
   for (int step = 0, number = 0; step < share.steps; step += most) {
     const int left = share.steps - step;
     matrix_chunk_sum<KIND>(a, share, stream, step, left < most ? left : most, number, shared, ring,
-                           asks, sum);
+                           sum);
   }
 }
 

@@ -181,15 +181,15 @@ APART void streaming_route(void) {
 // The arguments are those of the item before, or of expert 0 and slot 0.
 DEVICE void streaming_take(struct streaming_place *place) {
   struct product_arguments &a = place->stage.arguments.product;
-  if (a.next.row_bytes == 0) {
+  if (a.expert_row_bytes == 0) {
     return;
   }
   const int *experts = streaming_experts();
   const int item = place->index[2], before = item > 0 ? experts[item] : 0;
   const long long rows = (long long)(experts[item + 1] - before) * a.rows;
   const int slots = item > 0 ? a.batch : 0;
-  a.weights = static_cast<const char *>(a.weights) + rows * a.next.row_bytes;
-  a.second = a.second ? static_cast<const char *>(a.second) + rows * a.next.row_bytes : nullptr;
+  a.weights = static_cast<const char *>(a.weights) + rows * a.expert_row_bytes;
+  a.second = a.second ? static_cast<const char *>(a.second) + rows * a.expert_row_bytes : nullptr;
   a.scales = a.scales ? a.scales + rows : nullptr;
   a.second_scales = a.second_scales ? a.second_scales + rows : nullptr;
   a.input += a.norm ? 0 : slots * a.input_stride;

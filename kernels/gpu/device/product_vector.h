@@ -9,14 +9,11 @@
 // its own. The first window is in flight before wait_for_previous, and while the block rounds
 // its activations. With swiglu half of the loads are of the gate, half of the same row of the up.
 //
-// Memory would be idle from the last weights of one kernel until the next has its activations: some
-// 3 us. To cover that, an H200 needs 100 KB in flight per multiprocessor, more than a window. So
-// more is prefetched into L2, before wait_for_previous and then with each window one that is
-// `ahead` windows further on: otherwise memory would be idle while what is in L2 is used up. And
-// only the loads in flight at the kernel's end help: what the next kernel requests too early
-// arrives too early, and slows this kernel's own loads. So the next one may start with this one's
-// last loads, not before; and after them a warp asks for the first weights of the next kernel,
-// whose blocks may find no room until this one's have ended.
+// Nothing is prefetched into L2. On an H200 that costs more than it hides: what is read by requests
+// of its own arrives at 4.5 TB/s, what was prefetched before at 4.0. Bytes under way are what
+// counts: two blocks of one vector on a multiprocessor, 128 KB, are much faster than one, although
+// the next kernel's blocks then find room only when these end. So the next one may start with this
+// one's last loads, not before: what it requests too early would slow these down.
 //
 // What an MLP's first product makes is passed on rounded, if the next takes BF16; that one's blocks
 // then only copy it.
@@ -54,9 +51,6 @@ struct vector_kind {
   static constexpr int LOADS = (HALF ? 4 : LOADS_IN_FLIGHT) / STREAMS;
   static constexpr int WEIGHT_CHUNK = 16 / (WEIGHTS == ELEMENT_E4M3 ? 1 : 2); // elements
   static constexpr int ACTIVATION_BYTES = ACTIVATIONS == ELEMENT_E4M3 ? 1 : 2;
-  // Whether asks go on after wait_for_previous; one vector in E4M3 without a norm leaves too few
-  // registers (ptxas 13.0, sm_100).
-  static constexpr bool ROLLS = ACTIVATIONS != ELEMENT_E4M3 || ROUND != ROUND_ALONE || BATCH > 1;
   // Whether rows of whole windows have a loop of their own. Biases leave too few registers for that
   // (ptxas 13.0, sm_90a).
   static constexpr bool PEELS = !FAMILY;
@@ -102,62 +96,6 @@ DEVICE struct vector_place vector_next(const struct vector_share &share, struct 
     return {at.row, chunk};
   }
   return {at.row + VECTOR_ROW_STEP, 0};
-}
-
-// Prefetches a window into L2; a lane for each stream takes part.
-template <class KIND>
-DEVICE void vector_ask(const struct product_arguments &a, const struct vector_share &share,
-                       struct vector_place at) {
-  const int left = share.chunks - at.chunk, window = KIND::LOADS * WARP;
-  const size_t chunk = (size_t)at.row * (size_t)share.chunks + (size_t)at.chunk;
-  const void *from = KIND::STREAMS == 2 && lane_index() > 0 ? a.second : a.weights;
-  ask_for_weights(static_cast<const unsigned char *>(from) + chunk * 16,
-                  16 * (left < window ? left : window));
-}
-
-// Before wait_for_previous: the windows after the first that `ahead` asks for. The loop also keeps
-// the first window's loads before it: in straight-line code ptxas moves them behind it.
-template <class KIND>
-DEVICE void vector_ask_first(const struct product_arguments &a, const struct vector_share &share) {
-  struct vector_place at = {share.first, 0};
-#pragma unroll 1
-  for (int i = lane_index() < KIND::STREAMS ? 1 : a.ahead; i < a.ahead; i++) {
-    at = vector_next<KIND>(share, at);
-    if (at.row >= share.end) {
-      return;
-    }
-    vector_ask<KIND>(a, share, at);
-  }
-}
-
-// Where asking continues after wait_for_previous: `ahead` windows after the warp's first; nowhere
-// if only what goes into registers is asked for.
-template <class KIND>
-DEVICE struct vector_place vector_ahead(const struct vector_share &share, int ahead) {
-  struct vector_place at = {KIND::ROLLS && ahead > 1 ? share.first : share.end, 0};
-#pragma unroll 1
-  for (int i = 0; i < ahead; i++) {
-    at = vector_next<KIND>(share, at);
-  }
-  return at;
-}
-
-// After a warp's last loads: the beginning of the rows that the same warp of the next kernel begins
-// with, whose grid is the same. A lane takes a row.
-DEVICE void vector_ask_next(const struct product_arguments &a) {
-  const struct product_next &next = a.next;
-  const unsigned rows = (unsigned)next.rows, blocks = (unsigned)grid_blocks(0);
-  const unsigned block = (unsigned)block_index(0);
-  const unsigned row =
-      rows * block / blocks + (unsigned)warp_index() + (unsigned)lane_index() * VECTOR_ROW_STEP;
-  if (lane_index() >= next.turns || row >= rows * (block + 1) / blocks) {
-    return;
-  }
-  const size_t from = (size_t)row * (size_t)next.row_bytes;
-  ask_for_weights(static_cast<const unsigned char *>(next.weights) + from, next.bytes);
-  if (next.second) {
-    ask_for_weights(static_cast<const unsigned char *>(next.second) + from, next.bytes);
-  }
 }
 
 // Whether rows are whole windows: then all of a lane's loads are at fixed distances.
@@ -510,7 +448,6 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
   if (at.row >= share.end) {
     return;
   }
-  struct vector_place asked = vector_ahead<KIND>(share, a.ahead);
   struct vector_row_end<KIND> end = vector_row_begin<KIND>(a, at.row, activation_scale);
   int left = share.chunks - lane_index();
   do {
@@ -520,10 +457,6 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
     }
     const struct vector_window<KIND> next = vector_window_at<KIND, FULL>(a, share, at);
     vector_step<KIND, FULL>(share, left, next, activations, vector_bytes, loaded, sum);
-    if (KIND::ROLLS && lane_index() < KIND::STREAMS && asked.row < share.end) {
-      vector_ask<KIND>(a, share, asked);
-    }
-    asked = vector_next<KIND>(share, asked);
     stamp_product(sum[0][0]);
     if (at.chunk == 0) {
       vector_row_finish<KIND>(a, at.row - VECTOR_ROW_STEP, end, sum);
@@ -533,9 +466,6 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
     }
     left = next.left;
   } while (at.row < share.end);
-  if (KIND::ROLLS && a.next.turns > 0) {
-    vector_ask_next(a);
-  }
 }
 
 // The body of vector_*, of the matrix's rows from `before` on.
@@ -555,7 +485,6 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   }
   struct norm_ahead ahead = {};
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
-  vector_ask_first<KIND>(a, share);
   wait_for_previous();
 
   float *room = reinterpret_cast<float *>(shared + vector_row_bytes<KIND>(a.stride) * KIND::BATCH);

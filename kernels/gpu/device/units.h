@@ -122,25 +122,6 @@ DEVICE void units_fetch(const struct units_rows<KIND> &rows, int unit, units_pie
   }
 }
 
-// Prefetches into L2 what `ahead` asks for of the codes beyond the units in registers: one lane per
-// row. The branch also keeps those loads before wait_for_previous: in straight-line code ptxas
-// moves them behind it.
-template <class KIND>
-DEVICE void units_ask(const struct product_arguments &a, const struct matrix_share &share) {
-  const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
-  const int row = share.row + lane_index() - second * TILE_ROWS;
-  const int wanted = a.ahead * (MATRIX_CHUNK / UNIT), left = share.steps - KIND::DEPTH;
-  const int count = wanted < left ? wanted : left;
-  if (lane_index() >= MATRIX_ROWS || row >= a.rows || count <= 0) {
-    return;
-  }
-  constexpr int CODES = unit_kind<KIND::TYPE>::CODES;
-  ask_for_weights(static_cast<const unsigned char *>(second ? a.second : a.weights) +
-                      (size_t)row * unit_row_size<KIND::TYPE>(a.stride / UNIT) +
-                      (size_t)(share.first / UNIT + KIND::DEPTH) * CODES,
-                  count * CODES);
-}
-
 // Adds the products of a unit of that many row tiles, from tile `first`, to `sum`; `b` is where its
 // columns of activations begin.
 template <class KIND, int TILES>
@@ -214,7 +195,6 @@ DEVICE void units_sum(const struct product_arguments &a, const struct matrix_sha
   for (int i = 0; i < KIND::DEPTH; i++) { // the last one again if there are fewer
     units_fetch<KIND>(rows, first + (i < last ? i : last), ring[i]);
   }
-  units_ask<KIND>(a, share);
   wait_for_previous();
   matrix_begin<KIND>(a, share, shared);
   const char *b = shared;

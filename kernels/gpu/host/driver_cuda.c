@@ -199,7 +199,7 @@ static int tensor_map(struct tensor_map *map) {
   const CUresult result =
       encode(&encoded, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, (void *)(uintptr_t)map->matrix.from, sizes,
              strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS)
     memcpy(map->encoded, &encoded, sizeof map->encoded);
   return (int)result;

@@ -58,7 +58,7 @@ struct gpu_launch *list_make(struct launch_list *list, void (*emit)(struct launc
   list->arguments = (union launch_arguments *)(void *)((char *)launches + before);
   list->what = (const char **)(void *)(list->arguments + n);
   list->stages = (char(*)[LAUNCH_STAGE_BYTES])(void *)(list->what + n);
-  list->count = list->vector = 0;
+  list->count = 0;
   emit(list);
   *count = n;
   return launches;

@@ -78,7 +78,6 @@ struct launch_list {
   int run_count;
   const struct expert_run *run; // whose items the next launch of experts takes; NULL: all items
   size_t count;
-  size_t vector; // the last vector product's place in the list, counted from 1; 0 for none
   struct gpu_launch *launches;
   union launch_arguments *arguments;
   const char **what; // the launches' stages: "layer 3 qkv"

@@ -139,7 +139,6 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
   arguments.splits = product->splits;
   arguments.chunk = product->chunk;
   arguments.buffers = product->buffers;
-  arguments.ahead = product->ahead;
   arguments.partials = list_shared_at(list, REGION_PARTIALS);
   arguments.counters = list_shared_at(list, REGION_COUNTERS);
   arguments.output = (float *)((char *)arguments.output +

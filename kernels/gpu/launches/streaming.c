@@ -86,9 +86,8 @@ static void copy_arguments(struct streaming_stage *stage, const struct gpu_launc
   }
   struct product_arguments *product = &stage->arguments.product;
   memcpy(product, launch->arguments, sizeof *product);
-  product->next = (struct product_next){0};
   if (launch->argument_bytes == sizeof(struct expert_arguments))
-    product->next.row_bytes = product_of(stage).row_bytes;
+    product->expert_row_bytes = product_of(stage).row_bytes;
 }
 
 // A product that is divided as stream.h says is shared by all blocks, as is the choice of experts,
@@ -114,7 +113,7 @@ struct written {
 
 static void write_products(struct written *out, struct streaming_stage *stage, int items) {
   struct stream_product product = product_of(stage);
-  const bool routed = stage->arguments.product.next.row_bytes > 0;
+  const bool routed = stage->arguments.product.expert_row_bytes > 0;
   if (routed && out->choice) {
     *out->known = out->count;
     out->known = out->choice;

@@ -21,12 +21,8 @@
 #define WIDE_BLOCKS        1
 #define ATTENTION_LIGHT    3
 #define ATTENTION_HEAVY    2
-#define VECTOR_BLOCKS      1
+#define VECTOR_BLOCKS      2 // of one vector; a step in one launch has one block
 #define VECTOR_BATCH_SHORT 2
-#define VECTOR_AHEAD       2   // windows: twice 64 KiB per multiprocessor
-#define MATRIX_AHEAD       512 // bytes of each row, for all blocks of a multiprocessor
-#define AHEAD_OF_WO        4   // after attention, which reads next to nothing in a short context
-#define SHORT_CACHE        4   // per layer: less than this part of the L2 cache
 
 // Percent of 228 KB, for which sm_90 gives 164: three blocks of attention, or two of it and one of
 // a vector product. Kernels that want different amounts do not run on a multiprocessor at the same
@@ -165,18 +161,6 @@ void division_name_products(struct plan *plan) {
   name_product(plan, PRODUCT_HEAD, TENSOR_HEAD, shape->vocab, h);
 }
 
-// If attention has the caches to itself for a while, they have room for more of what follows.
-static bool has_short_cache(const struct plan *plan) {
-  const uint64_t layer = gpu_plan_cache_bytes(plan) / (uint64_t)plan->request.shape.layers;
-  return layer < plan->device.described.cache_bytes / SHORT_CACHE;
-}
-
-// In windows.
-static int ahead_of(const struct plan *plan, enum product_name which) {
-  const int own = which == PRODUCT_WO && has_short_cache(plan) ? AHEAD_OF_WO : VECTOR_AHEAD;
-  return chosen(plan->device.tuning.vector_ahead, own);
-}
-
 // Whether a product's block needs more than that many percent of a multiprocessor's memory.
 static bool needs_more(const struct plan *plan, size_t percent) {
   for (int p = 0; p < PRODUCTS; p++)
@@ -199,6 +183,8 @@ static bool has_vector_kernel(const struct plan *plan, const struct plan_product
 // False if the activations of a product for the vector kernels do not fit into shared memory.
 static bool share_vector(struct plan *plan) {
   const int warps = VECTOR_THREADS / plan->device.warp;
+  const bool is_one = plan->request.batch == 1 && plan->device.tuning.step != STEP_STREAMING;
+  const int blocks = is_one ? VECTOR_BLOCKS : 1;
   plan->vector_rows = plan->request.batch > 2 ? VECTOR_BATCH : plan->request.batch;
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
@@ -212,11 +198,8 @@ static bool share_vector(struct plan *plan) {
                                   gpu_element_bytes(product->activations));
     if (product->shared_bytes > gpu_plan_block_shared_bytes(plan))
       return false;
-    const int room = room_for(plan, product->shared_bytes, VECTOR_BLOCKS) / product->at_once;
+    const int room = room_for(plan, product->shared_bytes, blocks) / product->at_once;
     product->blocks = least(ceiling(product->rows, warps), room > 0 ? room : 1);
-    product->ahead = ahead_of(plan, (enum product_name)p);
-    product->asked = !product->routed && !product->by_head && product->ahead > 1 &&
-                     (p != PRODUCT_WO || has_short_cache(plan));
   }
   return true;
 }
@@ -428,7 +411,6 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   const int chunks = ceiling(product->stride, MATRIX_CHUNK);
   const int most = product->warp_columns > PLAN_MIN_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
   const int chunk_bytes = code_bytes(product->weights, MATRIX_CHUNK);
-  product->ahead = MATRIX_AHEAD / chunk_bytes / most;
   const int merging = merging_of(product, chunk_bytes);
   const int own = division_splits(product->blocks, chunks, merging,
                                   room_for(plan, product->shared_bytes, most), MAX_SPLITS);

@@ -148,8 +148,6 @@ struct plan_product {
   enum element weights, rounded, activations; // what vectors are rounded to, and stored as
   size_t shared_bytes;
   int blocks; // of the grid: vector and wgmma, all; matrix, of rows
-  int ahead;  // arguments.h
-  bool asked; // vector: do kernels before it ask for its first weights?
   // Matrix kernels: a launch takes `slice` batch rows, all of them unless shared memory is too
   // small even for the smallest chunk of their activations; each of its warps takes `warp_columns`
   // of them. Every slice reads the weights again.

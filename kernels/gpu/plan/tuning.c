@@ -13,7 +13,6 @@ static const struct tuning_choice {
   int most;
   const char *words[4];
 } choices[] = {
-    {"vector_ahead", offsetof(struct gpu_tuning, vector_ahead), 16, {NULL}},
     {"matrix_splits", offsetof(struct gpu_tuning, matrix_splits), 8, {NULL}},
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},

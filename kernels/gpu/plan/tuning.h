@@ -1,6 +1,6 @@
 // tuning: what a plan's shapes leave open, so that variants can be measured: how the work is
 // divided, and which variant of a kernel does it. Read from the environment variable
-// PERTOKEN_GPU_TUNING, as "name=value" separated by spaces: "vector_ahead=4 step=launches". A
+// PERTOKEN_GPU_TUNING, as "name=value" separated by spaces: "attention_splits=4 step=launches". A
 // record measured with any of it says so in its device's runtime.
 //
 // 0 always means the plan's own choice, so a struct of zeros is the default.
@@ -22,7 +22,6 @@ enum gpu_tuning_matrix {
 };
 
 struct gpu_tuning {
-  int vector_ahead;     // 1 to 16: windows that a vector product's warp has under way
   int matrix_splits;    // 1 to 8: for every matrix product, as far as its columns can be split
   int attention_splits; // 1 to 128: of the context, as far as it can be split
   int library_count;    // 1 to 2048: the fewest positions of an expert for the vendor's library

@@ -28,9 +28,9 @@ enum { LANE_RING_COPIES = 1 };
 #include "tests/stand_ins/emulator/lane_copies_emulator.h"
 #else
 
-// As load_weights: past the nearest cache, with the adjacent bytes into L2.
+// As load_weights: past the nearest cache, and nothing else into L2.
 DEVICE void lane_copy(char *to, const void *from) {
-  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                    (uint32_t)__cvta_generic_to_shared(to)),
                "l"(from)
                : "memory");

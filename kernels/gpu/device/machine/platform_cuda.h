@@ -74,7 +74,7 @@ DEVICE void warp_wait(void) {
 // widest fetch into L2; the adjacent bytes of a streamed row are wanted as well.
 DEVICE struct words4 load_weights(const void *p) {
   struct words4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
                : "l"(p));
   return v;
@@ -84,16 +84,6 @@ DEVICE uint32_t load_weights_word(const void *p) {
   uint32_t v;
   asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(p));
   return v;
-}
-
-// PTX ISA, cp.async.bulk.prefetch.
-DEVICE void ask_for_weights(const void *p, int bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p), "r"(bytes) : "memory");
-#else
-  (void)p;
-  (void)bytes;
-#endif
 }
 
 // In assembly, so that no compiler turns it into a non-coherent load.
