@@ -11,8 +11,8 @@ from running import DONE, FAILED, MISSING, Outcome
 from steps import ROOT, climb, found_words, ladder_options, probed, run_command
 
 # The ways of running a step on the device; '' is the default.
-WAYS = ('', 'matrix=wgmma', 'step=streaming')
-WAY_BATCHES = {'': (1, 64), 'matrix=wgmma': (1, 64), 'step=streaming': (1, 4)}
+WAYS = ('', 'matrix=registers', 'step=streaming')
+WAY_BATCHES = {'': (1, 64), 'matrix=registers': (1, 64), 'step=streaming': (1, 4)}
 MANY_ROWS = 64
 REFUSED = re.compile(r'PERTOKEN_GPU_TUNING|matrix=|step=')  # of the probe, which names the choice
 LADDER_ROWS = (1, 2, 3)  # of tests/bench/gpu_kernels, the most valuable

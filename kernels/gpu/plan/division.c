@@ -356,13 +356,15 @@ static uint64_t against_tuning(const struct gpu_tuning *tuning,
          << 62;
 }
 
-// Narrow tiles need as many activations as others, so they are for blocks beside each other; and
-// not for weights that must be converted, by each warpgroup all of them. Parts are a power of two
-// unless tuned, and not of a prompt's products: nobody asks the device whether it holds their
-// clusters.
+// Blocks beside each other, in a cluster, share activations if that is chosen: on an H200 they are
+// slower, by 13 to 27 % of a step at batch 64. Narrow tiles need as many activations as others, so
+// they are for such blocks; and not for weights that must be converted, by each warpgroup all of
+// them. Parts are a power of two unless tuned, and not of a prompt's products: nobody asks the
+// device whether it holds their clusters.
 static bool is_considered(const struct plan *plan, const struct plan_product *tried, bool narrow) {
   const bool even = (tried->parts & (tried->parts - 1)) == 0;
-  return (!narrow || (tried->beside > 1 && tried->weights == tried->activations)) &&
+  return tried->beside <= chosen(plan->device.tuning.wgmma_beside, 1) &&
+         (!narrow || (tried->beside > 1 && tried->weights == tried->activations)) &&
          (even || tried->parts == plan->device.tuning.wgmma_parts) &&
          (tried->parts == 1 || !plan->prompt);
 }
@@ -418,8 +420,18 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   return true;
 }
 
+// By itself a step takes wgmma wherever the device has it: on an H200 it was faster at every batch
+// measured, from 4 to 64. A prompt's products are left to the vendor's library.
+static bool takes_wgmma(const struct plan *plan) {
+  bool is_llama = true;
+  for (int p = 0; p < PRODUCTS; p++)
+    is_llama = is_llama && !product_is_of_family(&plan->request.shape, (enum product_name)p);
+  const bool own = plan->device.wgmma && is_llama && !plan->prompt;
+  return chosen(plan->device.tuning.matrix, own ? MATRIX_WGMMA : MATRIX_REGISTERS) == MATRIX_WGMMA;
+}
+
 static bool share_matrix(struct plan *plan) {
-  const bool wgmma = plan->device.tuning.matrix == MATRIX_WGMMA;
+  const bool wgmma = takes_wgmma(plan);
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
     if (product->rows == 0 || product->vector)
@@ -438,8 +450,8 @@ static bool share_matrix(struct plan *plan) {
 // one launch has no other kernels.
 static int vector_batch(const struct plan *plan) {
   const struct gpu_tuning *tuning = &plan->device.tuning;
-  const bool is_short = plan->request.types.weights == ELEMENT_E4M3 &&
-                        tuning->matrix == MATRIX_WGMMA && tuning->step != STEP_STREAMING;
+  const bool is_short = plan->request.types.weights == ELEMENT_E4M3 && takes_wgmma(plan) &&
+                        tuning->step != STEP_STREAMING;
   return is_short ? VECTOR_BATCH_SHORT : VECTOR_BATCH;
 }
 

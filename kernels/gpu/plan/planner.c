@@ -55,7 +55,7 @@ static const char *without_clusters(const struct plan *plan) {
   for (int p = 0; p < PRODUCTS; p++)
     by_wgmma |= plan->product[p].wgmma;
   const struct gpu_tuning *tuning = &plan->device.tuning;
-  const bool wanted = tuning->wgmma_beside != 1 || tuning->wgmma_parts != 1;
+  const bool wanted = tuning->wgmma_beside > 1 || tuning->wgmma_parts != 1;
   return by_wgmma && plan->device.clusters < 2 && wanted
              ? "the device does not run clusters of blocks: products by wgmma are without them"
              : NULL;

@@ -17,7 +17,7 @@ enum gpu_tuning_step {
 };
 
 enum gpu_tuning_matrix {
-  MATRIX_REGISTERS = 1, // whose weights come from registers: the default
+  MATRIX_REGISTERS = 1, // whose weights come from registers: the default where there is no wgmma
   MATRIX_WGMMA,         // from shared memory: sm_90's wgmma
 };
 
