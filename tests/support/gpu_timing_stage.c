@@ -1,6 +1,7 @@
 #include "tests/support/gpu_timing_stage.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "kernels/gpu/arguments.h"

@@ -8,7 +8,6 @@
 
 #include "base/source_file.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/planner.h"
 #include "model/evidence/measurement_read.h"
@@ -194,9 +193,9 @@ static void test_points(void **state) {
   assert_true(share_of(matrix, TIMING_P10) == share_of(matrix, TIMING_FIRST));
 }
 
-// Copies of a vector product's weights are waited for one by one, but take issue slots, pass through
-// shared memory twice, and have a part of it: they do not fit beside four vectors of the 70B model's
-// `down`, nor twice, for two blocks, beside one.
+// Copies of a vector product's weights are waited for one by one, but take issue slots, pass
+// through shared memory twice, and have a part of it: they do not fit beside four vectors of the
+// 70B model's `down`, nor twice, for two blocks, beside one.
 static void test_copied_vectors(void **state) {
   (void)state;
   static const struct {
