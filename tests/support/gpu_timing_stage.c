@@ -1,6 +1,7 @@
 #include "tests/support/gpu_timing_stage.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "kernels/gpu/arguments.h"
@@ -38,6 +39,14 @@
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define BUFFERS          2   // of attention.h
 #define SHARED_BYTES     128.0 // of shared memory, a cycle: 32 banks of 4
+// What the kernels without P10 ask L2 for before they wait: windows of a vector, what they have in
+// registers included; more of wo, if attention's cache of a layer is less than a part of L2; and
+// bytes of each row of a matrix, for all blocks of a multiprocessor.
+#define VECTOR_AHEAD  2
+#define AHEAD_OF_WO   4
+#define SHORT_CACHE   4 // of L2: less than a quarter
+#define MATRIX_AHEAD  512
+#define NARROW_BLOCKS 2 // of a multiprocessor, with 16 columns for a warp; otherwise one
 
 enum { VECTOR_WARPS = VECTOR_THREADS / 32 };
 
@@ -185,14 +194,22 @@ static bool clamped(const struct timing_context *context, const struct plan_prod
   return !has(context, TIMING_P9) || gpu_plan_row_bytes(product) % window != 0;
 }
 
+// The first kernels have one block on a multiprocessor. A plan of one vector has two, as P10.
+static int vector_blocks(const struct timing_context *context, int planned) {
+  return has(context, TIMING_P10) ? planned : least(planned, units(context));
+}
+
 // Whether weights are copied, with P1: if a ring of as many bytes as a window's fits beside the
-// activations of every product, as they share kernels.
+// activations of every product, as they share kernels, for all blocks of a multiprocessor.
 static bool copied(const struct timing_context *context) {
   const size_t ring = (size_t)VECTOR_WARPS * VECTOR_LOADS * LOAD_BYTES;
   const size_t most = gpu_plan_block_shared_bytes(context->plan);
   bool fits = true;
-  for (int p = 0; p < PRODUCTS; p++)
-    fits = fits && context->plan->product[p].shared_bytes + ring <= most;
+  for (int p = 0; p < PRODUCTS; p++) {
+    const struct plan_product *product = &context->plan->product[p];
+    const int blocks = ceiling(vector_blocks(context, product->blocks), units(context));
+    fits = fits && (size_t)blocks * (product->shared_bytes + ring) <= most;
+  }
   return has(context, TIMING_P1) && fits;
 }
 
@@ -223,37 +240,60 @@ static double load_shared_cycles(const struct timing_context *context,
 static bool rolls(const struct timing_context *context, enum product_name which) {
   const struct plan_product *product = &context->plan->product[which];
   const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
-  return has(context, TIMING_P2) && product->ahead > 1 &&
+  return has(context, TIMING_P2) &&
          (product->activations != ELEMENT_E4M3 || norm || context->plan->vector_rows > 1);
+}
+
+// Windows that a warp has asked for before it waits.
+static int vector_ahead(const struct timing_context *context, enum product_name which) {
+  const struct plan *plan = context->plan;
+  const uint64_t cache = gpu_plan_cache_bytes(plan) / (uint64_t)plan->request.shape.layers;
+  if (has(context, TIMING_P10) && !has(context, TIMING_P2))
+    return 1;
+  return which == PRODUCT_WO && cache < plan->device.described.cache_bytes / SHORT_CACHE
+             ? AHEAD_OF_WO
+             : VECTOR_AHEAD;
+}
+
+// Of bytes that take `asked_us`, those that flow before the stage begins: if only a part of the
+// multiprocessors has room for its blocks beside those of the preceding launch, the others ask for
+// nothing until that has ended.
+static double asked_before_us(const struct timing_context *context, double room, double asked_us) {
+  const struct timing_machine *machine = context->machine;
+  return room * asked_us + (1 - room) * fmin(asked_us, machine->release_us - machine->start_us);
 }
 
 static struct timing_stage vector_stage(const struct timing_context *context,
                                         const struct gpu_launch *launch, enum product_name which) {
   const struct timing_machine *machine = context->machine;
   const struct plan_product *product = &context->plan->product[which];
-  const int blocks = (int)launch->grid[0];
+  const int blocks = vector_blocks(context, (int)launch->grid[0]);
+  const int on_one = ceiling(blocks, units(context));
   const double window = VECTOR_LOADS * LOAD_BYTES;
   const double issued = load_cycles(context, product);
   const double shared = load_shared_cycles(context, product);
   struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
                                         product->layers};
-  const struct flow flow = {.warps = VECTOR_WARPS / SCHEDULERS,
+  const struct flow flow = {.warps = on_one * VECTOR_WARPS / SCHEDULERS,
                             .loads = VECTOR_LOADS,
                             .counted = copied(context),
                             .window = window,
                             .use_us = cycles_us(context, VECTOR_LOADS * fmax(issued, shared)),
                             .used = issued < shared ? TIMING_SHARED : TIMING_ISSUE,
                             .most = 1,
-                            .waves = ceiling(product->rows, blocks),
+                            .waves = on_one * ceiling(product->rows, blocks),
                             .whole = (double)product->rows / units(context)};
   flow_time(context, &flow, &stage);
   const double held = window * VECTOR_WARPS * blocks;
-  const double asked = fmin(stage.bytes, product->ahead * held);
+  const double asked = fmin(stage.bytes, vector_ahead(context, which) * held);
   stage.gap[TIMING_RELEASE] = machine->release_us;
   stage.gap[TIMING_ROUNDING] = rounding_us(
       context, which, blocks, product->activations == ELEMENT_E4M3 ? NORM_HELD_E4M3 : NORM_HELD);
   drain(context, asked, fmin(asked, held), rolls(context, which), &stage);
-  stage.asked_us = asked / stage.rate;
+  // Two blocks leave no room for the next launch's, for which P2 asks before they end.
+  const double room =
+      on_one > 1 && !has(context, TIMING_P2) ? fmax(0, 1 - (double)context->before / blocks) : 1;
+  stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
   return stage;
 }
@@ -450,6 +490,16 @@ static int steps_held(const struct timing_context *context, const struct plan_pr
   return tight && !has(context, TIMING_P1_MATRIX) ? 2 : MATRIX_DEPTH;
 }
 
+// Bytes of a row that a block has asked for, beyond those that its warps hold.
+static double matrix_ahead(const struct timing_context *context,
+                           const struct plan_product *product) {
+  const int chunk_bytes = MATRIX_CHUNK * (int)gpu_element_bytes(product->weights);
+  const int blocks = product->warp_columns == PLAN_MIN_SLICE ? NARROW_BLOCKS : 1;
+  if (has(context, TIMING_P10) && !has(context, TIMING_P2_MATRIX))
+    return 0;
+  return MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
+}
+
 static struct timing_stage matrix_stage(const struct timing_context *context,
                                         const struct gpu_launch *launch, enum product_name which) {
   const struct timing_machine *machine = context->machine;
@@ -477,21 +527,16 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   const bool slow = flow_time(context, &flow, &stage);
   const int busy = least(divided.blocks, units(context));
   // What is in L2 helps only if there would be a wait for memory.
-  const double rows_ahead = wgmma || slow
-                                ? 0
-                                : (double)product->ahead * MATRIX_CHUNK * MATRIX_WARPS *
-                                      MATRIX_ROWS * (double)gpu_element_bytes(product->weights);
+  const double rows_ahead =
+      wgmma || slow ? 0 : matrix_ahead(context, product) * MATRIX_WARPS * MATRIX_ROWS;
   const double asked = fmin(stage.bytes, (held + rows_ahead) * busy);
   stage.gap[TIMING_RELEASE] = machine->release_us;
   stage.gap[TIMING_ROUNDING] = machine->trip_us; // for the first of the activations
   if (!slow)
     drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
-  // If the preceding launch occupies a multiprocessor, nothing is requested until it has ended.
   const bool beside = has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
-  const double free = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
-  const double asked_us = asked / stage.rate;
-  stage.asked_us =
-      free * asked_us + (1 - free) * fmin(asked_us, machine->release_us - machine->start_us);
+  const double room = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
+  stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
   merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
   return stage;
