@@ -91,9 +91,8 @@ static const struct work {
       __VA_ARGS__                                                                                  \
     }                                                                                              \
   }
-    WORK("8B fp8, batch 1", llama_8b, E4M3, BF16, 1, 512, "step=streaming", "vector_ahead=4"),
-    WORK("8B bf16, batch 1", llama_8b, BF16, BF16, 1, 512, "step=streaming", "vector_ahead=4",
-         "step=launches"),
+    WORK("8B fp8, batch 1", llama_8b, E4M3, BF16, 1, 512, "step=streaming"),
+    WORK("8B bf16, batch 1", llama_8b, BF16, BF16, 1, 512, "step=streaming", "step=launches"),
     WORK("70B fp8, batch 64", llama_70b, E4M3, E4M3, 64, 4096, "matrix=wgmma", "matrix_splits=4"),
     WORK("70B fp8, batch 64, bf16 KV", llama_70b, E4M3, BF16, 64, 4096, "matrix=wgmma"),
     WORK("8B fp8, batch 64", llama_8b, E4M3, BF16, 64, 512, "matrix=wgmma",
@@ -101,10 +100,10 @@ static const struct work {
     WORK("8B fp8, batch 16", llama_8b, E4M3, BF16, 16, 512, "matrix=wgmma", "matrix_splits=8"),
     WORK("8B fp8, batch 4", llama_8b, E4M3, BF16, 4, 512, "step=streaming", "matrix=wgmma"),
     WORK("8B fp8, batch 3", llama_8b, E4M3, BF16, 3, 512, "step=streaming", "matrix=wgmma"),
-    WORK("8B fp8, batch 2", llama_8b, E4M3, BF16, 2, 512, "step=streaming", "vector_ahead=4"),
-    WORK("8B bf16, batch 4", llama_8b, BF16, BF16, 4, 512, "step=streaming", "vector_ahead=4"),
-    WORK("8B bf16, batch 2", llama_8b, BF16, BF16, 2, 512, "vector_ahead=4"),
-    WORK("70B fp8, batch 1", llama_70b, E4M3, BF16, 1, 512, "step=streaming", "vector_ahead=4"),
+    WORK("8B fp8, batch 2", llama_8b, E4M3, BF16, 2, 512, "step=streaming"),
+    WORK("8B bf16, batch 4", llama_8b, BF16, BF16, 4, 512, "step=streaming"),
+    WORK("8B bf16, batch 2", llama_8b, BF16, BF16, 2, 512, "step=launches"),
+    WORK("70B fp8, batch 1", llama_70b, E4M3, BF16, 1, 512, "step=streaming"),
     WORK("8B bf16, batch 64", llama_8b, BF16, BF16, 64, 512, "matrix=wgmma",
          "matrix=wgmma wgmma_parts=1", "matrix_splits=8"),
 };
