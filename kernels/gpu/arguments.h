@@ -101,11 +101,12 @@ enum passed {
 // of the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
 // arrive at counters[block x] adds them up in the order of the splits and resets the counter.
 // Before a warp waits, it has requested the first steps of its rows. Weights in units take
-// activations "bf16", COLUMNS 16 or 64, and with activation_scales also the activations' scales. Of an activation row, `buffers`
-// times `chunk` elements are in shared memory. Where the device takes any chunk (gpu_device), it is
-// a power of two, from a step of the tile, or a unit (matrix_least_chunk), to MATRIX_CHUNK, and
-// there are 2 buffers. Otherwise weights are copied, except those in units, and chunk is
-// MATRIX_COPIED_CHUNK, in 2 or, with E4M3, 3 buffers; with units it is MATRIX_CHUNK, in 2.
+// activations "bf16", COLUMNS 16 or 64, and with activation_scales also the activations' scales. Of
+// an activation row, `buffers` times `chunk` elements are in shared memory. Where the device takes
+// any chunk (gpu_device), it is a power of two, from a step of the tile, or a unit
+// (matrix_least_chunk), to MATRIX_CHUNK, and there are 2 buffers. Otherwise weights are copied,
+// except those in units, and chunk is MATRIX_COPIED_CHUNK, in 2 or, with E4M3, 3 buffers; with
+// units it is MATRIX_CHUNK, in 2.
 struct product_arguments {
   const void *weights, *second;        // [rows][stride]; second: up, otherwise NULL
   const float *scales, *second_scales; // [rows] for E4M3, INT8 and NVFP4, otherwise NULL

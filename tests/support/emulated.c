@@ -165,24 +165,9 @@ float element_get(const struct emulated *plugin, enum element element, const voi
   return plugin->fnuz && code == 0x80 ? NAN : float_from_e4m3(code);
 }
 
-static struct emulated_ask asks[EMULATED_ASKS];
-static size_t ask_count;
-
-static void note_ask(const void *from, int bytes) {
-  assert_true(ask_count < EMULATED_ASKS);
-  asks[ask_count++] = (struct emulated_ask){from, bytes};
-}
-
-const struct emulated_ask *emulated_asked(size_t *count) {
-  *count = ask_count;
-  return asks;
-}
-
 static void run(const struct emulated *plugin, struct emulator_launch launch) {
   static uint64_t seed;
   launch.seed = ++seed;
-  launch.asked = plugin->ptx ? NULL : note_ask;
-  ask_count = 0;
   const char *error = plugin->launch(&launch);
   if (error) {
     fail_msg("%s: %s", plugin->name, error);

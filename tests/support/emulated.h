@@ -62,14 +62,6 @@ void emulated_run_clusters(const struct emulated *plugin, const char *kernel, un
 size_t emulated_matrix_shared(const struct emulated *plugin, enum element weights,
                               enum element activations, int chunk, struct product_arguments *a);
 
-// The pieces of weights that the last run asked for, at most EMULATED_ASKS of them; none from PTX.
-enum { EMULATED_ASKS = 8192 };
-struct emulated_ask {
-  const char *from;
-  int bytes;
-};
-const struct emulated_ask *emulated_asked(size_t *count);
-
 // ---- memory
 
 static inline size_t size(int count) {

@@ -148,8 +148,8 @@ elif words[0] == 'check':
 LADDER_STAND_IN = r'''#!/usr/bin/python3
 import os, sys
 print('8B fp8, batch 1, context 512, 32 of 32 layers')
-print('  vector_ahead=4    60.50 1.936 best')
-print('best: 8B fp8, batch 1, context 512: vector_ahead=4, 60.50 us/layer, 0.934 R; default 62.10')
+print('  step=streaming    60.50 1.936 best')
+print('best: 8B fp8, batch 1, context 512: step=streaming, 60.50 us/layer, 0.934 R; default 62.10')
 wrong = os.environ.get('WRONG_TUNING')
 if wrong:
     print(f'  {wrong}   WRONG: its results differ')
@@ -601,10 +601,10 @@ def test_failures(folder):
     said = rehearsal.check(DONE, 600, *rehearsal.peer(), *rehearsal.ladder())
     expect('recheck' not in rehearsal.table(), rehearsal.table())
     expect('ladder: done: time is up: 3 of 13 workloads were not begun' in said, said)
-    expect_row(rehearsal.table(), '8B fp8, batch 1, context 512: vector_ahead=4', '0.934 R')
+    expect_row(rehearsal.table(), '8B fp8, batch 1, context 512: step=streaming', '0.934 R')
     with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
         log = bundle.extractfile('gpu-check/logs/ladder.log').read().decode()
-    expect('vector_ahead=4    60.50' in log, log)
+    expect('step=streaming    60.50' in log, log)
 
 
 def test_other_devices(folder):

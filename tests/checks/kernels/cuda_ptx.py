@@ -3,7 +3,7 @@ import re
 
 from kernels import sass
 from kernels.cubin import cubin_facts, kernels_of, shared_bytes
-from kernels.cuda_sass import LOAD_WEIGHTS, SASS, disassembler, instructions
+from kernels.cuda_sass import LOAD_WEIGHTS, SASS, check_fetches, disassembler, instructions
 from kernels.gpu_images import (
     TREE, REGISTERS, by_kernel, check, check_names, count, newest_source, register_limit, run, streaming_shared)
 from kernels.kernel_names import (
@@ -14,11 +14,13 @@ from support.program import ROOT
 
 def check_loads(subject, name, body):
     cached = re.findall(r'\bld\.global\.nc\S*|\bld\.global\S*\.nc\S*|\bldu\.\S*', body)
-    streams = [c for c in cached if re.match(r'ld\.global\.nc\.L1::no_allocate\.\S*v4\.u32$', c)]
+    streams = [c for c in cached if c == 'ld.global.nc.L1::no_allocate.v4.u32']
     other = sorted(set(cached) - set(streams) - ({'ld.global.nc.u32'} if name in OF_UNITS else set()))
     check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
     check(subject, streams or name not in STREAMING - COPYING, 'no 16-byte loads of load_weights')
     check(subject, not streams or name not in WGMMA and name not in COPYING, 'weights loaded past the copies')
+    more = sorted(set(re.findall(r'\b\S*(?:prefetch|L2::256B)\S*', body)))
+    check(subject, not more, 'brings more into L2 than it loads: ' + ', '.join(more))
     check(subject, name not in PROMPTS or ('ld.global.v4.u32' in body and not streams),
           'not only 16-byte loads of the cache that see what was just written')
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
@@ -146,6 +148,7 @@ def check_step_loops(subject, cubin):
     """In each product's loop over units of weights, sums and activations stay in registers, and the next unit
     is requested."""
     for name, code in sorted(kernels_of(cubin).items()):
+        check_fetches(f'{subject} {name}', code)
         if name not in STEP:
             continue
         loops = sass.bulk_loops(code)

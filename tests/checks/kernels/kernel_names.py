@@ -44,7 +44,7 @@ STREAMING = set(VECTOR + MATRIX + UNITS + EXPERTS + ATTENTION + LATENT + HEADS +
 # On NVIDIA by copies into a ring of shared memory, in groups of which all but the oldest stay under way:
 # MATRIX_DEPTH, less one.
 COPYING = set(MATRIX + EXPERT_MATRIX + HEADS_MATRIX) - set(EXPERT_UNITS)
-COPY = 'cp.async.cg.shared.global.L2::256B'
+COPY = 'cp.async.cg.shared.global'
 GROUPS_LEFT = 3
 # Without a matrix unit, heads of 256 need more registers than there are.
 OPTIONAL = {t: {a for a in ATTENTION + PROMPTS if a.endswith('_256')} for t in ('gfx1100', 'gfx1201')}

@@ -1,7 +1,8 @@
 """NVIDIA's machine code read from a cubin without nvdisasm: which instructions wait for which loads.
 
 An instruction of sm_90 has 128 bits. Its operation is in bits 0 to 11, its predicate in bits 12 to 15; in
-bit 79 is whether a load is of what nobody writes (.CONSTANT), in bits 105 to 125 what it waits for: the scoreboard that is raised until its result is there (110 to 112, 7 for none), and the scoreboards
+bit 79 is whether a load is of what nobody writes (.CONSTANT), in bits 68 and 69, or 71 and 72 of a copy by lanes,
+what L2 fetches around the bytes: 3 for 256 bytes (.LTC256B); in bits 105 to 125 what it waits for: the scoreboard that is raised until its result is there (110 to 112, 7 for none), and the scoreboards
 that must be down before it is issued (116 to 121), of six for each warp. (Jia et al., "Dissecting the NVIDIA
 Volta GPU Architecture via Microbenchmarking", 2018, for the form; the operations as nvdisasm 12.4 prints them.)
 """
@@ -21,16 +22,20 @@ WIDE = 6                                                    # a load of 16 bytes
 
 ALWAYS = 7                                                  # the predicate of what depends on none
 
+AROUND, WIDEST = {LOAD: 4, COPY_LANE: 7}, 3                 # where bits say what L2 fetches around; 256 bytes
+
 Instruction = collections.namedtuple('Instruction',
-                                     'operation predicate width constant raises waits target left')
+                                     'operation predicate width constant raises waits target left around')
 
 
 def decode(low, high, place):
     """One instruction; `target` is the place that a branch goes to, `left` the groups that DEPBAR leaves."""
     offset = (low >> 34 | (high & 0x3ffff) << 30) << 8 | low >> 16 & 0xff
     offset -= 1 << 56 if offset >> 55 else 0
-    return Instruction(low & 0xfff, low >> 12 & 0xf, high >> 9 & 7, high >> 15 & 1, high >> 46 & 7,
-                       high >> 52 & 0x3f, place + 1 + offset // 4, low >> 38 & 0x3f)
+    operation = low & 0xfff
+    around = high >> AROUND[operation] & 3 if operation in AROUND else 0
+    return Instruction(operation, low >> 12 & 0xf, high >> 9 & 7, high >> 15 & 1, high >> 46 & 7,
+                       high >> 52 & 0x3f, place + 1 + offset // 4, low >> 38 & 0x3f, around)
 
 
 def code_of(data, section_headers):

@@ -79,7 +79,6 @@ static void check_expert(const struct product *all, int rows, int columns) {
   p->input = input;
   p->input_stride = p->columns;
   p->norm = gated ? norm : NULL;
-  p->ahead = 2;
   p->rows = rows;
   p->batch_padded = columns;
   p->batch = ITEM_VECTORS; // of the batch, by vectors

@@ -318,8 +318,7 @@ static void check_product(const struct product *p) {
                                 .batch = p->batch,
                                 .batch_padded = p->warp_columns * p->groups,
                                 .splits = p->splits,
-                                .output_stride = p->rows,
-                                .ahead = p->columns % 4};
+                                .output_stride = p->rows};
   const size_t shared = emulated_matrix_shared(p->plugin, p->weights, ELEMENT_BF16, p->chunk, &a);
   set_activations(p, &a);
   float *output = emulated_take(size(p->batch * p->rows) * sizeof *output);

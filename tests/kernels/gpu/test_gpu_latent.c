@@ -118,7 +118,6 @@ static void check_heads(const struct emulated *plugin, const struct heads *t) {
                   .splits = 1,
                   .output = emulated_take(size(t->batch * out) * sizeof(float)),
                   .output_stride = out,
-                  .ahead = 2,
                   .input_stride = row},
       .input_step = apart,
       .output_step = t->rows,

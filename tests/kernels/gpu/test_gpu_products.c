@@ -1,89 +1,11 @@
 // The GPU's products by vectors, run separately by the host emulator: products of integers must be
-// exact, and ask for the weights that they should. The rows of an embedding must be exact, too.
+// exact, and so must the rows of an embedding.
 // Deep: on all emulators, and as nvcc's PTX.
 // Seconds: 1, deep 4
-#include "tests/support/asked.h"
 #include "tests/support/emulated.h"
 #include "tests/support/integer_product.h"
 
 #include <stdio.h>
-
-// ---- what a product asks for: each 16 bytes of the windows after its warps' first once, each of
-// the beginning of the next product once, and nothing else
-
-// The asks of a launch of `blocks` blocks.
-struct vector_asks {
-  const struct product_arguments *a;
-  unsigned blocks;
-  int warps;                // of a block
-  bool rolls;               // asks for more than `ahead` windows, and for the next product
-  size_t row_bytes, window; // of each matrix
-  struct asked_matrix own[2], next[2];
-};
-
-static int first_row(const struct vector_asks *v, int rows, unsigned block) {
-  return (int)(size(rows) * block / v->blocks);
-}
-
-static void want_of_warp(struct vector_asks *v, unsigned block, int warp) {
-  const struct product_next *next = &v->a->next;
-  const int first = first_row(v, v->a->rows, block) + warp,
-            end = first_row(v, v->a->rows, block + 1);
-  const size_t windows = (v->row_bytes + v->window - 1) / v->window; // to a row
-  for (int row = first; row < end && v->a->ahead > 1; row += v->warps) {
-    const size_t before = size((row - first) / v->warps) * windows;
-    for (size_t w = row == first ? 1 : 0; w < windows; w++) {
-      for (int s = 0; s < 2 && (v->rolls || before + w < size(v->a->ahead)); s++) {
-        want(&v->own[s], row, v->row_bytes, w * v->window, (w + 1) * v->window);
-      }
-    }
-  }
-  const int from = first_row(v, next->rows, block) + warp, to = first_row(v, next->rows, block + 1);
-  for (int turn = 0; v->rolls && turn < next->turns && first < end; turn++) {
-    for (int s = 0; s < 2 && from + turn * v->warps < to; s++) {
-      want(&v->next[s], from + turn * v->warps, size(next->row_bytes), 0, size(next->bytes));
-    }
-  }
-}
-
-static void check_asks(const struct product *p, const struct product_arguments *a,
-                       unsigned blocks) {
-  const bool half = p->plugin->warp == 32 && p->activations == ELEMENT_E4M3 && p->batch > 2;
-  const size_t row_bytes = size(a->stride) * element_bytes(p->weights);
-  const size_t next_bytes = size(a->next.row_bytes);
-  struct vector_asks v = {.a = a,
-                          .blocks = blocks,
-                          .warps = VECTOR_THREADS / p->plugin->warp,
-                          .rolls = p->activations != ELEMENT_E4M3 || p->end != ADD || p->batch > 1,
-                          .row_bytes = row_bytes,
-                          .window =
-                              size((half ? 4 : 8) / (a->second ? 2 : 1) * p->plugin->warp * 16),
-                          .own = {asked_matrix_of(a->weights, a->rows, row_bytes),
-                                  asked_matrix_of(a->second, a->rows, row_bytes)},
-                          .next = {asked_matrix_of(a->next.weights, a->next.rows, next_bytes),
-                                   asked_matrix_of(a->next.second, a->next.rows, next_bytes)}};
-  for (unsigned block = 0; block < blocks; block++) {
-    for (int warp = 0; warp < v.warps; warp++) {
-      want_of_warp(&v, block, warp);
-    }
-  }
-  const struct asked_matrix matrices[] = {v.own[0], v.own[1], v.next[0], v.next[1]};
-  check_taken(p, a, matrices, 4);
-}
-
-// Some product to follow; the results do not depend on it.
-static struct product_next next_of(const struct product *p) {
-  const int rows = 5 + 9 * p->batch, row_bytes = 64 * (1 + p->columns % 3);
-  const bool gated = p->rows % 2;
-  return (struct product_next){
-      .weights = emulated_take(size(rows * row_bytes)),
-      .second = gated ? emulated_take(size(rows * row_bytes)) : NULL,
-      .rows = rows,
-      .row_bytes = row_bytes,
-      .bytes = row_bytes - (p->batch % 2 ? 16 : 0),
-      .turns = p->columns % 4,
-  };
-}
 
 // What ADD takes, as the product before passes it on.
 static void *take_rounded(const struct product *p, int apart) {
@@ -112,8 +34,6 @@ static void check_vector(const struct product *p, unsigned blocks) {
   a.rounded = p->rounded;
   a.input_stride = apart;
   a.norm = p->end == ADD ? NULL : norm;
-  a.ahead = 1 + p->columns % 5; // no sum depends on it
-  a.next = next_of(p);
   const int vectors = p->batch > 2 ? VECTOR_BATCH : p->batch;
   snprintf(kernel, sizeof kernel, "vector_%s_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], p->end == ADD ? "round" : "norm", end_names[p->end],
@@ -121,9 +41,6 @@ static void check_vector(const struct product *p, unsigned blocks) {
   emulated_run(p->plugin, kernel, blocks, 1, 1, VECTOR_THREADS,
                vector_shared_bytes(a.stride, vectors, element_bytes(p->activations)), &a, sizeof a);
   check_output(p, kernel, a.output, a.output_stride);
-  if (!p->plugin->ptx) {
-    check_asks(p, &a, blocks);
-  }
   emulated_give_back();
 }
 

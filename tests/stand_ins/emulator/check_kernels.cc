@@ -699,9 +699,9 @@ bool output_is_right(const char *kernel, const float *output) {
 
 struct emulator_launch launch_of(const char *kernel, const struct check_arguments *arguments,
                                  uint64_t seed) {
-  struct emulator_launch l = {kernel,    {BLOCKS, 1, 1},    THREADS, SHARED_BYTES,
-                              arguments, sizeof *arguments, seed,    false,
-                              nullptr,   nullptr,           0};
+  struct emulator_launch l = {
+      kernel, {BLOCKS, 1, 1}, THREADS, SHARED_BYTES, arguments, sizeof *arguments, seed,
+      false,  nullptr,        0};
   if (!strncmp(kernel, "grid", 4)) {
     l.grid[0] = COOPERATIVE_BLOCKS;
     l.cooperative = true;

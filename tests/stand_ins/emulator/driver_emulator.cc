@@ -414,7 +414,6 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
                                       context->seed * 1000003 + context->launches,
                                       l->cooperative,
                                       nullptr,
-                                      nullptr,
                                       l->cluster};
   const char *why = emulator_launch_kernel(&one);
   return why ? lose(context, why) : DECODE_OK;

@@ -683,13 +683,6 @@ uint64_t emulator_draw(void) {
   return draw(&the_machine->schedule);
 }
 
-void emulator_asked(const void *from, int bytes) {
-  const struct emulator_launch *launch = the_machine->launch;
-  if (launch->asked) {
-    launch->asked(from, bytes);
-  }
-}
-
 void emulator_access_near(const void *p, size_t bytes, bool write) {
   const struct thread *t = self();
   const struct block *block = block_of(t);

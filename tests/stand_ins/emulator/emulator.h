@@ -93,7 +93,6 @@ bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_si
 void emulator_park(const void *on, struct emulator_site site);
 void emulator_wake(const struct emulator_block *block, const void *on);
 uint64_t emulator_draw(void); // from the schedule's seed
-void emulator_asked(const void *from, int bytes);
 [[noreturn]] void emulator_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // A kernel, found by name. `most_threads` per block, 0 for no limit of its own.

@@ -19,7 +19,6 @@ struct emulator_launch {
   uint64_t seed;     // of the schedule
   bool cooperative;  // all blocks are resident, EMULATOR_MOST_RESIDENT at most
   const void *image; // the code object that holds the kernel; the emulator has its own kernels
-  void (*asked)(const void *from, int bytes); // told of each ask_for_weights, unless NULL
   unsigned cluster; // blocks, neighbors on the first axis, that are resident together; 0: 1
 };
 

@@ -166,17 +166,6 @@ DEVICE uint32_t load_weights_word(const void *p) {
   }
   return *static_cast<const uint32_t *>(p);
 }
-// The sanitizers detect a piece that extends beyond the allocation.
-DEVICE void ask_for_weights(const void *p, int bytes) {
-  emulator_check_words(p, "ask_for_weights");
-  if (bytes <= 0 || bytes % 16) {
-    emulator_fail("ask_for_weights of %d bytes, no multiple of 16", bytes);
-  }
-  const volatile char *from = static_cast<const volatile char *>(p);
-  (void)from[0];
-  (void)from[bytes - 1];
-  emulator_asked(p, bytes);
-}
 DEVICE struct words4 load_published(const void *p) {
   emulator_touch("load_published");
   emulator_check_words(p, "load_published");

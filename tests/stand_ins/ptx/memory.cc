@@ -114,25 +114,9 @@ void red_add(struct warp *w, const struct instruction *in, uint32_t mask) {
 // emulator of the kernels' source checks the ordering that they need.
 void order(struct warp *, const struct instruction *, uint32_t) {}
 
-// Before that, only weights may be read: by ld.global.nc, and prefetches.
+// Before that, only weights may be read: by ld.global.nc.
 void wait_for_grid(struct warp *w, const struct instruction *, uint32_t mask) {
   w->waited |= mask;
-}
-
-// cp.async.bulk.prefetch.L2.global [a], bytes: both multiples of 16. The first and last byte are
-// read, so that a sanitizer sees them.
-void prefetch(struct warp *w, const struct instruction *in, uint32_t mask) {
-  each_lane(mask, [=](int l) {
-    const uint32_t bytes = words(w, in, 1)->u[l];
-    const unsigned char *from = memory_at<WEIGHTS>(w, in, l, 0, 16);
-    if (!from || !bytes || bytes % 16) {
-      fail(w, in, l, "%u bytes are fetched", bytes);
-      return;
-    }
-    volatile unsigned char seen = from[0];
-    seen = from[bytes - 1];
-    (void)seen;
-  });
 }
 
 // ---- copies into shared memory that are in flight
@@ -532,7 +516,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.global.u32", "r=[d]", load<GLOBAL, 4, 1, 4>, PLAIN},
     {"ld.global.u64", "d=[d]", load<GLOBAL, 8, 1, 8>, PLAIN},
     {"ld.global.v4.u32", "{r4}=[d]", load<GLOBAL, 4, 4, 4>, PLAIN},
-    {"ld.global.nc.L1::no_allocate.L2::256B.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
+    {"ld.global.nc.L1::no_allocate.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
     {"ld.global.nc.u32", "r=[d]", load<WEIGHTS, 4, 1, 4>, PLAIN},
     {"ld.acquire.gpu.global.u32", "r=[d]", load_acquire, PLAIN},
     // Generic addresses: none refers to shared memory.
@@ -577,9 +561,7 @@ const struct operation_entry memory_operations[] = {
     {"fence.proxy.async.global", "=", order, PLAIN},
     {"fence.proxy.async.shared::cta", "=", order, PLAIN},
     {"fence.mbarrier_init.release.cluster", "=", order, PLAIN},
-    {"cp.async.bulk.prefetch.L2.global", "=[d]r", prefetch, PLAIN},
     {"cp.async.cg.shared.global", "=[r][d]i", copy_async, PLAIN},
-    {"cp.async.cg.shared.global.L2::256B", "=[r][d]i", copy_async, PLAIN},
     {"cp.async.wait_all", "=", copies_wait_all, PLAIN},
     {"cp.async.commit_group", "=", copies_commit, PLAIN},
     {"cp.async.wait_group", "=i", copies_wait_group, PLAIN},

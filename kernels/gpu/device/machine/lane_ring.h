@@ -30,10 +30,10 @@ enum { LANE_RING_COPIES = 1 };
 
 // As load_weights: past the nearest cache, and nothing else into L2.
 DEVICE void lane_copy(char *to, const void *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   (uint32_t)__cvta_generic_to_shared(to)),
-               "l"(from)
-               : "memory");
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+      "l"(from)
+      : "memory");
 }
 DEVICE void lane_ring_end(void) {
   asm volatile("cp.async.commit_group;" ::: "memory");

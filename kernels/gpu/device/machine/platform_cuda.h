@@ -70,8 +70,7 @@ DEVICE void warp_wait(void) {
   __syncwarp();
 }
 
-// Volatile, so that what is fetched before wait_for_previous stays before it. 256 bytes is the
-// widest fetch into L2; the adjacent bytes of a streamed row are wanted as well.
+// Volatile, so that what is fetched before wait_for_previous stays before it.
 DEVICE struct words4 load_weights(const void *p) {
   struct words4 v;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"

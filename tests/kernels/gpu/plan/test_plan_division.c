@@ -54,6 +54,41 @@ static void test_vectors_by_type(void **state) {
       }
 }
 
+// Two blocks of one vector share a multiprocessor, if its memory holds the activations of both; of
+// several vectors, and in a step in one launch, there is one.
+static void test_blocks_of_vectors(void **state) {
+  (void)state;
+  struct gpu_device streaming = planned_h200;
+  struct decode_shape wide = llama_8b; // whose FFN's down takes more than half of an H200's memory
+  streaming.cooperative = true;
+  streaming.tuning.step = STEP_STREAMING;
+  wide.ffn_hidden = 65536;
+  const struct {
+    const struct gpu_device *device;
+    const struct decode_shape *shape;
+    int batch, gate_up, down; // blocks; a row of `down` to a warp makes 256 or 512 of 8B
+  } cases[] = {
+      {&planned_h200, &llama_8b, 1, 2 * 132, 256},
+      {&planned_h200, &llama_8b, 2, 132, 132},
+      {&planned_h200, &llama_8b, 4, 132, 132},
+      {&planned_h200, &llama_70b, 1, 2 * 132, 2 * 132},
+      {&planned_h200, &wide, 1, 2 * 132, 132},
+      {&streaming, &llama_8b, 1, 132, 132},
+      {&planned_mi300x, &llama_8b, 1, 2 * 304, 512},
+      {&planned_mi300x, &llama_70b, 1, 2 * 304, 304},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        planned_request(cases[i].shape, &planned_types[0], cases[i].batch, 512);
+    const struct plan plan = planned(&request, cases[i].device);
+    assert_true(plan.vector && plan.streaming == (cases[i].device == &streaming));
+    if (plan.product[PRODUCT_GATE_UP].blocks != cases[i].gate_up ||
+        plan.product[PRODUCT_DOWN].blocks != cases[i].down)
+      fail_msg("case %zu: %d blocks of gate and up, %d of down", i,
+               plan.product[PRODUCT_GATE_UP].blocks, plan.product[PRODUCT_DOWN].blocks);
+  }
+}
+
 // Two blocks of attention with BF16 keys fit in a multiprocessor's registers, three with E4M3: the
 // number of splits makes the last round of them nearly full.
 static void test_attention_fills_rounds(void **state) {
@@ -451,6 +486,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choices),
       cmocka_unit_test(test_vectors_by_type),
+      cmocka_unit_test(test_blocks_of_vectors),
       cmocka_unit_test(test_attention_fills_rounds),
       cmocka_unit_test(test_splits_cost),
       cmocka_unit_test(test_slices_of_mi300x),

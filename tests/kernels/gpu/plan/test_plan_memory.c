@@ -184,26 +184,6 @@ static void check_attention(const struct plan *plan, const struct gpu_launch *la
                  (size_t)a->batch * (size_t)a->heads * (size_t)a->head_dim * sizeof(float));
 }
 
-// What a vector product asks for of the next one lies in that one's rows, whose blocks are as many.
-static void check_next(const struct gpu_launch *launches, size_t count, size_t i) {
-  const struct product_next *next = &product_of(&launches[i])->next;
-  if (next->turns == 0)
-    return;
-  size_t j = i + 1;
-  while (j < count && !planned_begins(&launches[j], "vector"))
-    j++;
-  assert_true(j < count && j <= i + 2);
-  const struct product_arguments *a = product_of(&launches[j]);
-  assert_int_equal(launches[i].grid[0], launches[j].grid[0]);
-  assert_ptr_equal(next->weights, a->weights);
-  assert_ptr_equal(next->second, a->second);
-  assert_int_equal(next->rows, a->rows);
-  assert_int_equal(next->row_bytes, (size_t)a->stride * planned_weight_bytes(launches[j].kernel));
-  assert_true(next->bytes > 0 && next->bytes % 16 == 0 && next->bytes <= next->row_bytes);
-  assert_in_range(next->turns, 1, 32);
-  assert_true((uint64_t)a->rows * launches[j].grid[0] <= UINT32_MAX);
-}
-
 // The batch rows that one product's launches write, each exactly once.
 static void check_step(const struct plan *plan) {
   size_t count = 0, products = 0, attentions = 0;
@@ -216,8 +196,6 @@ static void check_step(const struct plan *plan) {
         planned_begins(&launches[i], "wgmma")) {
       const struct product_arguments *a = product_of(&launches[i]);
       check_product(plan, &launches[i]);
-      if (planned_begins(&launches[i], "vector"))
-        check_next(launches, count, i);
       products += (size_t)a->batch * (size_t)a->rows;
     }
     if (planned_begins(&launches[i], "attention")) {

@@ -280,7 +280,7 @@ static struct decode_shape mixture_shape(int shared) {
 static size_t check_items(const struct plan *plan, const struct streaming_lists *lists,
                           const struct streaming_stage *stage, size_t next) {
   const struct product_arguments *product = &stage->arguments.product;
-  const bool routed = product->next.row_bytes > 0;
+  const bool routed = product->expert_row_bytes > 0;
   const size_t items = routed ? (size_t)plan->experts.items : 1;
   assert_int_equal(stage->blocks, 132 * items);
   assert_int_equal(product->without_residual, routed);
@@ -290,7 +290,7 @@ static size_t check_items(const struct plan *plan, const struct streaming_lists 
     assert_ptr_equal(own->second, product->second);
     assert_int_equal(own->rows, product->rows);
     assert_int_equal(own->item, routed ? item + 1 : 0);
-    assert_true(!routed || own->row_bytes == product->next.row_bytes);
+    assert_true(!routed || own->row_bytes == product->expert_row_bytes);
   }
   return items;
 }
