@@ -248,20 +248,33 @@ static bool add_up(const struct plan *plan, const struct timing_machine *machine
   return true;
 }
 
-const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
-                      const struct timing_machine *machine, unsigned points,
-                      struct timing_step *out) {
+static const char *timing_beside(const struct decode_request *request,
+                                 const struct gpu_device *device, int beside,
+                                 const struct timing_machine *machine, unsigned points,
+                                 struct timing_step *out) {
   struct gpu_device described = *device;
   struct plan plan;
   const char *why;
-  if (!(points & TIMING_P6_CLUSTERS))
-    described.tuning.wgmma_beside = 1;
+  described.tuning.wgmma_beside = beside;
   if (!(points & TIMING_P6_SUMS))
     described.tuning.wgmma_parts = 1;
   if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
     return why;
   why = unknown(&plan);
   return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";
+}
+
+// With P6c, of steps with and without clusters that share activations, the faster.
+const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
+                      const struct timing_machine *machine, unsigned points,
+                      struct timing_step *out) {
+  struct timing_step shared;
+  const char *why = timing_beside(request, device, 1, machine, points, out);
+  if (!why && points & TIMING_P6_CLUSTERS &&
+      !timing_beside(request, device, MAX_WGMMA_BESIDE, machine, points, &shared) &&
+      timing_step_us(&shared) < timing_step_us(out))
+    *out = shared;
+  return why;
 }
 
 const char *timing_of_workload(const struct timing_workload *workload,

@@ -107,7 +107,7 @@ enum timing_point {
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
   // H100s, some do.
   TIMING_IMPLEMENTED = TIMING_P1_MATRIX | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
-                       TIMING_P6_CLUSTERS | TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10
+                       TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
 
