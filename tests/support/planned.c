@@ -14,14 +14,15 @@ const struct gpu_device planned_h200 = {.described = {.name = "H200", .units = 1
                                         .wgmma = true,
                                         .clusters = MAX_CLUSTER,
                                         .tuning = {.matrix = MATRIX_REGISTERS}};
-const struct gpu_device planned_h200_wgmma = {.described = {.name = "H200 by wgmma", .units = 132},
-                                              .architecture = "sm_90",
-                                              .warp = 32,
-                                              .shared_bytes = 232448,
-                                              .overlap = true,
-                                              .wgmma = true,
-                                              .clusters = MAX_CLUSTER,
-                                              .tuning = {.wgmma_beside = MAX_WGMMA_BESIDE}};
+const struct gpu_device planned_h200_wgmma = {
+    .described = {.name = "H200 by wgmma", .units = 132},
+    .architecture = "sm_90",
+    .warp = 32,
+    .shared_bytes = 232448,
+    .overlap = true,
+    .wgmma = true,
+    .clusters = MAX_CLUSTER,
+    .tuning = {.matrix = MATRIX_WGMMA, .wgmma_beside = MAX_WGMMA_BESIDE}};
 const struct gpu_device planned_mi300x = {.described = {.name = "MI300X", .units = 304},
                                           .architecture = "gfx942",
                                           .warp = 64,

@@ -430,6 +430,15 @@ static bool takes_wgmma(const struct plan *plan) {
   return chosen(plan->device.tuning.matrix, own ? MATRIX_WGMMA : MATRIX_REGISTERS) == MATRIX_WGMMA;
 }
 
+// What a plan has chosen by itself, it can do without.
+static bool share_by_wgmma(struct plan *plan, struct plan_product *product) {
+  const struct plan_product before = *product;
+  if (share_wgmma(plan, product))
+    return true;
+  *product = before;
+  return plan->device.tuning.matrix != MATRIX_WGMMA && share_registers(plan, product);
+}
+
 static bool share_matrix(struct plan *plan) {
   const bool wgmma = takes_wgmma(plan);
   for (int p = 0; p < PRODUCTS; p++) {
@@ -439,7 +448,7 @@ static bool share_matrix(struct plan *plan) {
     product->activation_stride = product->stride;
     const bool by_wgmma =
         wgmma && !product->routed && !product->by_head && !lies_in_units(product->weights);
-    if (!(by_wgmma ? share_wgmma(plan, product) : share_registers(plan, product)))
+    if (!(by_wgmma ? share_by_wgmma(plan, product) : share_registers(plan, product)))
       return false;
   }
   return true;

@@ -425,10 +425,10 @@ def test_plans(folder):
     names = list(rehearsal.state())
     expect(any(name.startswith('quick') for name in names) and 'ncu' in names, names)
     expect(not any(name.startswith(('record', 'grid', 'peer')) for name in names), names)
-    for way in ('default', 'matrix=wgmma'):
+    for way in ('default', 'matrix=registers'):
         expect(any(name.startswith('way 70b') and name.endswith(way) for name in names), names)
     table = ' '.join(rehearsal.table().split())
-    expect('matrix-wgmma: llama-2-70b fp8, batch 64 0.500 4.20 context 4096, 4 layers' in table, table)
+    expect('matrix-registers: llama-2-70b fp8, batch 64 0.500 4.20 context 4096, 4 layers' in table, table)
     calls = rehearsal.calls('run')
     expect(sum('--verify-only' in call for call in calls) == 3, calls)
     if not DEEP:

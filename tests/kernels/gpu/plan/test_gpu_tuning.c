@@ -104,11 +104,13 @@ static void test_plans_follow(void **state) {
   assert_true(own.vector);
   assert_true(plan_of(3, "").vector);
   assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
-  assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
+  assert_int_equal(plan_of(64, "matrix=registers matrix_splits=3").product[PRODUCT_QKV].splits, 3);
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
+  assert_true(plan_of(64, "").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(4, "matrix=wgmma").vector);
-  assert_int_equal(plan_of(128, "matrix=wgmma").product[PRODUCT_WO].beside, 2);
+  assert_int_equal(plan_of(128, "").product[PRODUCT_WO].beside, 1);
+  assert_int_equal(plan_of(128, "wgmma_beside=2").product[PRODUCT_WO].beside, 2);
   assert_int_equal(plan_of(128, "matrix=wgmma wgmma_beside=1").product[PRODUCT_WO].beside, 1);
   assert_int_equal(plan_of(16, "matrix=wgmma").product[PRODUCT_WO].beside, 1);
   assert_int_equal(plan_of(16, "matrix=wgmma wgmma_beside=2").product[PRODUCT_WO].beside, 2);
@@ -130,8 +132,8 @@ static void test_carveout_is_enough(void **state) {
     const char *tuning;
   } cases[] = {{1, 72, ""},
                {2, 72, ""},
-               {64, 72, ""},
-               {64, 100, "matrix=wgmma"},
+               {64, 72, "matrix=registers"},
+               {64, 100, ""},
                {256, 100, "matrix=wgmma"},
                {4, 72, "matrix=wgmma"}}; // vectors
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -311,7 +311,7 @@ static void test_even_division(void **state) {
       check_trees(count, seed);
 }
 
-// `cluster`: as tuned, 0 for the plan's choice.
+// `cluster`: as tuned, 0 for the plan's choice, which is none.
 static struct plan planned_with_clusters(const struct decode_shape *shape, size_t mix, int batch,
                                          int units, int cluster) {
   struct gpu_device device = planned_h200_wgmma;
@@ -327,7 +327,7 @@ static struct plan planned_on(const struct decode_shape *shape, size_t mix, int 
 
 // On whole devices, on parts of them and on one larger than the work: each multiprocessor has one
 // block at most, and up to 64 rows of the batch, whose sums are small, no product leaves more than a
-// tenth of the multiprocessors' time; an odd one may be left over.
+// seventh of the multiprocessors' time; an odd one may be left over.
 static void test_wgmma_is_even(void **state) {
   (void)state;
   static const int units[] = {1, 16, 61, 114, 132, 100000};
@@ -350,8 +350,7 @@ static void test_wgmma_is_even(void **state) {
         const unsigned used = (unsigned)room / beside;
         const unsigned rows =
             64U * (unsigned)wgmma_tiles(plan.product[p].slice, plan.product[p].warp_columns);
-        if (room <= 132 && batch <= 64 && longest * rows > 10 * 256 &&
-            longest * used * 9 > 10 * all)
+        if (room <= 132 && batch <= 64 && longest * rows > 10 * 256 && longest * used * 7 > 8 * all)
           fail_msg("%u tiles of %u steps in %u blocks of %d", work.tiles, work.steps, work.blocks,
                    room);
       }
@@ -363,8 +362,8 @@ static void test_wgmma_is_even(void **state) {
 // fewer merges.
 static void test_even_or_whole(void **state) {
   (void)state;
-  const struct plan plan = planned_on(&llama_70b, 1, 64, 132);
-  const struct plan alone = planned_with_clusters(&llama_70b, 1, 64, 132, 1);
+  const struct plan plan = planned_with_clusters(&llama_70b, 1, 64, 132, 2);
+  const struct plan alone = planned_on(&llama_70b, 1, 64, 132);
   const struct even_work gate_up = plan.product[PRODUCT_GATE_UP].work;
   const struct even_work down = plan.product[PRODUCT_DOWN].work;
   assert_int_equal(alone.product[PRODUCT_GATE_UP].work.tiles, 224);
@@ -379,9 +378,8 @@ static void test_even_or_whole(void **state) {
   assert_int_equal(gpu_plan_merges(&(struct even_work){5, 8, 5}), 0);
 }
 
-// Where L2 would be slower than the memory, two blocks share activations; not where that leaves one
-// of two without rows, or one multiprocessor of three without a block, nor against the tuning.
-// All of a launch's blocks are in clusters, and a box is one block's part of the activations.
+// Two blocks share activations if that is chosen and there are two multiprocessors, and never by
+// themselves. All of a launch's blocks are in clusters, and a box is one block's part of the activations.
 static void test_clusters(void **state) {
   (void)state;
   struct decode_shape narrow = llama_8b; // qkv is a tile of one block
@@ -391,12 +389,10 @@ static void test_clusters(void **state) {
   static const int units[] = {1, 2, 3, 16, 78, 114, 132};
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
     const int most = units[u] > 1 ? MAX_WGMMA_BESIDE : 1;
-    const int chosen = units[u] == 3 ? 1 : most;
-    const struct plan wide = planned_on(&llama_70b, 1, 64, units[u]);
-    const struct plan small = planned_on(&narrow, 1, 64, units[u]);
-    assert_int_equal(wide.product[PRODUCT_GATE_UP].beside, chosen);
-    if (units[u] == 2)
-      assert_int_equal(small.product[PRODUCT_QKV].beside, 1);
+    const struct plan wide = planned_with_clusters(&llama_70b, 1, 64, units[u], most);
+    const struct plan own = planned_on(&llama_70b, 1, 64, units[u]);
+    assert_int_equal(wide.product[PRODUCT_GATE_UP].beside, most);
+    assert_int_equal(own.product[PRODUCT_GATE_UP].beside, 1);
     for (int tuned = 1; tuned <= MAX_WGMMA_BESIDE; tuned++) {
       const struct plan plan = planned_with_clusters(&narrow, 1, 64, units[u], tuned);
       assert_int_equal(plan.product[PRODUCT_QKV].beside, least(tuned, most));

@@ -76,8 +76,10 @@ static void test_devices_refused(void **state) {
   device.wgmma = false;
   planned_refused(&request, &device, "matrix=wgmma needs sm_90");
   device.wgmma = true;
-  device.shared_bytes = 65536;
+  device.shared_bytes = 98304;
   planned_refused(&request, &device, "products need more shared memory");
+  device.tuning.matrix = 0; // enough for the other way
+  assert_false(planned(&request, &device).product[PRODUCT_QKV].wgmma);
   device = planned_h200;
   device.shared_bytes = 8192;
   planned_refused(&request, &device, "attention with heads this wide");
