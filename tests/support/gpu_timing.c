@@ -135,8 +135,8 @@ struct streaming {
   double us;
 };
 
-// While the blocks wait for each other and for their inputs, the rings fill; then their contents are
-// used, as fast as they can be, and whatever follows.
+// While the blocks wait for each other and for their inputs, the rings fill; then their contents
+// are used, as fast as they can be, and whatever follows.
 static void stream_stage(const struct timing_context *context, const struct timing_stage *stage,
                          struct streaming *s, struct timing *out) {
   const struct timing_machine *machine = context->machine;
