@@ -135,8 +135,8 @@ struct streaming {
   double us;
 };
 
-// While the blocks wait for each other and for their inputs, the rings fill; then their contents are
-// used, as fast as they can be, and whatever follows.
+// While the blocks wait for each other and for their inputs, the rings fill; then their contents
+// are used, as fast as they can be, and whatever follows.
 static void stream_stage(const struct timing_context *context, const struct timing_stage *stage,
                          struct streaming *s, struct timing *out) {
   const struct timing_machine *machine = context->machine;
@@ -264,13 +264,14 @@ static const char *timing_beside(const struct decode_request *request,
   return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";
 }
 
-// With P6c, of steps with and without clusters that share activations, the faster.
+// Unless tuned, with P6c: of steps with and without clusters that share activations, the faster.
 const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
                       const struct timing_machine *machine, unsigned points,
                       struct timing_step *out) {
   struct timing_step shared;
-  const char *why = timing_beside(request, device, 1, machine, points, out);
-  if (!why && points & TIMING_P6_CLUSTERS &&
+  const int tuned = device->tuning.wgmma_beside;
+  const char *why = timing_beside(request, device, tuned > 0 ? tuned : 1, machine, points, out);
+  if (!why && tuned == 0 && points & TIMING_P6_CLUSTERS &&
       !timing_beside(request, device, MAX_WGMMA_BESIDE, machine, points, &shared) &&
       timing_step_us(&shared) < timing_step_us(out))
     *out = shared;

@@ -105,7 +105,7 @@ enum timing_point {
   TIMING_POINTS = 16,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
-  // H100s, some do.
+  // H100s, some do. They have P6c only if tuning chooses it: on an H200 it was slower.
   TIMING_IMPLEMENTED = TIMING_P1_MATRIX | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
                        TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10
 };
