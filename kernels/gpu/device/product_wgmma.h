@@ -552,16 +552,14 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   WGMMA_KERNEL(elements, swiglu, MATRIX_SWIGLU, columns)
 
 WGMMA_KERNELS(bf16_bf16, 16)
+WGMMA_KERNELS(bf16_bf16, 32)
 WGMMA_KERNELS(bf16_bf16, 64)
 WGMMA_KERNELS(bf16_bf16, 128)
 WGMMA_KERNELS(e4m3_bf16, 16)
+WGMMA_KERNELS(e4m3_bf16, 32)
 WGMMA_KERNELS(e4m3_bf16, 64)
 WGMMA_KERNELS(e4m3_e4m3, 16)
-WGMMA_KERNELS(e4m3_e4m3, 64)
-#if !defined(PERTOKEN_EMULATOR) // where all run the same code: fewer compile sooner
-WGMMA_KERNELS(bf16_bf16, 32)
-WGMMA_KERNELS(e4m3_bf16, 32)
 WGMMA_KERNELS(e4m3_e4m3, 32)
-#endif
+WGMMA_KERNELS(e4m3_e4m3, 64)
 
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 
 // On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
-// with the maximum: the emulator has no others. Each multiprocessor, or cluster of two, has several
-// tiles or a part of one; or clusters of eight add up the parts of theirs.
+// with the maximum. Each multiprocessor, or cluster of two, has several tiles or a part of one; or
+// clusters of eight add up the parts of theirs.
 static void every_batch_by_wgmma(void **unused) {
   static const struct {
     int batch, units;

@@ -262,7 +262,7 @@ static void rounded_where_they_are_made(void **unused) {
     const struct decode_request r = odd_request(&shape, types, batch, 70);
     odd_check_next(&shape, types, batch, 70, odd_one(i + i / 2));
     check_poisoned(&emulated[(i + i / 2) % EMULATED], &r);
-    if (batch == 6) { // of whose columns the emulator has kernels
+    if (batch == 6) {
       setenv("PERTOKEN_GPU_TUNING", CLUSTERS_OF_TWO, 1);
       odd_check_next(&shape, types, batch, 70, odd_wgmma());
       unsetenv("PERTOKEN_GPU_TUNING");

@@ -135,15 +135,14 @@ static void parts_are_exact(void **unused) {
   check_shapes(true);
 }
 
-// Every one of these kernels, as PTX: the emulator has only those with the fewest and the most
-// columns.
+// Every one of these kernels.
 static void every_width_is_exact(void **unused) {
   (void)unused;
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS * 3; i++) {
     const struct emulated *plugin = &emulated[i / 3 / WEIGHT_KINDS];
     const enum element *kind = weight_kinds[i / 3 % WEIGHT_KINDS];
     const int most = wgmma_max_columns(element_bytes(kind[0]));
-    for (int columns = 16; plugin->wgmma && plugin->ptx && columns <= most; columns *= 2) {
+    for (int columns = 16; plugin->wgmma && columns <= most; columns *= 2) {
       const struct product p = {.plugin = plugin,
                                 .weights = kind[0],
                                 .activations = kind[1],
