@@ -33,8 +33,8 @@
 #define VECTOR_biased VECTOR_BIASED
 #define VECTOR_gated  VECTOR_GATED
 
-// With one vector, two blocks fit a multiprocessor, so that the next kernel's can begin beside this
-// one's; with more, the sums and activations need the registers of both.
+// With one vector, a multiprocessor runs two blocks; with more, the sums and activations need the
+// registers of both.
 #define VECTOR(w, x, round, end, batch)                                                            \
   KERNEL_BOUNDS(vector_##w##_##x##_##round##_##end##_##batch, product_arguments, VECTOR_THREADS,   \
                 batch == 1 ? 2 : 1) {                                                              \

@@ -184,7 +184,7 @@ static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *st
 
 // The driver's own function, looked up by name, so that nothing is linked with the driver. Plain
 // bytes, 128 to a row of the box, with the swizzle that matrix_wgmma.h describes; fetched into L2
-// 256 at a time.
+// by the row.
 static int tensor_map(struct tensor_map *map) {
   __typeof__(&cuTensorMapEncodeTiled) encode = NULL;
   enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;

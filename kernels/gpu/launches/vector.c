@@ -7,9 +7,6 @@
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 void launch_vector(struct launch_list *list, enum product_name name) {

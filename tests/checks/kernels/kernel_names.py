@@ -53,8 +53,7 @@ BY_BITS = re.compile(r'(matrix|wgmma|tile_check)_e4m3_bf16|attention_e4m3|latent
 # Kernels whose results the next product takes rounded to BF16. (The caches of attention are stored so, too.)
 PASSES = re.compile(r'^(vector|matrix|wgmma)_.*(swiglu|gated)_\d+$|^finish_(swiglu|gated)$|^attention_(?!.*prompt)')
 # Kernels of which no two blocks fit on a multiprocessor, so that each has its own: by registers. (For
-# wgmma_*, by shared memory: test_plan_division.) For vector products of one row two fit, so that the next
-# kernel's blocks can begin.
+# wgmma_*, by shared memory: test_plan_division.) Of vector products of one row two run on each.
 ALONE = {name for name in VECTOR + EXPERT_VECTOR + HEADS_VECTOR if not name.endswith('_1')}
 # If clang makes a wave wait for several of its loads at once, the average in flight before and after
 # counts.

@@ -19,7 +19,7 @@ struct emulator_launch {
   uint64_t seed;     // of the schedule
   bool cooperative;  // all blocks are resident, EMULATOR_MOST_RESIDENT at most
   const void *image; // the code object that holds the kernel; the emulator has its own kernels
-  unsigned cluster; // blocks, neighbors on the first axis, that are resident together; 0: 1
+  unsigned cluster;  // blocks, neighbors on the first axis, that are resident together; 0: 1
 };
 
 // Runs all blocks to their end. Returns NULL, or what went wrong, with kernel, block, thread and

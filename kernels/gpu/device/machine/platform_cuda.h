@@ -4,7 +4,8 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PLATFORM_CUDA_H
 
 // With 8 loads a block of 512 threads has 64 KiB in flight, enough for an H200 (4.8 TB/s for about
-// a microsecond, over 132 multiprocessors, is 36 KiB) with one block per multiprocessor.
+// a microsecond, over 132 multiprocessors, is 36 KiB) with one block per multiprocessor; with two,
+// which one vector leaves registers for, it is faster (product_vector.h).
 enum { WARP = 32, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 0, SCALAR_LOADS = 0 };
 
 // With 4, keys in BF16 spill 20 of the 128 registers that a block with that many threads leaves
