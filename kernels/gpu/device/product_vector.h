@@ -474,13 +474,17 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   SHARED(unsigned char, shared);
   const struct vector_share share = vector_share_of<KIND>(a, before);
   struct words4 loaded[KIND::STREAMS][KIND::LOADS];
-  const struct vector_window<KIND> first =
-      vector_window_at<KIND>(a, share, vector_place{share.first, 0});
+  // The branch keeps these loads before wait_for_previous: in straight-line code ptxas moves them
+  // behind it.
+  if (COUNTED_LOADS || share.first < share.end) {
+    const struct vector_window<KIND> first =
+        vector_window_at<KIND>(a, share, vector_place{share.first, 0});
 #pragma unroll
-  for (int i = 0; i < KIND::LOADS; i++) {
+    for (int i = 0; i < KIND::LOADS; i++) {
 #pragma unroll
-    for (int s = 0; s < KIND::STREAMS; s++) {
-      loaded[s][i] = vector_load<KIND>(first, s, i);
+      for (int s = 0; s < KIND::STREAMS; s++) {
+        loaded[s][i] = vector_load<KIND>(first, s, i);
+      }
     }
   }
   struct norm_ahead ahead = {};

@@ -191,9 +191,13 @@ DEVICE void units_sum(const struct product_arguments &a, const struct matrix_sha
   const int column_bytes = matrix_column_bytes<KIND>(a);
   const int chunk_units = matrix_chunk<KIND>(a) / UNIT;
   struct unit_piece<KIND::TYPE> ring[KIND::DEPTH][KIND::TILES][TILE_PARTS];
+  // The branch keeps these loads before wait_for_previous: in straight-line code ptxas moves them
+  // behind it.
+  if (COUNTED_LOADS || share.steps > 0) {
 #pragma unroll
-  for (int i = 0; i < KIND::DEPTH; i++) { // the last one again if there are fewer
-    units_fetch<KIND>(rows, first + (i < last ? i : last), ring[i]);
+    for (int i = 0; i < KIND::DEPTH; i++) { // the last one again if there are fewer
+      units_fetch<KIND>(rows, first + (i < last ? i : last), ring[i]);
+    }
   }
   wait_for_previous();
   matrix_begin<KIND>(a, share, shared);

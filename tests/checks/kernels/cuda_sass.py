@@ -9,7 +9,7 @@ from kernels import sass
 from kernels.cubin import kernels_of
 from kernels.gpu_images import by_kernel, check, check_names, count, nvcc, run, tool
 from kernels.kernel_names import (
-    ATTENTION, COPYING, EXPERT_MATRIX, GROUPS_LEFT, LATENT, MATRIX, OF_UNITS, STREAMING, TILE, UNITS, VECTOR,
+    ATTENTION, COPYING, EXPERT_MATRIX, GROUPS_LEFT, HEADS, LATENT, MATRIX, OF_UNITS, STREAMING, TILE, UNITS, VECTOR,
     WGMMA)
 
 LOAD_WEIGHTS = r'LDG\.E\.NA\.128\.CONSTANT'
@@ -137,11 +137,24 @@ def check_fetches(subject, code):
     check(subject, wide == 0, f'{wide} loads or copies that bring 256 bytes into L2')
 
 
+LEAST_EARLY = 4  # of 16 bytes: more than a norm's, fewer than a window or ring has
+
+
+def check_early(subject, code):
+    """Weights are fetched before the kernel waits for the preceding one, in the code that the GPU gets: in PTX the order
+    may be right, and ptxas changes it."""
+    released = [i.operation for i in code].index(sass.RELEASED)
+    early = sum(i.operation == sass.COPY_LANE or sass.is_wide_load(i) and i.constant for i in code[:released])
+    check(subject, early >= LEAST_EARLY, f'{early} loads before it waits, of at least {LEAST_EARLY}')
+
+
 def check_sass_loads(cubin):
     kernels = kernels_of(cubin)
     check_names('sm_90a, its machine code', kernels)
     for name, code in kernels.items():
         check_fetches(f'sm_90a {name}', code)
+        if name in VECTOR + MATRIX + UNITS + HEADS:
+            check_early(f'sm_90a {name}', code)
         if name in ATTENTION:
             check_attention_loads(f'sm_90a {name}', name, code)
         if name in LATENT:
@@ -203,8 +216,7 @@ def sass_parts(name):
     return parts
 
 
-# What is fetched before a kernel waits for the preceding one, in the code that the GPU gets: in PTX the
-# order may be right, and ptxas changes it.
+# What is fetched before a kernel waits for the preceding one; check_early counts it.
 FETCHED = re.compile(r'LDG\.E\.NA\..*\.CONSTANT$|UTMALDG|LDGSTS')
 
 

@@ -84,10 +84,15 @@ def outside_loops(code):
 
 def window_loops(code, loads):
     """The loops with that many loads of 16 bytes and what multiplies them, from their first instruction to their branch,
-    the shortest first."""
-    loops = [code[i.target:at + 1] for at, i in enumerate(code) if i.operation == BRANCH and i.target <= at]
-    return sorted((loop for loop in loops if sum(map(is_wide_load, loop)) == loads and
-                   sum(i.operation == MULTIPLY_ADD for i in loop) >= 8 * loads), key=len)
+    the shortest first; of those with the same loads, which differ in what is rarely done, only the shortest."""
+    shortest = {}
+    for at, i in enumerate(code):
+        if i.operation == BRANCH and i.target <= at:
+            loop = code[i.target:at + 1]
+            places = tuple(i.target + n for n, other in enumerate(loop) if is_wide_load(other))
+            if len(places) == loads and sum(other.operation == MULTIPLY_ADD for other in loop) >= 8 * loads:
+                shortest[places] = min(shortest.get(places, loop), loop, key=len)
+    return sorted(shortest.values(), key=len)
 
 
 def copy_loops(code, loads):
