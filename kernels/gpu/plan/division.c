@@ -161,12 +161,18 @@ void division_name_products(struct plan *plan) {
   name_product(plan, PRODUCT_HEAD, TENSOR_HEAD, shape->vocab, h);
 }
 
-// Whether a product's block needs more than that many percent of a multiprocessor's memory.
+// Whether a product's blocks need more than that many percent of a multiprocessor's memory: one, or
+// as many vector products' as there are for each.
 static bool needs_more(const struct plan *plan, size_t percent) {
-  for (int p = 0; p < PRODUCTS; p++)
-    if (100 * (plan->product[p].shared_bytes + RESERVED_SHARED) >
+  const int units = plan->device.described.units;
+  for (int p = 0; p < PRODUCTS; p++) {
+    const struct plan_product *product = &plan->product[p];
+    const size_t blocks =
+        product->vector && units > 0 && product->blocks > units ? VECTOR_BLOCKS : 1;
+    if (100 * blocks * (product->shared_bytes + RESERVED_SHARED) >
         percent * (plan->device.shared_bytes + RESERVED_SHARED))
       return true;
+  }
   return false;
 }
 
@@ -183,8 +189,8 @@ static bool has_vector_kernel(const struct plan *plan, const struct plan_product
 // False if the activations of a product for the vector kernels do not fit into shared memory.
 static bool share_vector(struct plan *plan) {
   const int warps = VECTOR_THREADS / plan->device.warp;
-  const bool is_one = plan->request.batch == 1 && plan->device.tuning.step != STEP_STREAMING;
-  const int blocks = is_one ? VECTOR_BLOCKS : 1;
+  const bool in_one = plan->device.tuning.step == STEP_STREAMING && !limits_fallback(plan);
+  const int blocks = plan->request.batch == 1 && !in_one ? VECTOR_BLOCKS : 1;
   plan->vector_rows = plan->request.batch > 2 ? VECTOR_BATCH : plan->request.batch;
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];

@@ -54,14 +54,16 @@ static void test_vectors_by_type(void **state) {
       }
 }
 
-// Two blocks of one vector share a multiprocessor, if its memory holds the activations of both; of
-// several vectors, and in a step in one launch, there is one.
+// Two blocks of one vector share a multiprocessor, if its memory holds the activations of both, and
+// then get as much of it; of several vectors, and in a step in one launch, there is one.
 static void test_blocks_of_vectors(void **state) {
   (void)state;
   struct gpu_device streaming = planned_h200;
-  struct decode_shape wide = llama_8b; // whose FFN's down takes more than half of an H200's memory
+  struct decode_shape long_rows = llama_8b; // whose FFN's down is that of Llama 3.1 405B
+  struct decode_shape wide = llama_8b;      // whose down takes more than half of an H200's memory
   streaming.cooperative = true;
   streaming.tuning.step = STEP_STREAMING;
+  long_rows.ffn_hidden = 53248;
   wide.ffn_hidden = 65536;
   const struct {
     const struct gpu_device *device;
@@ -72,6 +74,7 @@ static void test_blocks_of_vectors(void **state) {
       {&planned_h200, &llama_8b, 2, 132, 132},
       {&planned_h200, &llama_8b, 4, 132, 132},
       {&planned_h200, &llama_70b, 1, 2 * 132, 2 * 132},
+      {&planned_h200, &long_rows, 1, 2 * 132, 256},
       {&planned_h200, &wide, 1, 2 * 132, 132},
       {&streaming, &llama_8b, 1, 132, 132},
       {&planned_mi300x, &llama_8b, 1, 2 * 304, 512},
@@ -81,7 +84,10 @@ static void test_blocks_of_vectors(void **state) {
     const struct decode_request request =
         planned_request(cases[i].shape, &planned_types[0], cases[i].batch, 512);
     const struct plan plan = planned(&request, cases[i].device);
+    const size_t given = (size_t)plan.carveout * 228 * 1024 / 100;
     assert_true(plan.vector && plan.streaming == (cases[i].device == &streaming));
+    if (cases[i].device == &planned_h200 && plan.product[PRODUCT_DOWN].blocks > 132)
+      assert_in_range(2 * (plan.product[PRODUCT_DOWN].shared_bytes + 1024), 1, given);
     if (plan.product[PRODUCT_GATE_UP].blocks != cases[i].gate_up ||
         plan.product[PRODUCT_DOWN].blocks != cases[i].down)
       fail_msg("case %zu: %d blocks of gate and up, %d of down", i,
