@@ -426,13 +426,14 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   return true;
 }
 
-// By itself a step takes wgmma wherever the device has it: on an H200 it was faster at every batch
-// measured, from 4 to 64. A prompt's products are left to the vendor's library.
+// By itself a dense model's step takes wgmma wherever the device has it: on an H200 it was faster at
+// every batch measured, from 4 to 64. A prompt's products are left to the vendor's library.
 static bool takes_wgmma(const struct plan *plan) {
   bool is_llama = true;
   for (int p = 0; p < PRODUCTS; p++)
     is_llama = is_llama && !product_is_of_family(&plan->request.shape, (enum product_name)p);
-  const bool own = plan->device.wgmma && is_llama && !plan->prompt;
+  const bool is_dense = plan->request.shape.experts.count == 0;
+  const bool own = plan->device.wgmma && is_llama && is_dense && !plan->prompt;
   return chosen(plan->device.tuning.matrix, own ? MATRIX_WGMMA : MATRIX_REGISTERS) == MATRIX_WGMMA;
 }
 

@@ -15,17 +15,18 @@ WINDOWS = '"sinks, windows, YaRN"'
 MIXTRAL = '"Mixtral: softmax of the chosen"'
 GPT_OSS = '"gpt-oss: biases of everything, clamped SwiGLU, windows, sinks, YaRN"'
 
-LLAMAS = ['calibrate',
-          f'bf16 bf16 1 70 {SMALL}', f'bf16 e4m3 2 70 {SMALL}', f'bf16 bf16 3 70 {SMALL}',
-          f'bf16 bf16 5 200 {LONG}', f'bf16 bf16 17 70 {SMALL}', f'bf16 bf16 33 70 {SMALL}',
-          f'bf16 bf16 64 20 {SMALL}', f'bf16 bf16 1 300 {SMALL} attention_splits=3',
-          f'e4m3 e4m3 1 70 {SMALL}', f'e4m3 e4m3 2 70 {LONG}', f'e4m3 bf16 3 70 {SMALL}',
-          f'e4m3-head e4m3 5 70 {SMALL}', f'e4m3 e4m3 17 70 {LONG}', f'e4m3 bf16 33 70 {SMALL}',
-          f'e4m3 bf16 64 20 {SMALL}',
+REGISTERS = 'matrix=registers'  # where a step would take wgmma
+LLAMAS = ['calibrate', f'bf16 bf16 1 70 {SMALL}', f'bf16 e4m3 2 70 {SMALL}',
+          f'bf16 bf16 3 70 {SMALL} {REGISTERS}', f'bf16 bf16 5 200 {LONG} {REGISTERS}',
+          f'bf16 bf16 17 70 {SMALL} {REGISTERS}', f'bf16 bf16 33 70 {SMALL} {REGISTERS}',
+          f'bf16 bf16 64 20 {SMALL} {REGISTERS}', f'bf16 bf16 1 300 {SMALL} attention_splits=3',
+          f'e4m3 e4m3 1 70 {SMALL}', f'e4m3 e4m3 2 70 {LONG}', f'e4m3 bf16 3 70 {SMALL} {REGISTERS}',
+          f'e4m3-head e4m3 5 70 {SMALL} {REGISTERS}', f'e4m3 e4m3 17 70 {LONG} {REGISTERS}',
+          f'e4m3 bf16 33 70 {SMALL} {REGISTERS}', f'e4m3 bf16 64 20 {SMALL} {REGISTERS}',
           f'e4m3-bf16 bf16 1 70 {SMALL}', f'e4m3-bf16 e4m3 2 70 {SMALL}',
-          f'e4m3-bf16 bf16 4 70 {SMALL}',
-          f'e4m3-bf16 bf16 5 70 {LONG}', f'e4m3-bf16 bf16 17 70 {SMALL}',
-          f'e4m3-bf16 bf16 33 70 {SMALL}', f'e4m3-bf16 bf16 64 20 {SMALL}']
+          f'e4m3-bf16 bf16 4 70 {SMALL} {REGISTERS}', f'e4m3-bf16 bf16 5 70 {LONG} {REGISTERS}',
+          f'e4m3-bf16 bf16 17 70 {SMALL} {REGISTERS}', f'e4m3-bf16 bf16 33 70 {SMALL} {REGISTERS}',
+          f'e4m3-bf16 bf16 64 20 {SMALL} {REGISTERS}']
 FEW_BITS = [f'{w} bf16 {b} 70 {SMALL}' for b, ws in (
     (1, ('int8', 'mxfp4-head', 'nvfp4', 'mxfp6_e2m3-head', 'mxfp6_e3m2', 'int8_group-head', 'int4_group')),
     (17, ('int8-bf16-head', 'mxfp4-bf16', 'nvfp4-bf16-head', 'mxfp6_e2m3', 'mxfp6_e3m2-head', 'int8_group',

@@ -71,7 +71,7 @@ PARTS_ALTERED = [
 RING_ALTERED = [
     (r'cp\.async\.wait_group 3;', 'cp.async.wait_group 4;'), (r'cp\.async\.wait_group 0;', LEFT_OUT),
     (r'cp\.async\.commit_group;', LEFT_OUT), (r'cp\.async\.cg[.:\w]+\s[^;]*;', LEFT_OUT)]
-RING = f'bf16 bf16 5 200 {cases.LONG}'  # with more steps than the ring holds
+RING = f'bf16 bf16 5 200 {cases.LONG} {cases.REGISTERS}'  # with more steps than the ring holds
 # In the image of single-launch steps, in all of its kernels and functions at once.
 STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FIRST_FOR_SECOND),
                      (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT),

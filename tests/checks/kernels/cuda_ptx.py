@@ -117,10 +117,12 @@ def check_stamped():
 STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
 
 
-# Spills of products of one vector, maximum bytes (ptxas 13.0): on sm_90a one register of the gates of experts in
-# E4M3, on sm_100 and sm_120 up to two of those in BF16, and one of what is rounded and has biases.
+# Spills, maximum bytes (ptxas 13.0), of products of one vector: on sm_90a one register of the gates of experts in
+# E4M3, on sm_100 and sm_120 up to two of those in BF16, and one of what is rounded and has biases. Of matrix products
+# with weights in MXFP6 and 16 columns, on sm_90a: one register, outside the loops.
 KNOWN_SPILLS = {'vector_e4m3_bf16_round_biased_1': 8, 'expert_vector_e4m3_bf16_norm_gated_1': 8,
-                'expert_vector_bf16_bf16_norm_gated_1': 16}
+                'expert_vector_bf16_bf16_norm_gated_1': 16,
+                **{f'matrix_mxfp6_e3m2_bf16_{end}_16': 8 for end in ('store', 'add', 'biased')}}
 
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
 # attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave

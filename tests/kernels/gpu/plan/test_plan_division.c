@@ -420,6 +420,33 @@ static void test_clusters(void **state) {
   }
 }
 
+// By itself the step of a dense model like a Llama takes wgmma; a mixture's, one of another family and
+// one on a device without it do not.
+static void test_who_takes_wgmma(void **state) {
+  (void)state;
+  struct gpu_device device = planned_h200, without = planned_h200;
+  struct decode_shape mixture = llama_8b, family = llama_8b;
+  device.tuning.matrix = without.tuning.matrix = 0;
+  without.wgmma = false;
+  mixture.ffn_hidden = 0;
+  mixture.experts = (struct decode_experts){.count = 8, .chosen = 2, .hidden = 512};
+  family.biases = BIAS_QKV;
+  const struct {
+    const struct gpu_device *device;
+    const struct decode_shape *shape;
+    bool takes;
+  } cases[] = {{&device, &llama_8b, true},
+               {&device, &mixture, false},
+               {&device, &family, false},
+               {&without, &llama_8b, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        planned_request(cases[i].shape, &planned_types[0], 16, 512);
+    const struct plan plan = planned(&request, cases[i].device);
+    assert_int_equal(plan.product[PRODUCT_QKV].wgmma, cases[i].takes);
+  }
+}
+
 // A tile's sums meet in shared memory where a cluster for each tile leaves few multiprocessors
 // without a block and the device has clusters of that size; then no product shares tiles through
 // L2, whose sums would be in memory. Those of two have half the rows, whose sums take half as long.
@@ -497,6 +524,7 @@ int main(void) {
       cmocka_unit_test(test_wgmma_has_a_multiprocessor_to_itself),
       cmocka_unit_test(test_even_division),
       cmocka_unit_test(test_wgmma_is_even),
+      cmocka_unit_test(test_who_takes_wgmma),
       cmocka_unit_test(test_even_or_whole),
       cmocka_unit_test(test_clusters),
       cmocka_unit_test(test_parts),
