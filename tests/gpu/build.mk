@@ -19,6 +19,7 @@ PACKED_BACKEND := $(if $(PACKED_HIP),hip.so,cuda.so)
 PACKED_FOR := $(if $(PACKED_HIP),HIP_ARCHITECTURES=$(PACKED_HIP) HIP_STREAMING=$(filter $(PACKED_HIP),$(HIP_STREAMING)), \
                 CUDA_ARCHITECTURES=$(PACKED_CUDA) \
                 STREAMING_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),100))
+PACKED_DECODER := $(BUILD)/tests/lib/hip_decode.so
 packed_plugin = $(PACKED)/$(ARCH)/$(1)lib/pertoken/$(PACKED_BACKEND)
 packed_make = $(MAKE) $(PACKED_FOR) GPU_BUILD=$(PACKED)/$(ARCH)/$(1)gpu \
                 PLUGIN_FOLDER=$(PACKED)/$(ARCH)/$(1)lib/pertoken $(call packed_plugin,$(1))
@@ -34,9 +35,10 @@ $(eval $(call packed_program,pertoken-probe,probe/commands/main,shared))
 $(eval $(call packed_program,bench/gpu_kernels,tests/bench/gpu_kernels,../shared))
 
 .PHONY: gpu-pack
-gpu-pack: $(PACKED)/pertoken-probe $(PACKED)/bench/gpu_kernels $(BUILD)/tests/lib/hip_decode.so ## pack what checks a GPU of one kind: ARCH=sm_90a, gfx942
+gpu-pack: $(PACKED)/pertoken-probe $(PACKED)/bench/gpu_kernels $(PACKED_DECODER) ## pack what checks a GPU of one kind: ARCH=sm_90a, gfx942
 	$(if $(or $(and $(PACKED_HIP),$(GPU_CLANG)),$(and $(PACKED_CUDA),$(HAS_CUDA))),,$(error nothing here compiles for $(ARCH)))
 	@+$(call packed_make,)
 	$(if $(PACKED_CUDA),@+$(call packed_make,stamped/) GPU_STAMPS=yes)
 	@tests/gpu/pack --name pertoken-gpu-$(ARCH) --probe $< --ladder $(PACKED)/bench/gpu_kernels \
-	  --plugin $(call packed_plugin,) --decoder $(BUILD)/tests/lib/hip_decode.so $(if $(PACKED_CUDA),--stamped $(call packed_plugin,stamped/)) --out $(BUILD)
+	  --plugin $(call packed_plugin,) --decoder $(PACKED_DECODER) --out $(BUILD) \
+	  $(if $(PACKED_CUDA),--stamped $(call packed_plugin,stamped/))

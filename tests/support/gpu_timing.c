@@ -154,7 +154,8 @@ static void stream_stage(const struct timing_context *context, const struct timi
 
 // Of all multiprocessors together; bytes in flight take room from the start.
 static double ring_us(const struct plan *plan, const struct timing_machine *machine) {
-  const double bytes = (double)plan->stream.slots * STREAM_SLOT * (VECTOR_THREADS / 32);
+  const int warps = VECTOR_THREADS / 32;
+  const double bytes = (double)plan->stream.slots * STREAM_SLOT * warps;
   return bytes * plan->device.described.units / machine->read - machine->latency_us;
 }
 

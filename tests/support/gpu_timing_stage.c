@@ -497,7 +497,8 @@ static double matrix_ahead(const struct timing_context *context,
   const int blocks = product->warp_columns == PLAN_MIN_SLICE ? NARROW_BLOCKS : 1;
   if (has(context, TIMING_P10) && !has(context, TIMING_P2_MATRIX))
     return 0;
-  return MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
+  const int asked = MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
+  return asked;
 }
 
 static struct timing_stage matrix_stage(const struct timing_context *context,
