@@ -17,8 +17,8 @@ enum gpu_tuning_step {
 };
 
 enum gpu_tuning_matrix {
-  MATRIX_REGISTERS = 1, // whose weights come from registers: the default where there is no wgmma
-  MATRIX_WGMMA,         // from shared memory: sm_90's wgmma
+  MATRIX_REGISTERS = 1, // whose weights come from registers
+  MATRIX_WGMMA,         // from shared memory: sm_90's wgmma; the default there for dense Llamas
 };
 
 struct gpu_tuning {
