@@ -534,9 +534,9 @@ struct all_reduce_arguments {
 // streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
 // with activations and head in BF16, heads of 65 to 128 and any weights, or without slots some
 // (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
-// The blocks run the stages one after another, each as its own kernel would; between two they wait
-// for each other at `arrived`, which is zero before and after. The grid of a stage is dealt out to
-// the blocks.
+// The blocks run the stages one after another, each as its own kernel would. The grid of a stage is
+// dealt out to them. Between two stages they wait for each other at `arrived`, which is zero before
+// and after, or each for those floats that it needs, by their marks (device/passed.h).
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
 // that stream.h gives it of each of the `products` in turn are already on their way while it does
 // something else; and a product's grid has as many blocks as there are. So has one with weights in
@@ -547,6 +547,7 @@ struct all_reduce_arguments {
 // which every block does for itself.
 // Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
+  STREAMING_CLEAR, // of what stages pass on: the first, after which all blocks wait for each other
   STREAMING_EMBED,
   STREAMING_STORE_BF16, // a product, named by the element of its weights
   STREAMING_STORE_E4M3,
@@ -563,14 +564,24 @@ enum streaming_kind {
   STREAMING_COMBINE,
   STREAMING_SAMPLE
 };
+enum streaming_mark { MARK_ZERO, MARK_ONE, MARK_NONE }; // a float's lowest bit, or not marked
 enum { STREAMING_SHARED = 352 };
+struct streaming_clear {
+  void *passed; // [pieces] of 16 bytes
+  int pieces;
+};
 struct streaming_route {
   struct route_arguments route;
   int products; // of the step, as far as this choice lets their weights be known
 };
+// Short, so that shared memory has room for as many slots as possible.
 struct streaming_stage {
-  int kind, blocks;
-  int grid[2]; // axis 2: blocks / grid[0] / grid[1]
+  short kind;
+  short grid[2];  // axis 2: blocks / grid[0] / grid[1]
+  short barriers; // begins after all blocks have arrived so many times; 0: without waiting for that
+  short arrivals; // of a block, the one at the stage's end included; 0: there it does not arrive
+  signed char awaits, marks; // of the floats it is passed, and of those it passes on
+  int blocks;
   union {
     struct product_arguments product;
     struct embed_arguments embed;
@@ -578,6 +589,7 @@ struct streaming_stage {
     struct streaming_route route;
     struct combine_arguments combine;
     struct sample_arguments sample;
+    struct streaming_clear clear;
     unsigned char bytes[208]; // a multiple of 16
   } arguments;
 };

@@ -323,6 +323,18 @@ DEVICE void attention_leave(struct attention_state<KIND> &state, float *partial)
   }
 }
 
+// Whether the block merges the group's splits: the one that is done last or, if it can wait for what
+// the others pass on, that of the last split. Others of a lower number never wait for it, whichever
+// blocks of a step in one launch take them, and in what order.
+template <class KIND>
+DEVICE bool attention_is_last(const struct attention_arguments &a, int group) {
+  if constexpr (KIND::FOLLOWED) {
+    block_wait(); // until the warps' results are no longer in shared memory
+    return block_index(0) == a.splits - 1;
+  }
+  return arrive_last(a.counters + group, (unsigned)attention_splits<KIND>(a));
+}
+
 // Merges the results of all warps.
 template <class KIND>
 DEVICE void attention_merge(const struct attention_arguments &a, const struct attention_share &s,
@@ -341,8 +353,7 @@ DEVICE void attention_merge(const struct attention_arguments &a, const struct at
     block_wait();
     attention_merge_warps<KIND, KIND::ROUNDS - 1>(a, s, held, out);
   }
-  if (attention_splits<KIND>(a) > 1 &&
-      arrive_last(a.counters + group, (unsigned)attention_splits<KIND>(a))) {
+  if (attention_splits<KIND>(a) > 1 && attention_is_last<KIND>(a, group)) {
     attention_merge_splits<KIND>(a, s, partials, held);
   }
 }
@@ -363,6 +374,7 @@ template <class KIND> DEVICE void attention(const struct attention_arguments &a)
     attention_fetch_first<KIND, false>(a, s, buffer);
   }
   wait_for_previous();
+  await_passed(s.query, s.heads * a.head_dim);
   if constexpr (KIND::FAMILY && !KIND::PROMPT) { // in shared memory that is free until the merge
     attention_norm_factors(a, s.query, s.heads, s.key, TILE_COLUMNS, partials);
   }

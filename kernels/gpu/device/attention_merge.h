@@ -71,10 +71,10 @@ DEVICE void attention_merge_warps(const struct attention_arguments &a,
       attention_output<KIND>(a, s, column, before + i, sum / total);
       continue;
     }
-    publish(out + column * KIND::PARTIAL + ATTENTION_PARTIAL + before + i, sum);
+    pass(out + column * KIND::PARTIAL + ATTENTION_PARTIAL + before + i, sum);
     if (before + i == 0) {
-      publish(out + column * KIND::PARTIAL, largest);
-      publish(out + column * KIND::PARTIAL + 1, total);
+      pass(out + column * KIND::PARTIAL, largest);
+      pass(out + column * KIND::PARTIAL + 1, total);
     }
   }
 }
@@ -118,16 +118,21 @@ DEVICE struct attention_merged attention_merged_of(const struct attention_argume
 }
 
 // Loads the sums of this lane's splits from `first` on, and zeros after the last split.
-DEVICE void attention_load_sums(const struct attention_merged &m, int first, int splits,
-                                struct words4 (&to)[ATTENTION_AT_ONCE]) {
+DEVICE void attention_load_sums(const struct attention_merged &m, int head_dim, int first,
+                                int splits, struct words4 (&to)[ATTENTION_AT_ONCE]) {
+  const void *missing;
+  do {
+    missing = NULL;
 #pragma unroll
-  for (int n = 0; n < ATTENTION_AT_ONCE; n++) {
-    const int split = first + n * m.parts;
-    to[n] = {};
-    if (split < splits) {
-      to[n] = load_published(m.sums + (size_t)split * m.split_floats);
+    for (int n = 0; n < ATTENTION_AT_ONCE; n++) {
+      const int split = first + n * m.parts;
+      to[n] = {};
+      if (split < splits) {
+        to[n] =
+            load_passed(m.sums + (size_t)split * m.split_floats, head_dim - m.element, &missing);
+      }
     }
-  }
+  } while (passed_again(missing));
 }
 
 DEVICE void attention_add_sums(const struct attention_merged &m, int first, int splits,
@@ -154,15 +159,20 @@ DEVICE void attention_merge_factors(const struct attention_arguments &a,
   for (int column = warp_index(); column < s.heads; column += block_threads() / WARP) {
     const struct attention_sink sink = attention_sink_of<KIND>(a, s, column);
     struct words4 split[TURNS];
+    const void *missing;
     float largest = sink.score, total = 0;
+    do {
+      missing = NULL;
 #pragma unroll
-    for (int turn = 0; turn < TURNS; turn++) {
-      const int k = turn * WARP + lane_index();
-      split[turn] = {{bits_of(ATTENTION_NONE), 0, 0, 0}};
-      if (k < a.splits) {
-        split[turn] = load_published(partials + (k * KIND::COLUMNS + column) * KIND::PARTIAL);
+      for (int turn = 0; turn < TURNS; turn++) {
+        const int k = turn * WARP + lane_index();
+        split[turn] = {{bits_of(ATTENTION_NONE), 0, 0, 0}};
+        if (k < a.splits) {
+          split[turn] =
+              load_passed(partials + (k * KIND::COLUMNS + column) * KIND::PARTIAL, 2, &missing);
+        }
       }
-    }
+    } while (passed_again(missing));
 #pragma unroll
     for (int turn = 0; turn < TURNS; turn++) {
       const float v = float_of(split[turn].word[0]);
@@ -197,7 +207,7 @@ DEVICE void attention_merge_splits(const struct attention_arguments &a,
     float sum[4] = {};
 #pragma unroll 1
     for (int first = 0; first < a.splits; first += ATTENTION_AT_ONCE * parts) {
-      attention_load_sums(m, first + m.part, a.splits, loaded);
+      attention_load_sums(m, a.head_dim, first + m.part, a.splits, loaded);
       if (turn == 0 && first == 0) { // while the first sums are on their way
         attention_merge_factors<KIND>(a, s, partials, held, totals);
         block_wait();

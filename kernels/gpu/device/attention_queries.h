@@ -25,29 +25,36 @@ DEVICE struct attention_pair_place attention_pair_at(int head_dim, bool adjacent
                                : attention_pair_place{i, i + half};
 }
 
-// Four floats from `at` on, zeros from `end` on: one load if ALIGNED.
-template <bool ALIGNED> DEVICE struct quad attention_four(const float *from, int at, int end) {
+// Four floats from `at` on, zeros from `end` on: one load if ALIGNED. Passed by the stage before, or
+// else `missing` is NULL.
+template <bool ALIGNED>
+DEVICE struct quad attention_four(const float *from, int at, int end, const void **missing) {
   struct quad out = {{0, 0, 0, 0}};
   if (ALIGNED && at < end) {
-    const struct words4 words = load_published(from + at);
+    const struct words4 words =
+        missing ? load_passed(from + at, 4, missing) : load_published(from + at);
     return {{float_of(words.word[0]), float_of(words.word[1]), float_of(words.word[2]),
              float_of(words.word[3])}};
   }
 #pragma unroll
   for (int i = 0; i < 4 && !ALIGNED; i++) {
-    out.v[i] = at + i < end ? load_published_float(from + at + i) : 0;
+    if (at + i < end) {
+      out.v[i] =
+          missing ? load_passed_float(from + at + i, missing) : load_published_float(from + at + i);
+    }
   }
   return out;
 }
 
 template <bool ALIGNED>
 DEVICE struct attention_pairs attention_load_pairs(const float *head, int head_dim, bool adjacent,
-                                                   int first) {
+                                                   int first, const void **missing) {
   const int half = head_dim / 2;
   const float *second = adjacent ? head + 4 : head + half;
   const int at = adjacent ? 2 * first : first, end = adjacent ? head_dim : half;
-  const struct quad a = attention_four<ALIGNED>(head, at, end);
-  const struct quad b = attention_four<ALIGNED>(second, at, adjacent ? head_dim - 4 : half);
+  const struct quad a = attention_four<ALIGNED>(head, at, end, missing);
+  const struct quad b =
+      attention_four<ALIGNED>(second, at, adjacent ? head_dim - 4 : half, missing);
   struct attention_pairs pairs;
 #pragma unroll
   for (int j = 0; j < 4; j++) {
@@ -103,26 +110,26 @@ template <class KIND> DEVICE bool attention_is_adjacent(const struct attention_a
 
 // With `newest` the threads of column 0 also have the new key, those of column 1 the new value.
 template <class KIND, bool ALIGNED>
-DEVICE struct attention_entering attention_load_entering(const struct attention_arguments &a,
-                                                         const struct attention_share &s,
-                                                         int column, int first, bool newest) {
+DEVICE struct attention_entering
+attention_load_entering(const struct attention_arguments &a, const struct attention_share &s,
+                        int column, int first, bool newest, const void **missing) {
   const bool adjacent = attention_is_adjacent<KIND>(a), has_norm = KIND::FAMILY && a.q_norm;
   struct attention_entering e = {};
   if (column < s.heads) {
     e.query = attention_load_pairs<ALIGNED>(attention_query<KIND>(a, s, column), a.head_dim,
-                                            adjacent, first);
+                                            adjacent, first, missing);
   }
   if constexpr (KIND::PROMPT) {
     return e;
   }
   if (newest && column < 2) {
-    e.beside =
-        attention_load_pairs<ALIGNED>(column == 0 ? s.key : s.value, a.head_dim, adjacent, first);
+    e.beside = attention_load_pairs<ALIGNED>(column == 0 ? s.key : s.value, a.head_dim, adjacent,
+                                             first, missing);
   }
-  e.angles[0] = attention_four<ALIGNED>(a.angles, 2 * first, a.head_dim);
-  e.angles[1] = attention_four<ALIGNED>(a.angles, 2 * first + 4, a.head_dim);
+  e.angles[0] = attention_four<ALIGNED>(a.angles, 2 * first, a.head_dim, NULL);
+  e.angles[1] = attention_four<ALIGNED>(a.angles, 2 * first + 4, a.head_dim, NULL);
   if (has_norm) {
-    e.norm = attention_load_pairs<ALIGNED>(a.q_norm, a.head_dim, adjacent, first);
+    e.norm = attention_load_pairs<ALIGNED>(a.q_norm, a.head_dim, adjacent, first, NULL);
   }
   return e;
 }
@@ -177,9 +184,14 @@ DEVICE void attention_queries(const struct attention_arguments &a, const struct 
   constexpr int THREADS = KIND::HEADDIM / 8; // of a column
   for (int at = thread_index(); at < TILE_COLUMNS * THREADS; at += block_threads()) {
     const int column = at / THREADS, first = at % THREADS * 4;
-    struct attention_entering e =
-        a.head_dim % 8 == 0 ? attention_load_entering<KIND, true>(a, s, column, first, newest)
-                            : attention_load_entering<KIND, false>(a, s, column, first, newest);
+    struct attention_entering e;
+    const void *missing;
+    do {
+      missing = NULL;
+      e = a.head_dim % 8 == 0
+              ? attention_load_entering<KIND, true>(a, s, column, first, newest, &missing)
+              : attention_load_entering<KIND, false>(a, s, column, first, newest, &missing);
+    } while (passed_again(missing));
     const bool has_norm = KIND::FAMILY && !KIND::PROMPT && a.q_norm;
     if (has_norm && column < s.heads) {
       attention_norm_pairs(e.query, factors[column], e.norm);
@@ -192,7 +204,8 @@ DEVICE void attention_queries(const struct attention_arguments &a, const struct 
       if (has_norm) {
         attention_norm_pairs(e.beside, factors[TILE_COLUMNS],
                              attention_load_pairs<false>(a.k_norm, a.head_dim,
-                                                         attention_is_adjacent<KIND>(a), first));
+                                                         attention_is_adjacent<KIND>(a), first,
+                                                         NULL));
       }
       attention_turn_pairs(e.beside, e.angles);
     }

@@ -5,6 +5,7 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/platform.h"
+#include "kernels/gpu/device/passed.h"
 
 // Writes the elements of one word, two of BF16 or four of E4M3, to x[at] and on, none from `end`
 // on.
@@ -22,7 +23,7 @@ DEVICE void embed_word(float *x, int at, int end, uint32_t word, float scale) {
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
     if (at + i < end) {
-      publish(x + at + i, v[i] * scale);
+      pass(x + at + i, v[i] * scale);
     }
   }
 }

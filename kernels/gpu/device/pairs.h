@@ -78,7 +78,7 @@ DEVICE struct pair_end<KIND> pair_end_at(const struct product_arguments &a, int 
   for (int b = 0; b < KIND::BATCH; b++) {
     if (KIND::adds(a) && b < a.batch) {
       end.residual[b] =
-          load_published_float(a.output + (size_t)b * (size_t)a.output_stride + (size_t)row);
+          load_passed_known(a.output + (size_t)b * (size_t)a.output_stride + (size_t)row);
     }
   }
   return end;
@@ -133,8 +133,8 @@ DEVICE void pair_finish(const struct product_arguments &a, const struct stream_p
           total = vector_gated(total, pair_total<KIND>(block, sharers, pair, KIND::BATCH + b) *
                                           end.scale[1]);
         }
-        publish(a.output + (size_t)b * (size_t)a.output_stride + (size_t)(first + row),
-                end.residual[b] + total);
+        pass(a.output + (size_t)b * (size_t)a.output_stride + (size_t)(first + row),
+             end.residual[b] + total);
       }
     }
   }
@@ -307,11 +307,13 @@ template <class KIND> DEVICE void unit_activations(const struct product_argument
   struct norm_ahead ahead = {};
   if (!a.norm) {
     wait_for_previous();
+    await_passed(a.input, a.columns);
     vector_activations<unit_vector_kind<KIND, ROUND_ALONE>>(v, stride, ahead, shared, room);
     return;
   }
   norm_before_wait<ROUND_NORM, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
+  await_passed(a.input, a.columns);
   vector_activations<unit_vector_kind<KIND, ROUND_NORM>>(v, stride, ahead, shared, room);
 }
 

@@ -289,6 +289,7 @@ DEVICE void streaming_product(void) {
   struct norm_ahead ahead = {};
   norm_before_wait<ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
+  await_passed(a.input, a.columns);
   const int vector_bytes = vector_row_bytes<KIND>(a.stride);
   const int batch = BATCH == 1 ? 1 : a.batch;
   const struct vectors v = {a.input, a.norm, a.epsilon, a.columns, batch, NULL, a.input_stride};

@@ -223,8 +223,8 @@ DEVICE struct vector_row_end<KIND> vector_row_begin(const struct product_argumen
     }
   }
   if ((KIND::END == VECTOR_ADD || KIND::END == VECTOR_BIASED) && !a.without_residual) {
-    end.residual = load_published_float(a.output + (size_t)lane_index() * (size_t)a.output_stride +
-                                        (size_t)row);
+    end.residual =
+        load_passed_known(a.output + (size_t)lane_index() * (size_t)a.output_stride + (size_t)row);
   }
   return end;
 }
@@ -265,7 +265,7 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
   } else if constexpr (KIND::END == VECTOR_SWIGLU) {
     pass_on<false>(a.passed, a.output, vector, row, vector_gated(mine[0], last));
   } else {
-    publish(a.output + vector + row, end.residual + mine[0]);
+    pass(a.output + vector + row, end.residual + mine[0]);
   }
 }
 
@@ -490,6 +490,7 @@ DEVICE void vector_product(const struct product_arguments &a, int before = 0) {
   struct norm_ahead ahead = {};
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
+  await_passed(a.input, a.columns);
 
   float *room = reinterpret_cast<float *>(shared + vector_row_bytes<KIND>(a.stride) * KIND::BATCH);
   vector_input<KIND>(a, ahead, shared, room);

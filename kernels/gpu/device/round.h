@@ -20,6 +20,7 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/platform.h"
+#include "kernels/gpu/device/passed.h"
 
 enum rounding { ROUND_ALONE, ROUND_NORM, ROUND_LAYER }; // LAYER: the norm with a mean and a bias
 enum written { WRITTEN_PLAIN, WRITTEN_PAIRED, WRITTEN_AS_BF16 };
@@ -55,19 +56,21 @@ DEVICE struct quad quad_of(const struct words4 &words) {
 }
 
 // Four floats from `at` on, zeros from `end` on. A vector whose length is no multiple of 4 may
-// begin anywhere, and is read element by element.
-template <bool IS_WEIGHTS> DEVICE struct quad load_quad(const float *from, int at, int end) {
+// begin anywhere, and is read element by element. `missing` as in passed.h, if they are no weights.
+template <bool IS_WEIGHTS>
+DEVICE struct quad load_quad(const float *from, int at, int end, const void **missing) {
   struct quad out = {{0, 0, 0, 0}};
   if (end % 4 == 0) {
     if (at < end) {
-      out = quad_of(IS_WEIGHTS ? load_weights(from + at) : load_published(from + at));
+      out = quad_of(IS_WEIGHTS ? load_weights(from + at) : load_passed(from + at, 4, missing));
     }
     return out;
   }
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     if (at + i < end) {
-      out.v[i] = load_published_float(from + at + i);
+      out.v[i] = IS_WEIGHTS ? load_published_float(from + at + i)
+                            : load_passed_float(from + at + i, missing);
     }
   }
   return out;
@@ -80,10 +83,14 @@ template <int THREADS> DEVICE int quad_at(int first, int i) {
 
 template <bool IS_WEIGHTS, int THREADS, int COUNT>
 DEVICE void load_group(const float *from, int first, int end, struct quad (&out)[COUNT]) {
+  const void *missing;
+  do {
+    missing = NULL;
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) {
-    out[i] = load_quad<IS_WEIGHTS>(from, quad_at<THREADS>(first, i), end);
-  }
+    for (int i = 0; i < COUNT; i++) {
+      out[i] = load_quad<IS_WEIGHTS>(from, quad_at<THREADS>(first, i), end, &missing);
+    }
+  } while (!IS_WEIGHTS && passed_again(missing));
 }
 
 // A thread's first quads of the norm are fetched before wait_for_previous, the others when they are
@@ -362,18 +369,22 @@ template <int THREADS> DEVICE bool held_few(const struct vectors &v) {
 template <int THREADS, int BATCH, int COUNT>
 DEVICE void load_held(const struct vectors &v, held_quads<BATCH, COUNT> x) {
   const int end = held_end<THREADS, COUNT>(v) ? v.columns : 0;
+  const void *missing;
+  do {
+    missing = NULL;
 #pragma unroll
-  for (int b = 0; b < BATCH; b++) {
-    const float *from = vector_of(v, b) + quad_at<THREADS>(0, 0);
+    for (int b = 0; b < BATCH; b++) {
+      const float *from = vector_of(v, b) + quad_at<THREADS>(0, 0);
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) {
-      struct words4 words = {{0, 0, 0, 0}};
-      if (b < v.batch && quad_at<THREADS>(0, i) < end) {
-        words = load_published(from + i * THREADS * 4);
+      for (int i = 0; i < COUNT; i++) {
+        struct words4 words = {{0, 0, 0, 0}};
+        if (b < v.batch && quad_at<THREADS>(0, i) < end) {
+          words = load_passed(from + i * THREADS * 4, 4, &missing);
+        }
+        x[b][i] = quad_of(words);
       }
-      x[b][i] = quad_of(words);
     }
-  }
+  } while (passed_again(missing));
 }
 
 // One held quad of each vector is measured, and multiplied by the norm's.
@@ -403,7 +414,7 @@ DEVICE void measure_held(const struct vectors &v, const struct norm_ahead &ahead
   for (int i = 0; i < COUNT; i++) {
     const struct quad norm = i < NORM_HELD<COUNT>
                                  ? ahead.quad[i % NORM_AHEAD]
-                                 : load_quad<true>(v.norm, quad_at<THREADS>(0, i), v.columns);
+                                 : load_quad<true>(v.norm, quad_at<THREADS>(0, i), v.columns, NULL);
     measure_quad<BATCH, COUNT>(norm, i, x, out);
   }
 }
@@ -517,7 +528,7 @@ DEVICE int paired_word(int word) {
 template <bool PAIRS = true>
 DEVICE void pass_on(int passed, float *output, size_t vector, int element, float v) {
   if (passed == PASSED_FLOAT) {
-    publish(output + vector + element, v);
+    pass(output + vector + element, v);
     return;
   }
   int at = element;

@@ -312,7 +312,7 @@ DEVICE void combine_row(const struct combine_arguments &a) {
     const float weight = load_published_float(a.weights + first + (size_t)k);
     sum += weight * load_published_float(a.sums + slot * (size_t)a.hidden + (size_t)at);
   }
-  publish(x, sum);
+  pass(x, sum);
 }
 
 #endif

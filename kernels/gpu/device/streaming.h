@@ -1,21 +1,33 @@
 // streaming: the kernels streaming_*: a whole decode step in one launch, in which weights never
 // wait (product_stream.h), but for the choice of experts. The other stages are those of launches:
 // their questions about position and waiting are answered here for a block that takes a share of a
-// stage: block_index and grid_blocks are the stage's, and wait_for_previous waits until all blocks
-// have finished the previous stage.
+// stage: block_index and grid_blocks are the stage's, what the stage before has passed on is known
+// by its marks (passed.h), and wait_for_previous waits for all blocks only where the plan says so:
+// in a mixture's layers and before the token is chosen.
 //
-// It cannot block itself. A block waits for others only between stages, where all of them come to:
-// they are resident together (a cooperative launch), and what they do within a stage waits for
-// nothing but their own copies, which wait for nothing. A warp has room for every copy it requests,
-// and uses them in the order in which it requested them. It does not request experts that are not
-// chosen. But the choice is a stage, in which each block makes it and requests them; they are used
-// only in later stages, and all that is used before it precedes them in the stream.
+// A mark is enough, because a float's next one is made only when all who need the float have it:
+// - Who multiplies by a matrix first loads all of a vector. So whatever follows from the product
+//   follows from all of its rows, and each block with some of them has loaded the vector.
+// - All rows of qkv are needed by attention, and all its heads by the next product.
+// - The plan has no place written twice between two products (launches/streaming.c).
+// Nor can a float of the mark before last be taken for the next: its successor was there, where all
+// multiprocessors look, before anything that follows from it was.
+// In the beginning all of these floats are 0, whose lowest bit is the mark of none.
+//
+// It cannot block itself. All blocks are resident together (a cooperative launch). A block waits for
+// others between stages; for what stages before pass on, none of which waits for this one; and in
+// attention for shares of the stage that it or others take earlier. Otherwise it waits for its own
+// copies only, which wait for nothing. A warp has room for every copy it requests, and uses them in
+// the order in which it requested them. It does not request experts that are not chosen. But the
+// choice is a stage, in which each block makes it and requests them; they are used only in later
+// stages, and all that is used before it precedes them in the stream.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/platform.h"
+#include "kernels/gpu/device/passed.h"
 
 // A block's state. In shared memory, so that no registers hold it while a stage runs; aligned for
 // the 16-byte pieces in which the stage is copied.
@@ -24,7 +36,6 @@ struct alignas(16) streaming_place {
   const struct streaming_stage *from; // of which
   struct streaming_arguments launch;
   int own, grid;           // this block of the launch, and how many there are
-  unsigned wanted;         // arrivals before the stage begins
   int number, block;       // the stage; the block of it that is taken
   int index[3], blocks[3]; // which one that is, out of how many
   int first;               // thread of a block: 0, but no compiler knows that
@@ -87,9 +98,57 @@ DEVICE int stage_blocks(int axis) {
   return warp_alike(streaming_place()->blocks[axis]);
 }
 DEVICE void stage_wait(void) {
-  grid_wait(streaming_place()->launch.arrived, streaming_place()->wanted);
+  const int barriers = streaming_held().barriers;
+  if (barriers > 0) {
+    grid_wait(streaming_place()->launch.arrived, (unsigned)barriers * (unsigned)streaming_blocks());
+  }
 }
 DEVICE void stage_begins(void) {}
+
+DEVICE bool stage_is_missing(uint32_t bits) {
+  const int awaits = streaming_held().awaits;
+  return awaits != MARK_NONE && (int)(bits & 1) != awaits;
+}
+DEVICE struct words4 stage_load_passed(const float *from, int count, const void **missing) {
+  const struct words4 words = load_latest(from);
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    if (i < count && stage_is_missing(words.word[i])) {
+      *missing = from + i;
+    }
+  }
+  return words;
+}
+DEVICE float stage_load_passed_float(const float *from, const void **missing) {
+  const float v = load_latest_float(from);
+  *missing = stage_is_missing(bits_of(v)) ? from : *missing;
+  return v;
+}
+DEVICE float stage_load_passed_known(const float *from) {
+  return load_latest_float(from);
+}
+DEVICE void stage_pass(float *to, float v) {
+  const int marks = streaming_held().marks;
+  publish_at_once(to, marks == MARK_NONE ? v : float_of((bits_of(v) & ~1u) | (unsigned)marks));
+}
+DEVICE bool stage_passed_again(const void *missing) {
+  if (missing) {
+    stand_by(missing);
+  }
+  return missing;
+}
+// One lane of each warp looks, for floats of different blocks.
+DEVICE void stage_await_passed(const float *from, int count) {
+  if (stage_lane() == 0) {
+    const float *one = from + (size_t)count * (size_t)stage_warp() / (VECTOR_THREADS / WARP);
+    const void *missing;
+    do {
+      missing = NULL;
+      stage_load_passed_float(one, &missing);
+    } while (stage_passed_again(missing));
+  }
+  warp_wait();
+}
 
 #define thread_index      stage_thread
 #define block_threads     stage_threads
@@ -99,6 +158,12 @@ DEVICE void stage_begins(void) {}
 #define grid_blocks       stage_blocks
 #define wait_for_previous stage_wait
 #define let_next_start    stage_begins
+#define load_passed       stage_load_passed
+#define load_passed_float stage_load_passed_float
+#define load_passed_known stage_load_passed_known
+#define pass              stage_pass
+#define passed_again      stage_passed_again
+#define await_passed      stage_await_passed
 
 #include "kernels/gpu/device/attention.h"
 #include "kernels/gpu/device/embedding.h"
@@ -120,8 +185,23 @@ DEVICE void streaming_sample(void) {
   sample_row(streaming_held().arguments.sample);
 }
 
+// All blocks, before any of them begins another stage; only then are weights under way, for which
+// they would wait.
+DEVICE void streaming_clear(void) {
+  const struct streaming_clear a = streaming_held().arguments.clear;
+  struct words4 *const all = static_cast<struct words4 *>(a.passed);
+  const int threads = grid_blocks(0) * block_threads();
+  for (int at = block_index(0) * block_threads() + thread_index(); at < a.pieces; at += threads) {
+    publish_words(all + at, {{0, 0, 0, 0}});
+  }
+  grid_arrive(streaming_place()->launch.arrived);
+  grid_wait(streaming_place()->launch.arrived, (unsigned)grid_blocks(0));
+  streaming_start();
+}
+
 template <int BATCH> DEVICE void streaming_body(void) {
   switch (streaming_held().kind) {
+  case STREAMING_CLEAR: return streaming_clear();
   case STREAMING_EMBED: return streaming_embed();
   case STREAMING_STORE_BF16:
     return streaming_product<ELEMENT_BF16, ROUND_NORM, VECTOR_STORE, BATCH>();
@@ -145,18 +225,18 @@ template <int BATCH> DEVICE void streaming_body(void) {
   }
 }
 
-// Copies a stage's arguments to where they are kept, and sets what to wait for.
+// Copies a stage's arguments to where they are kept.
 DEVICE void streaming_enter(int number) {
   struct streaming_place *place = streaming_place();
   const struct streaming_stage *from = place->launch.stages + number;
   struct words4 *to = reinterpret_cast<struct words4 *>(&place->stage);
   const int count = SCALAR_LOADS ? 0 : (int)(sizeof place->stage / 16);
+  block_wait(); // all threads have left the stage before
   for (int i = thread_index(); i < count; i += block_threads()) {
     to[i] = load_weights(reinterpret_cast<const struct words4 *>(from) + i);
   }
   if (thread_index() == 0) {
     place->from = from;
-    place->wanted = (unsigned)number * (unsigned)streaming_blocks();
     place->number = number;
   }
   block_wait();
@@ -187,7 +267,7 @@ DEVICE void streaming_move(int block) {
 template <int BATCH> DEVICE void streaming_share(void) {
   int block = streaming_block_index();
   if (block >= streaming_held().blocks) {
-    stage_wait(); // otherwise a block with nothing to do would arrive for the stages of others
+    stage_wait(); // or it would arrive for later stages before others have for this one
     return;
   }
 #pragma unroll 1
@@ -200,18 +280,20 @@ template <int BATCH> DEVICE void streaming_share(void) {
 
 template <int BATCH> DEVICE void streaming(const struct streaming_arguments &a) {
   struct streaming_place *place = streaming_place();
-  int number = 0;
+  int number = 0, arrivals;
   streaming_begin(a);
-  streaming_start();
 #pragma unroll 1
   do {
     streaming_enter(number);
     streaming_share<BATCH>();
     number = warp_alike(place->number) + 1; // before any thread enters the next
-    grid_arrive(place->launch.arrived);
+    arrivals = streaming_held().arrivals;
+    if (arrivals > 0) {
+      grid_arrive(place->launch.arrived);
+    }
   } while (number < warp_alike(place->launch.count));
   if (streaming_block_index() == 0) { // all the others have passed their last wait
-    grid_wait(place->launch.arrived, (unsigned)number * (unsigned)streaming_blocks());
+    grid_wait(place->launch.arrived, (unsigned)arrivals * (unsigned)streaming_blocks());
     if (thread_index() == 0) {
       publish_int(reinterpret_cast<int *>(place->launch.arrived), 0);
     }

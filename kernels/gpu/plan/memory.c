@@ -180,11 +180,11 @@ static bool has_units(const struct plan *plan) {
 static size_t products_beside_experts(const struct plan *plan) {
   return plan->product[PRODUCT_SHARED_DOWN].rows > 0 ? 5 : 3;
 }
-// Embedding, head, sampling; five per layer. With experts: attention, the choice, the two products
+// Clearing, embedding, head, sampling; five per layer. With experts: attention, the choice, the two products
 // of experts, their sum, and the other products.
 static size_t stage_count(const struct plan *plan) {
   const size_t mixtures = (size_t)plan->experts.layers;
-  return 3 + 5 * ((size_t)plan->request.shape.layers - mixtures) +
+  return 4 + 5 * ((size_t)plan->request.shape.layers - mixtures) +
          (5 + products_beside_experts(plan)) * mixtures;
 }
 // Of products, and of experts' for each item.
@@ -228,11 +228,11 @@ static void place_step(struct memory_layout *layout) {
       {REGION_FFN_OUT,
        (size_t)(plan->product[PRODUCT_GATE_UP].rows + plan->product[PRODUCT_SHARED_GATE_UP].rows) *
            passed_bytes(plan)},
+      {REGION_PARTIALS, partial_bytes(plan)}, // from REGION_X to here what stages pass on
       {REGION_LOGITS, (size_t)shape->vocab * row},
       {REGION_ACTIVATIONS, activation_bytes(plan)},
       {REGION_ACTIVATION_SCALES,
        activation_bytes(plan) > 0 ? (size_t)plan->batch_padded * sizeof(float) : 0},
-      {REGION_PARTIALS, partial_bytes(plan)},
       {REGION_COUNTERS, counter_bytes(plan)},
       {REGION_BEST, SAMPLE_BLOCKS * row},
       {REGION_BEST_INDEX, SAMPLE_BLOCKS * batch * sizeof(int)},

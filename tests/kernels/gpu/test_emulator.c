@@ -47,9 +47,9 @@ static int unload(void **state) {
 }
 
 static void right_kernels_are_right_on_every_schedule(void **state) {
-  static const char *const kernels[] = {"sum",         "sum_by_warps", "sum_by_copies",
-                                        "sum_by_ring", "last_arriver", "grid_sum",
-                                        "cluster_sum", "read_cluster", "sum_by_lane_ring"};
+  static const char *const kernels[] = {
+      "sum",      "sum_by_warps", "sum_by_copies", "sum_by_ring",      "last_arriver",
+      "grid_sum", "cluster_sum",  "read_cluster",  "sum_by_lane_ring", "grid_sum_as_found"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -77,6 +77,7 @@ static const struct {
     {"sum_without_warp_wait", in_shared},
     {"last_by_number", in_shared},
     {"grid_sum_of_too_few", in_shared},
+    {"grid_sum_without_standing_by", ""},
     // On most schedules, a copy that is not waited for arrives too late; filling a stage too early
     // is reported.
     {"copies_without_full", ""},
@@ -128,6 +129,8 @@ static const struct {
     {"never_waits", {"has not called wait_for_previous"}},
     {"grid_sum_of_too_many", {"is for the whole block", "thread 0 is at grid_wait"}},
     {"grid_arrives_twice", {"grid_arrive with no wait since the last"}},
+    {"grid_sum_by_plain_loads", {"a plain load of what another block has published at once"}},
+    {"grid_stands_by_forever", {"deadlock", "stand_by"}},
     {"grid_read_too_early", {"load_published_float before wait_for_previous"}},
     {"unaligned_words", {"load_weights", "no multiple of 16"}},
     {"copies_without_barriers", {"a barrier is used that was not made"}},

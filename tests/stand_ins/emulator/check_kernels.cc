@@ -413,10 +413,13 @@ KERNEL(cluster_arrives_twice, check_arguments) {
 
 // The last block adds up what the others have published; or a block that wrongly takes itself for
 // the last.
-DEVICE void publish_sum(const struct check_arguments &a) {
+DEVICE float first_warps_sum(const struct check_arguments &a) {
   wait_for_previous();
-  const float sum =
-      warp_sum(load_published_float(a.input + block_index(0) * block_threads() + thread_index()));
+  return warp_sum(
+      load_published_float(a.input + block_index(0) * block_threads() + thread_index()));
+}
+DEVICE void publish_sum(const struct check_arguments &a) {
+  const float sum = first_warps_sum(a);
   if (thread_index() == 0) {
     publish(a.partial + block_index(0), sum);
   }
@@ -472,6 +475,39 @@ KERNEL(grid_sum_of_too_few, check_arguments) {
 KERNEL(grid_sum_of_too_many, check_arguments) {
   add_across_grid<COOPERATIVE_BLOCKS + 1>(a);
 }
+
+// The same, each block by what it finds of the others, which is NaN before.
+enum found { FOUND_LATEST, FOUND_PLAIN, FOUND_AT_ONCE };
+template <enum found HOW> DEVICE void add_as_found(const struct check_arguments &a) {
+  const float own = first_warps_sum(a);
+  if (thread_index() == 0) {
+    publish_at_once(a.partial + block_index(0), own);
+  }
+  float total = 0;
+  for (int block = 0; block < grid_blocks(0); block++) {
+    const float *from = a.partial + block;
+    float found = load_latest_float(from);
+    while (HOW != FOUND_AT_ONCE && found != found) {
+      stand_by(from);
+      found = load_latest_float(from);
+    }
+    total += HOW == FOUND_PLAIN ? load_published_float(from) : found;
+  }
+  publish(a.output + block_index(0) * block_threads() + thread_index(), total);
+}
+KERNEL(grid_sum_as_found, check_arguments) {
+  add_as_found<FOUND_LATEST>(a);
+}
+KERNEL(grid_sum_without_standing_by, check_arguments) {
+  add_as_found<FOUND_AT_ONCE>(a);
+}
+KERNEL(grid_sum_by_plain_loads, check_arguments) {
+  add_as_found<FOUND_PLAIN>(a);
+}
+KERNEL(grid_stands_by_forever, check_arguments) {
+  stand_by(a.partial);
+}
+
 KERNEL(grid_arrives_twice, check_arguments) {
   publish_sum(a);
   grid_arrive(a.counter);

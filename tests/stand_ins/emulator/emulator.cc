@@ -54,7 +54,9 @@ struct block {
   uint32_t runnable; // warps with a runnable lane
   int arrived, left; // threads at block_wait, threads that have not ended
   bool waited, last, live;
-  int current; // the warp that ran last
+  unsigned grid_arrivals; // of this block
+  unsigned grid_awaited;  // of all blocks, by its last wait
+  int current;            // the warp that ran last
   struct emulator_site site;
   unsigned char *allocated;
   unsigned char *memory;   // shared memory and its guards
@@ -78,6 +80,14 @@ struct schedule {
   uint64_t random;
 };
 
+// A word that a block published at once when it had arrived so many times at the grid's wait.
+struct at_once {
+  const void *word;
+  const struct block *block;
+  unsigned arrivals;
+};
+enum { AT_ONCE = 1 << 16 }; // of those with one hash, the last is remembered
+
 struct machine {
   const struct emulator_launch *launch;
   const struct emulator_kernel *kernel;
@@ -86,7 +96,10 @@ struct machine {
   int current; // the block that ran last
   int cluster; // blocks of one; its first has a place that is a multiple of that
   unsigned long next, blocks;
-  uint32_t stamps; // given out
+  uint32_t stamps;           // given out
+  bool at_once;              // has anything been published so, in this launch?
+  bool standing_by[AT_ONCE]; // for a word of that hash
+  struct at_once published[AT_ONCE];
   struct fiber host;
   char failure[512];
 };
@@ -399,7 +412,9 @@ void bring_in(struct machine *m, struct block *block) {
   known->index[2] = static_cast<int>(number / l->grid[0] / l->grid[1]);
   memset(block->memory, 0xFF, known->shared_bytes + 2 * GUARD_BYTES);
   block->live = true;
-  block->waited = block->last = false;
+  block->waited = l->cooperative;
+  block->last = false;
+  block->grid_arrivals = block->grid_awaited = 0;
   block->arrived = block->current = 0;
   block->cluster_arrived = block->cluster_round = 0;
   block->left = threads;
@@ -413,7 +428,7 @@ void bring_in(struct machine *m, struct block *block) {
   }
   for (int i = 0; i < threads; i++) {
     struct thread *t = &block->thread[i];
-    t->known = {i, false, known};
+    t->known = {i, l->cooperative, known};
     t->state = RUNNABLE;
     t->waits = 0;
     t->of_cluster = false;
@@ -567,6 +582,11 @@ void run(struct machine *m, const struct emulator_launch *launch) {
   m->launch = launch;
   m->kernel = kernel;
   m->schedule = schedule_of(launch->seed);
+  if (m->at_once) {
+    memset(m->published, 0, sizeof m->published);
+    memset(m->standing_by, 0, sizeof m->standing_by);
+    m->at_once = false;
+  }
   m->current = 0;
   m->next = 0;
   m->blocks = static_cast<unsigned long>(launch->grid[0]) * launch->grid[1] * launch->grid[2];
@@ -778,6 +798,7 @@ void emulator_grid_arrive(unsigned *arrived, struct emulator_site site) {
   if (emulator_self->index != 0) {
     return;
   }
+  block_of(self())->grid_arrivals++;
   ++*arrived;
   for (const struct block &block : the_machine->block) {
     if (block.live) {
@@ -797,6 +818,47 @@ void emulator_grid_wait(const unsigned *arrived, unsigned wanted, struct emulato
   emulator_block_wait(site);
   t->known.waited = true;
   block_of(t)->waited = true;
+  block_of(t)->grid_awaited = wanted;
+}
+
+// ---- what is published at once
+
+static unsigned at_once_hash(const void *word) {
+  return (uintptr_t)word / 4 % AT_ONCE;
+}
+
+void emulator_stand_by(const void *word, struct emulator_site site) {
+  if (!the_machine->launch->cooperative) {
+    emulator_fail("stand_by in a launch that is not cooperative");
+  }
+  the_machine->standing_by[at_once_hash(word)] = true;
+  emulator_park(word, site);
+}
+
+void emulator_published(const void *word) {
+  struct machine *m = the_machine;
+  const struct block *own = block_of(self());
+  const unsigned hash = at_once_hash(word);
+  m->published[hash] = {word, own, own->grid_arrivals};
+  m->at_once = true;
+  for (int b = 0; m->standing_by[hash] && b < EMULATOR_MOST_TOGETHER; b++) {
+    if (m->block[b].live) {
+      emulator_wake(&m->block[b].known, word);
+    }
+  }
+}
+
+void emulator_plain(const void *p, size_t bytes) {
+  const struct block *own = the_machine->at_once ? block_of(self()) : nullptr;
+  for (size_t at = 0; own && at < bytes; at += 4) {
+    const void *word = static_cast<const char *>(p) + at;
+    const struct at_once *found = &the_machine->published[at_once_hash(word)];
+    if (found->word == word && found->block != own &&
+        own->grid_awaited <= found->arrivals * the_machine->blocks) {
+      emulator_fail(
+          "a plain load of what another block has published at once, with no wait for it");
+    }
+  }
 }
 
 EMULATOR_EXPORT const char *emulator_launch_kernel(const struct emulator_launch *launch) {

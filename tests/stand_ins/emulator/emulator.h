@@ -8,8 +8,10 @@
 //   - block_wait is reached by only some threads, or at different places
 //   - two threads access a byte of shared memory, at least one of them writing, with no wait in
 //     between (races.h; not with the address sanitizer)
-//   - data of other kernels is touched before wait_for_previous, or a block never calls it; or
-//     after grid_arrive before grid_wait
+//   - data of other kernels is touched before wait_for_previous, or a block never calls it, unless
+//     the launch is cooperative; or after grid_arrive before grid_wait
+//   - what another block has published at once is loaded in another way than the latest, with no
+//     wait for the grid since
 //   - a block arrives at a grid's wait a second time with no wait in between, or a thread at its
 //     cluster's; or something is done in a block of a cluster that has ended
 //   - 16 bytes are moved at an address that is not a multiple of 16
@@ -87,6 +89,11 @@ int emulator_cluster_rank(void);
 struct emulator_block *emulator_cluster_block(int rank);
 void emulator_cluster_arrive(void);
 void emulator_cluster_wait(struct emulator_site site);
+// Waits until emulator_published of the word, in any block.
+void emulator_stand_by(const void *word, struct emulator_site site);
+void emulator_published(const void *word);
+// About to load with the nearest cache, which may still have what was there before.
+void emulator_plain(const void *p, size_t bytes);
 bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_site site);
 // Waits until emulator_wake(on) in the same block. If nothing else can run, a copy in flight is
 // delivered (copies.h).

@@ -169,19 +169,38 @@ DEVICE uint32_t load_weights_word(const void *p) {
 DEVICE struct words4 load_published(const void *p) {
   emulator_touch("load_published");
   emulator_check_words(p, "load_published");
+  emulator_plain(p, 16);
   return *static_cast<const struct words4 *>(p);
 }
 DEVICE float load_published_float(const float *p) {
   emulator_touch("load_published_float");
+  emulator_plain(p, 4);
   return *p;
 }
 DEVICE int load_published_int(const int *p) {
   emulator_touch("load_published_int");
+  emulator_plain(p, 4);
   return *p;
 }
 DEVICE void publish(float *p, float v) {
   emulator_touch("publish");
   *p = v;
+}
+DEVICE struct words4 load_latest(const void *p) {
+  emulator_touch("load_latest");
+  emulator_check_words(p, "load_latest");
+  return *static_cast<const struct words4 *>(p);
+}
+DEVICE float load_latest_float(const float *p) {
+  emulator_touch("load_latest_float");
+  return *p;
+}
+DEVICE void publish_at_once(float *p, float v) {
+  publish(p, v);
+  emulator_published(p);
+}
+DEVICE void stand_by(const void *word, EMULATOR_HERE) {
+  emulator_stand_by(word, {"stand_by", file, line});
 }
 DEVICE void publish_int(int *p, int v) {
   emulator_touch("publish_int");

@@ -100,6 +100,19 @@ void load_acquire(struct warp *w, const struct instruction *in, uint32_t mask) {
   w->block->run->idle++;
 }
 
+// What blocks pass on to each other: a thread that does not find it loads again.
+template <int COUNT>
+void load_relaxed(struct warp *w, const struct instruction *in, uint32_t mask) {
+  load<GLOBAL, 4, COUNT, 4>(w, in, mask);
+  w->yields = true;
+  w->block->run->idle++;
+}
+
+void store_relaxed(struct warp *w, const struct instruction *in, uint32_t mask) {
+  store<GLOBAL, 4, 1>(w, in, mask);
+  w->block->run->idle = 0;
+}
+
 void red_add(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
     uint32_t *at = reinterpret_cast<uint32_t *>(memory_at<GLOBAL>(w, in, l, 0, 4));
@@ -519,6 +532,8 @@ const struct operation_entry memory_operations[] = {
     {"ld.global.nc.L1::no_allocate.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
     {"ld.global.nc.u32", "r=[d]", load<WEIGHTS, 4, 1, 4>, PLAIN},
     {"ld.acquire.gpu.global.u32", "r=[d]", load_acquire, PLAIN},
+    {"ld.relaxed.gpu.global.f32", "r=[d]", load_relaxed<1>, PLAIN},
+    {"ld.relaxed.gpu.global.v4.u32", "{r4}=[d]", load_relaxed<4>, PLAIN},
     // Generic addresses: none refers to shared memory.
     {"ld.f32", "r=[d]", load<GLOBAL, 4, 1, 4>, PLAIN},
     {"atom.inc.u32", "r=[d]r", atom_inc, PLAIN},
@@ -535,6 +550,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.shared.v4.f32", "{r4}=[r]", load<SHARED, 4, 4, 4>, PLAIN},
     {"ld.shared.v4.u32", "{r4}=[r]", load<SHARED, 4, 4, 4>, PLAIN},
     {"st.global.f32", "=[d]r", store<GLOBAL, 4, 1>, PLAIN},
+    {"st.relaxed.gpu.global.f32", "=[d]r", store_relaxed, PLAIN},
     {"st.global.s32", "=[d]r", store<GLOBAL, 4, 1>, PLAIN},
     {"st.global.u32", "=[d]r", store<GLOBAL, 4, 1>, PLAIN},
     {"st.global.u64", "=[d]d", store<GLOBAL, 8, 1>, PLAIN},

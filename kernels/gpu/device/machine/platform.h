@@ -67,6 +67,11 @@
 //     the block has published
 //   void grid_wait(const unsigned *arrived, unsigned wanted): likewise; waits until `wanted` blocks
 //     have arrived, and then sees their data
+//   void publish_at_once(float *, float), struct words4 load_latest(const void *), float
+//     load_latest_float(const float *): with no wait in between: a load finds, word by word, what
+//     was published at once last, or before that; never, in later loads, what was before
+//   void stand_by(const void *word): in a cooperative launch, before it is loaded again; returns at
+//     any time, at the latest once something has been published there at once
 //   void wait_for_previous(void), let_next_start(void): programmatic dependent launch on sm_90 and
 //     later; nothing elsewhere
 //

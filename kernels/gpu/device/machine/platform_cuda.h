@@ -106,6 +106,26 @@ DEVICE int load_published_int(const int *p) {
   return v;
 }
 
+// Strong accesses of the device's scope: each word is one, also in a vector, and none is found in a
+// multiprocessor's own cache (PTX ISA, memory consistency model).
+DEVICE struct words4 load_latest(const void *p) {
+  struct words4 v;
+  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "l"(p)
+               : "memory");
+  return v;
+}
+DEVICE float load_latest_float(const float *p) {
+  float v;
+  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
+  return v;
+}
+DEVICE void publish_at_once(float *p, float v) {
+  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
+}
+DEVICE void stand_by(const void *) {}
+
 DEVICE void publish(float *p, float v) {
   asm volatile("st.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
 }

@@ -160,6 +160,30 @@ DEVICE float load_published_float(const float *p) {
 DEVICE int load_published_int(const int *p) {
   return *HIP_GLOBAL(const int, p);
 }
+// Atomics of agent scope, which bypass what a die or a compute unit keeps for itself, as LLVM's
+// memory model for gfx942 says.
+DEVICE struct words4 load_latest(const void *p) {
+  struct words4 v;
+  for (int i = 0; i < 2; i++) {
+    const uint64_t pair = __scoped_atomic_load_n(HIP_GLOBAL(const uint64_t, p) + i,
+                                                 __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    v.word[2 * i] = (uint32_t)pair;
+    v.word[2 * i + 1] = (uint32_t)(pair >> 32);
+  }
+  return v;
+}
+DEVICE float load_latest_float(const float *p) {
+  return float_of(__scoped_atomic_load_n(HIP_GLOBAL(const uint32_t, p), __ATOMIC_RELAXED,
+                                         __MEMORY_SCOPE_DEVICE));
+}
+DEVICE void publish_at_once(float *p, float v) {
+  __scoped_atomic_store_n(HIP_GLOBAL(uint32_t, p), bits_of(v), __ATOMIC_RELAXED,
+                          __MEMORY_SCOPE_DEVICE);
+}
+DEVICE void stand_by(const void *) {
+  __builtin_amdgcn_s_sleep(1);
+}
+
 DEVICE void publish(float *p, float v) {
   *HIP_GLOBAL(float, p) = v;
 }

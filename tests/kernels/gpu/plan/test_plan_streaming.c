@@ -178,18 +178,19 @@ static struct gpu_device streaming_device(const struct gpu_device *from) {
   return device;
 }
 
-// One for each of a layer's stages, after that of the embedding.
-static const int kinds_e4m3[] = {STREAMING_EMBED,          STREAMING_STORE_E4M3,
-                                 STREAMING_ATTENTION_E4M3, STREAMING_ADD_E4M3,
-                                 STREAMING_SWIGLU_E4M3,    STREAMING_ADD_E4M3};
-static const int kinds_mxfp4[] = {STREAMING_EMBED, STREAMING_MXFP4, STREAMING_ATTENTION_BF16,
-                                  STREAMING_MXFP4, STREAMING_MXFP4, STREAMING_MXFP4};
+// One for each of a layer's stages, after clearing and the embedding.
+static const int kinds_e4m3[] = {
+    STREAMING_CLEAR,    STREAMING_EMBED,       STREAMING_STORE_E4M3, STREAMING_ATTENTION_E4M3,
+    STREAMING_ADD_E4M3, STREAMING_SWIGLU_E4M3, STREAMING_ADD_E4M3};
+static const int kinds_mxfp4[] = {STREAMING_CLEAR,          STREAMING_EMBED, STREAMING_MXFP4,
+                                  STREAMING_ATTENTION_BF16, STREAMING_MXFP4, STREAMING_MXFP4,
+                                  STREAMING_MXFP4};
 
 static void check_stages(const struct streaming_lists *lists, const int *kinds, int batch,
                          int units) {
   for (size_t i = 0; i < lists->count; i++) {
     const struct streaming_stage *stage = &lists->stages[i];
-    const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
+    const int inside = kinds[i < 2 ? i : 2 + (i - 2) % 5];
     assert_int_equal(stage->kind, i + 1 == lists->count   ? STREAMING_SAMPLE
                                   : i + 2 == lists->count ? STREAMING_STORE_BF16
                                                           : inside);
@@ -236,7 +237,7 @@ static void check_step(const struct decode_types *types, const int *kinds) {
     assert_true(launch->cooperative);
     assert_true(launch->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
     assert_int_equal(launch->grid[0], 132);
-    assert_int_equal(lists.count, 3 + 5 * llama_8b.layers);
+    assert_int_equal(lists.count, 4 + 5 * llama_8b.layers);
     assert_true(lists.count * sizeof *lists.stages <= plan.region[REGION_STAGES].layer_bytes);
     assert_true(lists.product_count * sizeof *lists.products <=
                 plan.region[REGION_STREAM].layer_bytes);
@@ -333,8 +334,8 @@ static void check_mixture(const struct mixture *mixture, int batch, int shared) 
   assert_int_equal(gpu_round_up(lists.product_count * sizeof *lists.products, 256),
                    plan.region[REGION_STREAM].layer_bytes);
   check_choices(&plan, &lists, arguments->product_count);
-  // The embedding, a layer's five, qkv, attention, wo and the router.
-  const struct streaming_stage *choice = lists.stages + 10, *up = choice + (shared > 0 ? 2 : 1);
+  // Clearing, the embedding, a layer's five, qkv, attention, wo and the router.
+  const struct streaming_stage *choice = lists.stages + 11, *up = choice + (shared > 0 ? 2 : 1);
   assert_int_equal(choice->kind, STREAMING_ROUTE);
   assert_int_equal(up[0].kind, mixture->up);
   assert_int_equal(up[1].kind, mixture->down);
@@ -352,6 +353,107 @@ static void test_mixtures(void **state) {
     for (int batch = 1; batch <= 4; batch++)
       for (int shared = 0; shared <= 300; shared += 300)
         check_mixture(&mixtures[m], batch, shared);
+}
+
+// ---- by what stages know that they can begin
+
+// Where a stage's vector comes from, and where its own goes; NULL for none.
+struct ends {
+  const void *from, *to;
+};
+static struct ends ends_of(const struct streaming_stage *stage) {
+  if (stage->kind == STREAMING_EMBED)
+    return (struct ends){NULL, stage->arguments.embed.x};
+  if (stage->kind == STREAMING_ATTENTION_BF16 || stage->kind == STREAMING_ATTENTION_E4M3)
+    return (struct ends){stage->arguments.attention.qkv, stage->arguments.attention.output};
+  if (stage->kind >= STREAMING_STORE_BF16 && stage->kind < STREAMING_ATTENTION_BF16)
+    return (struct ends){stage->arguments.product.input, stage->arguments.product.output};
+  if (stage->kind == STREAMING_COMBINE)
+    return (struct ends){NULL, stage->arguments.combine.x};
+  return (struct ends){NULL, NULL};
+}
+
+// The mark of what lies at a place after `count` stages, or -1 if no stage has written there.
+static int mark_after(const struct streaming_lists *lists, size_t count, const void *place) {
+  int mark = -1;
+  for (size_t i = 0; i < count; i++)
+    if (ends_of(&lists->stages[i]).to == place)
+      mark = lists->stages[i].marks;
+  return mark;
+}
+
+// By marks: those that its vector has. Its own are the other ones than last time, first 1, because
+// memory is cleared; attention tells its splits by the marks of its queries.
+static void check_marks(const struct streaming_lists *lists, size_t i) {
+  const struct streaming_stage *stage = &lists->stages[i];
+  const struct ends ends = ends_of(stage);
+  if (stage->awaits != MARK_NONE)
+    assert_int_equal(stage->awaits, mark_after(lists, i, ends.from));
+  if (stage->marks != MARK_NONE)
+    assert_int_equal(stage->marks,
+                     mark_after(lists, i, ends.to) == MARK_ONE ? MARK_ZERO : MARK_ONE);
+  if (stage->kind == STREAMING_ATTENTION_BF16 || stage->kind == STREAMING_ATTENTION_E4M3)
+    assert_int_equal(stage->awaits, stage->marks);
+}
+
+// By what each stage waits: m for marks, b for all blocks, - for nothing.
+static void check_order(const struct streaming_lists *lists, const char *wanted) {
+  int arrivals = 1; // in clearing
+  char found[512] = "";
+  assert_true(lists->count < sizeof found);
+  for (size_t i = 0; i < lists->count; i++) {
+    const struct streaming_stage *stage = &lists->stages[i];
+    check_marks(lists, i);
+    found[i] = stage->barriers > 0 ? 'b' : stage->awaits != MARK_NONE ? 'm' : '-';
+    if (stage->barriers > 0) {
+      assert_int_equal(stage->barriers, ++arrivals);
+      assert_int_equal(stage[-1].arrivals, arrivals);
+    } else if (i > 0) {
+      assert_int_equal(stage[-1].arrivals, 0);
+    }
+  }
+  assert_int_equal(lists->stages[lists->count - 1].arrivals, arrivals + 1);
+  assert_string_equal(found, wanted);
+}
+
+static void check_order_of(const struct decode_shape *shape, const char *wanted) {
+  const struct gpu_device device = streaming_device(&planned_h200);
+  for (int batch = 1; batch <= 4; batch++) {
+    const struct decode_request request = planned_request(shape, &planned_types[1], batch, 512);
+    const struct plan plan = planned(&request, &device);
+    struct streaming_lists lists;
+    struct gpu_launch *launch = gpu_plan_streaming(&plan, planned_base, &lists);
+    assert_non_null(launch);
+    check_order(&lists, wanted);
+    const struct streaming_clear *clear = &lists.stages[0].arguments.clear;
+    planned_within(&plan, REGION_X, clear->passed, 16);
+    planned_within(&plan, REGION_PARTIALS, (char *)clear->passed + (size_t)clear->pieces * 16 - 16,
+                   16);
+    free(launch);
+  }
+}
+
+// Dense layers need no barrier; layers of experts from their choice on, until the next layer.
+static void test_order(void **state) {
+  (void)state;
+  struct decode_shape dense = llama_8b;
+  dense.layers = 3;
+  const struct decode_shape experts = mixture_shape(0), shared = mixture_shape(300);
+  check_order_of(&dense, "--"
+                         "mmmmm"
+                         "mmmmm"
+                         "mmmmm"
+                         "mb");
+  check_order_of(&experts, "--"
+                           "mmmmm"
+                           "mmmmbbbb"
+                           "mmmmbbbb"
+                           "bb");
+  check_order_of(&shared, "--"
+                          "mmmmm"
+                          "mmmmbbbbbb"
+                          "mmmmbbbbbb"
+                          "bb");
 }
 
 // As many slots as there is room for beside the largest product's activations, and nothing
@@ -414,7 +516,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_byte_once), cmocka_unit_test(test_chosen_experts_once),
       cmocka_unit_test(test_stages),          cmocka_unit_test(test_mixtures),
-      cmocka_unit_test(test_shared_memory),   cmocka_unit_test(test_without_a_ring),
+      cmocka_unit_test(test_order),           cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_without_a_ring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
