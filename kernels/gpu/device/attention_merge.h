@@ -120,19 +120,19 @@ DEVICE struct attention_merged attention_merged_of(const struct attention_argume
 // Loads the sums of this lane's splits from `first` on, and zeros after the last split.
 DEVICE void attention_load_sums(const struct attention_merged &m, int head_dim, int first,
                                 int splits, struct words4 (&to)[ATTENTION_AT_ONCE]) {
-  const void *missing;
+  struct passing passing;
   do {
-    missing = NULL;
+    passing = passing_begins();
 #pragma unroll
     for (int n = 0; n < ATTENTION_AT_ONCE; n++) {
       const int split = first + n * m.parts;
       to[n] = {};
       if (split < splits) {
         to[n] =
-            load_passed(m.sums + (size_t)split * m.split_floats, head_dim - m.element, &missing);
+            load_passed(m.sums + (size_t)split * m.split_floats, head_dim - m.element, &passing);
       }
     }
-  } while (passed_again(missing));
+  } while (passed_again(passing));
 }
 
 DEVICE void attention_add_sums(const struct attention_merged &m, int first, int splits,
@@ -159,20 +159,20 @@ DEVICE void attention_merge_factors(const struct attention_arguments &a,
   for (int column = warp_index(); column < s.heads; column += block_threads() / WARP) {
     const struct attention_sink sink = attention_sink_of<KIND>(a, s, column);
     struct words4 split[TURNS];
-    const void *missing;
+    struct passing passing;
     float largest = sink.score, total = 0;
     do {
-      missing = NULL;
+      passing = passing_begins();
 #pragma unroll
       for (int turn = 0; turn < TURNS; turn++) {
         const int k = turn * WARP + lane_index();
         split[turn] = {{bits_of(ATTENTION_NONE), 0, 0, 0}};
         if (k < a.splits) {
           split[turn] =
-              load_passed(partials + (k * KIND::COLUMNS + column) * KIND::PARTIAL, 2, &missing);
+              load_passed(partials + (k * KIND::COLUMNS + column) * KIND::PARTIAL, 2, &passing);
         }
       }
-    } while (passed_again(missing));
+    } while (passed_again(passing));
 #pragma unroll
     for (int turn = 0; turn < TURNS; turn++) {
       const float v = float_of(split[turn].word[0]);

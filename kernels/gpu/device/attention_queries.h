@@ -26,13 +26,13 @@ DEVICE struct attention_pair_place attention_pair_at(int head_dim, bool adjacent
 }
 
 // Four floats from `at` on, zeros from `end` on: one load if ALIGNED. Passed by the stage before, or
-// else `missing` is NULL.
+// else `passing` is NULL.
 template <bool ALIGNED>
-DEVICE struct quad attention_four(const float *from, int at, int end, const void **missing) {
+DEVICE struct quad attention_four(const float *from, int at, int end, struct passing *passing) {
   struct quad out = {{0, 0, 0, 0}};
   if (ALIGNED && at < end) {
     const struct words4 words =
-        missing ? load_passed(from + at, 4, missing) : load_published(from + at);
+        passing ? load_passed(from + at, 4, passing) : load_published(from + at);
     return {{float_of(words.word[0]), float_of(words.word[1]), float_of(words.word[2]),
              float_of(words.word[3])}};
   }
@@ -40,7 +40,7 @@ DEVICE struct quad attention_four(const float *from, int at, int end, const void
   for (int i = 0; i < 4 && !ALIGNED; i++) {
     if (at + i < end) {
       out.v[i] =
-          missing ? load_passed_float(from + at + i, missing) : load_published_float(from + at + i);
+          passing ? load_passed_float(from + at + i, passing) : load_published_float(from + at + i);
     }
   }
   return out;
@@ -48,13 +48,13 @@ DEVICE struct quad attention_four(const float *from, int at, int end, const void
 
 template <bool ALIGNED>
 DEVICE struct attention_pairs attention_load_pairs(const float *head, int head_dim, bool adjacent,
-                                                   int first, const void **missing) {
+                                                   int first, struct passing *passing) {
   const int half = head_dim / 2;
   const float *second = adjacent ? head + 4 : head + half;
   const int at = adjacent ? 2 * first : first, end = adjacent ? head_dim : half;
-  const struct quad a = attention_four<ALIGNED>(head, at, end, missing);
+  const struct quad a = attention_four<ALIGNED>(head, at, end, passing);
   const struct quad b =
-      attention_four<ALIGNED>(second, at, adjacent ? head_dim - 4 : half, missing);
+      attention_four<ALIGNED>(second, at, adjacent ? head_dim - 4 : half, passing);
   struct attention_pairs pairs;
 #pragma unroll
   for (int j = 0; j < 4; j++) {
@@ -112,19 +112,19 @@ template <class KIND> DEVICE bool attention_is_adjacent(const struct attention_a
 template <class KIND, bool ALIGNED>
 DEVICE struct attention_entering
 attention_load_entering(const struct attention_arguments &a, const struct attention_share &s,
-                        int column, int first, bool newest, const void **missing) {
+                        int column, int first, bool newest, struct passing *passing) {
   const bool adjacent = attention_is_adjacent<KIND>(a), has_norm = KIND::FAMILY && a.q_norm;
   struct attention_entering e = {};
   if (column < s.heads) {
     e.query = attention_load_pairs<ALIGNED>(attention_query<KIND>(a, s, column), a.head_dim,
-                                            adjacent, first, missing);
+                                            adjacent, first, passing);
   }
   if constexpr (KIND::PROMPT) {
     return e;
   }
   if (newest && column < 2) {
     e.beside = attention_load_pairs<ALIGNED>(column == 0 ? s.key : s.value, a.head_dim, adjacent,
-                                             first, missing);
+                                             first, passing);
   }
   e.angles[0] = attention_four<ALIGNED>(a.angles, 2 * first, a.head_dim, NULL);
   e.angles[1] = attention_four<ALIGNED>(a.angles, 2 * first + 4, a.head_dim, NULL);
@@ -185,13 +185,13 @@ DEVICE void attention_queries(const struct attention_arguments &a, const struct 
   for (int at = thread_index(); at < TILE_COLUMNS * THREADS; at += block_threads()) {
     const int column = at / THREADS, first = at % THREADS * 4;
     struct attention_entering e;
-    const void *missing;
+    struct passing passing;
     do {
-      missing = NULL;
+      passing = passing_begins();
       e = a.head_dim % 8 == 0
-              ? attention_load_entering<KIND, true>(a, s, column, first, newest, &missing)
-              : attention_load_entering<KIND, false>(a, s, column, first, newest, &missing);
-    } while (passed_again(missing));
+              ? attention_load_entering<KIND, true>(a, s, column, first, newest, &passing)
+              : attention_load_entering<KIND, false>(a, s, column, first, newest, &passing);
+    } while (passed_again(passing));
     const bool has_norm = KIND::FAMILY && !KIND::PROMPT && a.q_norm;
     if (has_norm && column < s.heads) {
       attention_norm_pairs(e.query, factors[column], e.norm);

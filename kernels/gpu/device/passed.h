@@ -11,12 +11,12 @@
 //
 // What is passed is loaded only as here, as many floats at a time as before; streaming.h replaces the
 // functions:
-//   const void *missing;
+//   struct passing passing;
 //   do {
-//     missing = NULL;
-//     x = load_passed(from, 4, &missing);
+//     passing = passing_begins();
+//     x = load_passed(from, 4, &passing);
 //     ...
-//   } while (passed_again(missing));
+//   } while (passed_again(passing));
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PASSED_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PASSED_H
 
@@ -24,12 +24,21 @@
 
 #include <stddef.h>
 
-// Four floats, of which only the first `count` are passed, or one; sets `missing` if one of these has
-// not been passed on.
-DEVICE struct words4 load_passed(const float *from, int, const void **) {
+// What has been found in some loads.
+struct passing {
+  uint32_t mark;  // that is awaited
+  uint32_t other; // its lowest bit: whether some float has another
+  const void *at; // such a float, or its neighbor
+};
+
+DEVICE struct passing passing_begins(void) {
+  return {};
+}
+// Four floats, of which only the first `count` are passed; or one.
+DEVICE struct words4 load_passed(const float *from, int, struct passing *) {
   return load_published(from);
 }
-DEVICE float load_passed_float(const float *from, const void **) {
+DEVICE float load_passed_float(const float *from, struct passing *) {
   return load_published_float(from);
 }
 // One that this block has found passed before, or has passed on itself.
@@ -39,7 +48,8 @@ DEVICE float load_passed_known(const float *from) {
 DEVICE void pass(float *to, float v) {
   publish(to, v);
 }
-DEVICE bool passed_again(const void *) {
+// Whether something had not been passed on.
+DEVICE bool passed_again(const struct passing &) {
   return false;
 }
 // A courtesy: waits for one of `count` floats, so that those who wait load little meanwhile.

@@ -56,13 +56,13 @@ DEVICE struct quad quad_of(const struct words4 &words) {
 }
 
 // Four floats from `at` on, zeros from `end` on. A vector whose length is no multiple of 4 may
-// begin anywhere, and is read element by element. `missing` as in passed.h, if they are no weights.
+// begin anywhere, and is read element by element. As in passed.h, if they are no weights.
 template <bool IS_WEIGHTS>
-DEVICE struct quad load_quad(const float *from, int at, int end, const void **missing) {
+DEVICE struct quad load_quad(const float *from, int at, int end, struct passing *passing) {
   struct quad out = {{0, 0, 0, 0}};
   if (end % 4 == 0) {
     if (at < end) {
-      out = quad_of(IS_WEIGHTS ? load_weights(from + at) : load_passed(from + at, 4, missing));
+      out = quad_of(IS_WEIGHTS ? load_weights(from + at) : load_passed(from + at, 4, passing));
     }
     return out;
   }
@@ -70,7 +70,7 @@ DEVICE struct quad load_quad(const float *from, int at, int end, const void **mi
   for (int i = 0; i < 4; i++) {
     if (at + i < end) {
       out.v[i] = IS_WEIGHTS ? load_published_float(from + at + i)
-                            : load_passed_float(from + at + i, missing);
+                            : load_passed_float(from + at + i, passing);
     }
   }
   return out;
@@ -83,14 +83,14 @@ template <int THREADS> DEVICE int quad_at(int first, int i) {
 
 template <bool IS_WEIGHTS, int THREADS, int COUNT>
 DEVICE void load_group(const float *from, int first, int end, struct quad (&out)[COUNT]) {
-  const void *missing;
+  struct passing passing;
   do {
-    missing = NULL;
+    passing = passing_begins();
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-      out[i] = load_quad<IS_WEIGHTS>(from, quad_at<THREADS>(first, i), end, &missing);
+      out[i] = load_quad<IS_WEIGHTS>(from, quad_at<THREADS>(first, i), end, &passing);
     }
-  } while (!IS_WEIGHTS && passed_again(missing));
+  } while (!IS_WEIGHTS && passed_again(passing));
 }
 
 // A thread's first quads of the norm are fetched before wait_for_previous, the others when they are
@@ -369,9 +369,9 @@ template <int THREADS> DEVICE bool held_few(const struct vectors &v) {
 template <int THREADS, int BATCH, int COUNT>
 DEVICE void load_held(const struct vectors &v, held_quads<BATCH, COUNT> x) {
   const int end = held_end<THREADS, COUNT>(v) ? v.columns : 0;
-  const void *missing;
+  struct passing passing;
   do {
-    missing = NULL;
+    passing = passing_begins();
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       const float *from = vector_of(v, b) + quad_at<THREADS>(0, 0);
@@ -379,12 +379,12 @@ DEVICE void load_held(const struct vectors &v, held_quads<BATCH, COUNT> x) {
       for (int i = 0; i < COUNT; i++) {
         struct words4 words = {{0, 0, 0, 0}};
         if (b < v.batch && quad_at<THREADS>(0, i) < end) {
-          words = load_passed(from + i * THREADS * 4, 4, &missing);
+          words = load_passed(from + i * THREADS * 4, 4, &passing);
         }
         x[b][i] = quad_of(words);
       }
     }
-  } while (passed_again(missing));
+  } while (passed_again(passing));
 }
 
 // One held quad of each vector is measured, and multiplied by the norm's.

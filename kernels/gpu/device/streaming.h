@@ -105,23 +105,26 @@ DEVICE void stage_wait(void) {
 }
 DEVICE void stage_begins(void) {}
 
-DEVICE bool stage_is_missing(uint32_t bits) {
-  const int awaits = streaming_held().awaits;
-  return awaits != MARK_NONE && (int)(bits & 1) != awaits;
+DEVICE struct passing stage_passing(void) {
+  return {(uint32_t)streaming_held().awaits, 0, NULL};
 }
-DEVICE struct words4 stage_load_passed(const float *from, int count, const void **missing) {
+DEVICE void stage_look(uint32_t word, const float *at, struct passing *passing) {
+  passing->other |= word ^ passing->mark;
+  passing->at = (word ^ passing->mark) & 1 ? at : passing->at;
+}
+DEVICE struct words4 stage_load_passed(const float *from, int count, struct passing *passing) {
   const struct words4 words = load_latest(from);
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    if (i < count && stage_is_missing(words.word[i])) {
-      *missing = from + i;
+    if (i < count) {
+      stage_look(words.word[i], from + i, passing);
     }
   }
   return words;
 }
-DEVICE float stage_load_passed_float(const float *from, const void **missing) {
+DEVICE float stage_load_passed_float(const float *from, struct passing *passing) {
   const float v = load_latest_float(from);
-  *missing = stage_is_missing(bits_of(v)) ? from : *missing;
+  stage_look(bits_of(v), from, passing);
   return v;
 }
 DEVICE float stage_load_passed_known(const float *from) {
@@ -131,21 +134,22 @@ DEVICE void stage_pass(float *to, float v) {
   const int marks = streaming_held().marks;
   publish_at_once(to, marks == MARK_NONE ? v : float_of((bits_of(v) & ~1u) | (unsigned)marks));
 }
-DEVICE bool stage_passed_again(const void *missing) {
-  if (missing) {
-    stand_by(missing);
+DEVICE bool stage_passed_again(const struct passing &passing) {
+  const bool again = passing.mark != MARK_NONE && (passing.other & 1);
+  if (again) {
+    stand_by(passing.at);
   }
-  return missing;
+  return again;
 }
 // One lane of each warp looks, for floats of different blocks.
 DEVICE void stage_await_passed(const float *from, int count) {
   if (stage_lane() == 0) {
     const float *one = from + (size_t)count * (size_t)stage_warp() / (VECTOR_THREADS / WARP);
-    const void *missing;
+    struct passing passing;
     do {
-      missing = NULL;
-      stage_load_passed_float(one, &missing);
-    } while (stage_passed_again(missing));
+      passing = stage_passing();
+      stage_load_passed_float(one, &passing);
+    } while (stage_passed_again(passing));
   }
   warp_wait();
 }
@@ -163,6 +167,7 @@ DEVICE void stage_await_passed(const float *from, int count) {
 #define load_passed_known stage_load_passed_known
 #define pass              stage_pass
 #define passed_again      stage_passed_again
+#define passing_begins    stage_passing
 #define await_passed      stage_await_passed
 
 #include "kernels/gpu/device/attention.h"

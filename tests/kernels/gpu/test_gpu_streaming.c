@@ -40,12 +40,14 @@ static const struct way {
   const char *name;
   int hidden, ffn_hidden, batch, context;
   const char *units, *shared; // multiprocessors, and bytes of shared memory, of the device
+  int head_dim, splits;       // 0: the shape's; the plan's own
 } ways[] = {
-    {"rows of one unit", 72, 101, 1, 200, "4", "232448"},
-    {"rows of several units, two slots", 1096, 300, 1, 65, "2", "98304"},
-    {"fewer units than warps", 1096, 7, 2, 129, "3", "166912"},
-    {"long sums, eight slots", 520, 2100, 4, 1, "1", "330000"},
-    {"three rows", 300, 101, 3, 66, "4", "200000"},
+    {"rows of one unit", 72, 101, 1, 200, "4", "232448", 0, 0},
+    {"rows of several units, two slots", 1096, 300, 1, 65, "2", "98304", 0, 0},
+    {"fewer units than warps", 1096, 7, 2, 129, "3", "166912", 0, 0},
+    {"long sums, eight slots", 520, 2100, 4, 1, "1", "330000", 0, 0},
+    {"three rows", 300, 101, 3, 66, "4", "200000", 0, 0},
+    {"heads of no whole quads, more splits than blocks", 72, 101, 2, 200, "3", "232448", 78, 4},
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
@@ -56,11 +58,11 @@ static const enum element formats[] = {ELEMENT_MXFP4,     ELEMENT_INT4_GROUP, EL
 #define FORMATS (sizeof formats / sizeof formats[0])
 
 static const struct way format_ways[] = {
-    {"one unit and two, four rows", 72, 137, 4, 200, "4", "232448"},
-    {"nine units, two slots or three", 72, 1096, 1, 65, "2", "150000"},
-    {"fewer units than warps, three rows", 520, 7, 3, 66, "3", "232448"},
-    {"a unit more than the stream's, eight slots", 44, 2100, 1, 1, "1", "330000"},
-    {"whole tiles, two rows", 128, 1024, 2, 66, "2", "232448"},
+    {"one unit and two, four rows", 72, 137, 4, 200, "4", "232448", 0, 0},
+    {"nine units, two slots or three", 72, 1096, 1, 65, "2", "150000", 0, 0},
+    {"fewer units than warps, three rows", 520, 7, 3, 66, "3", "232448", 0, 0},
+    {"a unit more than the stream's, eight slots", 44, 2100, 1, 1, "1", "330000", 0, 0},
+    {"whole tiles, two rows", 128, 1024, 2, 66, "2", "232448", 0, 0},
 };
 #define FORMAT_WAYS (sizeof format_ways / sizeof format_ways[0])
 
@@ -68,8 +70,12 @@ static void check_way(const struct emulated *plugin, const struct way *way,
                       const struct decode_types *types) {
   struct decode_request request = {
       .shape = shape, .types = *types, .batch = way->batch, .context = way->context, .seed = 20};
-  char what[128];
+  char what[128], tuning[64];
   snprintf(what, sizeof what, "%s, %s", plugin->name, way->name);
+  snprintf(tuning, sizeof tuning, "step=streaming attention_splits=%d", way->splits);
+  setenv("PERTOKEN_GPU_TUNING", way->splits > 0 ? tuning : "step=streaming", 1);
+  if (way->head_dim > 0)
+    request.shape.head_dim = way->head_dim;
   request.shape.hidden = way->hidden;
   request.shape.ffn_hidden = way->ffn_hidden;
   setenv("EMULATOR_UNITS", way->units, 1);
@@ -82,7 +88,7 @@ static void every_way(void **unused) {
   for (size_t w = 0; w < WAYS; w++)
     for (size_t m = 0; m < MIXES; m++)
       for (size_t p = 0; p < EMULATED; p++) {
-        const bool is_turn = w < 3 && m == w % 2 && p < 2;
+        const bool is_turn = (w < 3 || w + 1 == WAYS) && m == w % 2 && p < 2;
         if (is_turn || (depth_is_full() && (w + m + p) % 2 == 0))
           check_way(&emulated[p], &ways[w], &mixes[m]);
       }
@@ -116,11 +122,14 @@ static const struct mixture {
   unsigned biases;
   struct way way;
 } mixtures[] = {
-    {"two of five", {.count = 5, .chosen = 2, .hidden = 100}, 0, {"", 72, 0, 1, 70, "4", "232448"}},
+    {"two of five",
+     {.count = 5, .chosen = 2, .hidden = 100},
+     0,
+     {"", 72, 0, 1, 70, "4", "232448", 0, 0}},
     {"three of seven, a dense layer first, a router's bias",
      {.count = 7, .chosen = 3, .hidden = 137, .router = ROUTER_SOFTMAX_ALL, .dense_layers = 1},
      BIAS_ROUTER,
-     {"", 136, 101, 2, 5, "3", "200000"}},
+     {"", 136, 101, 2, 5, "3", "200000", 0, 0}},
     {"groups, a shared expert",
      {.count = 8,
       .chosen = 3,
@@ -131,15 +140,15 @@ static const struct mixture {
       .kept_groups = 2,
       .scale = 2.5f},
      BIAS_ROUTER,
-     {"", 520, 0, 4, 9, "2", "330000"}},
+     {"", 520, 0, 4, 9, "2", "330000", 0, 0}},
     {"one of one, fewer units than warps",
      {.count = 1, .chosen = 1, .hidden = 7},
      0,
-     {"", 300, 0, 3, 66, "4", "232448"}},
+     {"", 300, 0, 3, 66, "4", "232448", 0, 0}},
     {"two of three, two slots or three",
      {.count = 3, .chosen = 2, .hidden = 1096},
      0,
-     {"", 72, 0, 1, 200, "2", "150000"}},
+     {"", 72, 0, 1, 200, "2", "150000", 0, 0}},
 };
 #define MIXTURES (sizeof mixtures / sizeof mixtures[0])
 
