@@ -81,8 +81,6 @@ DEVICE void attention_merge_warps(const struct attention_arguments &a,
 
 // ---- the splits
 
-enum { ATTENTION_AT_ONCE = 16 }; // splits whose sums a lane has in flight
-
 struct attention_merged {
   int parts, part;     // lanes that share the elements, and which of them this is
   const float *sums;   // of split 0
@@ -118,13 +116,14 @@ DEVICE struct attention_merged attention_merged_of(const struct attention_argume
 }
 
 // Loads the sums of this lane's splits from `first` on, and zeros after the last split.
+template <int COUNT>
 DEVICE void attention_load_sums(const struct attention_merged &m, int head_dim, int first,
-                                int splits, struct words4 (&to)[ATTENTION_AT_ONCE]) {
+                                int splits, struct words4 (&to)[COUNT]) {
   struct passing passing;
   do {
     passing = passing_begins();
 #pragma unroll
-    for (int n = 0; n < ATTENTION_AT_ONCE; n++) {
+    for (int n = 0; n < COUNT; n++) {
       const int split = first + n * m.parts;
       to[n] = {};
       if (split < splits) {
@@ -135,11 +134,12 @@ DEVICE void attention_load_sums(const struct attention_merged &m, int head_dim, 
   } while (passed_again(passing));
 }
 
+template <int COUNT>
 DEVICE void attention_add_sums(const struct attention_merged &m, int first, int splits,
-                               const float *factors, const struct words4 (&from)[ATTENTION_AT_ONCE],
+                               const float *factors, const struct words4 (&from)[COUNT],
                                float (&sum)[4]) {
 #pragma unroll
-  for (int n = 0; n < ATTENTION_AT_ONCE; n++) {
+  for (int n = 0; n < COUNT; n++) {
     const int split = first + n * m.parts;
     const float factor = split < splits ? factors[split] : 0;
 #pragma unroll
@@ -203,10 +203,10 @@ DEVICE void attention_merge_splits(const struct attention_arguments &a,
   for (int turn = 0; turn * block_threads() < items * parts; turn++) {
     const struct attention_merged m = attention_merged_of<KIND>(a, items, parts, turn, partials);
     const float *factors = held + m.column * ATTENTION_SPLITS;
-    struct words4 loaded[ATTENTION_AT_ONCE];
+    struct words4 loaded[KIND::AT_ONCE];
     float sum[4] = {};
 #pragma unroll 1
-    for (int first = 0; first < a.splits; first += ATTENTION_AT_ONCE * parts) {
+    for (int first = 0; first < a.splits; first += KIND::AT_ONCE * parts) {
       attention_load_sums(m, a.head_dim, first + m.part, a.splits, loaded);
       if (turn == 0 && first == 0) { // while the first sums are on their way
         attention_merge_factors<KIND>(a, s, partials, held, totals);

@@ -27,9 +27,10 @@ template <class ELEMENTS_, int HEADDIM_> struct attention_kind {
   static constexpr int QUERY_BYTES = HEADDIM * 2 + 16, WEIGHT_BYTES = VALUE_BLOCK * 2 + 16;
   static constexpr int PARTIAL = HEADDIM + ATTENTION_PARTIAL; // floats of a split's column
   static constexpr int COLUMNS = TILE_COLUMNS;                // of a split
-  static constexpr bool FOLLOWED = false;                     // more warps than ATTENTION_WARPS?
-  static constexpr bool FAMILY = false;                       // with the features of family.h?
-  static constexpr bool PROMPT = false;                       // for many positions of one row?
+  static constexpr int AT_ONCE = 16;      // splits whose sums a lane has in flight
+  static constexpr bool FOLLOWED = false; // more warps than ATTENTION_WARPS?
+  static constexpr bool FAMILY = false;   // with the features of family.h?
+  static constexpr bool PROMPT = false;   // for many positions of one row?
   // The part of a warp's results that is in shared memory at a time: attention_shared_bytes.
   static constexpr int ROUNDS = TILE_COLUMNS == 16 && HEADDIM > ATTENTION_MERGED ? 2 : 1;
   static constexpr int MERGED = HEADDIM / ROUNDS, HELD = MERGED + 2;
@@ -43,6 +44,7 @@ struct attention_narrow : attention_kind<ELEMENTS, HEADDIM> {
   static constexpr int SCORES = BATCH < WIDER::KEY_TILES ? BATCH : WIDER::KEY_TILES;
   static constexpr int BATCHES = WIDER::TILES / BATCH;
   static constexpr bool FOLLOWED = true;
+  static constexpr int AT_ONCE = 8;
 };
 
 template <class ELEMENTS, int HEADDIM> struct attention_family : attention_kind<ELEMENTS, HEADDIM> {

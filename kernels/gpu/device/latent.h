@@ -61,6 +61,7 @@ template <enum element KV> struct latent_prompt : latent_kind<KV> {
 // What attention_merge.h needs to know of the partials.
 struct latent_partials {
   static constexpr int PARTIAL = LATENT_RANK + ATTENTION_PARTIAL, COLUMNS = LATENT_HEADS;
+  static constexpr int AT_ONCE = 16;
   static constexpr bool FAMILY = false, PROMPT = false;
 };
 
