@@ -8,12 +8,13 @@
 // memory or issue slots allow; and what its bytes in flight allow (Little's law, by mean value
 // analysis: each of a scheduler's warps waits for the memory's latency with a window of loads in
 // flight, then queues to use it). Blocks are assigned to multiprocessors in waves, each as long as
-// its fullest multiprocessor, with an equal share of the bandwidth. Between two stages, only what
-// the second has requested beforehand flows. The gap consists of the end of the first (the last
-// bytes' way, the last window's use, the publication of results), the release of the second's wait,
-// and what the second does before its flow begins: norm, rounding, queries, windows that come from
-// L2 while the memory is idle. What it has requested beforehand is subtracted, at the speed at
-// which it would flow.
+// its fullest multiprocessor, with an equal share of the bandwidth; those of wgmma's even division
+// also have the share of multiprocessors without a block, as far as their ports allow. Between two
+// stages, only what the second has requested beforehand flows. The gap consists of the end of the
+// first (the last bytes' way, the last window's use, the publication of results), the release of
+// the second's wait, and what the second does before its flow begins: norm, rounding, queries,
+// windows that come from L2 while the memory is idle. What it has requested beforehand is
+// subtracted, at the speed at which it would flow.
 //
 // All workloads share all constants, each with its source beside it. If the source gives a range,
 // the value was chosen within it; those values, and the two without a source, were chosen so that

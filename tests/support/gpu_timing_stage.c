@@ -87,6 +87,7 @@ struct flow {
   double beside;         // bytes from L2 for each byte of weights or cache
   double most;           // share of the memory's speed, at most
   double waves, whole;   // of blocks: as assigned, and as if they could be divided
+  int idle;              // multiprocessors whose share of the memory and of L2 the others have
 };
 
 static double flow_rate(const struct timing_context *context, const struct flow *flow, int warps) {
@@ -100,8 +101,10 @@ static double flow_rate(const struct timing_context *context, const struct flow 
 static bool flow_time(const struct timing_context *context, const struct flow *flow,
                       struct timing_stage *stage) {
   const struct timing_machine *machine = context->machine;
-  const double share = machine->read / units(context);
-  const double l2 = machine->l2 / units(context) / (1 + flow->beside);
+  const double readers = units(context) - flow->idle;
+  const double share = machine->read / readers;
+  const double port = machine->port * machine->clock;
+  const double l2 = fmin(machine->l2 / readers, port) / (1 + flow->beside);
   const double brought = flow_rate(context, flow, flow->warps);
   const bool busy = flow->warps * flow->use_us > machine->latency_us;
   double rate = share * flow->most;
@@ -114,11 +117,11 @@ static bool flow_time(const struct timing_context *context, const struct flow *f
     rate = brought;
     by = busy ? flow->used : TIMING_IN_FLIGHT;
   }
-  stage->rate = rate * units(context);
+  stage->rate = rate * readers;
   const double whole_us = stage->bytes / stage->rate;
   stage->slower[by] += whole_us - stage->bytes / machine->read;
   stage->slower[TIMING_TILES] += whole_us * (flow->waves / flow->whole - 1);
-  stage->use_us = stage->bytes / (SCHEDULERS * flow->window / flow->use_us * units(context)) *
+  stage->use_us = stage->bytes / (SCHEDULERS * flow->window / flow->use_us * readers) *
                   (flow->waves / flow->whole);
   return rate == brought;
 }
@@ -354,7 +357,8 @@ static struct flow matrix_flow(const struct timing_context *context,
 // the first kernels.
 struct divided {
   int tiles, blocks;    // tiles of the rows
-  double longest, even; // a multiprocessor's share of the work, in blocks or units of even.h
+  int idle;             // multiprocessors without a block
+  double longest, even; // the others' share of the work, in blocks or units of even.h
   int merges;           // one after the other
   int merged, early;    // pieces added to others; of these, those put aside while weights flow
 };
@@ -368,16 +372,22 @@ static struct divided divided_in(const struct timing_context *context, int tiles
                           .merges = splits > 1 ? splits : 0};
 }
 
+static int idle_beside(const struct timing_context *context, int blocks) {
+  return units(context) - least(blocks, units(context));
+}
+
 // Each part of a cluster has its part of a tile.
 static struct divided divided_in_parts(const struct timing_context *context,
                                        const struct plan_product *product) {
   const struct even_work *work = &product->work;
   const int cluster = gpu_plan_cluster(product), room = units(context) / cluster;
+  const int idle = idle_beside(context, least((int)work->tiles, room) * cluster);
   return (struct divided){
       .tiles = (int)work->tiles * product->beside,
       .blocks = (int)work->tiles * cluster,
+      .idle = idle,
       .longest = ceiling((int)work->steps, product->parts) * ceiling((int)work->tiles, room),
-      .even = (double)work->tiles * work->steps * product->beside / units(context)};
+      .even = (double)work->tiles * work->steps * product->beside / (units(context) - idle)};
 }
 
 // The blocks of a cluster have the same units; their pieces are each other's likes.
@@ -386,10 +396,12 @@ static struct divided divided_evenly(const struct timing_context *context,
   const struct even_work *work = &product->work;
   const int all = (int)(work->tiles * work->steps), clusters = (int)work->blocks;
   const int of_one = product->beside, room = units(context) / of_one;
+  const int idle = idle_beside(context, clusters * of_one);
   struct divided divided = {.tiles = (int)work->tiles * of_one,
                             .blocks = clusters * of_one,
+                            .idle = idle,
                             .longest = ceiling(all, clusters) * ceiling(clusters, room),
-                            .even = (double)all * of_one / units(context),
+                            .even = (double)all * of_one / (units(context) - idle),
                             .merges = (int)gpu_plan_merges(work)};
   for (unsigned tile = 0; tile < work->tiles; tile++) {
     const struct even_pieces pieces = even_pieces(work, tile);
@@ -525,6 +537,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   flow.beside = beside_weights(product, &divided, stage.bytes);
   flow.whole = divided.even;
   flow.waves = divided.longest;
+  flow.idle = divided.idle;
   const bool slow = flow_time(context, &flow, &stage);
   const int busy = least(divided.blocks, units(context));
   // What is in L2 helps only if there would be a wait for memory.

@@ -41,18 +41,29 @@
 // each column of activations: with four of them that takes longer than to read the weights twice.
 #define COPIED_SLICE (2 * MATRIX_COLUMNS)
 
-// Of what L2 brings the multiprocessors and the memory brings L2: an H200's 6 and 4.5 TB/s, see
-// tests/support/gpu_timing.h.
-#define CACHE_SPEED  4
-#define MEMORY_SPEED 3
+// What an H200 does in a nanosecond. Its memory brings bytes of weights, and its L2 brings all
+// multiprocessors together these and activations: with these two rates and those of a merge, below,
+// the measured times of all products alone, of 8B and 70B models at batch 4 to 64, come out within
+// 13 % (docs/gpu-model.md). No product was measured that a multiprocessor's own rates limit, so
+// they are three quarters of what it could do, the share that FlashAttention-3 reaches (arXiv
+// 2407.08608): its port brings 64 bytes a cycle at 1.98 GHz, its matrix unit multiplies and adds
+// at 989 TFLOP/s by 132, and 32 E4M3 weights a cycle become BF16, by four instructions a pair.
+#define MEMORY_RATE   4300
+#define CACHE_RATE    5000
+#define PORT_RATE     95
+#define MULTIPLY_RATE 2800
+#define CONVERT_RATE  47
 
-// Bytes that an H200's memory brings one of 132 multiprocessors, in about a microsecond that a
-// launch's first bytes take, 0.7 that a merge through L2 waits, and 0.5 that a cluster's blocks
-// wait for each other; and while a byte comes through shared memory's network: gpu_timing.h.
-#define START        32768
-#define MERGE_START  24576
-#define PARTS_START  16384
-#define NETWORK_TIME 2
+// In nanoseconds: a launch until its first bytes have come; each merge through L2, beside its sums;
+// and a cluster that adds up parts, whose blocks begin together and wait for each other twice. In
+// bytes a nanosecond: the sums of merges, and what the network between shared memories brings one
+// multiprocessor (gpu_timing.h). What is said of merges is fitted to the same times of an H200; both
+// other starts are assumed, as clusters that add up parts were not measured there.
+#define START        1000
+#define MERGE_START  500
+#define MERGE_RATE   50
+#define PARTS_START  1000
+#define NETWORK_RATE 17
 
 // Bytes of `count` elements of a row of weights; of units without what is stored beside them.
 static int code_bytes(enum element element, int count) {
@@ -267,26 +278,50 @@ static bool choose_stages(const struct plan *plan, bool narrow, struct plan_prod
   return false;
 }
 
-// What a block takes for each of its units, for each merge through L2, and for adding up a
-// cluster's parts: bytes of weights that the memory brings a block meanwhile.
+// What a block needs for each of its units: bytes of weights from memory, bytes from L2 and through
+// its port, multiply-adds, and weights to convert. Nanoseconds for each merge through L2, and to
+// add up a cluster's parts.
 struct even_costs {
-  uint64_t unit, merge, parts;
+  uint64_t weights, cached, received, products, converted;
+  uint64_t merge, parts;
 };
 
-// At most `most` blocks of even.h: so many that each has an equal part of one tile, or that many:
-// whichever finishes soonest. A block takes as long as its units, after its start, and merges are
-// one after the other where its tile has most pieces. Returns the time, as even_costs.
-static uint64_t divide_evenly(unsigned most, struct even_costs costs, struct even_work *work) {
+// Nanoseconds of a block for its units, while `blocks` of them share the memory and L2: the fewer
+// they are, the faster is each, up to what its multiprocessor does.
+static uint64_t units_time(const struct even_costs *costs, uint64_t units, uint64_t blocks) {
+  const uint64_t limits[] = {
+      units * costs->weights * blocks / MEMORY_RATE, units * costs->cached * blocks / CACHE_RATE,
+      units * costs->received / PORT_RATE, units * costs->products / MULTIPLY_RATE,
+      units * costs->converted / CONVERT_RATE};
+  uint64_t most = 0;
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+    most = limits[i] > most ? limits[i] : most;
+  return most;
+}
+
+// Of at most `most` blocks of even.h, as many as give each an equal part of a tile, a `splits`-th,
+// or for one split whole tiles; all of them where that is too many.
+static unsigned blocks_tried(const struct even_work *work, unsigned splits, unsigned most) {
+  const unsigned whole = (work->tiles + most - 1) / most;
+  if (splits == 1)
+    return (work->tiles + whole - 1) / whole;
+  return splits <= MAX_SPLITS && splits * work->tiles <= most ? splits * work->tiles : most;
+}
+
+// At most `most` clusters of `cluster` blocks, each a block of even.h: as many as finish soonest,
+// and of equals the most. Merges are one after the other where a tile has most pieces. Returns
+// nanoseconds.
+static uint64_t divide_evenly(unsigned most, unsigned cluster, const struct even_costs *costs,
+                              struct even_work *work) {
   const unsigned all = work->tiles * work->steps;
   struct even_work tried = *work;
   uint64_t best = UINT64_MAX;
-  most = all < most ? all : most;
   for (unsigned splits = 1; splits <= MAX_SPLITS + 1; splits++) {
-    const bool equal = splits <= MAX_SPLITS && splits * tried.tiles <= most;
-    tried.blocks = equal ? splits * tried.tiles : most;
+    tried.blocks = blocks_tried(work, splits, all < most ? all : most);
     const unsigned range = (all + tried.blocks - 1) / tried.blocks;
-    const uint64_t time = START + range * costs.unit + gpu_plan_merges(&tried) * costs.merge;
-    if (time < best) {
+    const uint64_t time = START + units_time(costs, range, tried.blocks * cluster) +
+                          gpu_plan_merges(&tried) * costs->merge;
+    if (time <= best) {
       best = time;
       *work = tried;
     }
@@ -294,35 +329,39 @@ static uint64_t divide_evenly(unsigned most, struct even_costs costs, struct eve
   return best;
 }
 
-// A cluster for each tile, of which `room` run at a time.
-static uint64_t divide_in_clusters(unsigned room, unsigned parts, struct even_costs costs,
-                                   struct even_work *work) {
+// A cluster of `cluster` blocks for each tile, of which `room` run at a time.
+static uint64_t divide_in_clusters(unsigned room, unsigned cluster, unsigned parts,
+                                   const struct even_costs *costs, struct even_work *work) {
+  const unsigned at_once = work->tiles < room ? work->tiles : room;
   work->blocks = work->tiles;
   return (work->tiles + room - 1) / room *
-             (START + (work->steps + parts - 1) / parts * costs.unit) +
-         costs.parts;
+             (START + units_time(costs, (work->steps + parts - 1) / parts, at_once * cluster)) +
+         costs->parts;
 }
 
 static int rows_of_block(const struct plan_product *product) {
   return wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
 }
 
-// Of a unit: its weights from memory, or these and its share of the activations from L2, whichever
-// takes longer. Of a merge: the other sums, for each row one float per column, at twice the
-// memory's speed. Of parts: all of these but a block's own, at the speed of shared memory's
-// network.
+// Blocks beside each other ask L2 for activations once. The matrix unit takes two bytes of
+// activations for each multiply-add, as E4M3 is multiplied twice as fast. Warpgroups side by side
+// in the columns each convert all weights. The other sums of a merge: for each row one float per
+// column; of parts: all of these but a block's own.
 static struct even_costs even_costs_of(const struct plan_product *product) {
   const uint64_t rows = (uint64_t)rows_of_block(product), parts = (uint64_t)product->parts;
   const uint64_t weights = rows * WGMMA_STEP_BYTES;
   const uint64_t wider =
       gpu_element_bytes(product->activations) / gpu_element_bytes(product->weights);
-  const uint64_t activations =
-      (uint64_t)product->slice * WGMMA_STEP_BYTES * wider / (uint64_t)product->beside;
-  const uint64_t cached = (weights + activations) * MEMORY_SPEED / CACHE_SPEED;
+  const uint64_t activations = (uint64_t)product->slice * WGMMA_STEP_BYTES * wider;
+  const uint64_t converting = wider > 1 ? (uint64_t)(product->slice / product->warp_columns) : 0;
   const uint64_t sums = rows * sizeof(float) * (uint64_t)product->slice;
-  return (struct even_costs){.unit = cached > weights ? cached : weights,
-                             .merge = MERGE_START + sums / 2,
-                             .parts = PARTS_START + sums * (parts - 1) / parts * NETWORK_TIME};
+  return (struct even_costs){.weights = weights,
+                             .cached = weights + activations / (uint64_t)product->beside,
+                             .received = weights + activations,
+                             .products = rows * activations / 2,
+                             .converted = converting * weights,
+                             .merge = MERGE_START + sums / MERGE_RATE,
+                             .parts = PARTS_START + sums * (parts - 1) / parts / NETWORK_RATE};
 }
 
 // For the product's columns and its cluster. False if that is not possible.
@@ -341,9 +380,9 @@ static bool divide_wgmma(const struct plan *plan, struct plan_product *product, 
       (cluster > 1 && cluster > least(plan->device.clusters, MAX_CLUSTER)))
     return false;
   if (product->parts > 1) {
-    *time = divide_in_clusters(room, (unsigned)product->parts, costs, &work);
+    *time = divide_in_clusters(room, (unsigned)cluster, (unsigned)product->parts, &costs, &work);
   } else {
-    *time = divide_evenly(room < limit ? room : limit, costs, &work);
+    *time = divide_evenly(room < limit ? room : limit, (unsigned)cluster, &costs, &work);
     if (splits > 0)
       work.blocks = splits * work.tiles < limit ? splits * work.tiles : limit;
   }

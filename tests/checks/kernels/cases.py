@@ -89,7 +89,7 @@ STREAMING += [f'{weights} bf16 {batch} 70 128 {MIXTRAL} step=streaming'
 # BF16. Blocks in clusters, and by themselves.
 WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=2' for pair in PAIRS
          for batch in (5, 17, 33) + ((65,) if pair == 'bf16' else ())] + [
-    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_beside=1' for pair in PAIRS] + [
+    f'{pair} bf16 17 3 {SMALL} matrix=wgmma wgmma_beside=1 matrix_splits=2' for pair in PAIRS] + [  # which merge sums
     f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=1'  # which beside each other take half the columns
     for pair, batch in (('bf16', 65), ('e4m3', 33))]
 CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=2 wgmma_parts=1'  # with more steps than stages

@@ -40,17 +40,17 @@ static const char *fallback_of(const struct emulated *plugin, const struct decod
 }
 
 // Clusters that the device refuses, or does not hold as many of as the plan has, are left out; the
-// step's form says so. Clusters of eight, on a device of which no part holds so many blocks, become
-// smaller.
+// step's form says so. Those of two are four, as gate and up have four tiles. Clusters of eight, on
+// a device of which no part holds so many blocks, become smaller.
 static void clusters_are_refused(void **unused) {
   enum { UNITS = 8, ENOUGH = UNITS / 2 };
   static const struct {
     const char *tuning, *limit;
     int value, ffn_hidden;
     bool is_refused;
-  } cases[] = {{CLUSTERS_OF_TWO, "EMULATOR_CLUSTERS", 0, 600, true},
-               {CLUSTERS_OF_TWO, "EMULATOR_CLUSTERS", ENOUGH - 1, 600, true},
-               {CLUSTERS_OF_TWO, "EMULATOR_CLUSTERS", ENOUGH, 600, false},
+  } cases[] = {{CLUSTERS_OF_TWO, "EMULATOR_CLUSTERS", 0, 1000, true},
+               {CLUSTERS_OF_TWO, "EMULATOR_CLUSTERS", ENOUGH - 1, 1000, true},
+               {CLUSTERS_OF_TWO, "EMULATOR_CLUSTERS", ENOUGH, 1000, false},
                {PARTS_OF_TILES, "EMULATOR_PART", 4, 1100, false}};
   struct decode_shape shape = odd_shape;
   (void)unused;
@@ -83,7 +83,7 @@ static void schedules_agree(void **unused) {
   struct decode_shape shape = odd_shape;
   (void)unused;
   shape.layers = 1;
-  shape.ffn_hidden = 600;
+  shape.ffn_hidden = 1000;
   emulated_set("EMULATOR_UNITS", 8);
   for (size_t i = 0; i < EMULATED * 2; i++) {
     const struct decode_request r = odd_request(&shape, &odd_mixes[0], 6, 3);
