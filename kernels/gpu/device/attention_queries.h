@@ -110,21 +110,25 @@ template <class KIND> DEVICE bool attention_is_adjacent(const struct attention_a
 
 // With `newest` the threads of column 0 also have the new key, those of column 1 the new value.
 template <class KIND, bool ALIGNED>
-DEVICE struct attention_entering
-attention_load_entering(const struct attention_arguments &a, const struct attention_share &s,
-                        int column, int first, bool newest, struct passing *passing) {
+DEVICE struct attention_entering attention_load_entering(const struct attention_arguments &a,
+                                                         const struct attention_share &s,
+                                                         int column, int first, bool newest) {
   const bool adjacent = attention_is_adjacent<KIND>(a), has_norm = KIND::FAMILY && a.q_norm;
   struct attention_entering e = {};
-  if (column < s.heads) {
-    e.query = attention_load_pairs<ALIGNED>(attention_query<KIND>(a, s, column), a.head_dim,
-                                            adjacent, first, passing);
-  }
+  struct passing passing;
+  do {
+    passing = passing_begins();
+    if (column < s.heads) {
+      e.query = attention_load_pairs<ALIGNED>(attention_query<KIND>(a, s, column), a.head_dim,
+                                              adjacent, first, &passing);
+    }
+    if (!KIND::PROMPT && newest && column < 2) {
+      e.beside = attention_load_pairs<ALIGNED>(column == 0 ? s.key : s.value, a.head_dim, adjacent,
+                                               first, &passing);
+    }
+  } while (passed_again(passing));
   if constexpr (KIND::PROMPT) {
     return e;
-  }
-  if (newest && column < 2) {
-    e.beside = attention_load_pairs<ALIGNED>(column == 0 ? s.key : s.value, a.head_dim, adjacent,
-                                             first, passing);
   }
   e.angles[0] = attention_four<ALIGNED>(a.angles, 2 * first, a.head_dim, NULL);
   e.angles[1] = attention_four<ALIGNED>(a.angles, 2 * first + 4, a.head_dim, NULL);
@@ -184,14 +188,9 @@ DEVICE void attention_queries(const struct attention_arguments &a, const struct 
   constexpr int THREADS = KIND::HEADDIM / 8; // of a column
   for (int at = thread_index(); at < TILE_COLUMNS * THREADS; at += block_threads()) {
     const int column = at / THREADS, first = at % THREADS * 4;
-    struct attention_entering e;
-    struct passing passing;
-    do {
-      passing = passing_begins();
-      e = a.head_dim % 8 == 0
-              ? attention_load_entering<KIND, true>(a, s, column, first, newest, &passing)
-              : attention_load_entering<KIND, false>(a, s, column, first, newest, &passing);
-    } while (passed_again(passing));
+    struct attention_entering e =
+        a.head_dim % 8 == 0 ? attention_load_entering<KIND, true>(a, s, column, first, newest)
+                            : attention_load_entering<KIND, false>(a, s, column, first, newest);
     const bool has_norm = KIND::FAMILY && !KIND::PROMPT && a.q_norm;
     if (has_norm && column < s.heads) {
       attention_norm_pairs(e.query, factors[column], e.norm);

@@ -6,7 +6,7 @@
 // is the mark of the stage that did, 0 and 1 in turn for each place in memory. So who needs a float
 // loads it until it has the mark, and neither side orders memory: on an H200 a fence takes 0.14 us
 // with nothing on its way to the multiprocessor, but 8.7 us with 192 KB of weights, and a barrier
-// of all blocks takes 0.85 or 18 us; a load that finds its line in L2 takes 0.15 or 1.6 us
+// of all blocks takes 0.85 or 18 us; a load that finds its line in L2 takes 0.14 or 1.6 us
 // (docs/gpu-model.md). The mark changes a float by at most its last place.
 //
 // What is passed is loaded only as here, as many floats at a time as before; streaming.h replaces the

@@ -357,18 +357,39 @@ DEVICE float matrix_family(const struct product_arguments &a, int row, const flo
   return a.without_residual ? made : made + load_published_float(output);
 }
 
+// What the output holds where sums from `first` on belong, as many as are asked for together: one by
+// one, each would be waited for before the next. As many as registers allow. Where nothing belongs
+// it is something else: predicates would take more registers.
+template <class KIND> constexpr int RESIDUALS = KIND::TILES *TILE_ACCUMULATORS;
+
+template <class KIND>
+DEVICE void matrix_residual(const struct product_arguments &a, const struct matrix_share &share,
+                            int first, float (&residual)[RESIDUALS<KIND>]) {
+#pragma unroll
+  for (int i = 0; i < RESIDUALS<KIND>; i++) {
+    const struct matrix_place at = matrix_layout<KIND>::place(share, first + i);
+    const int row = at.row < a.rows ? at.row : a.rows - 1;
+    const int column = at.column < a.batch ? at.column : a.batch - 1;
+    residual[i] = load_published_float(a.output + (size_t)column * (size_t)a.output_stride + row);
+  }
+}
+
 // The epilogue: what is done with the sums.
 template <class KIND>
 DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix_share &share,
                           float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
+  float residual[RESIDUALS<KIND>] = {};
 #pragma unroll
   for (int index = 0; index < KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS; index++) {
+    if (KIND::END == MATRIX_ADD && index % RESIDUALS<KIND> == 0) {
+      matrix_residual<KIND>(a, share, index, residual);
+    }
     const struct matrix_place at = matrix_layout<KIND>::place(share, index);
     if (at.stream == 0 && at.row < a.rows && at.column < a.batch) {
       float *output = a.output + (size_t)at.column * (size_t)a.output_stride + at.row;
       float v = sum[at.tile][at.n][at.i] * matrix_factor<KIND>(a, 0, at.row, at.column);
       if (KIND::END == MATRIX_ADD) {
-        v += load_published_float(output);
+        v += residual[index % RESIDUALS<KIND>];
       }
       if (KIND::END == MATRIX_SWIGLU) {
         v = matrix_silu(v) * sum[at.tile][KIND::TILES - 1][at.i] *

@@ -52,6 +52,8 @@ template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {
   typedef float sums[COLUMN_TILES][TILES][4];
 };
 
+template <class ELEMENTS> constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 128>> = 4;
+
 template <class ELEMENTS, matrix_end END, int COLUMNS>
 struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
   DEVICE struct matrix_place place(const struct matrix_share &share, int index) {

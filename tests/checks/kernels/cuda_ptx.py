@@ -139,6 +139,8 @@ STEP_COPIES = {'80': ('cp.async.cg.shared.global', 'cp.async.commit_group', 'cp.
                '100': ('cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes', 'mbarrier.try_wait.parity')}
 # The instructions for arriving at and waiting for a grid (PTX ISA, red, ld, memory consistency model).
 GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
+# Those for what stages pass on to each other, past a multiprocessor's own cache.
+PASSED = ('ld.relaxed.gpu.global.v4.u32', 'ld.relaxed.gpu.global.f32', 'st.relaxed.gpu.global.f32')
 
 
 # Products by weights, rounding and epilogue; those of weights in units by their format alone.
@@ -166,7 +168,7 @@ def check_streaming(architecture, ptx, cubin):
     check(subject, names == STEP, 'other kernels: ' + ', '.join(sorted(names ^ STEP)))
     check(subject, not STAMPS.search(text), 'looks at the clock, which only a build that stamps does')
     check_loads(subject, 'vector', text)
-    for instruction in GRID_WAIT + STEP_COPIES[architecture]:
+    for instruction in GRID_WAIT + PASSED + STEP_COPIES[architecture]:
         check(subject, instruction in text, f'no {instruction}')
     if architecture != '80':
         check_step_loops(subject, cubin)

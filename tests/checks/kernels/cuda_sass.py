@@ -137,6 +137,15 @@ def check_fetches(subject, code):
     check(subject, wide == 0, f'{wide} loads or copies that bring 256 bytes into L2')
 
 
+def check_residual(subject, name, code):
+    """What a product adds its sums to, of a lane one for each column, comes by several loads at a time: one by one, each
+    would wait for L2. A product without wgmma also merges as many sums of splits."""
+    batches = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD and i.width == sass.WORD and not i.constant)
+    together, columns = sum(loads for loads in batches if loads >= 4), int(name.rsplit('_', 1)[1])
+    least = columns if name in WGMMA else columns * 3 // 2
+    check(subject, together >= least, f'{together} loads in fours or more, of at least {least}')
+
+
 LEAST_EARLY = 4  # of 16 bytes: more than a norm's, fewer than a window or ring has
 
 
@@ -155,6 +164,8 @@ def check_sass_loads(cubin):
         check_fetches(f'sm_90a {name}', code)
         if name in VECTOR + MATRIX + UNITS + HEADS:
             check_early(f'sm_90a {name}', code)
+        if re.fullmatch(r'(wgmma|matrix)_\w+_add_\d+', name):
+            check_residual(f'sm_90a {name}', name, code)
         if name in ATTENTION:
             check_attention_loads(f'sm_90a {name}', name, code)
         if name in LATENT:

@@ -146,19 +146,32 @@ AGENT_SCOPE = {'gfx90a': (r'global_atomic_add\b', r'global_load_dword\b.*\bglc\b
                'gfx942': (r'global_atomic_add\b', r'global_load_dword\b.*\bsc1\b', r'buffer_wbl2 sc1',
                           r'buffer_inv sc1')}
 AGENT_SCOPE['gfx950'] = AGENT_SCOPE['gfx942']
+# Likewise, those for what stages pass on to each other.
+PASSED = {'gfx90a': (r'global_load_dwordx2\b.*\bglc\b', r'global_store_dword\b'),
+          'gfx942': (r'global_load_dwordx2\b.*\bsc1\b', r'global_store_dword\b.*\bsc1\b')}
+PASSED['gfx950'] = PASSED['gfx942']
+
+
+def is_counter(texts, i):
+    """Whether the load is of the grid's counter: the next thing is to compare it with what is awaited. Of floats that
+    stages pass on to each other, which are loaded likewise, the lowest bit counts, and no fence is needed."""
+    load = re.match(r'global_load_dword (v\d+),.*\bsc1\b', texts[i])
+    after = next((text for text in texts[i + 1:i + 4] if not text.startswith('s_waitcnt')), '')
+    return load and re.match(rf'v_cmp_(ge|gt|le|lt)_u32_e32 vcc, (\w+, )?{load.group(1)}\b', after)
 
 
 def check_order(subject, code):
     """Around every addition to the grid's counter: written back and awaited before it; and after every wait
     for the counter, before the block continues, the caches dropped."""
     texts = [text for _, text in code]
+    check(subject, any(is_counter(texts, i) for i in range(len(texts))), 'no wait for the counter')
     for i, text in enumerate(texts):
         if re.match(r'global_atomic_add\b', text):
             before = texts[max(0, i - 40):i]
             fence = [k for k, t in enumerate(before) if 'buffer_wbl2 sc1' in t]
             check(subject, fence and any(re.match(r's_waitcnt.*vmcnt\(0\)', t) for t in before[fence[-1]:]) and
                   any(t.startswith('s_barrier') for t in before[fence[-1]:]), 'arrives before its data')
-        if re.match(r'global_load_dword\b.*\bsc1\b', text):
+        if is_counter(texts, i):
             after = texts[i:i + 40]
             barrier = next((k for k, t in enumerate(after) if t.startswith('s_barrier')), len(after))
             check(subject, any('buffer_inv sc1' in t for t in after[:barrier]), 'goes on with what the caches hold')
@@ -214,7 +227,7 @@ def check_streaming_hip(target, image):
         subject, body = f'{target} {name}', code.get(name, '')
         check(subject, re.search(STREAM, body), 'no 16-byte nontemporal loads')
         check(subject, 'scratch_' not in body and 'v_mfma_' in body, 'uses scratch memory, or no matrix instruction')
-        for instruction in AGENT_SCOPE[target]:
+        for instruction in AGENT_SCOPE[target] + PASSED[target]:
             check(subject, re.search(instruction, body), f'no {instruction}')
         check(subject, 'flat_' not in body, 'accesses to memory that could be shared memory')
         check_scalar_loads(subject, instructions_of(body))

@@ -18,7 +18,7 @@ FENCE, CLUSTER_WAIT = 0x992, 0xdc7                          # MEMBAR, UCGABAR_WA
 STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
 COPY_LANE, END_GROUP, WAIT_GROUP = 0xfae, 0x9af, 0x91a      # LDGSTS, LDGDEPBAR, DEPBAR
 MATRIX_MULTIPLY = 0x23c                                     # HMMA
-WIDE = 6                                                    # a load of 16 bytes
+WORD, WIDE = 4, 6                                           # a load of 4 bytes, of 16
 
 ALWAYS = 7                                                  # the predicate of what depends on none
 
