@@ -536,7 +536,7 @@ struct all_reduce_arguments {
 // (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
 // The blocks run the stages one after another, each as its own kernel would. The grid of a stage is
 // dealt out to them. Between two stages they wait for each other at `arrived`, which is zero before
-// and after, or each for those floats that it needs, by their marks (device/passed.h).
+// and after, or each for those floats that it needs, by their marks (device/machine/passed.h).
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
 // that stream.h gives it of each of the `products` in turn are already on their way while it does
 // something else; and a product's grid has as many blocks as there are. So has one with weights in

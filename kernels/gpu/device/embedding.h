@@ -4,8 +4,8 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/machine/passed.h"
 #include "kernels/gpu/device/machine/platform.h"
-#include "kernels/gpu/device/passed.h"
 
 // Writes the elements of one word, two of BF16 or four of E4M3, to x[at] and on, none from `end`
 // on.

@@ -19,8 +19,8 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/machine/passed.h"
 #include "kernels/gpu/device/machine/platform.h"
-#include "kernels/gpu/device/passed.h"
 
 enum rounding { ROUND_ALONE, ROUND_NORM, ROUND_LAYER }; // LAYER: the norm with a mean and a bias
 enum written { WRITTEN_PLAIN, WRITTEN_PAIRED, WRITTEN_AS_BF16 };

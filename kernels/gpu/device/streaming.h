@@ -26,8 +26,8 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/machine/passed.h"
 #include "kernels/gpu/device/machine/platform.h"
-#include "kernels/gpu/device/passed.h"
 
 // A block's state. In shared memory, so that no registers hold it while a stage runs; aligned for
 // the 16-byte pieces in which the stage is copied.

@@ -17,8 +17,8 @@
 //     x = load_passed(from, 4, &passing);
 //     ...
 //   } while (passed_again(passing));
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PASSED_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_PASSED_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PASSED_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PASSED_H
 
 #include "kernels/gpu/device/machine/platform.h"
 
