@@ -108,7 +108,7 @@ static const struct work {
     WORK("8B bf16, batch 2", llama_8b, BF16, BF16, 2, 512, "step=launches"),
     WORK("70B fp8, batch 1", llama_70b, E4M3, BF16, 1, 512, "step=streaming"),
     WORK("8B bf16, batch 64", llama_8b, BF16, BF16, 64, 512, "matrix=registers", "wgmma_beside=2",
-         "wgmma_parts=1", "matrix_splits=1"),
+         "wgmma_parts=4", "matrix_splits=1"),
 };
 #define WORKS (sizeof works / sizeof works[0])
 
