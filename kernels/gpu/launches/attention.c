@@ -139,6 +139,7 @@ static void attend(struct launch_list *list, const struct plan *plan, int row, i
                                        (unsigned)count},
                               .block = ATTENTION_WARPS * (unsigned)plan->device.warp,
                               .shared_bytes = attention_shared_bytes(plan->head_dim_padded),
+                              .carveout = plan->device.tuning.attention_carveout,
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "attention_%s%s_%d",
            gpu_element_names[plan->request.types.kv], attention.family ? "_family" : "",
