@@ -75,8 +75,9 @@ static void test_read_and_written(void **state) {
 static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
-      {"matrix_split=2", "unknown choice 'matrix_split=2'; known: matrix_splits, attention_splits, "
-                         "library_count, matrix, wgmma_beside, wgmma_parts, step"},
+      {"matrix_split=2",
+       "unknown choice 'matrix_split=2'; known: matrix_splits, attention_splits, "
+       "attention_carveout, library_count, matrix, wgmma_beside, wgmma_parts, step"},
       {"matrix_splits", "unknown choice 'matrix_splits'"},
       {"=2", "unknown choice '=2'"},
       {"matrix_splits=0", "unknown matrix_splits '0'; known: 1 to 8"},
