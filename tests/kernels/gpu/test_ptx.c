@@ -100,6 +100,11 @@ static const char *run(const char *body, uint32_t *results) {
   return error ? error : "";
 }
 
+// The lowest bytes of %r2 and of 8 of a thread's bytes of shared memory are FE, 80.
+#define BYTES                                                                                      \
+  "mov.u32 %r2, 0x123480FE; mov.u32 %r3, 0x9ABC5678; st.shared.u32 [%r8], %r2;"                    \
+  "st.shared.u32 [%r8+4], %r3;"
+
 // The value that thread 5 has in %r1.
 static const struct value {
   const char *body;
@@ -147,6 +152,21 @@ static const struct value {
     {"fma.rn.bf16x2 %r1, 0x3FC03FC0, 0xC000C000, 0xBE80BE80;", 0xC050C050},
     {"shfl.sync.bfly.b32 %r1|%p1, %r0, 16, 31, -1;", 21},
     {"shfl.sync.idx.b32 %r1|%p1, %r0, 3, 31, -1;", 3},
+    {BYTES "ld.shared.s8 %r1, [%r8];", 0xFFFFFFFE},
+    {BYTES "ld.shared.s16 %r1, [%r8];", 0xFFFF80FE},
+    {BYTES "ld.shared.u8 %rs1, [%r8]; cvt.u32.u16 %r1, %rs1;", 0xFE},
+    {BYTES "ld.shared.u16 %rs1, [%r8]; cvt.s32.s16 %r1, %rs1;", 0xFFFF80FE},
+    {BYTES "ld.shared.v4.u16 {%rs1, %rs2, %rs3, %rs4}, [%r8]; cvt.u32.u16 %r1, %rs3;", 0x5678},
+    {BYTES "cvt.s32.s8 %r1, %r2;", 0xFFFFFFFE},
+    {BYTES "cvt.u16.u32 %rs1, %r2; setp.gt.s16 %p1, %rs1, 3; selp.b32 %r1, 1, 2, %p1;", 2},
+    {BYTES "cvt.u16.u32 %rs1, %r2; setp.gt.u16 %p1, %rs1, 3; selp.b32 %r1, 1, 2, %p1;", 1},
+    {BYTES "cvt.u16.u32 %rs1, %r2; setp.ne.s16 %p1, %rs1, -32514; selp.b32 %r1, 1, 2, %p1;", 2},
+    {"setp.lt.u32 %p1, %r0, 6; mov.b16 %rs1, 9; selp.b16 %rs2, 7, %rs1, %p1; cvt.u32.u16 %r1, "
+     "%rs2;",
+     7},
+    {"mov.f32 %f1, 0f3F800000; st.relaxed.gpu.global.f32 [%rd1], %f1;"
+     "ld.relaxed.gpu.global.f32 %f2, [%rd1]; mov.b32 %r1, %f2;",
+     0x3F800000},
     {"setp.eq.s32 %p1, %r0, 99; bar.red.or.pred %p2, 0, %p1; selp.u32 %r1, 1, 0, %p2;", 1},
     {"st.shared.u32 [%r8], %r0; bar.sync 0; xor.b32 %r2, %r0, 70; shl.b32 %r2, %r2, 4;"
      "add.s32 %r2, %r2, %r9; ld.shared.u32 %r1, [%r2];",

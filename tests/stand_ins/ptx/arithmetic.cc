@@ -160,6 +160,9 @@ COMPARISON(gt_u32, a->u[l] > b->u[l])
 COMPARISON(ge_u32, a->u[l] >= b->u[l])
 COMPARISON(le_u32, a->u[l] <= b->u[l])
 COMPARISON(eq_16, (a->u[l] & 0xFFFF) == (b->u[l] & 0xFFFF))
+COMPARISON(ne_16, (a->u[l] & 0xFFFF) != (b->u[l] & 0xFFFF))
+COMPARISON(gt_u16, (a->u[l] & 0xFFFF) > (b->u[l] & 0xFFFF))
+COMPARISON(gt_s16, (int16_t)a->u[l] > (int16_t)b->u[l])
 COMPARISON(lt_u16, (a->u[l] & 0xFFFF) < (b->u[l] & 0xFFFF))
 COMPARISON(lt_s16, (int16_t)a->u[l] < (int16_t)b->u[l])
 COMPARISON(eq_64, A->u[l] == B->u[l])
@@ -234,6 +237,7 @@ OPERATION(u32_u16, d->u[l] = a->u[l] & 0xFFFF)
 OPERATION(u16_u32, d->u[l] = a->u[l] & 0xFFFF)
 OPERATION(s8_s32, d->u[l] = (uint32_t)(int8_t)a->u[l] & 0xFFFF)
 OPERATION(s32_s16, d->s[l] = (int16_t)a->u[l])
+OPERATION(s32_s8, d->s[l] = (int8_t)a->u[l])
 OPERATION(s16_s8, d->u[l] = (uint32_t)(int8_t)a->u[l] & 0xFFFF)
 OPERATION(f32_s32, d->f[l] = (float)a->s[l])
 OPERATION(f32_s16, d->f[l] = (float)(int16_t)a->u[l])
@@ -443,6 +447,9 @@ const struct operation_entry arithmetic_operations[] = {
     {"setp.ge.u32", "p=rr", ge_u32, PLAIN},
     {"setp.eq.b16", "p=hh", eq_16, PLAIN},
     {"setp.eq.s16", "p=hh", eq_16, PLAIN},
+    {"setp.ne.s16", "p=hh", ne_16, PLAIN},
+    {"setp.gt.u16", "p=hh", gt_u16, PLAIN},
+    {"setp.gt.s16", "p=hh", gt_s16, PLAIN},
     {"setp.lt.u16", "p=hh", lt_u16, PLAIN},
     {"setp.lt.s16", "p=hh", lt_s16, PLAIN},
     {"setp.eq.s64", "p=dd", eq_64, PLAIN},
@@ -464,6 +471,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"selp.u32", "r=rrp", selp_32, PLAIN},
     {"selp.s32", "r=rrp", selp_32, PLAIN},
     {"selp.f32", "r=rrp", selp_32, PLAIN},
+    {"selp.b16", "h=hhp", selp_32, PLAIN},
     {"selp.b64", "d=ddp", selp_64, PLAIN},
     {"add.f32", "r=rr", add_f32, PLAIN},
     {"sub.f32", "r=rr", sub_f32, PLAIN},
@@ -497,6 +505,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"cvt.u16.u32", "h=r", u16_u32, PLAIN},
     {"cvt.s8.s32", "h=r", s8_s32, PLAIN},
     {"cvt.s32.s16", "r=h", s32_s16, PLAIN},
+    {"cvt.s32.s8", "r=r", s32_s8, PLAIN},
     {"cvt.s16.s8", "h=h", s16_s8, PLAIN},
     {"cvt.rn.f32.s32", "r=r", f32_s32, PLAIN},
     {"cvt.rn.f32.s16", "r=h", f32_s16, PLAIN},

@@ -67,6 +67,19 @@ void load(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
+// A number of fewer bytes, with its sign.
+template <class NUMBER>
+void load_shared_signed(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) {
+    const unsigned char *from = memory_at<SHARED>(w, in, l, 1, sizeof(NUMBER));
+    NUMBER value = 0;
+    if (from) {
+      memcpy(&value, from, sizeof value);
+      words(w, in, 0)->s[l] = value;
+    }
+  });
+}
+
 template <int SPACE, int BYTES, int COUNT>
 void store(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
@@ -541,7 +554,12 @@ const struct operation_entry memory_operations[] = {
     {"ld.shared.f32", "r=[r]", load<SHARED, 4, 1, 4>, PLAIN},
     {"ld.shared.u32", "r=[r]", load<SHARED, 4, 1, 4>, PLAIN},
     {"ld.shared.s32", "d=[r]", load<SHARED, 4, 1, 8>, PLAIN},
+    {"ld.shared.s8", "r=[r]", load_shared_signed<int8_t>, PLAIN},
+    {"ld.shared.s16", "r=[r]", load_shared_signed<int16_t>, PLAIN},
+    {"ld.shared.u8", "h=[r]", load<SHARED, 1, 1, 4>, PLAIN},
     {"ld.shared.u16", "r=[r]", load<SHARED, 2, 1, 4>, PLAIN},
+    {"ld.shared.u16", "h=[r]", load<SHARED, 2, 1, 4>, PLAIN},
+    {"ld.shared.v4.u16", "{h4}=[r]", load<SHARED, 2, 4, 4>, PLAIN},
     {"ld.shared.v2.u16", "{h2}=[r]", load<SHARED, 2, 2, 4>, PLAIN},
     {"ld.shared.u64", "d=[r]", load<SHARED, 8, 1, 8>, PLAIN},
     {"ld.shared.v2.u64", "{d2}=[r]", load<SHARED, 8, 2, 8>, PLAIN},
