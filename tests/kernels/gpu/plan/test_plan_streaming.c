@@ -378,7 +378,7 @@ static int mark_after(const struct streaming_lists *lists, size_t count, const v
   int mark = -1;
   for (size_t i = 0; i < count; i++)
     if (ends_of(&lists->stages[i]).to == place)
-      mark = lists->stages[i].marks;
+      mark = (unsigned char)lists->stages[i].marks;
   return mark;
 }
 
