@@ -9,7 +9,7 @@
 // - Who multiplies by a matrix first loads all of a vector. So whatever follows from the product
 //   follows from all of its rows, and each block with some of them has loaded the vector.
 // - All rows of qkv are needed by attention, and all its heads by the next product.
-// - The plan has no place written twice between two products (launches/streaming.c).
+// - The plan has no place written twice between two products (launches/order.c).
 // Nor can a float of the mark before last be taken for the next: its successor was there, where all
 // multiprocessors look, before anything that follows from it was.
 // In the beginning all of these floats are 0, whose lowest bit is the mark of none.

@@ -106,16 +106,9 @@ void atom_inc(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
-// A counter that blocks wait at: a waiting thread lets others run.
-void load_acquire(struct warp *w, const struct instruction *in, uint32_t mask) {
-  load<GLOBAL, 4, 1, 4>(w, in, mask);
-  w->yields = true;
-  w->block->run->idle++;
-}
-
-// What blocks pass on to each other: a thread that does not find it loads again.
+// What blocks await of each other: a thread that does not find it lets others run, and loads again.
 template <int COUNT>
-void load_relaxed(struct warp *w, const struct instruction *in, uint32_t mask) {
+void load_awaited(struct warp *w, const struct instruction *in, uint32_t mask) {
   load<GLOBAL, 4, COUNT, 4>(w, in, mask);
   w->yields = true;
   w->block->run->idle++;
@@ -544,9 +537,9 @@ const struct operation_entry memory_operations[] = {
     {"ld.global.v4.u32", "{r4}=[d]", load<GLOBAL, 4, 4, 4>, PLAIN},
     {"ld.global.nc.L1::no_allocate.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
     {"ld.global.nc.u32", "r=[d]", load<WEIGHTS, 4, 1, 4>, PLAIN},
-    {"ld.acquire.gpu.global.u32", "r=[d]", load_acquire, PLAIN},
-    {"ld.relaxed.gpu.global.f32", "r=[d]", load_relaxed<1>, PLAIN},
-    {"ld.relaxed.gpu.global.v4.u32", "{r4}=[d]", load_relaxed<4>, PLAIN},
+    {"ld.acquire.gpu.global.u32", "r=[d]", load_awaited<1>, PLAIN},
+    {"ld.relaxed.gpu.global.f32", "r=[d]", load_awaited<1>, PLAIN},
+    {"ld.relaxed.gpu.global.v4.u32", "{r4}=[d]", load_awaited<4>, PLAIN},
     // Generic addresses: none refers to shared memory.
     {"ld.f32", "r=[d]", load<GLOBAL, 4, 1, 4>, PLAIN},
     {"atom.inc.u32", "r=[d]r", atom_inc, PLAIN},
