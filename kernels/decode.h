@@ -111,7 +111,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_ABI 6
+#define DECODE_ABI 7
 
 enum element { // kernels/element.h: sizes and values
   ELEMENT_F32,
@@ -210,7 +210,8 @@ struct decode_request {
   const int *devices; // [ranks], for two or more, all different; read by create
   enum decode_routing routing;
   float skew;
-  int chunk; // the most positions in a call of prefill; 0: prefill is not called
+  int chunk;           // the most positions in a call of prefill; 0: prefill is not called
+  const char *variant; // in place of the backend's own choice: see there; NULL and "": its own
 };
 
 enum decode_status {
@@ -347,6 +348,11 @@ struct decode_backend {
 
   // With several ranks, that of one that fell back, if any. NULL: the backend does not say.
   void (*step_form)(const struct decode_state *, struct decode_step_form *out);
+
+  // The number-th, from 0, of the ways to compute the request that may be faster than the backend's
+  // own choice, as only measurement tells; NULL past the last. A request for any other variant is
+  // DECODE_UNSUPPORTED unless the backend knows it. NULL: the backend has one way only.
+  const char *(*variant)(int device, const struct decode_request *, int number);
 };
 
 // What a plugin exports: a function of this type and name. Its table is valid as long as the plugin

@@ -46,6 +46,30 @@ bool reference_greedy(const float *logits, size_t count, int token) {
   return true;
 }
 
+static double row_distance(const float *logits, int token, const float *other, int other_token,
+                           size_t vocab) {
+  double norm = 0, apart = 0, largest = 0;
+  for (size_t i = 0; i < vocab; i++) {
+    const double off = (double)logits[i] - other[i];
+    norm += (double)other[i] * other[i];
+    apart += off * off;
+    largest = fmax(largest, fabs((double)other[i]));
+  }
+  if (!isfinite(apart) || !(norm > 0) || !reference_greedy(logits, vocab, token))
+    return INFINITY;
+  const double missed = ((double)other[other_token] - other[token]) / largest;
+  return fmax(sqrt(apart / norm), missed);
+}
+
+double reference_distance(const float *logits, const int *tokens, const float *other,
+                          const int *other_tokens, size_t rows, size_t vocab) {
+  double worst = 0;
+  for (size_t row = 0; row < rows; row++)
+    worst = fmax(worst, row_distance(logits + row * vocab, tokens[row], other + row * vocab,
+                                     other_tokens[row], vocab));
+  return worst;
+}
+
 struct reference_verdict reference_check(const struct reference *r, const float *logits,
                                          const int *tokens, double tolerance) {
   const size_t batch = (size_t)reference_request(r)->batch;

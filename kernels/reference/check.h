@@ -43,6 +43,14 @@ struct reference_verdict {
 struct reference_verdict reference_check(const struct reference *reference, const float *logits,
                                          const int *tokens, double tolerance);
 
+// How far a step's results are from those of another that is to compute the same: the larger of the
+// distance of the logits, relative to the other's norm, and of how far its own logit for the token
+// is below its largest, relative to the largest magnitude; of the worst row. Infinite for logits
+// that are not finite and for a token that does not have its row's largest logit. [rows][vocab] and
+// [rows]. If both may err by `tolerance`, they may be twice that apart.
+double reference_distance(const float *logits, const int *tokens, const float *other,
+                          const int *other_tokens, size_t rows, size_t vocab);
+
 // Whether the token is the first of the largest of a row's logits. NaN is never larger.
 bool reference_greedy(const float *logits, size_t count, int token);
 

@@ -21,9 +21,10 @@
 // the device; 8 the cache size that the system reports, and the interval of the share of the read
 // bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 how a model's layers
 // differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied natively and what is
-// converted; 15 the device's links, and the wall's watts while all devices of a machine run. Older
-// records are read, with these unknown: their models are Llamas, or were measured as such.
-#define MEASUREMENT_SCHEMA 15
+// converted; 15 the device's links, and the wall's watts while all devices of a machine run; 16 the
+// ways to compute a step that were tried. Older records are read, with these unknown: their models
+// are Llamas, or were measured as such.
+#define MEASUREMENT_SCHEMA 16
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -148,6 +149,14 @@ struct measurement_step_form {
   const char *form;       // "recorded graph", "one launch", "single launches"
   const char *fallback;   // why it is not the intended form, and takes longer than necessary
   const char *arithmetic; // "native bf16; converted mxfp4 to bf16"
+  const char *variant;    // "step=streaming": not the backend's own choice
+};
+
+// A way to compute the steps that was tried before one was measured.
+struct measurement_variant {
+  const char *variant; // "": the backend's own choice, which comes first
+  double step_seconds; // median of a short time; NAN: it was not timed
+  const char *refused; // why not; "" if it was
 };
 
 struct measurement_flags {
@@ -350,6 +359,8 @@ struct measurement {
   size_t mixed_count;
 
   struct measurement_step_form step_form;
+  const struct measurement_variant *variants; // tried; the fastest is step_form.variant
+  size_t variant_count;
   struct measurement_flags flags;
   enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
   struct measurement_verification verification;

@@ -125,7 +125,12 @@ static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
 
 static const struct field step_form_fields[] = {
     TEXT(measurement_step_form, form), TEXT(measurement_step_form, fallback),
-    TEXT_SINCE(measurement_step_form, arithmetic, 14), END};
+    TEXT_SINCE(measurement_step_form, arithmetic, 14),
+    TEXT_SINCE(measurement_step_form, variant, 16), END};
+
+static const struct field variant_fields[] = {TEXT(measurement_variant, variant),
+                                              MAYBE(measurement_variant, step_seconds, 0),
+                                              TEXT(measurement_variant, refused), END};
 
 static const struct field flags_fields[] = {
     BOOL(measurement_flags, cache_resident),    BOOL(measurement_flags, noisy),
@@ -240,6 +245,7 @@ static const struct field result_fields[] = {
     INT(measurement, layers_measured, 1),
     NAME(measurement, grade, grades),
     OBJECT_SINCE(measurement, step_form, step_form_fields, 7),
+    LIST_SINCE(measurement, variants, variant_count, measurement_variant, variant_fields, 16),
     OBJECT(measurement, flags, flags_fields),
     REAL(measurement, tokens_per_s, 0),
     REAL(measurement, ci95_low, 0),

@@ -74,6 +74,7 @@ enum key {
   KEY_CALIBRATE,
   KEY_VERIFY_ONLY,
   KEY_TOLERANCE,
+  KEY_VARIANT,
 };
 
 static const struct known_option {
@@ -152,6 +153,9 @@ static const struct known_option {
     {"routing", KEY_ROUTING, COMMAND_RUN | COMMAND_FLEET, "POLICY",
      "How rows are routed to a mixture's experts: model: as its router chooses; uniform: equally "
      "likely; skewed:1.2: by that power of their rank (model)"},
+    {"variant", KEY_VARIANT, COMMAND_RUN | COMMAND_FLEET, "WHICH",
+     "Which variant of a GPU's kernels: own: their own choice; fastest: each that may be faster is "
+     "tried on the device, and the fastest measured; or one: step=streaming (own)"},
     {"threads", KEY_THREADS, COMMAND_RUN | COMMAND_FLEET, "N",
      "Threads on a CPU (0: the backend chooses)"},
     {"node", KEY_NODE, COMMAND_RUN, "NAME",
@@ -278,6 +282,15 @@ static void read_routing(const char *text, struct argp_state *state,
                MAX_SKEW, text);
   options->routing = ROUTING_SKEWED;
   options->skew = (float)skew;
+}
+
+// "own", "fastest", or as the backend names it, which refuses those that it does not know.
+static void read_variant(const char *text, struct argp_state *state,
+                         struct probe_options *options) {
+  if (!strchr(text, '=') && strcmp(text, "own") != 0 && strcmp(text, "fastest") != 0)
+    argp_error(state, "expected --variant own, fastest or such as step=streaming, not '%s'", text);
+  options->fastest = !strcmp(text, "fastest");
+  options->variant = strchr(text, '=') ? text : NULL;
 }
 
 // A number with a unit: "4 %", "1.2 kW".
@@ -409,6 +422,8 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
       (parsing->options->tensor_parallel || parsing->options->verify_only))
     argp_error(state, "--power-limit measures one device: leave %s out",
                parsing->options->verify_only ? "--verify-only" : "--tensor-parallel");
+  if (parsing->options->fastest && parsing->options->verify_only)
+    argp_error(state, "--variant fastest times them: leave --verify-only out");
   if (!isnan(shard->all_reduce_s) && !shard->of)
     argp_error(state, "--all-reduce needs --shard");
   if (isnan(shard->all_reduce_s) != !*shard->source)
@@ -463,6 +478,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
   case KEY_ACTIVATIONS: read_activations(text, state, options); break;
   case KEY_ROUTING: read_routing(text, state, options); break;
+  case KEY_VARIANT: read_variant(text, state, options); break;
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
   case KEY_TIME: options->time_s = value_seconds(text, "time", 0.1, state); break;

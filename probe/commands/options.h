@@ -32,6 +32,8 @@ struct probe_options {
   int threads;
   const char *node; // "" unless given
   uint64_t seed;
+  const char *variant; // of the kernels; NULL: their own choice
+  bool fastest;        // instead, the fastest of their variants
   enum decode_routing routing;
   float skew;                 // for ROUTING_SKEWED
   const char *data_directory; // NULL: next to the program

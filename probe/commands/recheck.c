@@ -137,6 +137,7 @@ static int trial_of(const struct protocol *protocol, const struct found *found,
       .ranks = found->devices,
       .rank_indices = found->indices,
       .rank_count = recorded->tensor_parallel.devices,
+      .variant = *recorded->step_form.variant ? recorded->step_form.variant : NULL,
   };
   ask_prompts(recorded, trial, protocol->arena);
   const bool known =

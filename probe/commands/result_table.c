@@ -27,6 +27,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
       {!result->whole_model && result->shard.of < 2, "not the whole model"},
       {result->slice_count > 0, "extrapolated"},
       {*result->step_form.fallback != 0, result->step_form.form},
+      {*result->step_form.variant != 0, result->step_form.variant},
       {result->model.layer.window >= result->context, "all in the window"},
       {flags->cache_resident, "cache-resident"},
       {measurement_is_unsteady(flags), "unsteady"},
@@ -107,6 +108,26 @@ static void print_arithmetic(const struct measurement_record *record, FILE *out)
     print_safely(arithmetic, out);
     putc('\n', out);
   }
+}
+
+// What else was tried before the result was measured.
+static void print_variants(const struct measurement *result, struct arena *arena, FILE *out) {
+  if (result->variant_count == 0)
+    return;
+  fprintf(out, "%-9s %5d %8d  variants, ms a step: ", result->precision, result->batch,
+          result->context);
+  for (size_t i = 0; i < result->variant_count; i++) {
+    const struct measurement_variant *one = &result->variants[i];
+    const bool is_used = !strcmp(one->variant, result->step_form.variant);
+    fputs(i ? "; " : "", out);
+    print_safely(*one->variant ? one->variant : "own choice", out);
+    putc(' ', out);
+    print_safely(*one->refused ? arena_printf(arena, "left out (%s)", one->refused)
+                               : arena_printf(arena, "%.4g%s", 1e3 * one->step_seconds,
+                                              is_used ? " (used)" : ""),
+                 out);
+  }
+  putc('\n', out);
 }
 
 // How many experts the rows of a step went to, which determines the cost.
@@ -191,6 +212,8 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
   print_arithmetic(record, out);
   for (size_t i = 0; i < record->count; i++)
     print_experts(&record->results[i], out);
+  for (size_t i = 0; i < record->count; i++)
+    print_variants(&record->results[i], &arena, out);
   print_prompts(record, &arena, out);
   if (isnan(first->load_power_w)) {
     fputs("power not measured: ", out);

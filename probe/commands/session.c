@@ -78,6 +78,15 @@ static int check_shard(const struct session *session, const struct measurement_s
   return -1;
 }
 
+static int check_variant(const struct session *session) {
+  const struct decode_backend *backend = session->protocol.device->backend;
+  if (!session->options->variant || backend->variant)
+    return 0;
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "%s has no variants of its kernels: leave --variant out", backend->name);
+  return -1;
+}
+
 // Refuses a precision that the model's row excludes.
 static int check_precision(const struct session *session, const struct trial *trial) {
   const char *excluded = session->notes.excluded;
@@ -203,7 +212,9 @@ int session_trials(const struct session *session, const struct measurement_shape
                         .shard = options->shard,
                         .ranks = session->ranks,
                         .rank_indices = indices_of(session),
-                        .rank_count = (int)session->rank_count};
+                        .rank_count = (int)session->rank_count,
+                        .variant = options->variant,
+                        .fastest = options->fastest};
   const size_t max_count =
       options->precision_count * options->batches.count * options->contexts.count;
   *trials =
@@ -213,7 +224,8 @@ int session_trials(const struct session *session, const struct measurement_shape
                       "--routing selects experts, but %s has none", model->id);
     return -1;
   }
-  if (choose_layers(session, model, &trial) || check_shard(session, model))
+  if (choose_layers(session, model, &trial) || check_shard(session, model) ||
+      check_variant(session))
     return -1;
   for (size_t p = 0; p < options->precision_count; p++)
     for (size_t b = 0; b < options->batches.count; b++)
@@ -252,6 +264,9 @@ static const char *record_path(const struct session *session,
   if (options->routing != ROUTING_MODEL)
     identity = arena_printf(arena, "%s|routing %d %.9g", identity, (int)options->routing,
                             (double)options->skew);
+  if (options->variant || options->fastest)
+    identity = arena_printf(arena, "%s|variant %s", identity,
+                            options->variant ? options->variant : "fastest");
   if (session->power_limit_w)
     identity = arena_printf(arena, "%s|held at %d W", identity, session->power_limit_w);
   for (size_t i = 0; i < session->rank_count; i++)
@@ -485,17 +500,14 @@ static int measure_together(const struct session *sessions, const struct device 
                             const struct trial_list *trials) {
   struct arena *arena = protocol->arena;
   struct measurement **results = arena_array(arena, count, sizeof(struct measurement *));
-  double *step_s = arena_array(arena, count, sizeof *step_s);
   for (size_t t = 0; t < trials->count && !*protocol->stop; t++) {
     struct together together;
     if (!results_of(sessions, count, &trials->list[t], results))
       continue;
     if (pass_gate(&sessions[0], &trials->list[t], true))
       return -1;
-    for (size_t i = 0; i < count; i++)
-      step_s[i] = results[i]->step_seconds;
     const enum protocol_outcome outcome =
-        together_measure(protocol, devices, count, &trials->list[t], step_s, &together);
+        together_measure(protocol, devices, count, &trials->list[t], results, &together);
     if (outcome == PROTOCOL_FAILED)
       return -1;
     if (outcome == PROTOCOL_DONE && keep_together(sessions, count, &together, results))

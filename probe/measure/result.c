@@ -14,6 +14,7 @@
 #include "probe/measure/environment.h"
 #include "probe/measure/prefill.h"
 #include "probe/measure/sampling.h"
+#include "probe/measure/variants.h"
 #include "probe/measure/verify.h"
 #include "probe/meters/meter.h"
 
@@ -228,7 +229,7 @@ static void tell_flags(const struct protocol *protocol, const struct trial *tria
   out->grade = whole ? GRADE_MEASURED : GRADE_PROJECTED;
 }
 
-// The form of the deepest, or of one that fell back.
+// The form of the deepest, or of one that fell back, and what was chosen for all of them.
 static void tell_step_form(const struct protocol *protocol, const struct trial *trial,
                            const struct depth *depths, struct measurement *out) {
   const struct decode_step_form *form = &depths[trial->layer_count - 1].form;
@@ -237,6 +238,7 @@ static void tell_step_form(const struct protocol *protocol, const struct trial *
   out->step_form.form = arena_copy(protocol->arena, form->form);
   out->step_form.fallback = arena_copy(protocol->arena, form->fallback);
   out->step_form.arithmetic = arena_copy(protocol->arena, form->arithmetic);
+  out->step_form.variant = trial->variant ? trial->variant : "";
   if (*form->fallback)
     diagnostics_warning(protocol->diagnostics, nowhere, "%s: %s, slower than necessary: %s",
                         trial_text(trial, protocol->arena), form->form, form->fallback);
@@ -381,19 +383,33 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
       .resident_bytes = cost.resident_bytes,
       .cost_formula = formula_of(trial, protocol->arena),
       .routing = routing_of(trial, &cost),
-      .step_form = {"", "", ""},
+      .step_form = {"", "", "", ""},
       .together = measurement_together_unknown,
       .seed = trial->seed,
       .started = environment_time(protocol->arena),
   };
 }
 
-enum protocol_outcome result_measure(const struct protocol *protocol, const struct trial *trial,
+// If the trial is to have the fastest variant, the own choice is verified first, and then whichever
+// it is.
+static enum protocol_outcome choose_and_verify(const struct protocol *protocol, struct trial *trial,
+                                               struct measurement *out) {
+  enum protocol_outcome outcome = verify_trial(protocol, trial, out);
+  if (outcome == PROTOCOL_DONE && trial->fastest)
+    outcome = variants_choose(protocol, trial, out);
+  if (outcome == PROTOCOL_DONE && trial->fastest && trial->variant)
+    outcome = verify_trial(protocol, trial, out);
+  return outcome;
+}
+
+enum protocol_outcome result_measure(const struct protocol *protocol, const struct trial *given,
                                      struct measurement *out) {
   struct depth depths[MAX_DEPTHS];
+  struct trial own = *given;
+  const struct trial *trial = &own;
   memset(depths, 0, sizeof depths);
   *out = begin(protocol, trial);
-  enum protocol_outcome outcome = verify_trial(protocol, trial, out);
+  enum protocol_outcome outcome = choose_and_verify(protocol, &own, out);
   for (size_t i = 0; i < trial->layer_count && outcome == PROTOCOL_DONE; i++)
     outcome = depth_measure(protocol, trial, trial->layers[i], &depths[i], out);
   if (outcome != PROTOCOL_DONE)

@@ -12,6 +12,7 @@
 
 static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;
+static const double glance_s = 0.3;
 static const double warm_share = 0.01; // three chunks this close together count as settled
 enum { MIN_SAMPLES = 10 };
 
@@ -130,5 +131,21 @@ enum decode_status sampling_run(struct sampling *sampling) {
     if (over || (sampling->settled && sampling->count >= MIN_SAMPLES))
       break;
   }
+  return status;
+}
+
+enum decode_status sampling_glance(struct sampling *sampling) {
+  const struct protocol *protocol = sampling->protocol;
+  const double end = clock_now(protocol->clock) + glance_s;
+  enum decode_status status = DECODE_OK;
+  double step_s;
+  while (status == DECODE_OK && !*protocol->stop &&
+         (sampling->count < MIN_SAMPLES || clock_now(protocol->clock) < end)) {
+    status = time_steps(sampling, sampling->steps, &step_s);
+    if (status == DECODE_OK)
+      keep(sampling, step_s, NAN);
+  }
+  if (sampling->count > 0)
+    sampling->summary = summarise(sampling->samples, sampling->count, sampling->sorted);
   return status;
 }

@@ -36,4 +36,8 @@ enum decode_status sampling_warm_up(struct sampling *sampling);
 // on the bytes that its own steps read, which depend on the experts touched if the model has any.
 enum decode_status sampling_run(struct sampling *sampling);
 
+// Samples for a third of a second, without reads beside them: `shares` are unknown. After
+// sampling_warm_up.
+enum decode_status sampling_glance(struct sampling *sampling);
+
 #endif

@@ -32,6 +32,7 @@ struct chunk {
 struct decoder {
   const struct clock *clock;
   const struct device *device;
+  const char *variant;
   struct decode_state *state;
   int steps; // of a chunk
   atomic_bool *over;
@@ -105,10 +106,11 @@ static enum protocol_outcome fail(const struct group *group, const struct device
 
 static enum protocol_outcome load_models(const struct group *group) {
   const struct trial *trial = group->trial;
-  const struct decode_request request = trial_request(trial, trial_deepest(trial));
+  struct decode_request request = trial_request(trial, trial_deepest(trial));
   for (size_t i = 0; i < group->count && !*group->protocol->stop; i++) {
     struct decoder *decoder = &group->decoders[i];
     const struct decode_backend *backend = decoder->device->backend;
+    request.variant = decoder->variant;
     decoder->state = backend->create(decoder->device->index, &request, &decoder->status);
     if (!decoder->state)
       return fail(group, decoder->device,
@@ -222,7 +224,7 @@ static void tell(const struct group *group, double start_s, double end_s, struct
 
 enum protocol_outcome together_measure(const struct protocol *protocol,
                                        const struct device *devices, size_t count,
-                                       const struct trial *trial, const double *step_s,
+                                       const struct trial *trial, struct measurement *const *alone,
                                        struct together *out) {
   struct group group = {.protocol = protocol,
                         .trial = trial,
@@ -233,7 +235,8 @@ enum protocol_outcome together_measure(const struct protocol *protocol,
   for (size_t i = 0; i < count; i++)
     group.decoders[i] = (struct decoder){.clock = protocol->clock,
                                          .device = &devices[i],
-                                         .steps = protocol_steps(chunk_s, step_s[i]),
+                                         .variant = alone[i]->step_form.variant,
+                                         .steps = protocol_steps(chunk_s, alone[i]->step_seconds),
                                          .over = &group.over};
   protocol_say(protocol, trial_text(trial, protocol->arena),
                arena_printf(protocol->arena, "%zu devices together", count));

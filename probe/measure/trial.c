@@ -56,5 +56,6 @@ struct decode_request trial_request(const struct trial *trial, int layers) {
       .routing = trial->model.experts.count > 0 ? trial->routing : ROUTING_MODEL,
       .skew = trial->skew,
       .chunk = chunk_of(trial),
+      .variant = trial->variant,
   };
 }

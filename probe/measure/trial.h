@@ -8,6 +8,7 @@
 #include "model/evidence/measurement.h"
 #include "probe/devices/device.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ struct trial {
   const struct device *ranks; // [rank_count]
   const int *rank_indices;    // [rank_count]
   int rank_count;
+  const char *variant; // of the backend's; NULL: its own choice
+  bool fastest;        // instead, whichever of these is the fastest: variants.h
 };
 
 // "tinyllama-1.1b bf16, batch 1, context 512"

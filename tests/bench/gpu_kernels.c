@@ -165,8 +165,9 @@ static const struct decode_backend *backend_of(const struct rung *rung) {
 
 static struct decode_state *create(const struct rung *rung, const struct decode_request *request,
                                    const char *tuning, enum decode_status *status) {
-  setenv("PERTOKEN_GPU_TUNING", tuning, 1);
-  return backend_of(rung)->create(rung->ladder->device.index, request, status);
+  struct decode_request tuned = *request;
+  tuned.variant = tuning;
+  return backend_of(rung)->create(rung->ladder->device.index, &tuned, status);
 }
 
 // True for DECODE_OK. A variant that the device does not support, or has no room for, has not
@@ -262,39 +263,6 @@ static void check_variants(struct rung *rung) {
   reference_destroy(reference);
 }
 
-// The first one if several are largest.
-static int largest_of(const float *logits, int count) {
-  int best = 0;
-  for (int i = 1; i < count; i++)
-    best = logits[i] > logits[best] ? i : best;
-  return best;
-}
-
-// The distance of a step's results from the default's: the larger of the distance of the logits
-// relative to their norm, and of the amount by which the token's logit, among the default's, falls
-// short of the best, relative to the row's largest magnitude. Infinite for logits that are not
-// finite and for a token that does not have its own row's largest logit.
-static double distance(const struct rung *rung, const float *logits, const int *tokens) {
-  const int vocab = rung->request.shape.vocab;
-  double worst = 0;
-  for (int row = 0; row < rung->request.batch; row++) {
-    const float *own = rung->logits + (size_t)row * (size_t)vocab;
-    const float *other = logits + (size_t)row * (size_t)vocab;
-    double norm = 0, apart = 0, largest = 0;
-    for (int i = 0; i < vocab; i++) {
-      norm += (double)own[i] * own[i];
-      apart += ((double)other[i] - own[i]) * ((double)other[i] - own[i]);
-      largest = fmax(largest, fabs((double)own[i]));
-    }
-    const double error = sqrt(apart / norm);
-    if (!(error < INFINITY) || tokens[row] != largest_of(other, vocab))
-      return INFINITY;
-    const double missed = ((double)own[rung->tokens[row]] - own[tokens[row]]) / largest;
-    worst = fmax(worst, fmax(error, missed));
-  }
-  return worst;
-}
-
 // The first step of a state on the timed shape. The default's results are kept.
 static bool check_step(struct rung *rung, struct variant *variant, struct decode_state *state) {
   const size_t rows = (size_t)rung->request.batch, vocab = (size_t)rung->request.shape.vocab;
@@ -311,7 +279,8 @@ static bool check_step(struct rung *rung, struct variant *variant, struct decode
   const enum decode_status status =
       logits && tokens ? first_step(rung, state, &rung->request, logits, tokens) : DECODE_NO_MEMORY;
   bool good = accept(rung, variant, status);
-  const double error = good ? distance(rung, logits, tokens) : 0;
+  const double error =
+      good ? reference_distance(logits, tokens, rung->logits, rung->tokens, rows, vocab) : 0;
   rung->error = fmax(rung->error, error);
   if (error > tolerance) {
     reject(variant, "the default's", error, tolerance);
@@ -567,7 +536,6 @@ static void climb(struct ladder *ladder, const struct work *work) {
                                          .seed = 1};
   if (ladder->tiny)
     rung.request = small_request(&rung, &tiny, work->context > 1000 ? 260 : 130);
-  setenv("PERTOKEN_GPU_TUNING", "", 1);
   name_variants(&rung);
   if (!fit(&rung)) {
     printf("\n%s, context %d: left out: %s\n", work->name, work->context, rung.variants[0].words);

@@ -107,12 +107,13 @@ static void print_points(void) {
 
 // ---- records
 
-// The tuning in the runtime's text, which comes last.
-static bool read_tuning(const char *runtime, struct gpu_tuning *out) {
+// The variant, or the tuning in the runtime's text, which comes last.
+static bool read_tuning(const struct measurement *result, struct gpu_tuning *out) {
   char why[128];
-  const char *last = strrchr(runtime, ',');
-  *out = (struct gpu_tuning){0};
-  return !last || !strchr(last, '=') || gpu_tuning_read(last + 1, out, why, sizeof why);
+  const char *last = strrchr(result->record->device.runtime, ',');
+  const char *own = last && strchr(last, '=') ? last + 1 : "";
+  const char *variant = result->step_form.variant;
+  return gpu_tuning_read(*variant ? variant : own, out, why, sizeof why);
 }
 
 static const char *predict_result(const struct measurement *result, unsigned points,
@@ -128,7 +129,7 @@ static const char *predict_result(const struct measurement *result, unsigned poi
     return "nothing but H100 and H200 is modelled";
   if (request.ranks > 1 || result->shard.of > 0)
     return "no exchange between GPUs is modelled";
-  if (!precision_types(&result->types, &request.types) || !read_tuning(of->runtime, &device.tuning))
+  if (!precision_types(&result->types, &request.types) || !read_tuning(result, &device.tuning))
     return "its types or its tuning are not known";
   device.described.units = of->units;
   device.described.cache_bytes = of->cache_bytes;

@@ -8,16 +8,16 @@ share are done once.
 import groups
 import trial
 import workloads
-from steps import (PEER_ROUNDS, SANITIZERS, Step, comparing, environment, if_known, ladder, measuring,
-                   read_bandwidth, rechecking, sanitizing)
+from steps import (FASTEST, PEER_ROUNDS, SANITIZERS, VERIFY_WAY, Step, comparing, environment, if_known, ladder,
+                   measuring, read_bandwidth, rechecking, sanitizing)
 
 WHOLE_S = 600  # from this budget on, a check without --plan runs everything, not call by call
 IN_A = ('memcheck', 'racecheck')  # of the sanitizer tools
 QUICK_S = 2  # of sampling, in a record of call A
 
 
-def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds):
-    return [Step(f'{kind} {workload.name()}', needs_s, limit_s, measuring(workload, folder, seconds))
+def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds, variant=''):
+    return [Step(f'{kind} {workload.name()}', needs_s, limit_s, measuring(workload, folder, seconds, variant))
             for workload in list_of]
 
 
@@ -29,12 +29,18 @@ def beginning(context):
 
 def records(context):
     return measured_steps('record', 5 if context.tiny else 60, 400, context.some(workloads.RECORDS, 2), '',
-                          0.2 if context.tiny else 10)
+                          0.2 if context.tiny else 10, FASTEST)
+
+
+def quick(context):
+    """With the kernels' own choice: the first figures do not wait for others to be tried."""
+    needs_s, seconds = (5, 0.2) if context.tiny else (15, QUICK_S)
+    return measured_steps('quick', needs_s, 60, context.some(workloads.QUICK, 2), 'quick', seconds)
 
 
 def families(context):
     short = 0.1 if context.tiny else 0.5
-    return [*(Step(f'record {workload.name()}', 60, 400, if_known(measuring(workload, '', 10)))
+    return [*(Step(f'record {workload.name()}', 60, 400, if_known(measuring(workload, '', 10, FASTEST)))
               for workload in context.some(workloads.FAMILIES, 0)),
             *(Step(f'prompts {workload.name()}', 5 if context.tiny else 60, 400,
                    if_known(measuring(workload, 'prompts', short)))
@@ -50,14 +56,17 @@ def sanitized(context, tools):
     return [Step(f'sanitizer {tool}', 5 if context.tiny else 20, 60, sanitizing(tool)) for tool in tools]
 
 
-def ways(context):
-    """Verification of every way, and the duration of a large batch in each that the device has."""
+def verified_ways(context):
     needs_s = 5 if context.tiny else 15
-    sizes = context.some([workloads.WAYS], 1)
-    return [*(Step(f'verify-way {trial.way_name(way)}', needs_s, 60, trial.verifying(way)) for way in trial.WAYS),
-            *(Step(f'way {workload.name()} {trial.way_name(way)}', needs_s, 60,
-                   trial.timing(workload, way, 0.2 if context.tiny else QUICK_S))
-              for workload in sizes for way in trial.WAYS if trial.MANY_ROWS in trial.WAY_BATCHES[way])]
+    return [Step(f'{VERIFY_WAY}{trial.way_name(way)}', needs_s, 60, trial.verifying(way)) for way in trial.WAYS]
+
+
+def timed_ways(context):
+    """The duration of a large batch in each way that the device has for it."""
+    needs_s, seconds = (5, 0.2) if context.tiny else (15, QUICK_S)
+    return [Step(f'way {workload.name()} {trial.way_name(way)}', needs_s, 60, trial.timing(workload, way, seconds))
+            for workload in context.some([workloads.WAYS], 1)
+            for way in trial.WAYS if trial.MANY_ROWS in trial.WAY_BATCHES[way]]
 
 
 def looking_inside(context):
@@ -90,11 +99,9 @@ def grids(context):
 # ---- the calls
 
 def call_a(context):
-    needs_s, seconds = (5, 0.2) if context.tiny else (15, QUICK_S)
-    first, *others = measured_steps('quick', needs_s, 60, context.some(workloads.QUICK, 2), 'quick', seconds)
-    return [*beginning(context), first, *ways(context)[:len(trial.WAYS)], *sanitized(context, IN_A), *others,
-            *ways(context)[len(trial.WAYS):], Step('ladder-rows', needs_s, 90, trial.few_rows),
-            *looking_inside(context)]
+    first, *others = quick(context)
+    return [*beginning(context), first, *verified_ways(context), *sanitized(context, IN_A), *others,
+            *timed_ways(context), Step('ladder-rows', first.needs_s, 90, trial.few_rows), *looking_inside(context)]
 
 
 def call_b(context):
@@ -112,12 +119,12 @@ def call_d(context):
 
 
 def whole(context):
-    """The first record comes before what takes minutes: the probe verifies what it measures."""
-    first, *others = records(context)
-    return [*beginning(context), first, *verified(context), *sanitized(context, SANITIZERS), *others,
-            *families(context), *groups.steps_of(context), *whole_ladder(context), *ways(context),
-            *looking_inside(context), *peers(context, range(1, PEER_ROUNDS + 1)), *larger(context),
-            *grids(context), *ending(context)]
+    """The first record comes before what takes minutes: the probe verifies what it measures. The others can have
+    any variant, so each is compared with the oracle before."""
+    return [*beginning(context), quick(context)[0], *verified(context), *verified_ways(context),
+            *sanitized(context, SANITIZERS), *records(context), *families(context), *groups.steps_of(context),
+            *whole_ladder(context), *timed_ways(context), *looking_inside(context),
+            *peers(context, range(1, PEER_ROUNDS + 1)), *larger(context), *grids(context), *ending(context)]
 
 
 CALLS = {'A': call_a, 'B': call_b, 'C': call_c, 'D': call_d, 'all': whole}

@@ -98,6 +98,10 @@ class State:
     def status(self, name):
         return self.steps.get(name, {}).get('status')
 
+    def failed(self, start):
+        """Whether a step has failed whose name begins so."""
+        return any(name.startswith(start) and kept['status'] == FAILED for name, kept in self.steps.items())
+
     def data(self, name):
         return self.steps.get(name, {}).get('data', {})
 

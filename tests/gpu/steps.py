@@ -23,6 +23,8 @@ SANITIZERS = sanitizer.TOOLS
 UNKNOWN = re.compile(r'\bdo(?:es)? not support\b')  # of the probe, about what the kernels lack
 SLICES = re.compile(r'; --layers ([0-9,]+) measures (?:a slice|slices)')  # of the probe, if memory is too small
 PEER_ROUNDS = 2
+VERIFY_WAY = 'verify-way '  # begins the names of steps that compare a variant with the oracle
+FASTEST = 'fastest'  # of the kernels' variants, found on the device before a record is made
 BEST = 'best: '  # begins the ladder's result for each workload
 LADDER_REST_S = 20  # a round in progress when its time is up, and opening the device
 # For each of our precisions: the activations of ours, and the options of the peer that computes the same.
@@ -133,14 +135,16 @@ def out_of_time(context, limit_s):
     return Outcome(FAILED, f'stopped after {limit_s:.0f} s')
 
 
-def run_command(context, workload, seconds, folder, model='', layers='', device=''):
+def run_command(context, workload, seconds, folder, *, layers='', device='', variant=''):
     command = [context.probe, 'run', '-q', '--device', device or context.name, '--data', context.data,
-               '--model', model or context.model(workload.model), '--precision', workload.precision,
+               '--model', context.model(workload.model), '--precision', workload.precision,
                '--batch', ','.join(map(str, workload.batch)),
                '--context', ','.join(map(str, workload.context)), '--kv', workload.kv,
                '--time', seconds, '-o', folder]
     if workload.prompts:
         command += ['--prefill', ','.join(map(str, workload.prompts))]
+    if variant:
+        command += ['--variant', variant]
     layers = layers or workload.layers
     if layers and not context.tiny:
         command += ['--layers', layers]
@@ -172,18 +176,25 @@ def found_words(context, workload, where):
             + table.words_of(result['load_power_w'], ', {:.0f} W'))
 
 
-def measuring(workload, folder, seconds):
+def trusted(context, variant):
+    """None but the kernels' own choice where one was wrong, or never ended."""
+    return '' if context.state.failed(VERIFY_WAY) else variant
+
+
+def measuring(workload, folder, seconds, variant=''):
     """If the device cannot hold the whole model, it is measured in the slices that the probe suggests."""
     def run(context, limit_s):
         where, name = context.out / 'records' / folder, folder or 'records'
         end = time.monotonic() + limit_s
-        outcome = probed(context, name, run_command(context, workload, seconds, where), limit_s, where)
+        chosen = trusted(context, variant)
+        command = run_command(context, workload, seconds, where, variant=chosen)
+        outcome = probed(context, name, command, limit_s, where)
         fitting = SLICES.search(outcome.words) if outcome.status == FAILED else None
         if not fitting:
             words = outcome.words or found_words(context, workload, where)
             return Outcome(outcome.status, words)
         layers = fitting[1].split(',')[-1] if workload.layers else fitting[1]
-        command = run_command(context, workload, seconds, where, layers=layers)
+        command = run_command(context, workload, seconds, where, layers=layers, variant=chosen)
         outcome = probed(context, name, command, end - time.monotonic(), where)
         return Outcome(outcome.status, outcome.words or f'slices of {layers} layers: '
                        + found_words(context, workload, where))
@@ -299,7 +310,8 @@ def read_result(folder):
 
 def ours_beside(context, workload, activations, where, limit_s):
     """(our decode rate, None), or (None, why not)."""
-    command = run_command(context, workload, 0.2 if context.tiny else 3, where)
+    command = run_command(context, workload, 0.2 if context.tiny else 3, where,
+                          variant=trusted(context, FASTEST))
     outcome = probed(context, 'peer-ours', [*command, '--activations', activations], limit_s, where)
     ours = read_result(where) if outcome.status == DONE else None
     if ours:

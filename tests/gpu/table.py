@@ -64,6 +64,8 @@ def measured(context, target):
     if not result:
         return None
     words = [f'from slices of up to {result["layers_measured"]} layers'] if result.get('slices') else []
+    variant = result.get('step_form', {}).get('variant')
+    words += [variant] * bool(variant)
     words += [f'on {result["uuid"]}'] if result['uuid'] and len(context.state.uuids()) > 1 else []
     return result['read_bandwidth_share'], 1e6 * result['layer_seconds'], ', '.join(words)
 

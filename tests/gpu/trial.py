@@ -14,7 +14,7 @@ from steps import ROOT, climb, found_words, ladder_options, probed, run_command
 WAYS = ('', 'matrix=registers', 'step=streaming')
 WAY_BATCHES = {'': (1, 64), 'matrix=registers': (1, 64), 'step=streaming': (1, 4)}
 MANY_ROWS = 64
-REFUSED = re.compile(r'PERTOKEN_GPU_TUNING|matrix=|step=')  # of the probe, which names the choice
+REFUSED = re.compile(r'variant: |matrix=|step=')  # of the probe, which names the choice
 LADDER_ROWS = (1, 2, 3)  # of tests/bench/gpu_kernels, the most valuable
 NCU_KERNELS = 10
 NCU_NAMES = 'regex:^(vector|matrix|wgmma|attention|streaming|round|embed|sample|heads|latent|expert)'
@@ -31,10 +31,6 @@ STAMPED = ROOT / 'build' / 'stamped' / 'lib' / 'pertoken'  # a backend with time
 
 def way_name(way):
     return way or 'default'
-
-
-def environment_of(way):
-    return {'PERTOKEN_GPU_TUNING': way} if way else {}
 
 
 def is_there(context, way):
@@ -57,8 +53,8 @@ def verifying(way):
         batches = WAY_BATCHES[way] if not context.tiny else (1, 2)
         workload = workloads.Workload('8b', 'fp8', batches, (64 if context.tiny else 512,))
         where = context.out / 'ways' / way_name(way)
-        command = [*run_command(context, workload, 0.1, where), '--verify-only']
-        return missing_if_refused(probed(context, 'ways', command, limit_s, where, environment_of(way)))
+        command = [*run_command(context, workload, 0.1, where, variant=way), '--verify-only']
+        return missing_if_refused(probed(context, 'ways', command, limit_s, where))
     return run
 
 
@@ -67,8 +63,8 @@ def timing(workload, way, seconds):
         if not is_there(context, way):
             return Outcome(MISSING, f'{context.name} is no GPU')
         where = context.out / 'records' / 'ways' / way_name(way).replace('=', '-')
-        outcome = missing_if_refused(probed(context, 'ways', run_command(context, workload, seconds, where),
-                                            limit_s, where, environment_of(way)))
+        command = run_command(context, workload, seconds, where, variant=way)
+        outcome = missing_if_refused(probed(context, 'ways', command, limit_s, where))
         return Outcome(outcome.status, outcome.words or found_words(context, workload, where))
     return run
 

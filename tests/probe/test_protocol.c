@@ -116,6 +116,92 @@ static void test_step_form(void **state) {
   scene_end(&scene);
 }
 
+// The fastest of the variants is measured, if it computes the same and is faster by a percent.
+static void test_fastest_variant(void **state) {
+  (void)state;
+  static const struct {
+    struct stand_in_variant variants[4];
+    const char *used, *warning;
+  } cases[] = {
+      {{{"step=a", 0.9, false, false}, {"step=b", 0.85, false, false}}, "step=b", ""},
+      {{{"step=a", 1.2, false, false}}, "", ""},
+      {{{"step=a", 0.995, false, false}}, "", ""},
+      {{{"step=a", 0.98, false, false}}, "step=a", ""},
+      {{{"step=a", 0.5, true, false}, {"step=b", 0.9, false, false}},
+       "step=b",
+       "step=a: its results differ from those of the kernels' own choice: 0.1, 0.02 is allowed"},
+      {{{"step=a", 0.5, false, true}}, "", ""},
+      {{{NULL, 0, false, false}}, "", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scene scene;
+    scene_start(&scene);
+    memcpy(stand_in.variants, cases[i].variants, sizeof stand_in.variants);
+    scene.trial.fastest = true;
+    struct measurement result;
+    assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_DONE);
+    expect_error(&scene.fixture, "fastest", "");
+    assert_int_equal(scene.fixture.diagnostics.count, *cases[i].warning ? 1 : 0);
+    if (*cases[i].warning)
+      expect_fragment(scene.fixture.diagnostics.list[0].message, cases[i].warning);
+    assert_string_equal(result.step_form.variant, cases[i].used);
+    assert_null(scene.trial.variant);
+    double slower = 1;
+    size_t count = 0;
+    for (; count < 4 && cases[i].variants[count].name; count++) {
+      const struct stand_in_variant *variant = &cases[i].variants[count];
+      const struct measurement_variant *tried = &result.variants[count + 1];
+      assert_string_equal(tried->variant, variant->name);
+      if (variant->wrong || variant->refused)
+        assert_true(isnan(tried->step_seconds) && *tried->refused);
+      else
+        expect_near(tried->step_seconds, 0.010 * variant->slower, 1e-9, variant->name);
+      slower = !strcmp(variant->name, cases[i].used) ? variant->slower : slower;
+    }
+    assert_int_equal(result.variant_count, count ? count + 1 : 0);
+    expect_near(result.step_seconds, 0.010 * slower, 1e-9, "the fastest's step");
+    scene_end(&scene);
+  }
+}
+
+// One that is asked for is measured as it is, and one that the device does not know refused.
+static void test_variant(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  stand_in.variants[0] = (struct stand_in_variant){"step=a", 1.5, false, false};
+  scene.trial.variant = "step=a";
+  const struct measurement result = scene_measured(&scene);
+  assert_string_equal(result.step_form.variant, "step=a");
+  assert_int_equal(result.variant_count, 0);
+  assert_non_null(strstr(result_remarks(&result, &scene.fixture.arena), "step=a"));
+  expect_near(result.step_seconds, 0.015, 1e-9, "its step");
+  scene.trial.variant = "step=b";
+  struct measurement none;
+  assert_int_equal(result_measure(&scene.protocol, &scene.trial, &none), PROTOCOL_FAILED);
+  expect_error(&scene.fixture, "unknown", "cannot be verified");
+  scene_end(&scene);
+}
+
+// Ctrl-C at any moment before the end leaves no result, and nothing behind.
+static void test_fastest_stopped(void **state) {
+  (void)state;
+  enum protocol_outcome outcome = PROTOCOL_STOPPED;
+  int runs = 0;
+  while (outcome == PROTOCOL_STOPPED) {
+    struct scene scene;
+    struct measurement result;
+    scene_start(&scene);
+    stand_in.variants[0] = (struct stand_in_variant){"step=a", 0.8, false, false};
+    stand_in.stop_after = ++runs;
+    scene.trial.fastest = true;
+    outcome = result_measure(&scene.protocol, &scene.trial, &result);
+    scene_end(&scene);
+  }
+  assert_int_equal(outcome, PROTOCOL_DONE);
+  assert_true(runs > 50);
+}
+
 static void test_memory_drift(void **state) {
   (void)state;
   struct scene scene;
@@ -398,6 +484,9 @@ int main(void) {
       cmocka_unit_test(test_drift),
       cmocka_unit_test(test_footprint_is_no_drift),
       cmocka_unit_test(test_step_form),
+      cmocka_unit_test(test_fastest_variant),
+      cmocka_unit_test(test_variant),
+      cmocka_unit_test(test_fastest_stopped),
       cmocka_unit_test(test_memory_drift),
       cmocka_unit_test(test_share_of_unsteady_memory),
       cmocka_unit_test(test_void_of_drift_and_slices),

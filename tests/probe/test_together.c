@@ -396,7 +396,7 @@ static void test_ranks_table(void **state) {
                                .energy_meter = "",
                                .grade = GRADE_MEASURED,
                                .tensor_parallel = {4, NULL, 0, "NCCL 2.28.9", 20e-6, 2097152},
-                               .step_form = {"", "", ""}};
+                               .step_form = {"", "", "", ""}};
   const struct measurement_record record = {
       .device = {.name = "GPU"}, .results = &result, .count = 1};
   result_table_print(&record, out);
@@ -435,7 +435,7 @@ static void test_long_numbers(void **state) {
                                .grade = GRADE_MEASURED,
                                .prefills = &prompt,
                                .prefill_count = 1,
-                               .step_form = {"", "", ""}};
+                               .step_form = {"", "", "", ""}};
   const struct measurement_record record = {
       .device = {.name = "CPU"}, .results = &result, .count = 1};
   result_table_print(&record, out);

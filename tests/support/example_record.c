@@ -30,6 +30,8 @@ static const struct measurement_member members[] = {
 static const double prompt_s[] = {4, 4.125, 4.25};
 static const struct measurement_prefill prompts[] = {
     {512, 256, 4.125, NAN, NAN, 512 / 4.125, 2.5e11, 0.75, NAN, NAN, "oneDNN 2.6.3", prompt_s, 3}};
+static const struct measurement_variant variants[] = {{"", NAN, "no memory"},
+                                                      {"step=launches", 0.1, ""}};
 static const struct measurement_mixed mixed[] = {{3, 128, 0.25, 1, 1.125, 1.25 / 1.125 - 1}};
 
 const struct measurement example_measurement = {
@@ -88,7 +90,9 @@ const struct measurement example_measurement = {
     .power_slope_w_per_s = NAN,
     .beside = {NAN, NAN, "rapl-powercap, 1 CPU package", 25, 30.5, "typed: PDU A3", 512},
     .telemetry = WATCHED,
-    .step_form = {"single launches", "recording failed", "native bf16"},
+    .step_form = {"single launches", "recording failed", "native bf16", "step=launches"},
+    .variants = variants,
+    .variant_count = 2,
     .grade = GRADE_MEASURED,
     .verification = {"two layers", 1e-3, 1e-2, "ab"},
     .seed = INT64_MAX,

@@ -16,6 +16,7 @@ volatile sig_atomic_t stand_in_stop;
 
 struct decode_state {
   struct decode_request request;
+  const struct stand_in_variant *variant; // NULL: the own choice
   struct reference *reference;
 };
 
@@ -57,11 +58,32 @@ static enum decode_status fake_cost(const struct decode_request *request, struct
   return DECODE_OK;
 }
 
+enum { VARIANTS = sizeof stand_in.variants / sizeof stand_in.variants[0] };
+
+static const char *fake_variant(int device, const struct decode_request *request, int number) {
+  (void)device, (void)request;
+  return number < VARIANTS ? stand_in.variants[number].name : NULL;
+}
+
+static const struct stand_in_variant *variant_of(const struct decode_request *request) {
+  for (int i = 0; i < VARIANTS && request->variant; i++)
+    if (stand_in.variants[i].name && !strcmp(stand_in.variants[i].name, request->variant))
+      return &stand_in.variants[i];
+  return NULL;
+}
+
 static struct decode_state *fake_create(int device, const struct decode_request *request,
                                         enum decode_status *status) {
   (void)device;
+  const struct stand_in_variant *variant = variant_of(request);
+  const bool is_unknown = request->variant && *request->variant && !variant;
+  if (is_unknown || (variant && variant->refused)) {
+    *status = DECODE_UNSUPPORTED;
+    return NULL;
+  }
   struct decode_state *state = calloc(1, sizeof *state);
   state->request = *request;
+  state->variant = variant;
   state->reference = reference_create(request, status);
   stand_in.states++;
   return state;
@@ -82,7 +104,7 @@ static enum decode_status fake_run(struct decode_state *state, int steps) {
   oracle_step(state->reference);
   stand_in.runs++;
   const double slower = 1 + stand_in.jitter * (stand_in.runs % 2) + stand_in.drift * stand_in.runs;
-  stand_in.now_s += steps * slower * swayed() *
+  stand_in.now_s += steps * slower * swayed() * (state->variant ? state->variant->slower : 1) *
                     (stand_in.step_s + stand_in.layer_s * state->request.shape.layers);
   if (stand_in.stop_after && stand_in.runs >= stand_in.stop_after)
     stand_in_stop = SIGINT;
@@ -95,7 +117,8 @@ static enum decode_status fake_tokens(struct decode_state *state, int *out) {
 }
 
 static enum decode_status fake_logits(struct decode_state *state, float *out) {
-  oracle_logits(state->reference, &state->request, stand_in.wrong ? 1.1f : 1, out);
+  const bool wrong = stand_in.wrong || (state->variant && state->variant->wrong);
+  oracle_logits(state->reference, &state->request, wrong ? 1.1f : 1, out);
   return DECODE_OK;
 }
 
@@ -156,6 +179,7 @@ const struct decode_backend stand_in_backend = {
     .calibration_end = fake_calibration_end,
     .error = fake_error,
     .step_form = fake_step_form,
+    .variant = fake_variant,
 };
 
 void scene_start(struct scene *scene) {

@@ -22,6 +22,11 @@ struct stand_in {
   double read_overhead_s; // overhead of every read
   uint64_t memory_bytes, cache_bytes;
   bool wrong, fails;
+  struct stand_in_variant {
+    const char *name;
+    double slower;           // its steps take this many times as long as those of the own choice
+    bool wrong, refused;     // as `wrong`; not made
+  } variants[4];             // up to the first without a name
   const char *fallback;      // why its recorded steps are single launches; NULL: they are not
   int states, buffers, runs; // alive; alive; so far
   int reads;                 // so far

@@ -11,6 +11,7 @@
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/plan/variants.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,11 @@ static enum decode_status cost(const struct decode_request *request, struct deco
   if (status == DECODE_OK)
     *out = gpu_plan_cost(&plan);
   return status;
+}
+
+static const char *variant(int device, const struct decode_request *request, int number) {
+  struct gpu_device gpu;
+  return state_describe(device, &gpu) == DECODE_OK ? gpu_plan_variant(request, &gpu, number) : NULL;
 }
 
 static void destroy(struct decode_state *state) {
@@ -156,6 +162,7 @@ const struct decode_backend *pertoken_backend(void) {
       .prefill_library = prefill_library,
       .error = failure_words,
       .step_form = step_form,
+      .variant = variant,
   };
   backend.name = gpu_driver.name;
   backend.build = gpu_driver.build;

@@ -31,13 +31,22 @@ int state_device_count(void) {
   return count > 0 ? count : 0;
 }
 
+// As a text from `where` says.
+static enum decode_status tune(struct gpu_device *device, const char *text, const char *where) {
+  char words[256], refused[sizeof words + 32];
+  if (gpu_tuning_read(text, &device->tuning, words, sizeof words))
+    return DECODE_OK;
+  snprintf(refused, sizeof refused, "%s: %s", where, words);
+  return failure_keep(DECODE_UNSUPPORTED, refused);
+}
+
 // With the tuning from the environment, which goes into every record.
 static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
+  char words[256];
+  if (status == DECODE_OK)
+    status = tune(out, getenv("PERTOKEN_GPU_TUNING"), "PERTOKEN_GPU_TUNING");
   if (status != DECODE_OK)
     return status;
-  char words[256];
-  if (!gpu_tuning_read(getenv("PERTOKEN_GPU_TUNING"), &out->tuning, words, sizeof words))
-    return failure_keep(DECODE_UNSUPPORTED, words);
   gpu_tuning_write(&out->tuning, words, sizeof words);
   const size_t used = strlen(out->described.runtime);
   if (*words)
@@ -61,6 +70,8 @@ enum decode_status state_plan(int device, const struct decode_request *request, 
   struct gpu_device gpu;
   const char *why = NULL;
   enum decode_status status = state_describe(device, &gpu);
+  if (status == DECODE_OK && request->variant && *request->variant)
+    status = tune(&gpu, request->variant, "variant");
   if (status != DECODE_OK)
     return status;
   status = gpu_plan_make(request, rank, &gpu, out, &why);

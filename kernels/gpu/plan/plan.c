@@ -29,6 +29,13 @@ size_t gpu_plan_row_bytes(const struct plan_product *product) {
              : (size_t)product->stride * gpu_element_bytes(product->weights);
 }
 
+bool gpu_plan_uses_wgmma(const struct plan *plan) {
+  for (int p = 0; p < PRODUCTS; p++)
+    if (plan->product[p].wgmma)
+      return true;
+  return false;
+}
+
 bool gpu_plan_uses_matrix_unit(const struct plan_product *product) {
   return !product->vector || lies_in_units(product->weights);
 }

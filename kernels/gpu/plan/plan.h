@@ -247,6 +247,8 @@ enum passed gpu_plan_passed(const struct plan *plan, enum product_name which);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);
+// Whether any product is by wgmma.
+bool gpu_plan_uses_wgmma(const struct plan *plan);
 // Whether the matrix unit multiplies: weights in units even for vectors.
 bool gpu_plan_uses_matrix_unit(const struct plan_product *product);
 // The type in which the matrix unit takes the product's weights.

@@ -51,12 +51,9 @@ static const char *divide(struct plan *plan) {
 // Why products by wgmma are without clusters; NULL: they have them where it is faster, or shall
 // not.
 static const char *without_clusters(const struct plan *plan) {
-  bool by_wgmma = false;
-  for (int p = 0; p < PRODUCTS; p++)
-    by_wgmma |= plan->product[p].wgmma;
   const struct gpu_tuning *tuning = &plan->device.tuning;
   const bool wanted = tuning->wgmma_beside > 1 || tuning->wgmma_parts != 1;
-  return by_wgmma && plan->device.clusters < 2 && wanted
+  return gpu_plan_uses_wgmma(plan) && plan->device.clusters < 2 && wanted
              ? "the device does not run clusters of blocks: products by wgmma are without them"
              : NULL;
 }

@@ -52,8 +52,8 @@ static bool refuse(const struct tuning_choice *choice, const char *text, size_t 
   }
   if (choice && !words)
     snprintf(known, sizeof known, "1 to %d", choice->most);
-  snprintf(why, why_size, "PERTOKEN_GPU_TUNING: unknown %s '%.*s'; known: %s",
-           choice ? choice->name : "choice", (int)length, text, known);
+  snprintf(why, why_size, "unknown %s '%.*s'; known: %s", choice ? choice->name : "choice",
+           (int)length, text, known);
   return false;
 }
 

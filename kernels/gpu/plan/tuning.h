@@ -1,7 +1,8 @@
 // tuning: what a plan's shapes leave open, so that variants can be measured: how the work is
-// divided, and which variant of a kernel does it. Read from the environment variable
-// PERTOKEN_GPU_TUNING, as "name=value" separated by spaces: "attention_splits=4 step=launches". A
-// record measured with any of it says so in its device's runtime.
+// divided, and which variant of a kernel does it, as "name=value" separated by spaces:
+// "attention_splits=4 step=launches". A request's variant is such a text; without one, the
+// environment variable PERTOKEN_GPU_TUNING is. A record says which was used: in its step's form, or
+// in its device's runtime.
 //
 // 0 always means the plan's own choice, so a struct of zeros is the default.
 #ifndef PERTOKEN_KERNELS_GPU_PLAN_TUNING_H

@@ -108,6 +108,7 @@ def result_of(batch, context, index):
             'prefills': [{'positions': int(p), 'seconds': int(p) / 16000, 'tokens_per_s': 16000.0,
                           'library': 'own tiles: a stand-in'} for p in value('--prefill').split(',') if p],
             'energy_meter': 'none: a stand-in', 'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ'),
+            'step_form': {'variant': 'step=streaming' if value('--variant') == 'fastest' else ''},
             'verification': {'max_error': 1e-3, 'tolerance': 1e-2}}, index)
 
 def run():
@@ -115,6 +116,8 @@ def run():
         note(f'held {os.getpid()}')
         time.sleep(600)
     time.sleep(plan['seconds'])
+    if value('--variant') in plan['wrong']:
+        sys.exit('1 of 2 comparisons out of tolerance')
     if value('--model') in plan['unknown'] or value('--precision') in plan['unknown']:
         sys.exit('error: the GPU kernels do not support what makes it so')
     if value('--layers', '80') in plan['too_deep'] and value('--batch') in ('2', '64') \
@@ -169,7 +172,7 @@ print(json.dumps({'precision': variant, 'tokens_per_s': speed,
                   'types': {'weights': 'e4m3', 'activations': activations}}))
 '''
 
-PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '',
+PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '', 'wrong': [],
         'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.02, 'held': 0, 'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'unknown': [], 'shares': {
             'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
             'llama-2-70b fp8 1 512': 0.90}}
@@ -242,8 +245,8 @@ def test_whole(folder):
     said = rehearsal.check(DONE)
     names = list(rehearsal.state())
     firsts = [next(i for i, name in enumerate(names) if name.startswith(kind)) for kind in (
-        'environment', 'bandwidth-before', 'record 8b-fp8-batch1-', 'verify', 'sanitizer',
-        'record 8b-bf16', 'record 8x7b-fp8', 'record 8b-mxfp4', 'prompts', 'all-reduce', 'tensor-parallel', 'together', 'ladder', 'peer', 'share',
+        'environment', 'bandwidth-before', 'quick 8b-fp8-batch1-', 'verify ', 'verify-way', 'sanitizer',
+        'record 8b-fp8-batch1-', 'record 8b-bf16', 'record 8x7b-fp8', 'record 8b-mxfp4', 'prompts', 'all-reduce', 'tensor-parallel', 'together', 'ladder', 'peer', 'share',
         'attention', 'grid', 'recheck')]
     expect(firsts == sorted(firsts), f'order: {names}')
     expect('record 8b-fp8-batch1-context512: done: 100.0 token/s, 4.20 us/layer, 0.840 R, 400 W [' in said,
@@ -441,6 +444,22 @@ def test_plans(folder):
     expect(rehearsal.calls('run')[:len(calls)] == calls, 'what call A did is done once')
 
 
+def test_variants(folder):
+    """Records are of the fastest variant, unless one was found wrong on this device."""
+    rehearsal = Rehearsal(folder)
+    rehearsal.check(DONE, 540, '--plan', 'C')
+    records = [call for call in rehearsal.calls('run') if ' --shard ' not in call and '/attention' not in call
+               and '--prefill' not in call]
+    expect(records and all('--variant fastest' in call for call in records), records)
+    expect_row(rehearsal.table(), '8B fp8, batch 1', '0.840', 'met, step=streaming')
+    (folder / 'wrong').mkdir()
+    wrong = Rehearsal(folder / 'wrong', wrong=['step=streaming'])
+    wrong.check(FAILED, 540, '--plan', 'A')
+    expect('verify-way (step=streaming): failed: 1 of 2' in wrong.not_done(), wrong.table())
+    wrong.check(DONE, 540, '--plan', 'C')
+    expect(not any('fastest' in call for call in wrong.calls('run')), wrong.calls('run'))
+
+
 NCU = r'''#!/bin/sh
 case "$*" in *'--clock-control none'*) ;; *) echo 'it changes the clocks'; exit 1; esac
 echo '==PROF== Connected to process 7'
@@ -615,7 +634,7 @@ def test_other_devices(folder):
     table = rehearsal.table()
     expect('targets are of one NVIDIA H200; this is another' in table, table)
     expect_row(table, '1.000 of the 3.18 TB/s that are published for it')
-    expect(row(table, '8B fp8, batch 1').split()[4:] == ['0.840', '4.20'], table)
+    expect(row(table, '8B fp8, batch 1').split()[4:] == ['0.840', '4.20', 'step=streaming'], table)
     expect_row(table, 'Llama-2-70B fp8, batch 64, context 4096', 'from slices of up to 24 layers')
     expect(any('--layers 24' in call for call in rehearsal.calls('run')), rehearsal.calls('run'))
     expect(not any(word in table for word in ('must', 'BELOW', 'stretch met')), table)
@@ -880,8 +899,8 @@ def test_true_probe(folder):
     expect(list((folder / 'out' / 'records' / 'verify').glob('tiny-cpu-*.json')), table)
 
 
-QUICK = [test_whole, test_kill_and_resume, test_bad_bundles, test_plans, test_libraries, test_stamps, test_budget,
-         test_other_devices, test_several, test_without_exchange, test_building, test_sanitizer,
+QUICK = [test_whole, test_kill_and_resume, test_bad_bundles, test_plans, test_variants, test_libraries, test_stamps,
+         test_budget, test_other_devices, test_several, test_without_exchange, test_building, test_sanitizer,
          test_missing_probe, test_peer]
 LONG = [test_kill, test_interrupted_resuming, test_ncu, test_unknown_families, test_failures, test_architectures,
         test_sanitizer_decodes, test_pack, test_true_probe]

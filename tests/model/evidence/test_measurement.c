@@ -53,6 +53,12 @@ static void test_round_trip(void **state) {
   assert_string_equal(result->step_form.form, "single launches");
   assert_string_equal(result->step_form.fallback, "recording failed");
   assert_string_equal(result->step_form.arithmetic, "native bf16");
+  assert_string_equal(result->step_form.variant, "step=launches");
+  assert_int_equal(result->variant_count, 2);
+  assert_string_equal(result->variants[1].variant, "step=launches");
+  assert_true(result->variants[1].step_seconds == 0.1);
+  assert_true(isnan(result->variants[0].step_seconds));
+  assert_string_equal(result->variants[0].refused, "no memory");
   place_of_work_end(&work);
 }
 

@@ -1,5 +1,5 @@
 // A plugin for check_ladder.py: the backend of the plugin WRAPPED, which computes something else
-// with the tuning WRONG_TUNING: with WRONG=token, other tokens for models with more than
+// with the variant WRONG_TUNING: with WRONG=token, other tokens for models with more than
 // WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device is lost; with
 // WRONG=refused it does not support the tuning.
 #include "kernels/decode.h"
@@ -13,7 +13,7 @@ static struct decode_backend wrapper;
 static struct decode_request request; // of the newest state
 
 static bool is_wrong(const char *how) {
-  const char *tuning = getenv("PERTOKEN_GPU_TUNING"), *wrong = getenv("WRONG_TUNING");
+  const char *tuning = request.variant, *wrong = getenv("WRONG_TUNING");
   const char *vocab = getenv("WRONG_VOCAB");
   return tuning && wrong && strcmp(tuning, wrong) == 0 && strcmp(getenv("WRONG"), how) == 0 &&
          request.shape.vocab > (vocab ? atoi(vocab) : 0);

@@ -1,4 +1,5 @@
-// What PERTOKEN_GPU_TUNING may contain, and that plans follow it.
+// What a variant and PERTOKEN_GPU_TUNING may contain, that plans follow it, and which variants there
+// are.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/planner.h"
+#include "kernels/gpu/plan/variants.h"
 
 static const struct decode_request llama_8b = {
     .shape = {.layers = 32,
@@ -29,19 +32,28 @@ static const struct decode_request llama_8b = {
     .context = 4096,
     .seed = 1};
 
+static const struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
+                                       .architecture = "sm_90",
+                                       .warp = 32,
+                                       .shared_bytes = 232448,
+                                       .wgmma = true,
+                                       .clusters = MAX_CLUSTER,
+                                       .cooperative = true};
+static const struct gpu_device mi300x = {.described = {.name = "MI300X", .units = 304},
+                                         .architecture = "gfx942",
+                                         .warp = 64,
+                                         .shared_bytes = 65536,
+                                         .cooperative = true};
+
 static struct plan plan_of(int batch, const char *tuning) {
-  struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
-                            .warp = 32,
-                            .shared_bytes = 232448,
-                            .wgmma = true,
-                            .clusters = MAX_CLUSTER};
+  struct gpu_device device = h200;
   struct decode_request request = llama_8b;
   struct plan plan;
   const char *why = "";
   char words[256] = "";
   request.batch = batch;
-  if (!gpu_tuning_read(tuning, &h200.tuning, words, sizeof words) ||
-      gpu_plan_make(&request, 0, &h200, &plan, &why) != DECODE_OK)
+  if (!gpu_tuning_read(tuning, &device.tuning, words, sizeof words) ||
+      gpu_plan_make(&request, 0, &device, &plan, &why) != DECODE_OK)
     fail_msg("%s: %s%s", tuning, words, why);
   return plan;
 }
@@ -157,11 +169,54 @@ static void test_carveout_is_enough(void **state) {
   }
 }
 
+// What only measurement can choose, by device, weights, batch, experts and tuning.
+static void test_variants(void **state) {
+  (void)state;
+  static const struct {
+    const struct gpu_device *device;
+    enum element weights;
+    int batch, experts, ranks;
+    const char *tuning, *variants;
+  } cases[] = {
+      {&h200, ELEMENT_BF16, 1, 0, 1, "", "step=streaming, "},
+      {&h200, ELEMENT_BF16, 4, 0, 1, "", "step=streaming, "},
+      {&h200, ELEMENT_E4M3, 2, 0, 1, "", "step=streaming, "},
+      {&h200, ELEMENT_E4M3, 4, 0, 1, "",
+       "step=streaming, matrix=registers, attention_carveout=72, "},
+      {&h200, ELEMENT_BF16, 5, 0, 1, "", "matrix=registers, attention_carveout=72, "},
+      {&h200, ELEMENT_MXFP4, 1, 0, 1, "",
+       "step=streaming, matrix=registers, "
+       "attention_carveout=72, "},
+      {&h200, ELEMENT_BF16, 64, 8, 1, "", "matrix=wgmma, "},
+      {&h200, ELEMENT_BF16, 1, 8, 1, "", "step=streaming, "},
+      {&h200, ELEMENT_BF16, 1, 0, 1, "attention_splits=4", ""},
+      {&h200, ELEMENT_BF16, 1, 0, 2, "", ""},
+      {&mi300x, ELEMENT_BF16, 1, 0, 1, "", "step=streaming, "},
+      {&mi300x, ELEMENT_BF16, 64, 0, 1, "", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct decode_request request = llama_8b;
+    struct gpu_device device = *cases[i].device;
+    char words[256] = "", found[256] = "";
+    request.batch = cases[i].batch;
+    request.ranks = cases[i].ranks;
+    request.types.weights = cases[i].weights;
+    if (cases[i].experts > 0)
+      request.shape.experts =
+          (struct decode_experts){.count = cases[i].experts, .chosen = 2, .hidden = 14336};
+    assert_true(gpu_tuning_read(cases[i].tuning, &device.tuning, words, sizeof words));
+    const char *variant;
+    for (int n = 0; (variant = gpu_plan_variant(&request, &device, n)) != NULL; n++)
+      snprintf(found + strlen(found), sizeof found - strlen(found), "%s, ", variant);
+    if (strcmp(found, cases[i].variants) != 0)
+      fail_msg("case %zu: expected '%s', found '%s'", i, cases[i].variants, found);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_read_and_written),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_plans_follow),
+      cmocka_unit_test(test_read_and_written),   cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_plans_follow),       cmocka_unit_test(test_variants),
       cmocka_unit_test(test_carveout_is_enough),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,173 @@
+#include "probe/measure/variants.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "kernels/decode.h"
+#include "kernels/reference/check.h"
+#include "probe/devices/device.h"
+#include "probe/measure/sampling.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VARIANTS = 16 }; // and the own choice
+
+static const double gain = 0.01; // less than that may be noise
+static const struct place nowhere = {0};
+
+// The results of a step.
+struct step {
+  float *logits;
+  int *tokens;
+};
+
+struct race {
+  const struct protocol *protocol;
+  const char *label;
+  struct decode_request request;
+  struct decode_cost cost;
+  struct step own, other;
+  struct measurement_variant *entries; // [count], of which the first is the own choice
+  size_t count;
+};
+
+static bool begin_step(struct step *step, const struct decode_request *request) {
+  const size_t rows = (size_t)request->batch;
+  step->logits = malloc(rows * (size_t)request->shape.vocab * sizeof *step->logits);
+  step->tokens = malloc(rows * sizeof *step->tokens);
+  return step->logits && step->tokens;
+}
+
+static void end_step(struct step *step) {
+  free(step->logits);
+  free(step->tokens);
+}
+
+// What is not written must not look right.
+static enum decode_status first_step(const struct race *race, struct decode_state *state,
+                                     struct step *step) {
+  const struct decode_backend *backend = race->protocol->device->backend;
+  const size_t rows = (size_t)race->request.batch;
+  const size_t logits = rows * (size_t)race->request.shape.vocab;
+  for (size_t i = 0; i < logits; i++)
+    step->logits[i] = NAN;
+  for (size_t row = 0; row < rows; row++)
+    step->tokens[row] = -1;
+  enum decode_status status = backend->run(state, 1);
+  if (status == DECODE_OK)
+    status = backend->logits(state, step->logits);
+  return status == DECODE_OK ? backend->tokens(state, step->tokens) : status;
+}
+
+// Either may be as far from the oracle as is tolerated.
+static bool agrees(const struct race *race, struct measurement_variant *entry) {
+  const double tolerance = 2 * reference_tolerance(&race->request.types);
+  const double distance =
+      reference_distance(race->other.logits, race->other.tokens, race->own.logits, race->own.tokens,
+                         (size_t)race->request.batch, (size_t)race->request.shape.vocab);
+  if (distance <= tolerance)
+    return true;
+  struct arena *arena = race->protocol->arena;
+  entry->refused = arena_printf(arena,
+                                "its results differ from those of the kernels' own choice: "
+                                "%.3g, %.3g is allowed",
+                                distance, tolerance);
+  diagnostics_warning(race->protocol->diagnostics, nowhere, "%s, %s: %s; it is not used",
+                      race->label, entry->variant, entry->refused);
+  return false;
+}
+
+static enum decode_status time_state(struct race *race, struct decode_state *state,
+                                     struct measurement_variant *entry) {
+  const bool is_own = entry == race->entries;
+  struct sampling sampling = {.protocol = race->protocol,
+                              .state = state,
+                              .label = race->label,
+                              .batch = race->request.batch,
+                              .cost = &race->cost};
+  enum decode_status status = first_step(race, state, is_own ? &race->own : &race->other);
+  if (status != DECODE_OK || (!is_own && !agrees(race, entry)))
+    return status;
+  status = sampling_warm_up(&sampling);
+  if (status == DECODE_OK)
+    status = sampling_glance(&sampling);
+  if (status == DECODE_OK && !*race->protocol->stop)
+    entry->step_seconds = sampling.summary.median;
+  return status;
+}
+
+// A failure of the own choice ends the race; another that fails is left out.
+static enum decode_status visit(struct race *race, struct measurement_variant *entry) {
+  const struct device *device = race->protocol->device;
+  struct decode_request request = race->request;
+  enum decode_status status = DECODE_OK;
+  request.variant = entry->variant;
+  protocol_say(race->protocol, race->label,
+               *entry->variant ? arena_printf(race->protocol->arena, "trying %s", entry->variant)
+                               : "trying the kernels' own choice");
+  struct decode_state *state = device->backend->create(device->index, &request, &status);
+  if (state)
+    status = time_state(race, state, entry);
+  if (status != DECODE_OK)
+    entry->refused = device_failure(device->backend, status, race->protocol->arena);
+  if (state)
+    device->backend->destroy(state);
+  return entry == race->entries ? status : DECODE_OK;
+}
+
+// The own choice and the variants; alone if there are none.
+static void list(struct race *race) {
+  const struct device *device = race->protocol->device;
+  const char *variant = "";
+  race->entries = arena_array(race->protocol->arena, MAX_VARIANTS + 1, sizeof *race->entries);
+  while (variant && race->count <= MAX_VARIANTS) {
+    race->entries[race->count] = (struct measurement_variant){variant, NAN, ""};
+    variant = device->backend->variant
+                  ? device->backend->variant(device->index, &race->request, (int)race->count)
+                  : NULL;
+    race->count++;
+  }
+}
+
+static const char *fastest(const struct race *race) {
+  const struct measurement_variant *own = race->entries, *best = own;
+  for (size_t i = 1; i < race->count; i++)
+    if (race->entries[i].step_seconds < best->step_seconds &&
+        race->entries[i].step_seconds <= (1 - gain) * own->step_seconds)
+      best = &race->entries[i];
+  return *best->variant ? best->variant : NULL;
+}
+
+static enum decode_status run(struct race *race) {
+  enum decode_status status =
+      begin_step(&race->own, &race->request) && begin_step(&race->other, &race->request)
+          ? race->protocol->device->backend->cost(&race->request, &race->cost)
+          : DECODE_NO_MEMORY;
+  for (size_t i = 0; i < race->count && status == DECODE_OK && !*race->protocol->stop; i++)
+    status = visit(race, &race->entries[i]);
+  end_step(&race->own);
+  end_step(&race->other);
+  return status;
+}
+
+enum protocol_outcome variants_choose(const struct protocol *protocol, struct trial *trial,
+                                      struct measurement *out) {
+  struct race race = {.protocol = protocol,
+                      .label = trial_text(trial, protocol->arena),
+                      .request = trial_request(trial, trial_deepest(trial))};
+  list(&race);
+  if (race.count == 1)
+    return PROTOCOL_DONE;
+  const enum decode_status status = run(&race);
+  if (status != DECODE_OK)
+    return protocol_fail(protocol, trial, "cannot be measured", status);
+  if (*protocol->stop)
+    return PROTOCOL_STOPPED;
+  trial->variant = fastest(&race);
+  out->variants = race.entries;
+  out->variant_count = race.count;
+  return PROTOCOL_DONE;
+}

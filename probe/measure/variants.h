@@ -1,0 +1,18 @@
+// variants: of the ways in which a backend can compute a trial, the fastest on the device at hand.
+#ifndef PERTOKEN_PROBE_MEASURE_VARIANTS_H
+#define PERTOKEN_PROBE_MEASURE_VARIANTS_H
+
+#include "model/evidence/measurement.h"
+#include "probe/measure/protocol.h"
+#include "probe/measure/trial.h"
+
+// The backend's own choice has been verified for the trial. It is timed for a short while at the
+// trial's greatest depth, and so is each of the backend's variants for it, if the logits and tokens
+// of its first step agree with those of the own choice; one that the device refuses, or that
+// disagrees, which is reported, is left out. The trial gets the fastest as its variant; the own
+// choice, unless another takes at least 1 % less time. A variant chosen must still be verified.
+// *out gets `variants`, if there are any to choose from.
+enum protocol_outcome variants_choose(const struct protocol *protocol, struct trial *trial,
+                                      struct measurement *out);
+
+#endif
