@@ -91,8 +91,10 @@ static const struct work {
       __VA_ARGS__                                                                                  \
     }                                                                                              \
   }
-    WORK("8B fp8, batch 1", llama_8b, E4M3, BF16, 1, 512, "step=streaming", "step=launches"),
-    WORK("8B bf16, batch 1", llama_8b, BF16, BF16, 1, 512, "step=streaming", "attention_splits=16"),
+    WORK("8B fp8, batch 1", llama_8b, E4M3, BF16, 1, 512, "step=streaming",
+         "stream_slots=2 step=streaming", "step=launches"),
+    WORK("8B bf16, batch 1", llama_8b, BF16, BF16, 1, 512, "step=streaming",
+         "stream_slots=2 step=streaming", "attention_splits=16"),
     WORK("70B fp8, batch 64", llama_70b, E4M3, E4M3, 64, 4096, "matrix=registers",
          "attention_carveout=72"),
     WORK("70B fp8, batch 64, bf16 KV", llama_70b, E4M3, BF16, 64, 4096, "matrix=registers",
@@ -101,12 +103,15 @@ static const struct work {
          "matrix_splits=1", "attention_carveout=72"),
     WORK("8B fp8, batch 16", llama_8b, E4M3, BF16, 16, 512, "matrix=registers", "wgmma_beside=2",
          "matrix_splits=1"),
-    WORK("8B fp8, batch 4", llama_8b, E4M3, BF16, 4, 512, "step=streaming", "matrix=registers"),
+    WORK("8B fp8, batch 4", llama_8b, E4M3, BF16, 4, 512, "step=streaming",
+         "stream_slots=2 step=streaming", "matrix=registers"),
     WORK("8B fp8, batch 3", llama_8b, E4M3, BF16, 3, 512, "step=streaming", "matrix=registers"),
-    WORK("8B fp8, batch 2", llama_8b, E4M3, BF16, 2, 512, "step=streaming"),
+    WORK("8B fp8, batch 2", llama_8b, E4M3, BF16, 2, 512, "step=streaming",
+         "stream_slots=2 step=streaming"),
     WORK("8B bf16, batch 4", llama_8b, BF16, BF16, 4, 512, "step=streaming"),
     WORK("8B bf16, batch 2", llama_8b, BF16, BF16, 2, 512, "step=launches"),
-    WORK("70B fp8, batch 1", llama_70b, E4M3, BF16, 1, 512, "step=streaming"),
+    WORK("70B fp8, batch 1", llama_70b, E4M3, BF16, 1, 512, "step=streaming",
+         "stream_slots=2 step=streaming"),
     WORK("8B bf16, batch 64", llama_8b, BF16, BF16, 64, 512, "matrix=registers", "wgmma_beside=2",
          "wgmma_parts=4", "matrix_splits=1", "attention_carveout=72"),
 };

@@ -1,17 +1,18 @@
 // The predicted duration of decode steps on an H200, by the model of tests/support/gpu_timing.h,
 // for use without a GPU or for comparison with records of one.
 //
-//   gpu_model [--with POINT,...] [RECORD.json]...
-//   gpu_model --points
+//   gpu_model [--before] [--with POINT,...] [RECORD.json]...
+//   gpu_model [--before] --points
 //
 // Without records, a line for each workload that has a target: microseconds per layer for the
 // memory alone, predicted microseconds, the share of the predicted time in which the bytes of the
 // whole step (of attention alone: its own) would be read at full speed, and the largest term other
-// than memory, all for the kernels as they are. --with changes them: P1 to P10, streaming, as
+// than memory, all for the kernels as they are. --with changes them: P1 to P11, streaming, as
 // described in gpu_timing.h. --points prints what the changes already made have brought, the effect
 // of each of the others alone, and of all together. With records, a line for each of their results
 // for an H100 or H200: the measured value, and the prediction for that workload at the record's
-// bandwidth and clock.
+// bandwidth and clock. The model's constants are those measured; --before: those chosen before any
+// measurement.
 // Exit status 1: a record cannot be read, or the model covers none of them; 2: wrong usage.
 #include <math.h>
 #include <stdio.h>
@@ -39,9 +40,10 @@ struct predicted {
   enum timing_term limit;
 };
 
-static struct predicted predicted_of(const struct timing_workload *workload, unsigned points) {
+static struct predicted predicted_of(const struct timing_machine *machine,
+                                     const struct timing_workload *workload, unsigned points) {
   struct timing_step step;
-  if (timing_of_workload(workload, &timing_h200, points, &step))
+  if (timing_of_workload(workload, machine, points, &step))
     return (struct predicted){NAN, NAN, NAN, TIMING_MEMORY};
   const struct timing *of = workload->attention ? &step.attention : &step.layer;
   const double bound_us = of->term[TIMING_MEMORY];
@@ -50,13 +52,17 @@ static struct predicted predicted_of(const struct timing_workload *workload, uns
                             timing_limit(of)};
 }
 
-static void print_workloads(unsigned points) {
-  printf("Predictions for an H200 at %.1f TB/s, not measurements: us per layer, share of the whole "
-         "step\n\n"
+static const char *origin_of(const struct timing_machine *machine) {
+  return machine == &timing_h200 ? "of before any measurement" : "measured on one";
+}
+
+static void print_workloads(const struct timing_machine *machine, unsigned points) {
+  printf("Predictions for an H200 at %.1f TB/s, not measurements, with constants %s:\n"
+         "us per layer, share of the whole step\n\n"
          "   bound  predicted  share  largest cost after memory   workload\n",
-         1e-6 * timing_h200.read);
+         1e-6 * machine->read, origin_of(machine));
   for (int i = 0; i < TIMING_WORKLOADS; i++) {
-    const struct predicted p = predicted_of(&timing_workloads[i], points);
+    const struct predicted p = predicted_of(machine, &timing_workloads[i], points);
     printf("%8.1f %10.1f %6.3f  %-26s  %s\n", p.bound_us, p.us, p.share, timing_terms[p.limit],
            timing_workloads[i].name);
   }
@@ -76,33 +82,36 @@ static void print_implemented(void) {
     }
 }
 
-static void print_workload_points(const struct timing_workload *workload) {
-  const double now = predicted_of(workload, TIMING_IMPLEMENTED).share;
-  printf("%.3f %.3f ", predicted_of(workload, TIMING_FIRST).share, now);
+static void print_workload_points(const struct timing_machine *machine,
+                                  const struct timing_workload *workload) {
+  const double now = predicted_of(machine, workload, TIMING_IMPLEMENTED).share;
+  printf("%.3f %.3f ", predicted_of(machine, workload, TIMING_FIRST).share, now);
   for (int p = 0; p + 1 < TIMING_POINTS; p++)
     if (!is_implemented(p))
-      printf(" %+.3f", predicted_of(workload, TIMING_IMPLEMENTED | 1U << p).share - now);
-  printf("   %.3f", predicted_of(workload, ALL & ~(unsigned)TIMING_STREAMING).share);
+      printf(" %+.3f", predicted_of(machine, workload, TIMING_IMPLEMENTED | 1U << p).share - now);
+  printf("   %.3f", predicted_of(machine, workload, ALL & ~(unsigned)TIMING_STREAMING).share);
   if (workload->batch <= VECTOR_BATCH)
-    printf("      %.3f  %.3f", predicted_of(workload, TIMING_IMPLEMENTED | TIMING_STREAMING).share,
-           predicted_of(workload, ALL).share);
+    printf("      %.3f  %.3f",
+           predicted_of(machine, workload, TIMING_IMPLEMENTED | TIMING_STREAMING).share,
+           predicted_of(machine, workload, ALL).share);
   else
     printf("          -      -");
   printf("  %s\n", workload->name);
 }
 
-static void print_points(void) {
-  printf("Predictions, not measurements: share of the whole step with the first kernels and with "
-         "the\nkernels as they are (");
+static void print_points(const struct timing_machine *machine) {
+  printf("Predictions, not measurements, with constants %s: share of the whole step\n"
+         "with the first kernels and with the kernels as they are (",
+         origin_of(machine));
   print_implemented();
-  printf("); what each of the other points would add to it;\nand the share with all of P1 to P10, "
-         "with streaming, and with both\n\nfirst   now ");
+  printf(");\nwhat each of the other points would add to it; and the share with all of P1 to P11, "
+         "with streaming,\nand with both\n\nfirst   now ");
   for (int p = 0; p + 1 < TIMING_POINTS; p++)
     if (!is_implemented(p))
       printf(" %6s", timing_points[p]);
-  printf("  P1-P10  streaming   both  workload\n");
+  printf("  P1-P11  streaming   both  workload\n");
   for (int i = 0; i < TIMING_WORKLOADS; i++)
-    print_workload_points(&timing_workloads[i]);
+    print_workload_points(machine, &timing_workloads[i]);
 }
 
 // ---- records
@@ -116,15 +125,15 @@ static bool read_tuning(const struct measurement *result, struct gpu_tuning *out
   return gpu_tuning_read(*variant ? variant : own, out, why, sizeof why);
 }
 
-static const char *predict_result(const struct measurement *result, unsigned points,
-                                  struct timing_step *out) {
+static const char *predict_result(const struct measurement *result, const struct timing_machine *as,
+                                  unsigned points, struct timing_step *out) {
   const struct measurement_device *of = &result->record->device;
   struct decode_request request = {.shape = model_shape_of(&result->model, result->model.layers),
                                    .batch = result->batch,
                                    .context = result->context,
                                    .ranks = result->tensor_parallel.devices};
   struct gpu_device device = timing_device;
-  struct timing_machine machine = timing_h200;
+  struct timing_machine machine = *as;
   if (strcmp(of->backend, "cuda") != 0 || (!strstr(of->name, "H200") && !strstr(of->name, "H100")))
     return "nothing but H100 and H200 is modelled";
   if (request.ranks > 1 || result->shard.of > 0)
@@ -141,9 +150,10 @@ static const char *predict_result(const struct measurement *result, unsigned poi
 }
 
 // Returns whether a prediction is possible.
-static bool print_result(const struct measurement *result, unsigned points) {
+static bool print_result(const struct measurement *result, const struct timing_machine *machine,
+                         unsigned points) {
   struct timing_step step;
-  const char *why = predict_result(result, points, &step);
+  const char *why = predict_result(result, machine, points, &step);
   char name[128];
   snprintf(name, sizeof name, "%s %s, batch %d, context %d, %s KV", result->model.id,
            result->precision, result->batch, result->context, result->types.kv);
@@ -157,7 +167,8 @@ static bool print_result(const struct measurement *result, unsigned points) {
   return true;
 }
 
-static bool print_records(const char *const *paths, size_t count, unsigned points,
+static bool print_records(const char *const *paths, size_t count,
+                          const struct timing_machine *machine, unsigned points,
                           struct diagnostics *diagnostics) {
   bool any = false;
   printf("us per layer, all of a step over its layers, measured and predicted; the share is "
@@ -169,7 +180,7 @@ static bool print_records(const char *const *paths, size_t count, unsigned point
     if (!record)
       return false;
     for (size_t r = 0; r < record->count; r++)
-      any |= print_result(&record->results[r], points);
+      any |= print_result(&record->results[r], machine, points);
   }
   return any;
 }
@@ -194,35 +205,37 @@ static bool read_points(const char *text, unsigned *points) {
 
 static int usage(void) {
   fprintf(stderr,
-          "gpu_model [--with POINT,...] [RECORD.json]...\n"
-          "gpu_model --points\n"
-          "POINT: P1 to P10, P1m, P2m, P6c, P6s, P7m, streaming (tests/support/gpu_timing.h)\n");
+          "gpu_model [--before] [--with POINT,...] [RECORD.json]...\n"
+          "gpu_model [--before] --points\n"
+          "POINT: P1 to P11, P1m, P2m, P6c, P6s, P7m, streaming (tests/support/gpu_timing.h)\n");
   return MISTAKEN;
 }
 
 int main(int argc, char **argv) {
+  const bool before = argc > 1 && strcmp(argv[1], "--before") == 0;
+  const struct timing_machine *machine = before ? &timing_h200 : &timing_h200_measured;
   unsigned points = TIMING_IMPLEMENTED;
-  int first = 1;
-  if (argc == 2 && strcmp(argv[1], "--points") == 0) {
-    print_points();
+  int first = before ? 2 : 1;
+  if (argc == first + 1 && strcmp(argv[first], "--points") == 0) {
+    print_points(machine);
     return 0;
   }
-  if (argc > 2 && strcmp(argv[1], "--with") == 0) {
-    if (!read_points(argv[2], &points))
+  if (argc > first + 1 && strcmp(argv[first], "--with") == 0) {
+    if (!read_points(argv[first + 1], &points))
       return usage();
-    first = 3;
+    first += 2;
   }
   for (int i = first; i < argc; i++)
     if (argv[i][0] == '-')
       return usage();
   if (first == argc) {
-    print_workloads(points);
+    print_workloads(machine, points);
     return 0;
   }
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};
-  const bool any = print_records((const char *const *)argv + first, (size_t)(argc - first), points,
-                                 &diagnostics);
+  const bool any = print_records((const char *const *)argv + first, (size_t)(argc - first), machine,
+                                 points, &diagnostics);
   diagnostics_print(&diagnostics, stderr, false);
   arena_free(&arena);
   return any ? 0 : 1;

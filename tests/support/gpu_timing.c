@@ -7,6 +7,7 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/planner.h"
+#include "kernels/gpu/stream.h"
 #include "tests/support/gpu_timing_stage.h"
 #include "tests/support/shapes.h"
 
@@ -24,7 +25,33 @@ const struct timing_machine timing_h200 = {.read = 4.5e6,
                                            .cached = 3000.0 / 3180,
                                            .matrix = 620e6 / 2 / 132,
                                            .wgmma = 989e6 / 2 / 132,
-                                           .conversions = 16};
+                                           .conversions = 16,
+                                           .overlap = 1,
+                                           .residual_us = 0,
+                                           .cached_whole = 3000.0 / 3180,
+                                           .copied_trip_us = 0.2,
+                                           .handover_us = 0.5};
+
+const struct timing_machine timing_h200_measured = {.read = 4.6e6,
+                                                    .l2 = 5.0e6,
+                                                    .port = 64,
+                                                    .network = 2.78e6 * 2.78 / 3.28,
+                                                    .network_us = 200.0 / 1980,
+                                                    .clock = 1980,
+                                                    .latency_us = 1.0,
+                                                    .trip_us = 0.29,
+                                                    .release_us = 1.8,
+                                                    .arrive_us = 0.5,
+                                                    .start_us = 0.3,
+                                                    .cached = 0.77,
+                                                    .matrix = 620e6 / 2 / 132,
+                                                    .wgmma = 989e6 / 2 / 132,
+                                                    .conversions = 16,
+                                                    .overlap = 0,
+                                                    .residual_us = 0.345,
+                                                    .cached_whole = 0.63,
+                                                    .copied_trip_us = 1.6,
+                                                    .handover_us = 0.8};
 
 const struct gpu_device timing_device = {
     .described = {.name = "H200", .units = 132, .cache_bytes = UINT64_C(60) << 20},
@@ -75,12 +102,13 @@ const char *const timing_terms[TIMING_TERMS] = {
     [TIMING_ROUNDING] = "norm and rounding",
     [TIMING_QUERIES] = "queries",
     [TIMING_MERGE] = "merges",
+    [TIMING_RESIDUAL] = "residuals",
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {"P1", "P1m", "P2",  "P2m",      "P3", "P4",
-                                                  "P5", "P6",  "P6c", "P6s",      "P7", "P7m",
-                                                  "P8", "P9",  "P10", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {"P1", "P1m", "P2",  "P2m", "P3",       "P4",
+                                                  "P5", "P6",  "P6c", "P6s", "P7",       "P7m",
+                                                  "P8", "P9",  "P10", "P11", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
@@ -119,7 +147,7 @@ static void add_stage(const struct timing_machine *machine, const struct timing_
   double gap = 0;
   for (int t = 0; t < TIMING_TERMS; t++)
     gap += (*open)[t] + stage->gap[t];
-  const double left = gap > 0 ? fmax(0, gap - stage->asked_us) / gap : 0;
+  const double left = gap > 0 ? fmax(0, gap - machine->overlap * stage->asked_us) / gap : 0;
   for (int t = 0; t < TIMING_TERMS; t++) {
     const double idle = ((*open)[t] + stage->gap[t]) * left;
     out->term[t] += stage->slower[t] + (stage->passes_on ? 0 : idle);
@@ -140,7 +168,7 @@ struct streaming {
 static void stream_stage(const struct timing_context *context, const struct timing_stage *stage,
                          struct streaming *s, struct timing *out) {
   const struct timing_machine *machine = context->machine;
-  const double waited = stage->finish_us + machine->arrive_us + machine->trip_us +
+  const double waited = stage->finish_us + machine->handover_us + timing_trip_us(context) +
                         stage->gap[TIMING_ROUNDING] + stage->gap[TIMING_QUERIES];
   const double flowing = fmin(waited, s->ring - s->held), bytes = stage->bytes / machine->read;
   s->held += flowing;
@@ -249,14 +277,13 @@ static bool add_up(const struct plan *plan, const struct timing_machine *machine
   return true;
 }
 
-static const char *timing_beside(const struct decode_request *request,
-                                 const struct gpu_device *device, int beside,
-                                 const struct timing_machine *machine, unsigned points,
-                                 struct timing_step *out) {
+static const char *timing_tuned(const struct decode_request *request,
+                                const struct gpu_device *device,
+                                const struct timing_machine *machine, unsigned points,
+                                struct timing_step *out) {
   struct gpu_device described = *device;
   struct plan plan;
   const char *why;
-  described.tuning.wgmma_beside = beside;
   if (!(points & TIMING_P6_SUMS))
     described.tuning.wgmma_parts = 1;
   if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
@@ -265,17 +292,23 @@ static const char *timing_beside(const struct decode_request *request,
   return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";
 }
 
-// Unless tuned, with P6c: of steps with and without clusters that share activations, the faster.
+// Unless tuned, the faster: with P6c of steps with and without clusters that share activations; of
+// streaming steps with rings as large as they can be, and as small.
 const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
                       const struct timing_machine *machine, unsigned points,
                       struct timing_step *out) {
-  struct timing_step shared;
-  const int tuned = device->tuning.wgmma_beside;
-  const char *why = timing_beside(request, device, tuned > 0 ? tuned : 1, machine, points, out);
-  if (!why && tuned == 0 && points & TIMING_P6_CLUSTERS &&
-      !timing_beside(request, device, MAX_WGMMA_BESIDE, machine, points, &shared) &&
-      timing_step_us(&shared) < timing_step_us(out))
-    *out = shared;
+  struct timing_step other;
+  struct gpu_device one = *device, two = *device;
+  one.tuning.wgmma_beside = two.tuning.wgmma_beside =
+      device->tuning.wgmma_beside > 0 ? device->tuning.wgmma_beside : 1;
+  if (device->tuning.wgmma_beside == 0 && points & TIMING_P6_CLUSTERS)
+    two.tuning.wgmma_beside = MAX_WGMMA_BESIDE;
+  if (device->tuning.stream_slots == 0)
+    two.tuning.stream_slots = STREAM_LEAST;
+  const char *why = timing_tuned(request, &one, machine, points, out);
+  if (!why && !timing_tuned(request, &two, machine, points, &other) &&
+      timing_step_us(&other) < timing_step_us(out))
+    *out = other;
   return why;
 }
 

@@ -24,6 +24,7 @@
 #define FINISH_CYCLES    600 // a row's sums over a warp, SwiGLU, the store; the block's exit
 #define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
 #define FIRST_SPLITS     8                                 // the most, in the first kernels
+#define RESIDUALS        8                                 // with P11: product_matrix.h
 #define MERGE_BYTES      (256 * 64 * 4) // sums of a block of 256 threads, of one split
 #define QUERY_CYCLES     500            // for the instructions around their loads
 #define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
@@ -37,8 +38,10 @@
 #define COPY_CYCLES      9   // in a step of one or two copies, with P1: a trial with ptxas 13.0
 #define UNIT_CYCLES      109 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
-#define BUFFERS          2   // of attention.h
-#define SHARED_BYTES     128.0 // of shared memory, a cycle: 32 banks of 4
+#define SHORT_RING       (48 << 10)  // under way, behind which loads take trip_us,
+#define LONG_RING        (192 << 10) // and copied_trip_us
+#define BUFFERS          2           // of attention.h
+#define SHARED_BYTES     128.0       // of shared memory, a cycle: 32 banks of 4
 // What the kernels without P10 ask L2 for before they wait: windows of a vector, what they have in
 // registers included; more of wo, if attention's cache of a layer is less than a part of L2; and
 // bytes of each row of a matrix, for all blocks of a multiprocessor.
@@ -70,6 +73,15 @@ static bool begins(const char *text, const char *start) {
 
 static int units(const struct timing_context *context) {
   return context->plan->device.described.units;
+}
+
+double timing_trip_us(const struct timing_context *context) {
+  const struct timing_machine *machine = context->machine;
+  const struct plan_stream *stream = &context->plan->stream;
+  const double ring = (double)stream->slots * STREAM_SLOT * VECTOR_WARPS;
+  const double full = fmin(1, fmax(0, (ring - SHORT_RING) / (LONG_RING - SHORT_RING)));
+  return machine->trip_us +
+         (context->plan->streaming ? full : 0) * (machine->copied_trip_us - machine->trip_us);
 }
 
 static double cycles_us(const struct timing_context *context, double cycles) {
@@ -151,11 +163,11 @@ static double rounding_us(const struct timing_context *context, enum product_nam
   const int groups = ceiling(product->columns, norm ? NORM_COLUMNS : ROUND_COLUMNS);
   if (!norm) {
     const int trips = narrow ? ceiling(groups, 2) : groups;
-    return fmax(trips * machine->trip_us, machine->trip_us + all_us);
+    return fmax(trips * timing_trip_us(context), timing_trip_us(context) + all_us);
   }
   const bool once = has(context, TIMING_P3) && groups <= held;
   const int trips = norm_trips(context, groups, held);
-  return fmax(trips * machine->trip_us, machine->trip_us + (once ? 1 : 2) * all_us) +
+  return fmax(trips * timing_trip_us(context), timing_trip_us(context) + (once ? 1 : 2) * all_us) +
          cycles_us(context, NORM_CYCLES);
 }
 
@@ -163,8 +175,8 @@ static struct timing_stage round_stage(const struct timing_context *context,
                                        enum product_name which) {
   struct timing_stage stage = {.passes_on = true};
   stage.gap[TIMING_RELEASE] = context->machine->release_us;
-  stage.gap[TIMING_ROUNDING] = rounding_us(context, which, context->plan->batch_padded, NORM_HELD) +
-                               context->machine->trip_us;
+  stage.gap[TIMING_ROUNDING] =
+      rounding_us(context, which, context->plan->batch_padded, NORM_HELD) + timing_trip_us(context);
   return stage;
 }
 
@@ -174,9 +186,9 @@ static void end(const struct timing_context *context, const struct flow *flow,
                 struct timing_stage *stage) {
   const int loads = flow->counted ? flow->loads : 1;
   stage->finish_us =
-      flow->use_us / flow->loads + context->machine->trip_us + cycles_us(context, FINISH_CYCLES);
+      flow->use_us / flow->loads + timing_trip_us(context) + cycles_us(context, FINISH_CYCLES);
   stage->tail[TIMING_TAIL] = context->machine->latency_us / 2 + flow->use_us / loads +
-                             context->machine->trip_us + cycles_us(context, FINISH_CYCLES);
+                             timing_trip_us(context) + cycles_us(context, FINISH_CYCLES);
 }
 
 // The part of `asked` bytes that comes from L2 afterwards, while the memory is idle unless more has
@@ -445,7 +457,7 @@ static double read_splits_us(const struct timing_context *context,
                              const struct plan_product *product, const struct divided *divided) {
   const struct timing_machine *machine = context->machine;
   return machine->arrive_us +
-         divided->merges * (machine->trip_us + port_us(context, partial_bytes(product)));
+         divided->merges * (timing_trip_us(context) + port_us(context, partial_bytes(product)));
 }
 
 // With P6 blocks merge in pairs and all at the same time at the end, so L2 may limit them: each
@@ -455,7 +467,7 @@ static double merge_pairs_us(const struct timing_context *context,
   const struct timing_machine *machine = context->machine;
   const double bytes = partial_bytes(product);
   const double all_us = (2.0 * divided->merged - divided->early) * bytes / machine->l2;
-  return divided->merges * (machine->arrive_us + machine->trip_us) +
+  return divided->merges * (machine->arrive_us + timing_trip_us(context)) +
          fmax(divided->merges * port_us(context, bytes), all_us);
 }
 
@@ -484,6 +496,17 @@ static void merge_sums(const struct timing_context *context, const struct plan_p
                                   : read_splits_us(context, product, divided);
   if (divided->early > 0)
     stage->slower[TIMING_MERGE] = fmax(0, machine->arrive_us + piece_us - ring_us);
+}
+
+// A lane's residuals, in rounds of as many as it asks for together.
+static double residuals_us(const struct timing_context *context, const struct plan_product *product,
+                           enum product_name which) {
+  const int rows = product->wgmma ? WGMMA_ROWS * WGMMA_TILES / 4 : MATRIX_ROWS;
+  const int values = product->warp_columns * rows / 32;
+  const int together = has(context, TIMING_P11) ? RESIDUALS : 1;
+  return strcmp(operands_of(context->plan, which).epilogue, "add") == 0
+             ? context->machine->residual_us * ceiling(values, together)
+             : 0;
 }
 
 // Bytes between L2 and multiprocessors for each byte of weights: activations for every tile, which
@@ -545,7 +568,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
       wgmma || slow ? 0 : matrix_ahead(context, product) * MATRIX_WARPS * MATRIX_ROWS;
   const double asked = fmin(stage.bytes, (held + rows_ahead) * busy);
   stage.gap[TIMING_RELEASE] = machine->release_us;
-  stage.gap[TIMING_ROUNDING] = machine->trip_us; // for the first of the activations
+  stage.gap[TIMING_ROUNDING] = timing_trip_us(context); // for the first of the activations
   if (!slow)
     drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
   const bool beside = has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
@@ -553,6 +576,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
   merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
+  stage.tail[TIMING_RESIDUAL] = residuals_us(context, product, which);
   return stage;
 }
 
@@ -563,6 +587,13 @@ struct attended {
   bool few; // a warp has at most one unit, and blocks leave room for those of the next launch
   struct flow flow;
 };
+
+static double cached(const struct timing_context *context) {
+  const int tuned = context->plan->device.tuning.attention_carveout;
+  const bool whole =
+      (tuned > 0 ? tuned : context->plan->carveout) == 100 && has(context, TIMING_P7);
+  return whole ? context->machine->cached_whole : context->machine->cached;
+}
 
 static struct attended attended_by(const struct timing_context *context,
                                    const struct gpu_launch *launch) {
@@ -589,7 +620,7 @@ static struct attended attended_by(const struct timing_context *context,
                                 .window = window,
                                 .use_us = fmax(scored_us, converted_us),
                                 .used = narrow ? TIMING_CONVERSION : TIMING_ISSUE,
-                                .most = context->machine->cached,
+                                .most = cached(context),
                                 .waves = ceiling(attended.blocks, attended.slots),
                                 .whole = (double)attended.blocks / attended.slots};
   if (attended.few) // limited by its latencies only
@@ -600,7 +631,7 @@ static struct attended attended_by(const struct timing_context *context,
 // With P4 the new key and value arrive with the queries.
 static double queries_us(const struct timing_context *context, const struct attended *attended) {
   const int trips = has(context, TIMING_P4) ? 1 : attended->heads + 1;
-  return trips * context->machine->trip_us + cycles_us(context, QUERY_CYCLES);
+  return trips * timing_trip_us(context) + cycles_us(context, QUERY_CYCLES);
 }
 
 // Of the block that merges: with P4 the first sums arrive with what they are multiplied by.
@@ -619,16 +650,16 @@ static double merged_us(const struct timing_context *context, const struct atten
   const struct timing_machine *machine = context->machine;
   const double warps_us = cycles_us(context, HEAD_CYCLES * attended->heads);
   if (attended->splits == 1)
-    return warps_us + machine->trip_us;
+    return warps_us + timing_trip_us(context);
   const int columns = has(context, TIMING_P4) ? 1 : attended->heads;
-  return warps_us + machine->arrive_us + merge_trips(context, attended) * machine->trip_us +
+  return warps_us + machine->arrive_us + merge_trips(context, attended) * timing_trip_us(context) +
          cycles_us(context, HELD_CYCLES * columns);
 }
 
 // A block that begins where another has ended leaves its multiprocessor to the others meanwhile.
 static double turnover_us(const struct timing_context *context, const struct attended *attended,
                           double path_us) {
-  const double share = context->machine->read * context->machine->cached / units(context);
+  const double share = context->machine->read * cached(context) / units(context);
   const double all = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps));
   const double others = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps - 1));
   return (attended->flow.waves - 1) * path_us * (1 - others / all);
@@ -667,7 +698,7 @@ static struct timing_stage small_stage(const struct timing_context *context, boo
   struct timing_stage stage = {.passes_on = true};
   stage.gap[TIMING_RELEASE] = context->machine->release_us;
   stage.gap[TIMING_TAIL] =
-      2 * context->machine->trip_us + (counted ? context->machine->arrive_us : 0);
+      2 * timing_trip_us(context) + (counted ? context->machine->arrive_us : 0);
   return stage;
 }
 

@@ -35,6 +35,9 @@ struct timing_stage timing_stage_of(const struct timing_context *context,
 bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
                          const char *stage, struct timing_stage *out);
 
+// Of a read of L2 that something waits for.
+double timing_trip_us(const struct timing_context *context);
+
 // Windows per us of a scheduler with `warps`, each of which waits `latency` and then uses it for
 // `use`.
 double timing_windows(int warps, double use, double latency);

@@ -79,7 +79,8 @@ const char *streaming_share(struct plan *plan) {
   stream->shared_bytes = stream->pairs > 0 ? stream->ring : stages;
   if (plan->device.warp == 64) // ring.h
     return stream->shared_bytes <= most ? NULL : no_room;
-  while (stream->slots < STREAM_MOST &&
+  const int tuned = plan->device.tuning.stream_slots, slots = tuned > 0 ? tuned : STREAM_MOST;
+  while ((stream->slots < STREAM_LEAST || stream->slots < slots) &&
          stream->ring + streaming_ring_bytes(stream->slots + 1, warps, stream->beside) <= most)
     stream->slots++;
   stream->shared_bytes = stream->ring + streaming_ring_bytes(stream->slots, warps, stream->beside);

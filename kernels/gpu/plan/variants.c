@@ -12,6 +12,11 @@ static bool streams(const struct plan *own, const struct plan *other) {
   return other->streaming;
 }
 
+// Behind fewer copies a block waits less for what others pass on to it.
+static bool streams_through_less(const struct plan *own, const struct plan *other) {
+  return streams(own, other) && other->stream.slots > 0;
+}
+
 static bool swaps_matrix_unit(const struct plan *own, const struct plan *other) {
   return gpu_plan_uses_wgmma(own) != gpu_plan_uses_wgmma(other);
 }
@@ -25,6 +30,7 @@ static const struct variant {
   bool (*differs)(const struct plan *own, const struct plan *other);
 } variants[] = {
     {"step=streaming", streams},
+    {"stream_slots=2 step=streaming", streams_through_less},
     {"matrix=registers", swaps_matrix_unit},
     {"matrix=wgmma", swaps_matrix_unit},
     {"attention_carveout=72", leaves_attention_a_cache},
