@@ -532,7 +532,7 @@ struct all_reduce_arguments {
 };
 
 // streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
-// with activations and head in BF16, heads of 65 to 128 and any weights, or without slots some
+// with activations and head in BF16, heads of up to 128 and any weights, or without slots some
 // (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
 // The blocks run the stages one after another, each as its own kernel would. The grid of a stage is
 // dealt out to them. Between two stages they wait for each other at `arrived`, which is zero before
@@ -558,8 +558,10 @@ enum streaming_kind {
 #define STREAMING_OF(name, ELEMENT, code_bytes, beside_bytes) STREAMING_##ELEMENT,
   GPU_UNIT_ELEMENTS(STREAMING_OF) // likewise, of any kind
 #undef STREAMING_OF
-  STREAMING_ATTENTION_BF16, // named by the element of the cache
-  STREAMING_ATTENTION_E4M3,
+  STREAMING_ATTENTION_BF16_64, // named by the element of the cache, and the longest heads
+  STREAMING_ATTENTION_E4M3_64,
+  STREAMING_ATTENTION_BF16_128,
+  STREAMING_ATTENTION_E4M3_128,
   STREAMING_ROUTE,
   STREAMING_COMBINE,
   STREAMING_SAMPLE

@@ -177,8 +177,9 @@ DEVICE void stage_await_passed(const float *from, int count) {
 #include STREAMING_WEIGHTS
 
 // Only attention is a function where calls are cheap: it takes the most registers.
-template <class ELEMENTS> APART void streaming_attention(void) {
-  attention<attention_narrow<ELEMENTS, 128, STREAMING_TILES>>(streaming_held().arguments.attention);
+template <class ELEMENTS, int HEADDIM> APART void streaming_attention(void) {
+  attention<attention_narrow<ELEMENTS, HEADDIM, STREAMING_TILES>>(
+      streaming_held().arguments.attention);
 }
 DEVICE void streaming_embed(void) {
   embed_row<ELEMENT_BF16>(streaming_held().arguments.embed);
@@ -218,8 +219,10 @@ template <int BATCH> DEVICE void streaming_body(void) {
     return streaming_product<ELEMENT_BF16, ROUND_NORM, VECTOR_SWIGLU, BATCH>();
   case STREAMING_SWIGLU_E4M3:
     return streaming_product<ELEMENT_E4M3, ROUND_NORM, VECTOR_SWIGLU, BATCH>();
-  case STREAMING_ATTENTION_BF16: return streaming_attention<bf16_bf16>();
-  case STREAMING_ATTENTION_E4M3: return streaming_attention<e4m3_bf16>();
+  case STREAMING_ATTENTION_BF16_64: return streaming_attention<bf16_bf16, 64>();
+  case STREAMING_ATTENTION_E4M3_64: return streaming_attention<e4m3_bf16, 64>();
+  case STREAMING_ATTENTION_BF16_128: return streaming_attention<bf16_bf16, 128>();
+  case STREAMING_ATTENTION_E4M3_128: return streaming_attention<e4m3_bf16, 128>();
 #define STREAMING_UNITS(name, ELEMENT, code_bytes, beside_bytes) case STREAMING_##ELEMENT:
     GPU_UNIT_ELEMENTS(STREAMING_UNITS)
 #undef STREAMING_UNITS
@@ -261,7 +264,7 @@ DEVICE void streaming_move(int block) {
     place->blocks[0] = stage.grid[0];
     place->blocks[1] = stage.grid[1];
     place->blocks[2] = stage.blocks / plane;
-    if (stage.kind >= STREAMING_STORE_BF16 && stage.kind < STREAMING_ATTENTION_BF16) {
+    if (stage.kind >= STREAMING_STORE_BF16 && stage.kind < STREAMING_ATTENTION_BF16_64) {
       streaming_take(place);
     }
   }

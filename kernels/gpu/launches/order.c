@@ -42,8 +42,10 @@ static struct ends ends_of(const struct streaming_stage *stage) {
   const struct combine_arguments *combine = &stage->arguments.combine;
   switch (stage->kind) {
   case STREAMING_EMBED: return (struct ends){NULL, embed->x, embed->hidden};
-  case STREAMING_ATTENTION_BF16:
-  case STREAMING_ATTENTION_E4M3:
+  case STREAMING_ATTENTION_BF16_64:
+  case STREAMING_ATTENTION_E4M3_64:
+  case STREAMING_ATTENTION_BF16_128:
+  case STREAMING_ATTENTION_E4M3_128:
     return (struct ends){attention->qkv, attention->output, attention->heads * attention->head_dim};
   case STREAMING_COMBINE: return (struct ends){NULL, combine->x, combine->hidden};
   case STREAMING_ROUTE:

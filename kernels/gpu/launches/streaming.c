@@ -39,8 +39,10 @@ static enum streaming_kind streaming_kind(const char *kernel) {
       {"expert_vector_" #name "_bf16_", STREAMING_##ELEMENT},
                GPU_UNIT_ELEMENTS(OF_UNITS)
 #undef OF_UNITS
-                   {"attention_bf16_128", STREAMING_ATTENTION_BF16},
-               {"attention_e4m3_128", STREAMING_ATTENTION_E4M3}};
+                   {"attention_bf16_64", STREAMING_ATTENTION_BF16_64},
+               {"attention_e4m3_64", STREAMING_ATTENTION_E4M3_64},
+               {"attention_bf16_128", STREAMING_ATTENTION_BF16_128},
+               {"attention_e4m3_128", STREAMING_ATTENTION_E4M3_128}};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
     if (strncmp(kernel, kinds[i].begins, strlen(kinds[i].begins)) == 0)
       return kinds[i].kind;
@@ -51,11 +53,11 @@ _Static_assert(sizeof(struct expert_arguments) != sizeof(struct product_argument
 _Static_assert(sizeof(struct streaming_stage) % 16 == 0, "copied in pieces of 16 bytes");
 
 static bool is_product(int kind) {
-  return kind >= STREAMING_STORE_BF16 && kind < STREAMING_ATTENTION_BF16;
+  return kind >= STREAMING_STORE_BF16 && kind < STREAMING_ATTENTION_BF16_64;
 }
 
 static bool is_in_units(int kind) {
-  return kind > STREAMING_SWIGLU_E4M3 && kind < STREAMING_ATTENTION_BF16;
+  return kind > STREAMING_SWIGLU_E4M3 && kind < STREAMING_ATTENTION_BF16_64;
 }
 
 static enum element weights_of(int kind) {

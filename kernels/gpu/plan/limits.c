@@ -173,8 +173,8 @@ const char *limits_of_streaming(const struct plan *plan) {
   if (plan->device.warp == 64 && lies_in_units(types->weights) && !units_are_held(types->weights))
     return "step=streaming needs weights in bf16, e4m3, mxfp4 or groups of int4 on this device";
   if (plan->ranks > 1 || plan->request.batch > VECTOR_BATCH || types->activations != ELEMENT_BF16 ||
-      types->head != ELEMENT_BF16 || plan->head_dim_padded != 128)
-    return "step=streaming needs one device, batch 1 to 4, heads of 65 to 128, and activations "
+      types->head != ELEMENT_BF16 || plan->head_dim_padded > 128)
+    return "step=streaming needs one device, batch 1 to 4, heads of up to 128, and activations "
            "and head in bf16";
   if (!plan->vector ||
       attention_shared_bytes(plan->head_dim_padded) > gpu_plan_block_shared_bytes(plan))

@@ -82,6 +82,8 @@ STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 {sizes} 203 step=streaming'
                                                ('int4_group-bf16', 'bf16', 4, '520 1100'), ('int8-bf16', 'bf16', 1, '1096 101'),
                                                ('mxfp6_e2m3-bf16', 'bf16', 3, '72 300'), ('mxfp6_e3m2-bf16', 'e4m3', 1, '520 137'),
                                                ('int8_group-bf16', 'bf16', 2, '1096 300'))]
+STREAMING += [f'{weights} {kv} {batch} 70 3 1 {head_dim} 72 101 203 step=streaming'  # shorter heads
+              for weights, kv, batch, head_dim in (('bf16', 'bf16', 2, 64), ('e4m3-bf16', 'e4m3', 1, 42))]
 STREAMING_ON_AMD = [line for line in STREAMING if line.startswith(('bf16', 'e4m3', 'mxfp4', 'int4_group'))]
 STREAMING += [f'{weights} bf16 {batch} 70 128 {MIXTRAL} step=streaming'
               for weights, batch in (('bf16', 1), ('e4m3-bf16', 3), ('bf16/mxfp4', 2))]

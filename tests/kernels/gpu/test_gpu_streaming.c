@@ -43,10 +43,10 @@ static const struct way {
   int head_dim, splits;       // 0: the shape's; the plan's own
 } ways[] = {
     {"rows of one unit", 72, 101, 1, 200, "4", "232448", 0, 0},
-    {"rows of several units, two slots", 1096, 300, 1, 65, "2", "98304", 0, 0},
+    {"rows of several units, two slots, heads of 64", 1096, 300, 1, 65, "2", "98304", 64, 0},
     {"fewer units than warps", 1096, 7, 2, 129, "3", "166912", 0, 0},
     {"long sums, eight slots", 520, 2100, 4, 1, "1", "330000", 0, 0},
-    {"three rows", 300, 101, 3, 66, "4", "200000", 0, 0},
+    {"three rows, short heads, splits", 300, 101, 3, 200, "4", "200000", 42, 2},
     {"heads of no whole quads, more splits than blocks", 72, 101, 2, 200, "3", "232448", 78, 4},
 };
 #define WAYS (sizeof ways / sizeof ways[0])

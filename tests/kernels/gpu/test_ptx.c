@@ -356,21 +356,24 @@ static const struct step {
   struct decode_types types;
   int batch, context;
   bool latent;
+  int head_dim; // 0: the shape's
 } steps[] = {
-    {"step=graph", BF16_ALL, 1, 65, false},
-    {"step=streaming", E4M3_WEIGHTS, 2, 130, false},
-    {"", E4M3_ALL, 3, 64, false},
-    {"", BF16_ALL, 17, 3, false},
-    {"matrix=wgmma", E4M3_WEIGHTS, 33, 5, false},
-    {"matrix=registers", E4M3_ALL, 9, 70, false},
-    {"step=streaming", BF16_ALL, 1, 1, false},
-    {"step=streaming", E4M3_WEIGHTS, 4, 66, false},
-    {"attention_splits=2", BF16_ALL, 1, 90, true},
-    {"", E4M3_WEIGHTS, 9, 70, true},
+    {"step=graph", BF16_ALL, 1, 65, false, 0},
+    {"step=streaming", E4M3_WEIGHTS, 2, 130, false, 0},
+    {"", E4M3_ALL, 3, 64, false, 0},
+    {"", BF16_ALL, 17, 3, false, 0},
+    {"matrix=wgmma", E4M3_WEIGHTS, 33, 5, false, 0},
+    {"matrix=registers", E4M3_ALL, 9, 70, false, 0},
+    {"step=streaming", BF16_ALL, 1, 1, false, 0},
+    {"step=streaming", E4M3_WEIGHTS, 4, 66, false, 0},
+    {"step=streaming", BF16_ALL, 2, 70, false, 64},
+    {"step=streaming", E4M3_WEIGHTS, 1, 66, false, 42},
+    {"attention_splits=2", BF16_ALL, 1, 90, true, 0},
+    {"", E4M3_WEIGHTS, 9, 70, true, 0},
 };
 #define STEPS (sizeof steps / sizeof steps[0])
 
-// Nothing is a multiple of a tile; heads of a size that every step supports.
+// Nothing is a multiple of a tile.
 static const struct decode_shape shape = {.layers = 1,
                                           .hidden = 72,
                                           .heads = 6,
@@ -396,11 +399,14 @@ static const struct decode_shape latent_shape = {
 static const char *step_error(const struct architecture *a, const struct step *s) {
   static char words[768];
   static float logits[33 * 203];
-  const struct decode_request request = {.shape = s->latent ? latent_shape : shape,
-                                         .types = s->types,
-                                         .batch = s->batch,
-                                         .context = s->context,
-                                         .seed = 20};
+  struct decode_request request = {.shape = s->latent ? latent_shape : shape,
+                                   .types = s->types,
+                                   .batch = s->batch,
+                                   .context = s->context,
+                                   .seed = 20};
+  if (s->head_dim > 0) {
+    request.shape.head_dim = s->head_dim;
+  }
   enum decode_status status = DECODE_OK;
   int tokens[33];
   decode_plugin *plugin;

@@ -95,6 +95,11 @@ static void test_devices_refused(void **state) {
   request.batch = 5;
   planned_refused(&request, &device, "step=streaming needs one device, batch 1");
   request.batch = 1;
+  request.shape.head_dim = 130;
+  planned_refused(&request, &device, "heads of up to 128");
+  request.shape.head_dim = 64;
+  assert_true(planned(&request, &device).streaming);
+  request.shape.head_dim = 128;
   assert_true(planned(&request, &device).streaming);
   for (int element = ELEMENT_BF16; element < ELEMENTS; element++) {
     request.types.weights = request.types.head = (enum element)element;

@@ -180,11 +180,11 @@ static struct gpu_device streaming_device(const struct gpu_device *from) {
 
 // One for each of a layer's stages, after clearing and the embedding.
 static const int kinds_e4m3[] = {
-    STREAMING_CLEAR,    STREAMING_EMBED,       STREAMING_STORE_E4M3, STREAMING_ATTENTION_E4M3,
+    STREAMING_CLEAR,    STREAMING_EMBED,       STREAMING_STORE_E4M3, STREAMING_ATTENTION_E4M3_128,
     STREAMING_ADD_E4M3, STREAMING_SWIGLU_E4M3, STREAMING_ADD_E4M3};
-static const int kinds_mxfp4[] = {STREAMING_CLEAR,          STREAMING_EMBED, STREAMING_MXFP4,
-                                  STREAMING_ATTENTION_BF16, STREAMING_MXFP4, STREAMING_MXFP4,
-                                  STREAMING_MXFP4};
+static const int kinds_mxfp4[] = {
+    STREAMING_CLEAR, STREAMING_EMBED, STREAMING_MXFP4, STREAMING_ATTENTION_BF16_128,
+    STREAMING_MXFP4, STREAMING_MXFP4, STREAMING_MXFP4};
 
 static void check_stages(const struct streaming_lists *lists, const int *kinds, int batch,
                          int units) {
@@ -205,7 +205,7 @@ static void check_products(const struct plan *plan, const struct streaming_lists
   size_t next = 0;
   for (size_t i = 0; i < lists->count; i++) {
     const struct streaming_stage *stage = &lists->stages[i];
-    if (stage->kind < STREAMING_STORE_BF16 || stage->kind >= STREAMING_ATTENTION_BF16)
+    if (stage->kind < STREAMING_STORE_BF16 || stage->kind >= STREAMING_ATTENTION_BF16_64)
       continue;
     const struct stream_product *product = &lists->products[next++];
     const int matrices = product->second ? 2 : 1;
@@ -307,7 +307,7 @@ static void check_choices(const struct plan *plan, const struct streaming_lists 
       known = stage->arguments.route.products;
       choices++;
     }
-    if (stage->kind < STREAMING_STORE_BF16 || stage->kind >= STREAMING_ATTENTION_BF16)
+    if (stage->kind < STREAMING_STORE_BF16 || stage->kind >= STREAMING_ATTENTION_BF16_64)
       continue;
     next += check_items(plan, lists, stage, next);
     assert_true(next <= (size_t)known);
@@ -364,9 +364,9 @@ struct ends {
 static struct ends ends_of(const struct streaming_stage *stage) {
   if (stage->kind == STREAMING_EMBED)
     return (struct ends){NULL, stage->arguments.embed.x};
-  if (stage->kind == STREAMING_ATTENTION_BF16 || stage->kind == STREAMING_ATTENTION_E4M3)
+  if (stage->kind >= STREAMING_ATTENTION_BF16_64 && stage->kind <= STREAMING_ATTENTION_E4M3_128)
     return (struct ends){stage->arguments.attention.qkv, stage->arguments.attention.output};
-  if (stage->kind >= STREAMING_STORE_BF16 && stage->kind < STREAMING_ATTENTION_BF16)
+  if (stage->kind >= STREAMING_STORE_BF16 && stage->kind < STREAMING_ATTENTION_BF16_64)
     return (struct ends){stage->arguments.product.input, stage->arguments.product.output};
   if (stage->kind == STREAMING_COMBINE)
     return (struct ends){NULL, stage->arguments.combine.x};
@@ -392,7 +392,7 @@ static void check_marks(const struct streaming_lists *lists, size_t i) {
   if (stage->marks != MARK_NONE)
     assert_int_equal(stage->marks,
                      mark_after(lists, i, ends.to) == MARK_ONE ? MARK_ZERO : MARK_ONE);
-  if (stage->kind == STREAMING_ATTENTION_BF16 || stage->kind == STREAMING_ATTENTION_E4M3)
+  if (stage->kind >= STREAMING_ATTENTION_BF16_64 && stage->kind <= STREAMING_ATTENTION_E4M3_128)
     assert_int_equal(stage->awaits, stage->marks);
 }
 
