@@ -258,6 +258,7 @@ static const struct mistake {
      "all wait"},
     {"ld.global.u32 %r1, [%rd1]; griddepcontrol.wait;", "before griddepcontrol.wait"},
     {"griddepcontrol.wait; ld.global.u32 %r1, [%rd1];", ""},
+    {"$more:\nadd.s32 %r1, %r1, 1; bra $more;", "a warp that never ends"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA WAIT "add.f32 %f9, %f0, %f1;", ""},
     {DESCRIBED WGMMA WAIT, "no wgmma.fence"},
     {DESCRIBED "wgmma.fence.sync.aligned; mov.f32 %f1, 0f00000000;" WGMMA, "no wgmma.fence"},

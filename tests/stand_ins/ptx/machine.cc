@@ -15,6 +15,7 @@ namespace {
 
 enum {
   MAX_TURN = 4096,       // instructions before another warp's turn
+  MAX_STEPS = 1 << 27,   // of a warp: many times those of any kernel of ours on a test's shapes
   MAX_IDLE = 100000,     // waits that found nothing, in total
   MAX_SHARED_SHIFT = 64, // times 16 bytes, by which shared memory begins later
   ARGUMENT_ALIGNMENT = 64,
@@ -216,6 +217,10 @@ void run_turn(struct warp *w, uint32_t turn) {
       }
     }
     struct fragment *f = &w->fragment[i];
+    if (++w->steps > MAX_STEPS) {
+      fail(w, &k->code[f->pc < k->code_count ? f->pc : 0], -1, "a warp that never ends");
+      return;
+    }
     if (f->pc >= k->code_count) {
       fail(w, &k->code[k->code_count - 1], -1, "the kernel's end without ret");
       return;

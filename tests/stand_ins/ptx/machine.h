@@ -163,6 +163,7 @@ struct warp {
   struct pending_wgmma wgmma[MAX_WGMMA];
   int wgmma_count, wgmma_committed;
   uint64_t wgmma_issued;
+  uint32_t steps; // instructions so far
 };
 
 // What the blocks of a launch share.
