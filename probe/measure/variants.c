@@ -6,6 +6,7 @@
 #include "kernels/reference/check.h"
 #include "probe/devices/device.h"
 #include "probe/measure/sampling.h"
+#include "probe/measure/verify.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -62,22 +63,48 @@ static enum decode_status first_step(const struct race *race, struct decode_stat
   return status == DECODE_OK ? backend->tokens(state, step->tokens) : status;
 }
 
+static void refuse(const struct race *race, struct measurement_variant *entry, const char *from,
+                   double error, double tolerance) {
+  entry->refused =
+      arena_printf(race->protocol->arena, "its results differ from %s: %.3g, %.3g is allowed", from,
+                   error, tolerance);
+  diagnostics_warning(race->protocol->diagnostics, nowhere, "%s, %s: %s; it is not used",
+                      race->label, entry->variant, entry->refused);
+}
+
+static bool is_mixture(const struct race *race) {
+  return race->request.shape.experts.count > 0;
+}
+
 // Either may be as far from the oracle as is tolerated.
 static bool agrees(const struct race *race, struct measurement_variant *entry) {
   const double tolerance = 2 * reference_tolerance(&race->request.types);
   const double distance =
       reference_distance(race->other.logits, race->other.tokens, race->own.logits, race->own.tokens,
                          (size_t)race->request.batch, (size_t)race->request.shape.vocab);
-  if (distance <= tolerance)
-    return true;
-  struct arena *arena = race->protocol->arena;
-  entry->refused = arena_printf(arena,
-                                "its results differ from those of the kernels' own choice: "
-                                "%.3g, %.3g is allowed",
-                                distance, tolerance);
-  diagnostics_warning(race->protocol->diagnostics, nowhere, "%s, %s: %s; it is not used",
-                      race->label, entry->variant, entry->refused);
-  return false;
+  if (distance > tolerance)
+    refuse(race, entry, "those of the kernels' own choice", distance, tolerance);
+  return distance <= tolerance;
+}
+
+// A mixture's rows may go to other experts where two are nearly as good, so its results cannot be
+// compared with others', only with the oracle's for the same experts.
+static bool is_verified(const struct race *race, const struct decode_request *request,
+                        struct measurement_variant *entry) {
+  const struct protocol *protocol = race->protocol;
+  const struct device *device = protocol->device;
+  struct decode_request steps = *request;
+  struct measurement_verification found;
+  bool passed;
+  steps.chunk = 0;
+  const struct verify_plan plan = verify_plan(&steps);
+  const enum decode_status status = verify(device->backend, device->index, &steps, &plan,
+                                           protocol->stop, protocol->arena, &found, &passed);
+  if (status != DECODE_OK)
+    entry->refused = device_failure(device->backend, status, protocol->arena);
+  else if (!passed && !*protocol->stop)
+    refuse(race, entry, "the oracle's", found.max_error, found.tolerance);
+  return status == DECODE_OK && passed;
 }
 
 static enum decode_status time_state(struct race *race, struct decode_state *state,
@@ -89,7 +116,7 @@ static enum decode_status time_state(struct race *race, struct decode_state *sta
                               .batch = race->request.batch,
                               .cost = &race->cost};
   enum decode_status status = first_step(race, state, is_own ? &race->own : &race->other);
-  if (status != DECODE_OK || (!is_own && !agrees(race, entry)))
+  if (status != DECODE_OK || (!is_own && !is_mixture(race) && !agrees(race, entry)))
     return status;
   status = sampling_warm_up(&sampling);
   if (status == DECODE_OK)
@@ -108,6 +135,8 @@ static enum decode_status visit(struct race *race, struct measurement_variant *e
   protocol_say(race->protocol, race->label,
                *entry->variant ? arena_printf(race->protocol->arena, "trying %s", entry->variant)
                                : "trying the kernels' own choice");
+  if (entry != race->entries && is_mixture(race) && !is_verified(race, &request, entry))
+    return DECODE_OK;
   struct decode_state *state = device->backend->create(device->index, &request, &status);
   if (state)
     status = time_state(race, state, entry);
