@@ -266,7 +266,8 @@ static size_t end_of(const struct plan *plan, enum plan_region region) {
   return end;
 }
 
-// Each row's becomes another than its neighbors', by powers of two.
+// Each row's becomes another than its neighbors' and than the same row's of the next expert, by
+// powers of two: in the cases below no expert's matrix has a multiple of 7 rows.
 static void change_scales(const struct plan *plan, char *memory) {
   for (int r = 0; r < REGIONS; r++) {
     const struct plan_extent *extent = &plan->region[r];
@@ -276,7 +277,7 @@ static void change_scales(const struct plan *plan, char *memory) {
     for (size_t at = extent->offset; at + extent->layer_bytes <= end; at += extent->layer_bytes) {
       float *scales = (float *)(void *)(memory + at + extent->scales);
       for (size_t i = 0; i < (extent->layer_bytes - extent->scales) / sizeof *scales; i++)
-        scales[i] = ldexpf(scales[i], (int)(i % 5) - 2);
+        scales[i] = ldexpf(scales[i], (int)(i % 7) - 3);
     }
   }
 }
