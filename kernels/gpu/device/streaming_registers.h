@@ -18,9 +18,9 @@ DEVICE void streaming_start(void) {}
 DEVICE void streaming_chosen(int) {}
 DEVICE void streaming_take(struct streaming_place *) {}
 
-// The stage's product, of experts that of the block's item. Read again where it is used, so that no
-// registers hold it meanwhile.
-DEVICE struct product_arguments streaming_own(void) {
+// The stage's product; of experts, that of the block's item, in scalar registers too. Read again
+// where it is used, so that no registers hold it meanwhile.
+DEVICE struct product_arguments product_of_item(void) {
   struct product_arguments a = streaming_held().arguments.product;
   if (a.expert_row_bytes > 0) {
     const int item = block_index(2);
@@ -31,7 +31,7 @@ DEVICE struct product_arguments streaming_own(void) {
 
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 DEVICE void streaming_product(void) {
-  vector_product<vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH>>(streaming_own());
+  vector_product<vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH>>(product_of_item());
 }
 
 // A second row that is missing is the first again.
@@ -59,7 +59,7 @@ template <class KIND>
 DEVICE void window_units(struct stream_place place, struct stream_place ahead,
                          struct unit_pieces<KIND> (&window)[WINDOW_UNITS]) {
   SHARED(unsigned char, shared);
-  const int vector_bytes = unit_vector_bytes<KIND>(streaming_own());
+  const int vector_bytes = unit_vector_bytes<KIND>(product_of_item());
   typename KIND::sums sum = {};
   float *to = pair_first<KIND>(pair_block_of(), place);
 #pragma unroll 1
@@ -81,7 +81,7 @@ DEVICE void window_units(struct stream_place place, struct stream_place ahead,
 
 template <class KIND> DEVICE void window_product(void) {
   const struct pair_block block = pair_block_of();
-  const struct stream_product product = unit_product_of<KIND>(streaming_own());
+  const struct stream_product product = unit_product_of<KIND>(product_of_item());
   const struct stream_place place =
       stream_begin(&product, block.own, block.blocks, block.warp, VECTOR_THREADS / WARP);
   struct stream_place ahead = place;
@@ -92,10 +92,10 @@ template <class KIND> DEVICE void window_product(void) {
       window_next<KIND>(ahead, window[i]);
     }
   }
-  unit_activations<KIND>(streaming_own());
+  unit_activations<KIND>(product_of_item());
   window_units<KIND>(place, ahead, window);
   block_wait();
-  const struct product_arguments a = streaming_own();
+  const struct product_arguments a = product_of_item();
   pair_finish<KIND>(a, unit_product_of<KIND>(a), pair_end_early<KIND>(a, unit_product_of<KIND>(a)));
 }
 

@@ -37,7 +37,7 @@ static int most_pairs(const struct plan *plan, const struct plan_product *produc
   return (pairs + 1) * (int64_t)columns * warps <= INT_MAX ? pairs : INT_MAX;
 }
 
-// A ring brings each block its share of everything.
+// Of weights on their way: ring.h.
 static bool has_ring(const struct plan *plan) {
   return plan->device.warp == 32;
 }
@@ -47,8 +47,8 @@ static bool is_divided(const struct plan *plan, const struct plan_product *produ
   return product->rows > 0 && (has_ring(plan) || lies_in_units(product->weights));
 }
 
-// Then they are all of the step's. But of experts an item has no more than before, unless there is
-// a ring: the items are under way together, and a block makes the activations of few.
+// All of the step's; but without a ring an item of experts has only those of its own kernel, so
+// that weights of all items are on their way together, and a block makes the activations of few.
 static int dividing_blocks(const struct plan *plan, const struct plan_product *product) {
   return product->routed && !has_ring(plan) ? product->blocks : streaming_blocks(plan);
 }
