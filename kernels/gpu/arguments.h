@@ -533,18 +533,18 @@ struct all_reduce_arguments {
 
 // streaming_BATCH, BATCH 1, 2 or 4: a whole step in one launch, for at most that many batch rows,
 // with activations and head in BF16, heads of up to 128 and any weights, or without slots some
-// (units.h) and no experts. Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
+// (units.h). Grid (as many blocks as are resident at a time), block VECTOR_THREADS.
 // The blocks run the stages one after another, each as its own kernel would. The grid of a stage is
 // dealt out to them. Between two stages they wait for each other at `arrived`, which is zero before
 // and after, or each for those floats that it needs, by their marks (device/machine/passed.h).
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
 // that stream.h gives it of each of the `products` in turn are already on their way while it does
 // something else; and a product's grid has as many blocks as there are. So has one with weights in
-// units without slots, too: its warps divide it likewise.
-// A product of experts has a grid for each item that there can be, and every block takes its share
-// of each that there is. The stage's arguments are those of expert 0 and slot 0; next.row_bytes are
-// its matrices', and 0 for other products. Its weights are under way once `route` has been done,
-// which every block does for itself.
+// units without slots, too, unless of experts: its warps divide it likewise.
+// A product of experts has a grid for each item that there can be. The grids of those that there
+// are, are dealt out to the blocks; with slots each block takes its share of every item. Arguments
+// are those of expert 0 and slot 0; expert_row_bytes are its matrices', and 0 for other products.
+// With slots its weights are under way once `route` has been done, by every block for itself.
 // Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
   STREAMING_CLEAR, // of what stages pass on: the first, after which all blocks wait for each other

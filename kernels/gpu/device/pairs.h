@@ -22,7 +22,7 @@
 
 // Where a warp's sums are.
 struct pair_block {
-  int own, blocks, warp; // this block, out of how many; the warp of it
+  int own, blocks, warp; // this block, out of the stage's; the warp of it
   float *sums;           // of `pairs` pairs, then of each warp the first, if it begins within one
   int pairs;
 };
@@ -30,7 +30,7 @@ struct pair_block {
 DEVICE struct pair_block pair_block_of(void) {
   SHARED(unsigned char, shared);
   const struct streaming_place *place = streaming_place();
-  return {place->own, place->grid, warp_index(),
+  return {block_index(0), grid_blocks(0), warp_index(),
           reinterpret_cast<float *>(shared + place->launch.sums), place->launch.pairs};
 }
 

@@ -4,9 +4,10 @@
 // which such a step has its weights, of which platform.h names the device's; included by
 // streaming.h:
 //   void streaming_start(void): by all threads, before the first stage
-//   void streaming_route(void): the stage in which a layer's experts are chosen
+//   void streaming_chosen(int products): by all threads, once a layer's experts are chosen, and with
+//     them the weights of so many of the step's products
 //   void streaming_take(struct streaming_place *): by one thread, as the block takes another item
-//     of such a layer's product: the stage's product becomes that of the item's expert
+//     of such a layer's product
 //   streaming_product<WEIGHTS, ROUND, END, BATCH>(): the stage's product
 //   streaming_units<BATCH>(): the same with weights in units, of the stage's element
 //
@@ -22,7 +23,6 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/ring.h"
 #include "kernels/gpu/device/pairs.h"
-#include "kernels/gpu/device/route.h"
 
 enum { STREAM_WARPS = VECTOR_THREADS / WARP };
 
@@ -158,19 +158,10 @@ DEVICE void streaming_start(void) {
   stream_fill(block, &state);
 }
 
-// Every block chooses the experts itself, and requests their weights before the others are there.
-APART void streaming_route(void) {
-  struct streaming_place *place = streaming_place();
-  const struct streaming_route &a = streaming_held().arguments.route;
-  int *experts = streaming_experts();
-  route_alone(a.route);
-  const int items = load_published_int(a.route.item_count);
-  for (int i = thread_index(); i < items; i += block_threads()) {
-    experts[1 + i] = load_published_int(&a.route.items[i].expert);
-  }
+// Every block requests their weights before the others are there.
+DEVICE void streaming_chosen(int products) {
   if (thread_index() == 0) {
-    experts[0] = items;
-    place->launch.product_count = a.products;
+    streaming_place()->launch.product_count = products;
   }
   block_wait();
   const struct stream_block block = stream_block_of();
@@ -180,21 +171,10 @@ APART void streaming_route(void) {
 
 // The arguments are those of the item before, or of expert 0 and slot 0.
 DEVICE void streaming_take(struct streaming_place *place) {
-  struct product_arguments &a = place->stage.arguments.product;
-  if (a.expert_row_bytes == 0) {
-    return;
-  }
   const int *experts = streaming_experts();
-  const int item = place->index[2], before = item > 0 ? experts[item] : 0;
-  const long long rows = (long long)(experts[item + 1] - before) * a.rows;
-  const int slots = item > 0 ? a.batch : 0;
-  a.weights = static_cast<const char *>(a.weights) + rows * a.expert_row_bytes;
-  a.second = a.second ? static_cast<const char *>(a.second) + rows * a.expert_row_bytes : nullptr;
-  a.scales = a.scales ? a.scales + rows : nullptr;
-  a.second_scales = a.second_scales ? a.second_scales + rows : nullptr;
-  a.input += a.norm ? 0 : slots * a.input_stride;
-  a.output += slots * a.output_stride;
-  place->stage.blocks = experts[0] * streaming_blocks();
+  const int item = place->index[2];
+  streaming_to_item(place->stage.arguments.product, item > 0 ? 1 : 0,
+                    experts[item + 1] - (item > 0 ? experts[item] : 0));
 }
 
 // The oldest unit has arrived.

@@ -59,6 +59,32 @@ DEVICE int *streaming_experts(void) {
   return reinterpret_cast<int *>(shared + streaming_place()->launch.experts);
 }
 
+// Whether a stage is a product of experts.
+DEVICE bool streaming_is_routed(const struct streaming_stage &stage) {
+  return stage.kind >= STREAMING_STORE_BF16 && stage.kind < STREAMING_ATTENTION_BF16_64 &&
+         stage.arguments.product.expert_row_bytes > 0;
+}
+
+// Of the stage's grid, without the items that this step does not have.
+DEVICE int streaming_stage_blocks(void) {
+  const struct streaming_stage &stage = streaming_held();
+  return streaming_is_routed(stage) ? warp_alike(streaming_experts()[0]) * stage.grid[0]
+                                    : stage.blocks;
+}
+
+// From the arguments of an item's product to those of another's, `items` further on, whose expert
+// has a number that is larger by `experts`.
+DEVICE void streaming_to_item(struct product_arguments &a, int items, int experts) {
+  const long long rows = (long long)experts * a.rows;
+  const int slots = items * a.batch;
+  a.weights = static_cast<const char *>(a.weights) + rows * a.expert_row_bytes;
+  a.second = a.second ? static_cast<const char *>(a.second) + rows * a.expert_row_bytes : nullptr;
+  a.scales = a.scales ? a.scales + rows : nullptr;
+  a.second_scales = a.second_scales ? a.second_scales + rows : nullptr;
+  a.input += a.norm ? 0 : slots * a.input_stride;
+  a.output += slots * a.output_stride;
+}
+
 DEVICE int streaming_block_index(void) {
   return warp_alike(streaming_place()->own);
 }
@@ -191,6 +217,21 @@ DEVICE void streaming_sample(void) {
   sample_row(streaming_held().arguments.sample);
 }
 
+// Every block chooses the experts itself.
+APART void streaming_route(void) {
+  const struct streaming_route &a = streaming_held().arguments.route;
+  int *experts = streaming_experts();
+  route_alone(a.route);
+  const int items = load_published_int(a.route.item_count);
+  for (int i = thread_index(); i < items; i += block_threads()) {
+    experts[1 + i] = load_published_int(&a.route.items[i].expert);
+  }
+  if (thread_index() == 0) {
+    experts[0] = items;
+  }
+  streaming_chosen(a.products);
+}
+
 // All blocks, before any of them begins another stage; only then are weights under way, for which
 // they would wait.
 DEVICE void streaming_clear(void) {
@@ -264,7 +305,7 @@ DEVICE void streaming_move(int block) {
     place->blocks[0] = stage.grid[0];
     place->blocks[1] = stage.grid[1];
     place->blocks[2] = stage.blocks / plane;
-    if (stage.kind >= STREAMING_STORE_BF16 && stage.kind < STREAMING_ATTENTION_BF16_64) {
+    if (streaming_is_routed(stage)) {
       streaming_take(place);
     }
   }
@@ -274,7 +315,7 @@ DEVICE void streaming_move(int block) {
 // The block's share of a stage that has been entered.
 template <int BATCH> DEVICE void streaming_share(void) {
   int block = streaming_block_index();
-  if (block >= streaming_held().blocks) {
+  if (block >= streaming_stage_blocks()) {
     stage_wait(); // or it would arrive for later stages before others have for this one
     return;
   }
@@ -283,7 +324,7 @@ template <int BATCH> DEVICE void streaming_share(void) {
     streaming_move(block);
     streaming_body<BATCH>();
     block = warp_alike(streaming_place()->block) + streaming_blocks();
-  } while (block < streaming_held().blocks);
+  } while (block < streaming_stage_blocks());
 }
 
 template <int BATCH> DEVICE void streaming(const struct streaming_arguments &a) {

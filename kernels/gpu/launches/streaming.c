@@ -56,10 +56,6 @@ static bool is_product(int kind) {
   return kind >= STREAMING_STORE_BF16 && kind < STREAMING_ATTENTION_BF16_64;
 }
 
-static bool is_in_units(int kind) {
-  return kind > STREAMING_SWIGLU_E4M3 && kind < STREAMING_ATTENTION_BF16_64;
-}
-
 static enum element weights_of(int kind) {
   static const enum element weights[] = {[STREAMING_STORE_BF16] = ELEMENT_BF16,
                                          [STREAMING_STORE_E4M3] = ELEMENT_E4M3,
@@ -93,13 +89,11 @@ static void copy_arguments(struct streaming_stage *stage, const struct gpu_launc
     product->expert_row_bytes = product_of(stage).row_bytes;
 }
 
-// A product that is divided as stream.h says is shared by all blocks, as is the choice of experts,
-// which each of them makes.
+// The choice of experts is made by each block.
 static struct streaming_stage stage_of(const struct gpu_launch *launch, const struct plan *plan) {
   struct streaming_stage stage = {.kind = (short)streaming_kind(launch->kernel),
                                   .grid = {(short)launch->grid[0], (short)launch->grid[1]}};
-  if (is_in_units(stage.kind) || stage.kind == STREAMING_ROUTE ||
-      (plan->stream.slots > 0 && is_product(stage.kind)))
+  if (stage.kind == STREAMING_ROUTE)
     stage.grid[0] = (short)streaming_blocks(plan);
   stage.blocks = stage.grid[0] * stage.grid[1] * (int)launch->grid[2];
   copy_arguments(&stage, launch);

@@ -163,6 +163,11 @@ static bool has_family_kernels(const struct plan *plan) {
   return has;
 }
 
+// Whether the kernels of a step in one launch lack such weights on the device.
+static bool lacks(const struct plan *plan, enum element weights) {
+  return plan->device.warp == 64 && lies_in_units(weights) && !units_are_held(weights);
+}
+
 const char *limits_of_streaming(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
   if (plan->device.tuning.step != STEP_STREAMING)
@@ -170,7 +175,8 @@ const char *limits_of_streaming(const struct plan *plan) {
   if (!plan->device.cooperative)
     return "step=streaming needs cooperative launches, which this device or its runtime lacks (on "
            "AMD, HIP with hipModuleLaunchCooperativeKernel): leave it out for a graph of launches";
-  if (plan->device.warp == 64 && lies_in_units(types->weights) && !units_are_held(types->weights))
+  if (lacks(plan, types->weights) ||
+      (plan->experts.layers > 0 && lacks(plan, weights_element(types, TENSOR_EXPERT_UP))))
     return "step=streaming needs weights in bf16, e4m3, mxfp4 or groups of int4 on this device";
   if (plan->ranks > 1 || plan->request.batch > VECTOR_BATCH || types->activations != ELEMENT_BF16 ||
       types->head != ELEMENT_BF16 || plan->head_dim_padded > 128)
@@ -183,10 +189,6 @@ const char *limits_of_streaming(const struct plan *plan) {
 }
 
 const char *limits_fallback(const struct plan *plan) {
-  if (plan->device.tuning.step == STEP_STREAMING && plan->experts.layers > 0 &&
-      plan->device.warp == 64)
-    return "step=streaming does not support experts on this device: the step is a graph of "
-           "launches";
   if (plan->device.tuning.step == STEP_STREAMING && has_family_kernels(plan))
     return "step=streaming supports only attention and products as in a Llama: the step is a "
            "graph of launches";

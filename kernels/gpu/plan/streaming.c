@@ -30,17 +30,27 @@ struct stream_product streaming_divided(const struct plan_product *product, cons
 // The most pairs of rows that a block has of a product; INT_MAX: more than the kernel can count.
 static int most_pairs(const struct plan *plan, const struct plan_product *product) {
   const int64_t warps = VECTOR_THREADS / plan->device.warp;
-  const int rows = ceiling(product->rows, streaming_blocks(plan));
+  const int rows = ceiling(product->rows, product->blocks);
   const int pairs = product->gated ? rows : ceiling(rows, 2);
   const struct stream_product divided = streaming_divided(product, NULL, NULL);
   const int columns = stream_columns(&divided);
   return (pairs + 1) * (int64_t)columns * warps <= INT_MAX ? pairs : INT_MAX;
 }
 
-// Whether its blocks divide the product so: where there is a ring all, otherwise those with weights
-// in units.
+// Of weights on their way: ring.h.
+static bool has_ring(const struct plan *plan) {
+  return plan->device.warp == 32;
+}
+
+// Whether blocks divide the product as stream.h says.
 static bool is_divided(const struct plan *plan, const struct plan_product *product) {
-  return product->rows > 0 && (plan->device.warp == 32 || lies_in_units(product->weights));
+  return product->rows > 0 && (has_ring(plan) || lies_in_units(product->weights));
+}
+
+// All of the step's; but without a ring an item of experts has only those of its own kernel, so
+// that weights of all items are on their way together, and a block makes the activations of few.
+static int dividing_blocks(const struct plan *plan, const struct plan_product *product) {
+  return product->routed && !has_ring(plan) ? product->blocks : streaming_blocks(plan);
 }
 
 // Sets what all products need; returns the shared memory of the largest stage.
@@ -52,10 +62,11 @@ static size_t share_stages(struct plan *plan) {
                          route_shared_bytes(plan->request.batch, experts->count, experts->chosen));
   *stream = (struct plan_stream){0};
   for (int p = 0; p < PRODUCTS; p++) {
-    const struct plan_product *product = &plan->product[p];
+    struct plan_product *product = &plan->product[p];
     stages = larger(product->shared_bytes, stages);
     if (!is_divided(plan, product))
       continue;
+    product->blocks = dividing_blocks(plan, product);
     const int pairs = most_pairs(plan, product);
     const int beside = streaming_divided(product, NULL, NULL).beside;
     stream->pairs = pairs > stream->pairs ? pairs : stream->pairs;
@@ -74,10 +85,12 @@ const char *streaming_share(struct plan *plan) {
   if (stream->pairs == INT_MAX)
     return "step=streaming: a block has more of a product's rows than the kernel can count";
   stream->sums = gpu_round_up(stages, SLOTS_ALIGNMENT);
-  stream->experts = stream->sums + streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);
+  stream->experts = stream->sums;
+  if (stream->pairs > 0)
+    stream->experts += streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);
   stream->ring = stream->experts + streaming_experts_bytes(plan->experts.items);
-  stream->shared_bytes = stream->pairs > 0 ? stream->ring : stages;
-  if (plan->device.warp == 64) // ring.h
+  stream->shared_bytes = stream->ring;
+  if (!has_ring(plan))
     return stream->shared_bytes <= most ? NULL : no_room;
   const int tuned = plan->device.tuning.stream_slots, slots = tuned > 0 ? tuned : STREAM_MOST;
   while ((stream->slots < STREAM_LEAST || stream->slots < slots) &&

@@ -84,9 +84,9 @@ STREAMING = [f'{weights} {kv} {batch} 70 3 1 80 {sizes} 203 step=streaming'
                                                ('int8_group-bf16', 'bf16', 2, '1096 300'))]
 STREAMING += [f'{weights} {kv} {batch} 70 3 1 {head_dim} 72 101 203 step=streaming'  # shorter heads
               for weights, kv, batch, head_dim in (('bf16', 'bf16', 2, 64), ('e4m3-bf16', 'e4m3', 1, 42))]
-STREAMING_ON_AMD = [line for line in STREAMING if line.startswith(('bf16', 'e4m3', 'mxfp4', 'int4_group'))]
 STREAMING += [f'{weights} bf16 {batch} 70 128 {MIXTRAL} step=streaming'
-              for weights, batch in (('bf16', 1), ('e4m3-bf16', 3), ('bf16/mxfp4', 2))]
+              for weights, batch in (('bf16', 1), ('e4m3-bf16', 3), ('bf16/mxfp4', 2), ('bf16/int4_group', 4))]
+STREAMING_ON_AMD = [line for line in STREAMING if line.startswith(('bf16', 'e4m3', 'mxfp4', 'int4_group'))]
 # For backends in which warpgroups multiply: each takes 16, 32 or 64 columns of such a batch, or 128 in
 # BF16. Blocks in clusters, and by themselves.
 WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=2' for pair in PAIRS

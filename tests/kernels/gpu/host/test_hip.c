@@ -263,7 +263,9 @@ static void streaming_steps(void **unused) {
   hip_needed();
   float logits[HIP_BATCH * HIP_VOCAB];
   for (int batch = 1; batch < 4; batch++) {
-    const struct decode_request request = streaming_of(batch);
+    struct decode_request request = streaming_of(batch);
+    hip_check_steps(&request, logits);
+    request.shape.experts = (struct decode_experts){.count = 2, .chosen = 2, .hidden = 100};
     hip_check_steps(&request, logits);
     assert_int_equal(hip.alive(), 0);
   }

@@ -203,6 +203,7 @@ static void test_variants(void **state) {
       {&h200, ELEMENT_BF16, 1, 0, 1, "attention_splits=4", ""},
       {&h200, ELEMENT_BF16, 1, 0, 2, "", ""},
       {&mi300x, ELEMENT_BF16, 1, 0, 1, "", "step=streaming, "},
+      {&mi300x, ELEMENT_BF16, 1, 8, 1, "", "step=streaming, "},
       {&mi300x, ELEMENT_BF16, 64, 0, 1, "", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -116,6 +116,13 @@ static void test_devices_refused(void **state) {
   request.types.weights = ELEMENT_NVFP4;
   planned_refused(&request, &wide, "needs weights in bf16, e4m3, mxfp4 or groups of int4");
   request.types.weights = ELEMENT_BF16;
+  struct decode_request mixture = request;
+  mixture.shape.experts = (struct decode_experts){.count = 8, .chosen = 2, .hidden = 100};
+  assert_true(planned(&mixture, &wide).streaming);
+  mixture.types.experts = ELEMENT_NVFP4;
+  planned_refused(&mixture, &wide, "needs weights in bf16, e4m3, mxfp4 or groups of int4");
+  mixture.types.experts = ELEMENT_MXFP4;
+  assert_true(planned(&mixture, &wide).streaming);
   request.ranks = 2;
   planned_refused(&request, &device, "step=streaming needs one device, batch 1");
 }

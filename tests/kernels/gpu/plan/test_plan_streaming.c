@@ -1,5 +1,6 @@
 // A step in one launch: which block and warp uses which of the weights, and in what order; its
 // stages, and the division of a block's shared memory.
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/routing.h"
 #include "tests/support/planned.h"
 #include "tests/support/shapes.h"
 
@@ -355,6 +357,58 @@ static void test_mixtures(void **state) {
         check_mixture(&mixtures[m], batch, shared);
 }
 
+// Without a ring an item's product has as many blocks as let those of all items that a step has on
+// average be on the device together, or fewer, and each its own pairs' sums.
+static void check_items_together(const struct plan *plan, const struct streaming_stage *stage,
+                                 double touched) {
+  const struct product_arguments *product = &stage->arguments.product;
+  const int blocks = stage->grid[0], warps = 8;
+  const int rows = (product->rows + blocks - 1) / blocks;
+  assert_true(product->expert_row_bytes > 0);
+  assert_int_equal(stage->blocks, blocks * plan->experts.items);
+  assert_true(blocks * touched <= 304);
+  assert_true(rows <= warps || (blocks + 1) * ceil(touched) > 304);
+  if (stage->kind > STREAMING_SWIGLU_E4M3)
+    assert_in_range(product->second ? rows : (rows + 1) / 2, 1, plan->stream.pairs);
+}
+
+static void check_mixture_in_registers(const struct mixture *mixture, int batch) {
+  const struct gpu_device device = streaming_device(&planned_mi300x);
+  struct decode_shape shape = mixture_shape(300);
+  shape.ffn_hidden = shape.experts.hidden = 1024;
+  const struct decode_request request = planned_request(&shape, &mixture->types, batch, 512);
+  const struct plan plan = planned(&request, &device);
+  const double touched = routing_expected(&shape, batch) / 2;
+  struct streaming_lists lists;
+  assert_true(plan.streaming);
+  struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
+  assert_non_null(launch);
+  const struct streaming_arguments *arguments = launch->arguments;
+  const struct streaming_stage *choice = lists.stages + 11;
+  assert_int_equal(choice->kind, STREAMING_ROUTE);
+  assert_int_equal(choice->blocks, 304);
+  assert_int_equal(choice[2].kind, mixture->up);
+  check_items_together(&plan, &choice[2], touched);
+  assert_int_equal(choice[3].kind, mixture->down);
+  check_items_together(&plan, &choice[3], touched);
+  assert_int_equal(arguments->slots, 0);
+  assert_true(route_shared_bytes(batch, 8, 2) <= plan.stream.sums);
+  const size_t sums = streaming_sums_bytes(arguments->pairs, 8, plan.vector_rows);
+  assert_true((size_t)arguments->experts >=
+              (size_t)arguments->sums + (arguments->pairs > 0 ? sums : 0));
+  assert_true((size_t)arguments->experts + sizeof(int) * (size_t)(plan.experts.items + 1) <=
+              launch->shared_bytes);
+  assert_true(launch->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
+  free(launch);
+}
+
+static void test_mixtures_in_registers(void **state) {
+  (void)state;
+  for (size_t m = 0; m < sizeof mixtures / sizeof mixtures[0]; m++)
+    for (int batch = 1; batch <= 4; batch++)
+      check_mixture_in_registers(&mixtures[m], batch);
+}
+
 // ---- by what stages know that they can begin
 
 // Where a stage's vector comes from, and where its own goes; NULL for none.
@@ -416,9 +470,11 @@ static void check_order(const struct streaming_lists *lists, const char *wanted)
   assert_string_equal(found, wanted);
 }
 
-static void check_order_of(const struct decode_shape *shape, const char *wanted) {
-  const struct gpu_device device = streaming_device(&planned_h200);
-  for (int batch = 1; batch <= 4; batch++) {
+// For batches up to the largest that fits such a device.
+static void check_order_on(const struct gpu_device *from, int largest,
+                           const struct decode_shape *shape, const char *wanted) {
+  const struct gpu_device device = streaming_device(from);
+  for (int batch = 1; batch <= largest; batch++) {
     const struct decode_request request = planned_request(shape, &planned_types[1], batch, 512);
     const struct plan plan = planned(&request, &device);
     struct streaming_lists lists;
@@ -431,6 +487,11 @@ static void check_order_of(const struct decode_shape *shape, const char *wanted)
                    16);
     free(launch);
   }
+}
+
+static void check_order_of(const struct decode_shape *shape, const char *wanted) {
+  check_order_on(&planned_h200, 4, shape, wanted);
+  check_order_on(&planned_mi300x, 2, shape, wanted);
 }
 
 // Dense layers need no barrier; layers of experts from their choice on, until the next layer.
@@ -517,7 +578,7 @@ int main(void) {
       cmocka_unit_test(test_every_byte_once), cmocka_unit_test(test_chosen_experts_once),
       cmocka_unit_test(test_stages),          cmocka_unit_test(test_mixtures),
       cmocka_unit_test(test_order),           cmocka_unit_test(test_shared_memory),
-      cmocka_unit_test(test_without_a_ring),
+      cmocka_unit_test(test_without_a_ring),  cmocka_unit_test(test_mixtures_in_registers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
