@@ -538,8 +538,7 @@ struct all_reduce_arguments {
 // dealt out to them. Between two stages they wait for each other at `arrived`, which is zero before
 // and after, or each for those floats that it needs, by their marks (device/machine/passed.h).
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
-// that stream.h gives it of each of the `products` in turn are already on their way while it does
-// something else; and a product's grid has as many blocks as there are. So has one with weights in
+// that stream.h gives it of each of the `products` in turn arrive while it does something else; and a product's grid has as many blocks as there are. So has one with weights in
 // units without slots, too, unless of experts: its warps divide it likewise.
 // A product of experts has a grid for each item that there can be. The grids of those that there
 // are, are dealt out to the blocks; with slots each block takes its share of every item. Arguments
@@ -606,7 +605,9 @@ struct streaming_arguments {
   // to its codes, `beside` bytes for each of two rows, then by 8 bytes for each, and by
   // STREAM_STATE for each warp; and where the number of a layer's items does, followed by their
   // experts.
-  int sums, pairs, ring, slots, beside, experts;
+  int sums, pairs, ring, experts;
+  short slots, beside;
+  short flying; // of a warp's slots, the most whose units are on their way, where that can be told
 };
 
 // Shared memory of these sums, and of slots and states, for `warps` warps and at most `rows` batch

@@ -42,6 +42,8 @@ enum {
   STREAM_SLOT = 2 * STREAM_BYTES, // of a unit's codes in shared memory: first one row's
   STREAM_LEAST = 2,               // slots of a warp: one is filled while another is used
   STREAM_MOST = 8,
+  STREAM_FLYING = 2, // of them, with units on their way: 64 KB of a block of 16 warps. On an H200
+                     // that reads as fast as more, and loads are not kept waiting behind it
   STREAM_STATE = 56 // bytes that a warp keeps in shared memory: product_stream.h
 };
 

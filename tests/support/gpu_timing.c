@@ -7,7 +7,6 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/planner.h"
-#include "kernels/gpu/stream.h"
 #include "tests/support/gpu_timing_stage.h"
 #include "tests/support/shapes.h"
 
@@ -292,23 +291,20 @@ static const char *timing_tuned(const struct decode_request *request,
   return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";
 }
 
-// Unless tuned, the faster: with P6c of steps with and without clusters that share activations; of
-// streaming steps with rings as large as they can be, and as small.
+// Unless tuned, with P6c: of steps with and without clusters that share activations, the faster.
 const char *timing_of(const struct decode_request *request, const struct gpu_device *device,
                       const struct timing_machine *machine, unsigned points,
                       struct timing_step *out) {
-  struct timing_step other;
-  struct gpu_device one = *device, two = *device;
-  one.tuning.wgmma_beside = two.tuning.wgmma_beside =
-      device->tuning.wgmma_beside > 0 ? device->tuning.wgmma_beside : 1;
-  if (device->tuning.wgmma_beside == 0 && points & TIMING_P6_CLUSTERS)
-    two.tuning.wgmma_beside = MAX_WGMMA_BESIDE;
-  if (device->tuning.stream_slots == 0)
-    two.tuning.stream_slots = STREAM_LEAST;
-  const char *why = timing_tuned(request, &one, machine, points, out);
-  if (!why && !timing_tuned(request, &two, machine, points, &other) &&
-      timing_step_us(&other) < timing_step_us(out))
-    *out = other;
+  struct timing_step shared;
+  struct gpu_device tuned = *device;
+  const int chosen = device->tuning.wgmma_beside;
+  tuned.tuning.wgmma_beside = chosen > 0 ? chosen : 1;
+  const char *why = timing_tuned(request, &tuned, machine, points, out);
+  tuned.tuning.wgmma_beside = MAX_WGMMA_BESIDE;
+  if (!why && chosen == 0 && points & TIMING_P6_CLUSTERS &&
+      !timing_tuned(request, &tuned, machine, points, &shared) &&
+      timing_step_us(&shared) < timing_step_us(out))
+    *out = shared;
   return why;
 }
 

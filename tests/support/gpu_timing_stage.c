@@ -38,8 +38,8 @@
 #define COPY_CYCLES      9   // in a step of one or two copies, with P1: a trial with ptxas 13.0
 #define UNIT_CYCLES      109 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
-#define SHORT_RING       (48 << 10)  // under way, behind which loads take trip_us,
-#define LONG_RING        (192 << 10) // and copied_trip_us
+#define FEW_COPIES       (48 << 10)  // bytes under way, behind which loads take trip_us,
+#define MANY_COPIES      (192 << 10) // and copied_trip_us
 #define BUFFERS          2           // of attention.h
 #define SHARED_BYTES     128.0       // of shared memory, a cycle: 32 banks of 4
 // What the kernels without P10 ask L2 for before they wait: windows of a vector, what they have in
@@ -78,10 +78,10 @@ static int units(const struct timing_context *context) {
 double timing_trip_us(const struct timing_context *context) {
   const struct timing_machine *machine = context->machine;
   const struct plan_stream *stream = &context->plan->stream;
-  const double ring = (double)stream->slots * STREAM_SLOT * VECTOR_WARPS;
-  const double full = fmin(1, fmax(0, (ring - SHORT_RING) / (LONG_RING - SHORT_RING)));
+  const double flying = (double)least(stream->slots, stream->flying) * STREAM_SLOT * VECTOR_WARPS;
+  const double many = fmin(1, fmax(0, (flying - FEW_COPIES) / (MANY_COPIES - FEW_COPIES)));
   return machine->trip_us +
-         (context->plan->streaming ? full : 0) * (machine->copied_trip_us - machine->trip_us);
+         (context->plan->streaming ? many : 0) * (machine->copied_trip_us - machine->trip_us);
 }
 
 static double cycles_us(const struct timing_context *context, double cycles) {

@@ -4,6 +4,8 @@
 // which such a step has its weights, of which platform.h names the device's; included by
 // streaming.h:
 //   void streaming_start(void): by all threads, before the first stage
+//   void streaming_await(const float *from, int count): by all threads, where the stage would wait
+//     for what others pass on to it: what can be done for weights meanwhile
 //   void streaming_chosen(int products): by all threads, once a layer's experts are chosen, and with
 //     them the weights of so many of the step's products
 //   void streaming_take(struct streaming_place *): by one thread, as the block takes another item
@@ -11,17 +13,40 @@
 //   streaming_product<WEIGHTS, ROUND, END, BATCH>(): the stage's product
 //   streaming_units<BATCH>(): the same with weights in units, of the stage's element
 //
-// The weights that a warp uses in a step (stream.h) are on their way through its ring (ring.h),
-// which is filled at the beginning of the step, and again with each unit that has been used: at
-// the end of a product with weights of the next one, which then arrive while the block waits for
-// other blocks, rounds its activations or attends. So memory is idle only when all rings are full,
-// or when they have run dry before experts that are not chosen; and a warp waits for nothing but
-// memory: it requests its own units, and nobody else uses them.
+// The weights that a warp uses in a step (stream.h) come through its ring (ring.h), which is filled
+// from the beginning of the step on: at the end of a product with weights of the next one, which
+// then arrive while the block waits for other blocks, rounds its activations or attends. But only a
+// few of them are on their way at a time: on an H200, 48 KB to each multiprocessor read as fast as
+// 192 KB, but what blocks pass on to each other takes 0.29 us behind the former and 1.6 us behind
+// the latter (docs/gpu-model.md). So a warp requests another unit when it has used one, and whenever
+// it looks for what has not been passed on yet. Memory is idle only when all rings are full, when
+// nobody has looked for long, or when the rings have run dry before experts that are not chosen; and
+// a warp waits for nothing but memory: it requests its own units, and nobody else uses them.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/ring.h"
+
+DEVICE void stream_meanwhile(void);
+
+DEVICE void streaming_await(const float *from, int count) {
+  float again = 0;
+#pragma unroll 1
+  do {
+    if (lane_index() == 0) {
+      again = stage_looks_again(from, count) ? 1 : 0;
+    }
+    again = shuffle(again, 0);
+    if (again > 0) {
+      stream_meanwhile();
+    }
+  } while (again > 0);
+  warp_wait();
+}
+#undef await_passed
+#define await_passed streaming_await
+
 #include "kernels/gpu/device/pairs.h"
 
 enum { STREAM_WARPS = VECTOR_THREADS / WARP };
@@ -137,16 +162,48 @@ DEVICE struct stream_state stream_state_of(const struct stream_block &block) {
   return state;
 }
 
-// Fills the ring: the slots behind those that hold a unit.
-DEVICE void stream_fill(const struct stream_block &block, struct stream_state *state) {
-  int slot = state->slot + state->held;
-  slot -= slot < block.ring.count ? 0 : block.ring.count;
-#pragma unroll 1
-  for (int left = block.ring.count - state->held; left > 0; left--) {
-    stream_request(block, state, slot);
-    slot = slot + 1 < block.ring.count ? slot + 1 : 0;
+// The slot of a unit requested so many after the oldest, and how often it was waited for before.
+struct stream_slot {
+  int slot, turn;
+};
+DEVICE struct stream_slot stream_slot_at(const struct stream_block &block,
+                                         const struct stream_state &state, int after) {
+  const int slot = state.slot + after;
+  return slot < block.ring.count ? stream_slot{slot, state.turn}
+                                 : stream_slot{slot - block.ring.count, state.turn + 1};
+}
+
+// Whether another unit can be requested: a slot is free, and few enough are on their way, which
+// land in their order or nearly. All lanes know it from one.
+DEVICE bool stream_has_room(const struct stream_block &block, const struct stream_state &state) {
+  const int landed = state.held - streaming_place()->launch.flying; // the unit that must have
+  if (landed < 0 || state.held == block.ring.count) {
+    return state.held < block.ring.count;
   }
-  stream_keep(block, *state);
+  const struct stream_slot of = stream_slot_at(block, state, landed);
+  const bool has = lane_index() == 0 && ring_landed(block.ring, of.slot, of.turn);
+  return shuffle(has ? 1 : 0, 0) > 0;
+}
+
+// Requests units as long as there is room, and any left.
+DEVICE void stream_fill(const struct stream_block &block, struct stream_state *state) {
+  int held;
+  do {
+    held = state->held;
+    if (stream_has_room(block, *state)) {
+      stream_request(block, state, stream_slot_at(block, *state, held).slot);
+    }
+  } while (state->held > held);
+}
+
+DEVICE void stream_meanwhile(void) {
+  const struct stream_block block = stream_block_of();
+  struct stream_state state = stream_state_of(block);
+  const int held = state.held;
+  stream_fill(block, &state);
+  if (state.held > held) {
+    stream_keep(block, state);
+  }
 }
 
 DEVICE void streaming_start(void) {
@@ -156,6 +213,7 @@ DEVICE void streaming_start(void) {
   warp_wait();
   state.product = -1;
   stream_fill(block, &state);
+  stream_keep(block, state);
 }
 
 // Every block requests their weights before the others are there.
@@ -167,6 +225,7 @@ DEVICE void streaming_chosen(int products) {
   const struct stream_block block = stream_block_of();
   struct stream_state state = stream_state_of(block);
   stream_fill(block, &state);
+  stream_keep(block, state);
 }
 
 // The arguments are those of the item before, or of expert 0 and slot 0.
@@ -182,15 +241,15 @@ DEVICE void stream_take(const struct stream_block &block, const struct stream_st
   ring_wait(block.ring, state.slot, state.turn, state.held == block.ring.count);
 }
 
-// All lanes have used it: its slot takes the next. If the slots before got none, neither does this
-// one until the ring is filled again.
+// All lanes have used it. The next unit takes a slot, if it may be on its way.
 DEVICE void stream_used(const struct stream_block &block, struct stream_state *state) {
   warp_wait();
   state->held--;
-  stream_request(block, state, state->slot);
-  if (++state->slot == block.ring.count) {
-    state->slot = 0;
-    state->turn++;
+  const struct stream_slot next = stream_slot_at(block, *state, 1);
+  state->slot = next.slot;
+  state->turn = next.turn;
+  if (stream_has_room(block, *state)) {
+    stream_request(block, state, stream_slot_at(block, *state, state->held).slot);
   }
 }
 

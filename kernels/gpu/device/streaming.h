@@ -167,15 +167,15 @@ DEVICE bool stage_passed_again(const struct passing &passing) {
   }
   return again;
 }
-// One lane of each warp looks, for floats of different blocks.
+// For floats of different blocks in different warps. By one lane.
+DEVICE bool stage_looks_again(const float *from, int count) {
+  const float *one = from + (size_t)count * (size_t)stage_warp() / (VECTOR_THREADS / WARP);
+  struct passing passing = stage_passing();
+  stage_load_passed_float(one, &passing);
+  return stage_passed_again(passing);
+}
 DEVICE void stage_await_passed(const float *from, int count) {
-  if (stage_lane() == 0) {
-    const float *one = from + (size_t)count * (size_t)stage_warp() / (VECTOR_THREADS / WARP);
-    struct passing passing;
-    do {
-      passing = stage_passing();
-      stage_load_passed_float(one, &passing);
-    } while (stage_passed_again(passing));
+  while (stage_lane() == 0 && stage_looks_again(from, count)) {
   }
   warp_wait();
 }
@@ -312,8 +312,18 @@ DEVICE void streaming_move(int block) {
   block_wait();
 }
 
+// Attention itself would wait with what it has read of the cache in registers, and request nothing.
+DEVICE void streaming_await_queries(void) {
+  const struct attention_arguments &a = streaming_held().arguments.attention;
+  const int kind = streaming_held().kind;
+  if (kind >= STREAMING_ATTENTION_BF16_64 && kind <= STREAMING_ATTENTION_E4M3_128) {
+    streaming_await(a.qkv, (a.heads + 2 * a.kv_heads) * a.head_dim);
+  }
+}
+
 // The block's share of a stage that has been entered.
 template <int BATCH> DEVICE void streaming_share(void) {
+  streaming_await_queries();
   int block = streaming_block_index();
   if (block >= streaming_stage_blocks()) {
     stage_wait(); // or it would arrive for later stages before others have for this one

@@ -15,6 +15,7 @@
 enum { WINDOW_UNITS = 4 }; // of 2 KiB each
 
 DEVICE void streaming_start(void) {}
+DEVICE void streaming_await(const float *, int) {}
 DEVICE void streaming_chosen(int) {}
 DEVICE void streaming_take(struct streaming_place *) {}
 

@@ -181,8 +181,9 @@ struct gpu_launch *gpu_plan_streaming(const struct plan *plan, void *base,
                                                   .sums = (int)stream->sums,
                                                   .pairs = stream->pairs,
                                                   .ring = (int)stream->ring,
-                                                  .slots = stream->slots,
-                                                  .beside = stream->beside,
+                                                  .slots = (short)stream->slots,
+                                                  .beside = (short)stream->beside,
+                                                  .flying = (short)stream->flying,
                                                   .experts = (int)stream->experts};
   struct written written = {.products = (struct stream_product *)(void *)(whole->stages + count),
                             .known = &whole->arguments.product_count};

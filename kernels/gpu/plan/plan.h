@@ -184,7 +184,7 @@ struct plan {
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   struct plan_stream {  // of such a step: where in a block's shared memory what begins
     size_t sums, experts, ring, shared_bytes;
-    int pairs, slots, beside; // arguments.h; no slots where the kernels have no ring
+    int pairs, slots, beside, flying; // arguments.h; no slots where the kernels have no ring
   } stream;
   int carveout; // device.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups;

@@ -92,8 +92,9 @@ const char *streaming_share(struct plan *plan) {
   stream->shared_bytes = stream->ring;
   if (!has_ring(plan))
     return stream->shared_bytes <= most ? NULL : no_room;
-  const int tuned = plan->device.tuning.stream_slots, slots = tuned > 0 ? tuned : STREAM_MOST;
-  while ((stream->slots < STREAM_LEAST || stream->slots < slots) &&
+  const int tuned = plan->device.tuning.stream_flying;
+  stream->flying = tuned > 0 ? tuned : STREAM_FLYING;
+  while (stream->slots < STREAM_MOST &&
          stream->ring + streaming_ring_bytes(stream->slots + 1, warps, stream->beside) <= most)
     stream->slots++;
   stream->shared_bytes = stream->ring + streaming_ring_bytes(stream->slots, warps, stream->beside);

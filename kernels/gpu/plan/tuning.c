@@ -21,7 +21,7 @@ static const struct tuning_choice {
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
     {"wgmma_beside", offsetof(struct gpu_tuning, wgmma_beside), MAX_WGMMA_BESIDE, {NULL}},
     {"wgmma_parts", offsetof(struct gpu_tuning, wgmma_parts), MAX_CLUSTER, {NULL}},
-    {"stream_slots", offsetof(struct gpu_tuning, stream_slots), STREAM_MOST, {NULL}},
+    {"stream_flying", offsetof(struct gpu_tuning, stream_flying), STREAM_MOST, {NULL}},
     {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "streaming"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])

@@ -29,7 +29,7 @@ struct gpu_tuning {
   int library_count;      // 1 to 2048: the fewest positions of an expert for the vendor's library
   int matrix;             // enum gpu_tuning_matrix
   int step;               // enum gpu_tuning_step
-  int stream_slots;       // 1 to 8: of a warp's ring in a streaming step: at least 2, if they fit
+  int stream_flying;      // 1 to 8: units of weights of a warp on their way in a streaming step
   int wgmma_beside;       // 1 to 2: blocks that share activations, if the device has clusters
   int wgmma_parts;        // 1 to 8: blocks whose sums meet in shared memory, if they fit a cluster
 };

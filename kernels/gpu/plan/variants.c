@@ -3,6 +3,7 @@
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/plan/tuning.h"
+#include "kernels/gpu/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +13,8 @@ static bool streams(const struct plan *own, const struct plan *other) {
   return other->streaming;
 }
 
-// Behind fewer copies a block waits less for what others pass on to it.
-static bool streams_through_less(const struct plan *own, const struct plan *other) {
-  return streams(own, other) && other->stream.slots > 0;
+static bool streams_through_more(const struct plan *own, const struct plan *other) {
+  return streams(own, other) && other->stream.slots > STREAM_FLYING;
 }
 
 static bool swaps_matrix_unit(const struct plan *own, const struct plan *other) {
@@ -30,7 +30,7 @@ static const struct variant {
   bool (*differs)(const struct plan *own, const struct plan *other);
 } variants[] = {
     {"step=streaming", streams},
-    {"stream_slots=2 step=streaming", streams_through_less},
+    {"stream_flying=4 step=streaming", streams_through_more},
     {"matrix=registers", swaps_matrix_unit},
     {"matrix=wgmma", swaps_matrix_unit},
     {"attention_carveout=72", leaves_attention_a_cache},

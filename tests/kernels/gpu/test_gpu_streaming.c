@@ -11,6 +11,7 @@
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
+#include "tests/support/library.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -331,6 +332,34 @@ static void each_row_has_its_scale(void **unused) {
   setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
 }
 
+// How many copies a copy meets under way, on average, when a warp may have so many.
+static double copies_met(const char *tuning) {
+  const struct decode_request request = {
+      .shape = shape, .types = mixes[0], .batch = 1, .context = 65, .seed = 20};
+  double (*met)(void);
+  *(void **)&met = library_symbol(emulated[0].library, "emulator_copies_met");
+  setenv("PERTOKEN_GPU_TUNING", tuning, 1);
+  met();
+  compared_steps(emulated[0].backend, &request, &request, tuning, 1);
+  return met();
+}
+
+// Fewer copies are under way if fewer may be, though the slots are the same. By nature these land
+// soon, so there are not many in any case.
+static void few_copies_are_under_way(void **unused) {
+  (void)unused;
+  setenv("EMULATOR_UNITS", "1", 1);
+  setenv("EMULATOR_SHARED", "330000", 1);
+  const double few = copies_met("step=streaming stream_flying=1");
+  const double own = copies_met("step=streaming");
+  const double all = copies_met("step=streaming stream_flying=8");
+  if (!(few < own && own < all / 3))
+    fail_msg("copies met under way: %.1f, %.1f, %.1f", few, own, all);
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
+}
+
 static void refused_in_words(void **unused) {
   static const struct {
     int batch;
@@ -357,9 +386,13 @@ static int load(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way),          cmocka_unit_test(every_format),
-      cmocka_unit_test(every_mixture),      cmocka_unit_test(forced_choices),
-      cmocka_unit_test(mixtures_fall_back), cmocka_unit_test(each_row_has_its_scale),
+      cmocka_unit_test(every_way),
+      cmocka_unit_test(every_format),
+      cmocka_unit_test(every_mixture),
+      cmocka_unit_test(forced_choices),
+      cmocka_unit_test(mixtures_fall_back),
+      cmocka_unit_test(each_row_has_its_scale),
+      cmocka_unit_test(few_copies_are_under_way),
       cmocka_unit_test(refused_in_words),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);

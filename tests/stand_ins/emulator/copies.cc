@@ -26,6 +26,8 @@ struct copy {
 
 struct copy under_way[MAX_COPIES];
 size_t count;
+double begun,
+    met; // copies since emulator_copies_met, and those already under way, over all of them
 
 struct lane_copy {
   unsigned char *to;
@@ -181,6 +183,11 @@ void copies_wait_phase(uint64_t *at, int phase, struct emulator_site site) {
   }
 }
 
+bool copies_has_ended(uint64_t *at, int phase) {
+  deliver_some();
+  return read_barrier(at, true).odd != (phase & 1);
+}
+
 void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier) {
   unsigned char *first = static_cast<unsigned char *>(to);
   read_barrier(barrier, true);
@@ -189,6 +196,8 @@ void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier) 
     emulator_fail("a copy of %d bytes, or from or to an address that is no multiple of 16", bytes);
   }
   memset(first, 0xFF, (size_t)bytes);
+  begun++;
+  met += (double)count;
   under_way[count++] = {emulator_self->block, first, {}, barrier, from, bytes};
   deliver_some();
 }
@@ -262,4 +271,10 @@ bool copies_under_way(const struct emulator_block *block) {
 void copies_forget(void) {
   count = 0;
   memset(lane_counts, 0, sizeof lane_counts);
+}
+
+double emulator_copies_met(void) {
+  const double mean = begun > 0 ? met / begun : 0;
+  begun = met = 0;
+  return mean;
 }

@@ -20,6 +20,7 @@ void copies_barrier_make(uint64_t *barrier, int arrivals);
 void copies_arrive(uint64_t *barrier, int bytes);   // additional bytes that are expected
 void copies_arrive_at(uint64_t *barrier, int rank); // at that of another block of the cluster
 void copies_wait_phase(uint64_t *barrier, int phase, struct emulator_site site);
+bool copies_has_ended(uint64_t *barrier, int phase); // without waiting
 // What a block of the cluster has at the place of this one's own, `bytes` long: to be read.
 const void *copies_in_block(const void *own, int rank, int bytes);
 
@@ -35,8 +36,10 @@ void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier);
 // own time.
 void copies_begin_in(int blocks, void *to, const struct copies_box *box, uint64_t *barrier);
 
-// `bytes` as they are, from and to multiples of 16.
+// `bytes` as they are, from and to multiples of 16; and how many such copies were under way, on
+// average, when one of them began, since the last call.
 void copies_begin_run(void *to, const void *from, int bytes, uint64_t *barrier);
+EMULATOR_EXPORT double emulator_copies_met(void);
 
 // 16 bytes for the running thread alone, which waits for its own copies in groups: "cp.async",
 // 9.7.9.25. They may arrive before they are waited for.

@@ -29,6 +29,10 @@ DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_pl
   }
 }
 
+DEVICE bool ring_landed(const struct ring &ring, int slot, int turn) {
+  return copies_has_ended(ring.barriers + slot, turn);
+}
+
 DEVICE void ring_wait(const struct ring &ring, int slot, int turn, bool, EMULATOR_HERE) {
   copies_wait_phase(ring.barriers + slot, turn, {"ring_wait", file, line});
 }

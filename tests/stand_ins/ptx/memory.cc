@@ -355,25 +355,34 @@ void cluster_arrive(struct warp *w, const struct instruction *in, uint32_t mask)
 }
 
 // true once the phase of this parity has ended: while the next one, of the other parity, is
-// current.
-void barrier_try(struct warp *w, const struct instruction *in, uint32_t mask) {
+// current. Of one lane; false after a failure, too.
+bool barrier_has_ended(struct warp *w, const struct instruction *in, int l) {
   uint32_t *const p = words(w, in, 0)->u;
+  const struct barrier *b = barrier_at(w, in, l, words(w, in, 1)->u[l] + (uint32_t)in->offset);
+  const uint32_t parity = words(w, in, 2)->u[l];
+  if (!b || parity > 1) {
+    fail(w, in, l, "a wait for the phase of parity %u", parity);
+    return false;
+  }
+  const bool ended = (b->bytes_and_phase & 1) != (int)parity;
+  *p = (*p & ~(UINT32_C(1) << l)) | (uint32_t)ended << l;
+  return ended;
+}
+
+void barrier_try(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
-    const struct barrier *b = barrier_at(w, in, l, words(w, in, 1)->u[l] + (uint32_t)in->offset);
-    const uint32_t parity = words(w, in, 2)->u[l];
-    if (!b || parity > 1) {
-      fail(w, in, l, "a wait for the phase of parity %u", parity);
-      return;
-    }
-    const bool ended = (b->bytes_and_phase & 1) != (int)parity;
-    *p = (*p & ~(UINT32_C(1) << l)) | (uint32_t)ended << l;
-    if (ended) {
+    if (barrier_has_ended(w, in, l)) {
       w->block->run->idle = 0;
     } else {
       w->yields = true;
       w->block->run->idle++;
     }
   });
+}
+
+// Who tests has something else to do.
+void barrier_test(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) { barrier_has_ended(w, in, l); });
 }
 
 // ---- cp.async.bulk: copies of the block as a whole, which arrive at a barrier
@@ -599,6 +608,7 @@ const struct operation_entry memory_operations[] = {
     {"mbarrier.arrive.expect_tx.shared::cta.b64", "_=[r]r", barrier_expect, PLAIN},
     {"mbarrier.try_wait.parity.shared::cta.b64", "p=[r]r", barrier_try, PLAIN},
     {"mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "p=[r]r", barrier_try, PLAIN},
+    {"mbarrier.test_wait.parity.shared::cta.b64", "p=[r]r", barrier_test, PLAIN},
     {"mbarrier.arrive.release.cluster.shared::cluster.b64", "_=[r]", barrier_arrive_at, PLAIN},
     {"mapa.shared::cluster.u32", "r=rr", map_to_rank, PLAIN},
     {"ld.shared::cluster.v4.u32", "{r4}=[r]", load_from_block, PLAIN},

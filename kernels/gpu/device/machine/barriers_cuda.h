@@ -4,6 +4,7 @@
 //       before a block_wait
 //   void barrier_arrive(uint64_t *), barrier_expect(uint64_t *, int bytes): arrives; bytes follow
 //   void barrier_wait(uint64_t *, int phase): until the phase of this number, modulo 2, has ended
+//   bool barrier_has_ended(uint64_t *, int phase): whether it has
 //   void barrier_wait_cluster(uint64_t *, int phase): for arrivals from other blocks, too
 //   uint32_t shared_address(const void *): in shared memory's own window, as instructions take it
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_BARRIERS_CUDA_H
@@ -34,6 +35,16 @@ DEVICE void barrier_expect(uint64_t *barrier, int bytes) {
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
       "r"(bytes)
       : "memory");
+}
+
+DEVICE bool barrier_has_ended(uint64_t *barrier, int phase) {
+  uint32_t ended;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; "
+               "selp.u32 %0, 1, 0, p; }"
+               : "=r"(ended)
+               : "r"(shared_address(barrier)), "r"(phase & 1)
+               : "memory");
+  return ended != 0;
 }
 
 #define BARRIER_WAIT(name, scope)                                                                  \

@@ -60,6 +60,10 @@ DEVICE void ring_wait(const struct ring &ring, int slot, int turn, bool) {
   barrier_wait(ring.barriers + slot, turn);
 }
 
+DEVICE bool ring_landed(const struct ring &ring, int slot, int turn) {
+  return barrier_has_ended(ring.barriers + slot, turn);
+}
+
 #else
 
 DEVICE void ring_make(const struct ring &) {}
@@ -92,6 +96,10 @@ DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_pl
     }
   }
   asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+DEVICE bool ring_landed(const struct ring &, int, int) {
+  return true;
 }
 
 template <int LEFT> DEVICE void ring_wait_until(void) {

@@ -162,7 +162,7 @@ static void test_constants(void **state) {
 // What exists because of the measurement, each on its own: without overlap nothing is faster, and a
 // step of launches by at most what it requests; residuals cost the matrix unit's two products that
 // add, an eighth in groups of eight; all memory as shared memory makes attention slower where
-// wgmma has it so; and loads behind copies are a streaming step's, less with shorter rings.
+// wgmma has it so; and loads behind copies are a streaming step's, less with fewer on their way.
 static void test_measured_constants(void **state) {
   (void)state;
   const int one = workload_named("8B fp8"), many = workload_named("64, wgmma"),
@@ -193,12 +193,12 @@ static void test_measured_constants(void **state) {
   const struct decode_request request = {
       .shape = *of->shape, .types = of->types, .batch = of->batch, .context = of->context};
   double us[3];
-  for (int slots = 2; slots <= 6; slots += 2) {
+  for (int flying = 2; flying <= 6; flying += 2) {
     struct gpu_device device = timing_device;
     struct timing_step step;
-    device.tuning = (struct gpu_tuning){.step = STEP_STREAMING, .stream_slots = slots};
+    device.tuning = (struct gpu_tuning){.step = STEP_STREAMING, .stream_flying = flying};
     assert_null(timing_of(&request, &device, &machine, TIMING_IMPLEMENTED, &step));
-    us[slots / 2 - 1] = timing_step_us(&step);
+    us[flying / 2 - 1] = timing_step_us(&step);
   }
   assert_true(us[0] < us[1] && us[1] < us[2]);
 }

@@ -89,7 +89,7 @@ static void test_refused(void **state) {
   static const char *const rows[][2] = {
       {"matrix_split=2",
        "unknown choice 'matrix_split=2'; known: matrix_splits, attention_splits, "
-       "attention_carveout, library_count, matrix, wgmma_beside, wgmma_parts, stream_slots, step"},
+       "attention_carveout, library_count, matrix, wgmma_beside, wgmma_parts, stream_flying, step"},
       {"matrix_splits", "unknown choice 'matrix_splits'"},
       {"=2", "unknown choice '=2'"},
       {"matrix_splits=0", "unknown matrix_splits '0'; known: 1 to 8"},
@@ -133,16 +133,10 @@ static void test_plans_follow(void **state) {
   const struct even_work halves =
       plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].work;
   assert_int_equal(halves.blocks, 2 * halves.tiles);
-  static const struct {
-    const char *tuning;
-    int slots;
-  } rings[] = {{"step=streaming", 6},
-               {"step=streaming stream_slots=1", 2},
-               {"step=streaming stream_slots=2", 2},
-               {"step=streaming stream_slots=4", 4},
-               {"step=streaming stream_slots=8", 6}};
-  for (size_t i = 0; i < sizeof rings / sizeof rings[0]; i++)
-    assert_int_equal(plan_of(1, rings[i].tuning).stream.slots, rings[i].slots);
+  assert_int_equal(plan_of(1, "step=streaming").stream.slots, 6);
+  assert_int_equal(plan_of(1, "step=streaming").stream.flying, 2);
+  assert_int_equal(plan_of(1, "step=streaming stream_flying=8").stream.slots, 6);
+  assert_int_equal(plan_of(1, "step=streaming stream_flying=8").stream.flying, 8);
   // 4096 positions are 64 blocks.
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }
@@ -179,7 +173,7 @@ static void test_carveout_is_enough(void **state) {
   }
 }
 
-#define STREAMS "step=streaming, stream_slots=2 step=streaming, "
+#define STREAMS "step=streaming, stream_flying=4 step=streaming, "
 
 // What only measurement can choose, by device, weights, batch, experts and tuning.
 static void test_variants(void **state) {
