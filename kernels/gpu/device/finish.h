@@ -7,12 +7,7 @@
 #include "kernels/gpu/device/machine/platform.h"
 #include "kernels/gpu/device/product_matrix.h"
 
-// The part of it that matrix_family needs.
-template <matrix_end END> struct finish_kind {
-  static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1;
-};
-
-// Only E4M3 has scales. The factors are multiplied in the order of matrix_factor.
+// Only E4M3 has scales. The factors are multiplied in the order of product_matrix.h.
 DEVICE float finish_sum(const struct product_arguments &p, const float *sums, const float *scales,
                         int row, int column) {
   const float sum = load_published_float(sums + (size_t)column * (size_t)p.rows + (size_t)row);
@@ -32,25 +27,17 @@ template <matrix_end END> DEVICE void finish(const struct finish_arguments &a) {
   if (row >= p.rows) {
     return;
   }
-  float *output = p.output + (size_t)column * (size_t)p.output_stride + (size_t)row;
-  float v = finish_sum(p, a.sums, p.scales, row, column), second = 0;
-  if constexpr (finish_kind<END>::STREAMS == 2) {
-    second = finish_sum(p, a.second_sums, p.second_scales, row, column);
+  const float *output = p.output + (size_t)column * (size_t)p.output_stride + (size_t)row;
+  const float residual = matrix_adds<END>(p) ? load_published_float(output) : 0;
+  float complete[MATRIX_STREAMS<END>];
+#pragma unroll
+  for (int s = 0; s < MATRIX_STREAMS<END>; s++) {
+    const float bias = MATRIX_FAMILY<END> ? family_bias(s ? p.second_bias : p.bias, row) : 0;
+    complete[s] =
+        finish_sum(p, s ? a.second_sums : a.sums, s ? p.second_scales : p.scales, row, column) +
+        bias;
   }
-  if constexpr (END == MATRIX_ADD) {
-    v += load_published_float(output);
-  }
-  if constexpr (END == MATRIX_SWIGLU) {
-    v = matrix_silu(v) * second;
-  }
-  if constexpr (END == MATRIX_BIASED || END == MATRIX_GATED) {
-    v = matrix_family<finish_kind<END>>(p, row, output, v, second);
-  }
-  if constexpr (END == MATRIX_STORE || END == MATRIX_ADD) {
-    publish(output, v);
-  } else {
-    pass_on(p.passed, p.output, (size_t)column * (size_t)p.output_stride, row, v);
-  }
+  matrix_write<END>(p, row, column, matrix_made<END>(p.mlp, complete) + residual);
 }
 
 #define FINISH_KERNEL(end, END)                                                                    \

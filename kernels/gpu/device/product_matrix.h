@@ -17,12 +17,17 @@
 
 enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU, MATRIX_BIASED, MATRIX_GATED };
 
+template <matrix_end END>
+constexpr bool MATRIX_FAMILY = END == MATRIX_BIASED || END == MATRIX_GATED;
+template <matrix_end END> // of weights
+constexpr int MATRIX_STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1;
+
 // Compile-time parameters of a matrix product.
 template <class ELEMENTS_, matrix_end END_, int COLUMNS> struct matrix_kind {
   typedef ELEMENTS_ ELEMENTS;
   static constexpr matrix_end END = END_;
   static constexpr int TILES = MATRIX_ROWS / TILE_ROWS, COLUMN_TILES = COLUMNS / TILE_COLUMNS;
-  static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1; // of weights
+  static constexpr int STREAMS = MATRIX_STREAMS<END>;
   static constexpr int ROWS = MATRIX_ROWS / STREAMS; // of the output, per warp
   // Steps of weights on their way: for 8 warps of 32 lanes each is 16 KiB.
   static constexpr bool COPIED = LANE_RING_COPIES;
@@ -278,7 +283,7 @@ struct matrix_place {
   int stream, row, column; // 0, or with swiglu 1: the second
 };
 
-// In the tile's layout; product_wgmma.h has another.
+// In the tile's layout; that of product_wgmma.h has as many rows in four accumulators.
 template <class KIND> struct matrix_layout {
   DEVICE struct matrix_place place(const struct matrix_share &share, int index) {
     struct matrix_place at;
@@ -329,37 +334,89 @@ DEVICE bool matrix_merge(const struct product_arguments &a, const struct matrix_
   return true;
 }
 
-// The factor for the sum of a row of a stream and a column of the batch.
-template <class KIND>
-DEVICE float matrix_factor(const struct product_arguments &a, int stream, int row, int column) {
-  float factor = KIND::ELEMENTS::scale();
-  if (KIND::ELEMENTS::A_SCALED == SCALED) {
-    factor *= (stream ? a.second_scales : a.scales)[row];
-  }
-  if (KIND::ELEMENTS::B_SCALED == SCALED ||
-      (KIND::ELEMENTS::B_SCALED == SCALED_IF_GIVEN && a.activation_scales)) {
-    factor *= load_published_float(a.activation_scales + column);
-  }
-  return factor;
-}
+// ---- the epilogue: what is done with the sums
 
 DEVICE float matrix_silu(float v) {
   return v / (1 + exponential(-v));
 }
 
-// For families: adds the residual and the biases, and applies the MLP's nonlinearity. `second` is 0
-// with one stream.
-template <class KIND>
-DEVICE float matrix_family(const struct product_arguments &a, int row, const float *output,
-                           float first, float second) {
-  const float made = family_made<KIND::STREAMS>(a.mlp, first + family_bias(a.bias, row),
-                                                second + family_bias(a.second_bias, row));
-  return a.without_residual ? made : made + load_published_float(output);
+// What the sums of its streams, complete with factors and biases, become before the residual is
+// added.
+template <matrix_end END>
+DEVICE float matrix_made(int mlp, const float (&sum)[MATRIX_STREAMS<END>]) {
+  const float first = sum[0], last = sum[MATRIX_STREAMS<END> - 1];
+  if constexpr (MATRIX_FAMILY<END>) {
+    return family_made<MATRIX_STREAMS<END>>(mlp, first, last);
+  }
+  return END == MATRIX_SWIGLU ? matrix_silu(first) * last : first;
 }
 
-// What the output holds where sums from `first` on belong, as many as are asked for together: one by
-// one, each would be waited for before the next. As many as registers allow. Where nothing belongs
-// it is something else: predicates would take more registers.
+// Whether it is added.
+template <matrix_end END> DEVICE bool matrix_adds(const struct product_arguments &a) {
+  return END == MATRIX_ADD || (END == MATRIX_BIASED && !a.without_residual);
+}
+
+template <matrix_end END>
+DEVICE void matrix_write(const struct product_arguments &a, int row, int column, float v) {
+  const size_t vector = (size_t)column * (size_t)a.output_stride;
+  if constexpr (END == MATRIX_STORE || END == MATRIX_ADD) {
+    publish(a.output + vector + row, v);
+  } else {
+    pass_on(a.passed, a.output, vector, row, v);
+  }
+}
+
+constexpr int LANE_ROWS = TILE_ACCUMULATORS / TILE_LANE_COLUMNS; // of a tile
+
+// Of a lane's rows, which are the same in all tiles of columns, the factors and for families the
+// biases; of its columns the factors.
+template <class KIND> struct matrix_lane {
+  float row[KIND::TILES * LANE_ROWS], bias[KIND::TILES * LANE_ROWS];
+  float column[KIND::COLUMN_TILES * TILE_LANE_COLUMNS];
+};
+
+// All together, and before the first store: one by one, each load would be waited for behind a
+// store.
+template <class KIND>
+DEVICE struct matrix_lane<KIND> matrix_lane_of(const struct product_arguments &a,
+                                               const struct matrix_share &share) {
+  typedef typename KIND::ELEMENTS elements;
+  const bool given = elements::B_SCALED == SCALED_IF_GIVEN && a.activation_scales;
+  struct matrix_lane<KIND> lane = {};
+#pragma unroll
+  for (int i = 0; i < KIND::TILES * LANE_ROWS; i++) {
+    const struct matrix_place at = matrix_layout<KIND>::place(share, i * TILE_LANE_COLUMNS);
+    lane.row[i] = elements::scale();
+    if (elements::A_SCALED == SCALED && at.row < a.rows) {
+      lane.row[i] *= load_published_float((at.stream ? a.second_scales : a.scales) + at.row);
+    }
+    if (MATRIX_FAMILY<KIND::END> && at.row < a.rows) {
+      lane.bias[i] = family_bias(at.stream ? a.second_bias : a.bias, at.row);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < KIND::COLUMN_TILES * TILE_LANE_COLUMNS; i++) {
+    const int first = i / TILE_LANE_COLUMNS * KIND::TILES * TILE_ACCUMULATORS;
+    const int column = matrix_layout<KIND>::place(share, first + i % TILE_LANE_COLUMNS).column;
+    lane.column[i] = elements::B_SCALED == SCALED || given
+                         ? load_published_float(a.activation_scales + column)
+                         : 1;
+  }
+  return lane;
+}
+
+// A sum of a stream with its factors and, of families, its bias.
+template <class KIND>
+DEVICE float matrix_complete(const struct matrix_lane<KIND> &lane, const struct matrix_place &at,
+                             int stream, float sum) {
+  const int row = (at.n + stream) * LANE_ROWS + at.i / TILE_LANE_COLUMNS;
+  const int column = at.tile * TILE_LANE_COLUMNS + at.i % TILE_LANE_COLUMNS;
+  const float complete = sum * (lane.row[row] * lane.column[column]);
+  return MATRIX_FAMILY<KIND::END> ? complete + lane.bias[row] : complete;
+}
+
+// What the output holds where sums from `first` on belong: as many as registers allow are asked for
+// together. Where nothing belongs it is something else: predicates would take more registers.
 template <class KIND> constexpr int RESIDUALS = KIND::TILES *TILE_ACCUMULATORS;
 
 template <class KIND>
@@ -374,40 +431,28 @@ DEVICE void matrix_residual(const struct product_arguments &a, const struct matr
   }
 }
 
-// The epilogue: what is done with the sums.
 template <class KIND>
 DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix_share &share,
                           float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
+  const struct matrix_lane<KIND> lane = matrix_lane_of<KIND>(a, share);
   float residual[RESIDUALS<KIND>] = {};
 #pragma unroll
   for (int index = 0; index < KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS; index++) {
-    if (KIND::END == MATRIX_ADD && index % RESIDUALS<KIND> == 0) {
+    if (index % RESIDUALS<KIND> == 0 && matrix_adds<KIND::END>(a)) {
       matrix_residual<KIND>(a, share, index, residual);
     }
     const struct matrix_place at = matrix_layout<KIND>::place(share, index);
     if (at.stream == 0 && at.row < a.rows && at.column < a.batch) {
-      float *output = a.output + (size_t)at.column * (size_t)a.output_stride + at.row;
-      float v = sum[at.tile][at.n][at.i] * matrix_factor<KIND>(a, 0, at.row, at.column);
-      if (KIND::END == MATRIX_ADD) {
+      float complete[KIND::STREAMS];
+#pragma unroll
+      for (int s = 0; s < KIND::STREAMS; s++) {
+        complete[s] = matrix_complete<KIND>(lane, at, s, sum[at.tile][at.n + s][at.i]);
+      }
+      float v = matrix_made<KIND::END>(a.mlp, complete);
+      if (matrix_adds<KIND::END>(a)) {
         v += residual[index % RESIDUALS<KIND>];
       }
-      if (KIND::END == MATRIX_SWIGLU) {
-        v = matrix_silu(v) * sum[at.tile][KIND::TILES - 1][at.i] *
-            matrix_factor<KIND>(a, 1, at.row, at.column);
-      }
-      if constexpr (KIND::END == MATRIX_BIASED) {
-        v = matrix_family<KIND>(a, at.row, output, v, 0);
-      }
-      if constexpr (KIND::END == MATRIX_GATED) {
-        v = matrix_family<KIND>(a, at.row, output, v,
-                                sum[at.tile][KIND::TILES - 1][at.i] *
-                                    matrix_factor<KIND>(a, 1, at.row, at.column));
-      }
-      if constexpr (KIND::END == MATRIX_STORE || KIND::END == MATRIX_ADD) {
-        publish(output, v);
-      } else {
-        pass_on(a.passed, a.output, (size_t)at.column * (size_t)a.output_stride, at.row, v);
-      }
+      matrix_write<KIND::END>(a, at.row, at.column, v);
     }
   }
 }

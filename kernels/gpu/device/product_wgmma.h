@@ -46,7 +46,7 @@ template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {
   static constexpr matrix_end END = END_;
   static constexpr int COLUMNS = COLUMNS_;
   static constexpr int TILES = WGMMA_TILES, COLUMN_TILES = COLUMNS / 8;
-  static constexpr int STREAMS = END == MATRIX_SWIGLU ? 2 : 1;
+  static constexpr int STREAMS = MATRIX_STREAMS<END>;
   static constexpr int ROWS = WGMMA_ROWS * WGMMA_TILES / STREAMS; // of the output, per warpgroup
   static constexpr int BLOCKS_OF_B = ELEMENTS::B_BYTES / ELEMENTS::A_BYTES;
   typedef float sums[COLUMN_TILES][TILES][4];
@@ -61,7 +61,7 @@ struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
     at.i = index % 4;
     at.n = index / 4 % WGMMA_TILES;
     at.tile = index / 4 / WGMMA_TILES;
-    at.stream = END == MATRIX_SWIGLU ? at.n : 0;
+    at.stream = MATRIX_STREAMS<END> == 2 ? at.n : 0;
     at.row = share.row + (at.n - at.stream) * WGMMA_ROWS + wgmma_row(at.i);
     at.column = share.column + at.tile * 8 + wgmma_column(at.i);
     return at;

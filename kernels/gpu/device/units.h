@@ -59,7 +59,7 @@ template <enum element TYPE_, matrix_end END_, int COLUMNS> struct units_kind {
   typedef unit_elements<TYPE> ELEMENTS;
   static constexpr matrix_end END = END_;
   static constexpr int TILES = MATRIX_ROWS / TILE_ROWS, COLUMN_TILES = COLUMNS / TILE_COLUMNS;
-  static constexpr int STREAMS = END == MATRIX_SWIGLU || END == MATRIX_GATED ? 2 : 1;
+  static constexpr int STREAMS = MATRIX_STREAMS<END>;
   static constexpr int ROWS = MATRIX_ROWS / STREAMS;
   static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1;
   static constexpr bool COPIED = false;

@@ -137,12 +137,21 @@ def check_fetches(subject, code):
     check(subject, wide == 0, f'{wide} loads or copies that bring 256 bytes into L2')
 
 
-def check_residual(subject, name, code):
-    """What a product adds its sums to, of a lane one for each column, comes by several loads at a time: one by one, each
-    would wait for L2. A product without wgmma also merges as many sums of splits."""
+# How often a product waits for what is not its operands: for what a lane's rows and columns have, and for the sums of
+# splits and of parts of a cluster; and at how many columns for what it adds its sums to: at 128 registers allow half.
+EPILOGUE_WAITS, RESIDUAL_COLUMNS = 8, {'16': 8, '32': 8, '64': 8, '128': 4}
+
+
+def check_epilogue(subject, name, code):
+    """What a product's epilogue loads, the residual, scales and biases, comes by several loads at a time: one by one, each
+    would wait for L2 behind a store. The residual of a lane is one for each column, and a product without wgmma merges as
+    many sums of splits."""
     batches = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD and i.width == sass.WORD and not i.constant)
-    together, columns = sum(loads for loads in batches if loads >= 4), int(name.rsplit('_', 1)[1])
-    least = columns if name in WGMMA else columns * 3 // 2
+    columns, adds = name.rsplit('_', 1)[1], re.match(r'(wgmma_\w+_add|matrix_\w+_(add|biased))_', name)
+    most = EPILOGUE_WAITS + (int(columns) // RESIDUAL_COLUMNS[columns] if adds else 0)
+    check(subject, len(batches) <= most, f'waits {len(batches)} times for loads of its epilogue, of at most {most}')
+    together = sum(loads for loads in batches if loads >= 4)
+    least = 0 if not adds else int(columns) if name in WGMMA else int(columns) * 3 // 2
     check(subject, together >= least, f'{together} loads in fours or more, of at least {least}')
 
 
@@ -164,8 +173,8 @@ def check_sass_loads(cubin):
         check_fetches(f'sm_90a {name}', code)
         if name in VECTOR + MATRIX + UNITS + HEADS:
             check_early(f'sm_90a {name}', code)
-        if re.fullmatch(r'(wgmma|matrix)_\w+_add_\d+', name):
-            check_residual(f'sm_90a {name}', name, code)
+        if name in WGMMA + MATRIX + UNITS + EXPERT_MATRIX:
+            check_epilogue(f'sm_90a {name}', name, code)
         if name in ATTENTION:
             check_attention_loads(f'sm_90a {name}', name, code)
         if name in LATENT:

@@ -12,9 +12,10 @@
 //   int tile_part_row(int lane, int part)                which row of the 16 a part is of
 //   int tile_part_byte(int lane, int part)               where in the row's 64 bytes it begins
 //   int tile_row(int lane, int i), tile_column(int lane, int i)
-//                           where accumulator i of TILE_ACCUMULATORS (4) belongs; a lane's
-//                           accumulators of the same column are summed over rows by shuffles over
-//                           the lanes that differ in tile_row_mask (a mask of lane bits)
+//                           where accumulator i of TILE_ACCUMULATORS (4) belongs: to the lane's
+//                           row i / TILE_LANE_COLUMNS and column i % TILE_LANE_COLUMNS; those of
+//                           the same column are summed over rows by shuffles over the lanes that
+//                           differ in TILE_ROW_MASK (a mask of lane bits)
 //   tile_multiply_bf16_bf16<N>(const tile_a (&a)[N], const void *b, int b_stride_bytes,
 //                              float (&sum)[N][TILE_ACCUMULATORS])
 //   tile_multiply_e4m3_bf16<N>, tile_multiply_e4m3_e4m3<N>
