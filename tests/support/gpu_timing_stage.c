@@ -36,7 +36,7 @@
 #define QUAD             4   // elements of a load there
 #define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
 #define COPY_CYCLES      9   // in a step of one or two copies, with P1: a trial with ptxas 13.0
-#define UNIT_CYCLES      109 // in a streaming step's unit of weights, besides the arithmetic
+#define UNIT_CYCLES      157 // in a streaming step's unit of weights, besides the arithmetic
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define FEW_COPIES       (48 << 10)  // bytes under way, behind which loads take trip_us,
 #define MANY_COPIES      (192 << 10) // and copied_trip_us
