@@ -431,28 +431,36 @@ DEVICE void matrix_residual(const struct product_arguments &a, const struct matr
   }
 }
 
+// One sum of the first stream, and of the others what belongs to it.
+template <class KIND>
+DEVICE void matrix_finish_one(const struct product_arguments &a, const struct matrix_place &at,
+                              const struct matrix_lane<KIND> &lane, float residual,
+                              float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
+  float complete[KIND::STREAMS];
+#pragma unroll
+  for (int s = 0; s < KIND::STREAMS; s++) {
+    complete[s] = matrix_complete<KIND>(lane, at, s, sum[at.tile][at.n + s][at.i]);
+  }
+  const float made = matrix_made<KIND::END>(a.mlp, complete);
+  matrix_write<KIND::END>(a, at.row, at.column, matrix_adds<KIND::END>(a) ? made + residual : made);
+}
+
 template <class KIND>
 DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix_share &share,
                           float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
   const struct matrix_lane<KIND> lane = matrix_lane_of<KIND>(a, share);
   float residual[RESIDUALS<KIND>] = {};
 #pragma unroll
-  for (int index = 0; index < KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS; index++) {
-    if (index % RESIDUALS<KIND> == 0 && matrix_adds<KIND::END>(a)) {
-      matrix_residual<KIND>(a, share, index, residual);
+  for (int first = 0; first < KIND::COLUMN_TILES * RESIDUALS<KIND>; first += RESIDUALS<KIND>) {
+    if (matrix_adds<KIND::END>(a)) {
+      matrix_residual<KIND>(a, share, first, residual);
     }
-    const struct matrix_place at = matrix_layout<KIND>::place(share, index);
-    if (at.stream == 0 && at.row < a.rows && at.column < a.batch) {
-      float complete[KIND::STREAMS];
 #pragma unroll
-      for (int s = 0; s < KIND::STREAMS; s++) {
-        complete[s] = matrix_complete<KIND>(lane, at, s, sum[at.tile][at.n + s][at.i]);
+    for (int i = 0; i < RESIDUALS<KIND>; i++) {
+      const struct matrix_place at = matrix_layout<KIND>::place(share, first + i);
+      if (at.stream == 0 && at.row < a.rows && at.column < a.batch) {
+        matrix_finish_one<KIND>(a, at, lane, residual[i], sum);
       }
-      float v = matrix_made<KIND::END>(a.mlp, complete);
-      if (matrix_adds<KIND::END>(a)) {
-        v += residual[index % RESIDUALS<KIND>];
-      }
-      matrix_write<KIND::END>(a, at.row, at.column, v);
     }
   }
 }
