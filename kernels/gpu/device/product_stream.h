@@ -38,7 +38,7 @@ DEVICE void streaming_await(const float *from, int count) {
       again = stage_looks_again(from, count) ? 1 : 0;
     }
     again = shuffle(again, 0);
-    if (again > 0) {
+    if (RING_TELLS && again > 0) {
       stream_meanwhile();
     }
   } while (again > 0);
@@ -177,7 +177,7 @@ DEVICE struct stream_slot stream_slot_at(const struct stream_block &block,
 // land in their order or nearly. All lanes know it from one.
 DEVICE bool stream_has_room(const struct stream_block &block, const struct stream_state &state) {
   const int landed = state.held - streaming_place()->launch.flying; // the unit that must have
-  if (landed < 0 || state.held == block.ring.count) {
+  if (!RING_TELLS || landed < 0 || state.held == block.ring.count) {
     return state.held < block.ring.count;
   }
   const struct stream_slot of = stream_slot_at(block, state, landed);

@@ -580,7 +580,7 @@ def test_kill(folder):
         finished = [n for n, step in rehearsal.state().items() if step['status'] == 'done']
         expect(len(begun) == 3, f'the check ran on: {begun}')
         expect(len(rehearsal.calls('wrote')) == 2, 'the step that was killed wrote')
-        expect(finished[-2].startswith('record') and finished[-1].startswith('verify'), finished)
+        expect(finished[-2].startswith('quick') and finished[-1].startswith('verify'), finished)
         rehearsal.plan(seconds=0)
         rehearsal.check(UNFINISHED, 60, '--plan', 'all')
         expect(rehearsal.calls('run')[3] == begun[2], 'the step that was killed did not run again')

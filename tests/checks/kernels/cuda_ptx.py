@@ -161,6 +161,15 @@ def check_step_loops(subject, cubin):
             check(f'{subject} {name}', not spilled, f'{spilled} spills in a loop over units of weights')
 
 
+def check_requests(subject, text):
+    """Whether a copy has landed, and so another can be requested, is asked after each unit used, as often as it is
+    waited for, and where a stage waits: before each kind of product in BF16 and E4M3 at least."""
+    for name, body in by_kernel(text, r'^\.(?:visible )?\.?entry (\w+)\(').items():
+        asked, waited = (body.count(f'mbarrier.{how}_wait.parity') for how in ('test', 'try'))
+        check(f'{subject} {name}', asked >= waited + STEP_PRODUCTS - len(FORMATS),
+              f'{asked} times looks whether a copy has landed, where it waits for {waited}')
+
+
 def check_streaming(architecture, ptx, cubin):
     """One image, whose kernels call functions of their own: registers are counted for both."""
     text, subject = ptx.read_text(), f'sm_{architecture} streaming'
@@ -172,6 +181,7 @@ def check_streaming(architecture, ptx, cubin):
         check(subject, instruction in text, f'no {instruction}')
     if architecture != '80':
         check_step_loops(subject, cubin)
+        check_requests(subject, text)
     check(subject, 'griddepcontrol' not in text, 'waits for other launches')
     registers, frames = cubin_facts(cubin)
     for name in sorted(names):

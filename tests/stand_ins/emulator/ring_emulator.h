@@ -5,6 +5,8 @@
 
 #include "tests/stand_ins/emulator/copies.h"
 
+enum { RING_TELLS = 1 };
+
 DEVICE void ring_make(const struct ring &ring) {
   for (int slot = 0; slot < ring.count && lane_index() == 0; slot++) {
     copies_barrier_make(ring.barriers + slot, 1);

@@ -11,9 +11,9 @@
 //       before, and `all` whether units are under way or there in all the other slots. Of codes a
 //       lane may then read 16 bytes from multiples of 16 * WARP, plus 16 times its index;
 //       everything else after a warp_wait.
+//   RING_TELLS: whether it can be told what is there without waiting; then
 //   bool ring_landed(const struct ring &, int slot, int turn): by one lane: whether the unit in
-//       that slot is there, for which it would be waited the turn-th time. True where that cannot
-//       be told
+//       that slot is there, for which it would be waited the turn-th time
 //
 // sm_90 and later copy in bulk, one instruction of one lane for each row; the bytes arrive at the
 // slot's barrier. sm_80 copies 16 bytes a lane, in groups that are waited for by count.
