@@ -156,6 +156,12 @@ static const struct value {
     {BYTES "ld.shared.s16 %r1, [%r8];", 0xFFFF80FE},
     {BYTES "ld.shared.u8 %rs1, [%r8]; cvt.u32.u16 %r1, %rs1;", 0xFE},
     {BYTES "ld.shared.u16 %rs1, [%r8]; cvt.s32.s16 %r1, %rs1;", 0xFFFF80FE},
+    {BYTES "ld.shared.u16 %rs1, [%r8]; cvt.s64.s16 %rd2, %rs1; shr.u64 %rd2, %rd2, 8; cvt.u32.u64 "
+           "%r1, %rd2;",
+     0xFFFFFF80},
+    {"mov.b16 %rs1, 0x12; mov.b16 %rs2, 0x34; st.shared.v2.u8 [%r8], {%rs1, %rs2}; ld.shared.u16 "
+     "%r1, [%r8];",
+     0x3412},
     {BYTES "ld.shared.v4.u16 {%rs1, %rs2, %rs3, %rs4}, [%r8]; cvt.u32.u16 %r1, %rs3;", 0x5678},
     {BYTES "cvt.s32.s8 %r1, %r2;", 0xFFFFFFFE},
     {BYTES "cvt.u16.u32 %rs1, %r2; setp.gt.s16 %p1, %rs1, 3; selp.b32 %r1, 1, 2, %p1;", 2},

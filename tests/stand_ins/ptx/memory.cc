@@ -586,6 +586,7 @@ const struct operation_entry memory_operations[] = {
     {"st.shared.u64", "=[r]d", store<SHARED, 8, 1>, PLAIN},
     {"st.shared.v2.u64", "=[r]{d2}", store<SHARED, 8, 2>, PLAIN},
     {"st.shared.v2.u16", "=[r]{h2}", store<SHARED, 2, 2>, PLAIN},
+    {"st.shared.v2.u8", "=[r]{h2}", store<SHARED, 1, 2>, PLAIN},
     {"st.shared.v4.u8", "=[r]{h4}", store<SHARED, 1, 4>, PLAIN},
     {"st.shared.v2.f32", "=[r]{r2}", store<SHARED, 4, 2>, PLAIN},
     {"st.shared.v2.u32", "=[r]{r2}", store<SHARED, 4, 2>, PLAIN},
