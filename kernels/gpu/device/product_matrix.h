@@ -448,10 +448,11 @@ DEVICE void matrix_finish_one(const struct product_arguments &a, const struct ma
 template <class KIND>
 DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix_share &share,
                           float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
+  constexpr int SUMS = KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS;
   const struct matrix_lane<KIND> lane = matrix_lane_of<KIND>(a, share);
   float residual[RESIDUALS<KIND>] = {};
 #pragma unroll
-  for (int first = 0; first < KIND::COLUMN_TILES * RESIDUALS<KIND>; first += RESIDUALS<KIND>) {
+  for (int first = 0; first < SUMS; first += RESIDUALS<KIND>) {
     if (matrix_adds<KIND::END>(a)) {
       matrix_residual<KIND>(a, share, first, residual);
     }

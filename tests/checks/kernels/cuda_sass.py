@@ -151,8 +151,7 @@ def check_epilogue(subject, name, code):
     most = EPILOGUE_WAITS + (int(columns) // RESIDUAL_COLUMNS[columns] if adds else 0)
     check(subject, len(batches) <= most, f'waits {len(batches)} times for loads of its epilogue, of at most {most}')
     together = sum(loads for loads in batches if loads >= 4)
-    own = int(columns) // 2 if columns == '128' else int(columns)  # whose tiles are finished in a loop
-    least = 0 if not adds else own if name in WGMMA else own * 3 // 2
+    least = 0 if not adds else int(columns) if name in WGMMA else int(columns) * 3 // 2
     check(subject, together >= least, f'{together} loads in fours or more, of at least {least}')
 
 

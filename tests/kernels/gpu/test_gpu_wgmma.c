@@ -63,8 +63,8 @@ static void check_wgmma(const struct product *p, int columns, struct sharing sha
 
 // Rows that do not fill a tile, incomplete steps, more and fewer steps than stages.
 static const struct shape {
-  int rows, columns, batch;
-  bool is_wide; // as many columns as a warpgroup takes, else 16
+  int rows, columns, batch; // 0: nearly all that it could be
+  bool is_wide;             // as many columns as a warpgroup takes, else 16
   int groups, stages;
   struct sharing sharing; // beside 0: each number of blocks in turn
   int times;              // schedules for each
@@ -76,7 +76,7 @@ static const struct shape {
     {37, 65, 7, false, 1, 6, {9, 0, 1}, 1},
     {300, 600, 16, false, 1, 3, {7, 0, 1}, 1},
     {200, 1000, 17, false, 2, 3, {1, 0, 1}, 3},
-    {40, 700, 50, true, 1, 4, {5, 0, 1}, 1},
+    {40, 700, 0, true, 1, 4, {5, 0, 1}, 1},
     {265, 200, 120, true, 2, 3, {2, 0, 1}, 1},
     {1, 1000, 1, false, 1, 3, {9999, 0, 1}, 12},
     // A tile's steps divided among the blocks of a cluster: by any number of them, more than there
@@ -114,7 +114,7 @@ static void check_shapes(bool in_parts) {
                                 .end = end,
                                 .rows = shape->rows,
                                 .columns = shape->columns,
-                                .batch = shape->batch,
+                                .batch = shape->batch > 0 ? shape->batch : columns - 3,
                                 .batch_padded = columns * shape->groups,
                                 .stages = shape->stages,
                                 .passed = passed_of(end, s / 3 + 1)};

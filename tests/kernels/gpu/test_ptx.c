@@ -159,6 +159,7 @@ static const struct value {
     {BYTES "ld.shared.u16 %rs1, [%r8]; cvt.s64.s16 %rd2, %rs1; shr.u64 %rd2, %rd2, 8; cvt.u32.u64 "
            "%r1, %rd2;",
      0xFFFFFF80},
+    {"mov.u32 %r1, 0x80000000; cvt.rn.f32.u32 %r1, %r1;", 0x4F000000},
     {"mov.b16 %rs1, 0x12; mov.b16 %rs2, 0x34; st.shared.v2.u8 [%r8], {%rs1, %rs2}; ld.shared.u16 "
      "%r1, [%r8];",
      0x3412},

@@ -241,6 +241,7 @@ OPERATION(s32_s16, d->s[l] = (int16_t)a->u[l])
 OPERATION(s32_s8, d->s[l] = (int8_t)a->u[l])
 OPERATION(s16_s8, d->u[l] = (uint32_t)(int8_t)a->u[l] & 0xFFFF)
 OPERATION(f32_s32, d->f[l] = (float)a->s[l])
+OPERATION(f32_u32, d->f[l] = (float)a->u[l])
 OPERATION(f32_s16, d->f[l] = (float)(int16_t)a->u[l])
 // NaN becomes 0 (PTX ISA, cvt).
 OPERATION(sat_f32, d->f[l] = a->f[l] >= 1 ? 1 : a->f[l] > 0 ? a->f[l] : 0)
@@ -510,6 +511,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"cvt.s32.s8", "r=r", s32_s8, PLAIN},
     {"cvt.s16.s8", "h=h", s16_s8, PLAIN},
     {"cvt.rn.f32.s32", "r=r", f32_s32, PLAIN},
+    {"cvt.rn.f32.u32", "r=r", f32_u32, PLAIN},
     {"cvt.rn.f32.s16", "r=h", f32_s16, PLAIN},
     {"cvt.sat.f32.f32", "r=r", sat_f32, PLAIN},
     {"cvt.rn.bf16x2.f32", "r=rr", bf16x2, PLAIN},
