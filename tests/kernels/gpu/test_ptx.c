@@ -374,10 +374,10 @@ static const struct step {
     {"matrix=registers", E4M3_ALL, 9, 70, false, 0},
     {"step=streaming", BF16_ALL, 1, 1, false, 0},
     {"step=streaming", E4M3_WEIGHTS, 4, 66, false, 0},
-    {"step=streaming", BF16_ALL, 2, 70, false, 64},
-    {"step=streaming", E4M3_WEIGHTS, 1, 66, false, 42},
     {"attention_splits=2", BF16_ALL, 1, 90, true, 0},
     {"", E4M3_WEIGHTS, 9, 70, true, 0},
+    {"step=streaming", BF16_ALL, 2, 70, false, 64},
+    {"step=streaming", E4M3_WEIGHTS, 1, 66, false, 42},
 };
 #define STEPS (sizeof steps / sizeof steps[0])
 

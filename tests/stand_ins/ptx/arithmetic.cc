@@ -508,6 +508,7 @@ const struct operation_entry arithmetic_operations[] = {
     {"cvt.u16.u32", "h=r", u16_u32, PLAIN},
     {"cvt.s8.s32", "h=r", s8_s32, PLAIN},
     {"cvt.s32.s16", "r=h", s32_s16, PLAIN},
+    {"cvt.s32.s16", "r=r", s32_s16, PLAIN},
     {"cvt.s32.s8", "r=r", s32_s8, PLAIN},
     {"cvt.s16.s8", "h=h", s16_s8, PLAIN},
     {"cvt.rn.f32.s32", "r=r", f32_s32, PLAIN},
