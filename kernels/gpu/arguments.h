@@ -53,9 +53,15 @@ enum {
   ATTENTION_MERGED = 128, // elements of a head that fit when 16 columns are merged
   ATTENTION_SPLITS = 128, // at most: what the merge has room for
   ATTENTION_PARTIAL = 4,  // floats before a partial result's sums
-  ROUND_THREADS = 512,    // of a block that rounds a row: its time is added to every product
-  SMALL_THREADS = 256,    // of a block of every other kernel
-  SAMPLE_BLOCKS = 64      // per row of the batch
+  // Where keys and values are copied: row tiles, of 1 KiB, that a warp copies together, and how
+  // often, before it uses the first. With two blocks on a multiprocessor 128 KB are on their way;
+  // an H200 needs 48 (docs/gpu-model.md).
+  ATTENTION_COPIED_TILES = 4,
+  ATTENTION_COPIED_BATCHES = 4,
+  ATTENTION_RING = ATTENTION_WARPS * ATTENTION_COPIED_BATCHES * ATTENTION_COPIED_TILES * 1024,
+  ROUND_THREADS = 512, // of a block that rounds a row: its time is added to every product
+  SMALL_THREADS = 256, // of a block of every other kernel
+  SAMPLE_BLOCKS = 64   // per row of the batch
 };
 
 static inline size_t gpu_round_up(size_t value, size_t multiple) {
@@ -417,12 +423,16 @@ static inline size_t attention_tile_shared_bytes(int head_dim_padded, int column
   return (size_t)columns * (queries + weights + merge);
 }
 
-// For a padded head_dim and the widest tile (16 columns), whose warps merge a head of 256 in two
-// rounds; narrower tiles fit in the same room in one round.
-static inline size_t attention_shared_bytes(int head_dim_padded) {
+// For a padded head_dim. Where keys and values are copied, the tile has 8 columns, and warps merge
+// where their copies were. Otherwise for the widest tile (16 columns), whose warps merge a head of
+// 256 in two rounds; narrower tiles fit in the same room in one round.
+static inline size_t attention_shared_bytes(int head_dim_padded, int copied) {
   const int merged = head_dim_padded < ATTENTION_MERGED ? head_dim_padded : ATTENTION_MERGED;
   const size_t beyond = 16 * 2 * (size_t)(head_dim_padded - merged); // of the queries
-  return attention_tile_shared_bytes(merged, 16) + beyond;
+  const size_t queries = (size_t)head_dim_padded * 2 + 16;
+  const size_t weights = ATTENTION_WARPS * (VALUE_BLOCK * 2 + 16);
+  return copied ? 8 * (queries + weights) + ATTENTION_RING
+                : attention_tile_shared_bytes(merged, 16) + beyond;
 }
 
 // heads_vector_bf16_bf16_round_store_BATCH, heads_matrix_bf16_bf16_store_COLUMNS, COLUMNS 16 or 64:

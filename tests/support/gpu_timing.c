@@ -6,6 +6,7 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/launches/step.h"
+#include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/planner.h"
 #include "tests/support/gpu_timing_stage.h"
 #include "tests/support/shapes.h"
@@ -28,6 +29,7 @@ const struct timing_machine timing_h200 = {.read = 4.5e6,
                                            .overlap = 1,
                                            .residual_us = 0,
                                            .cached_whole = 3000.0 / 3180,
+                                           .cached_copied = 3000.0 / 3180,
                                            .copied_trip_us = 0.2,
                                            .handover_us = 0.5};
 
@@ -49,6 +51,7 @@ const struct timing_machine timing_h200_measured = {.read = 4.6e6,
                                                     .overlap = 0,
                                                     .residual_us = 0.345,
                                                     .cached_whole = 0.63,
+                                                    .cached_copied = 3000.0 / 3180,
                                                     .copied_trip_us = 1.6,
                                                     .handover_us = 0.8};
 
@@ -105,9 +108,9 @@ const char *const timing_terms[TIMING_TERMS] = {
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {"P1", "P1m", "P2",  "P2m", "P3",       "P4",
-                                                  "P5", "P6",  "P6c", "P6s", "P7",       "P7m",
-                                                  "P8", "P9",  "P10", "P11", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {"P1", "P1m", "P2",  "P2m", "P3",  "P4",
+                                                  "P5", "P6",  "P6c", "P6s", "P7",  "P7m",
+                                                  "P8", "P9",  "P10", "P11", "P13", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
@@ -276,6 +279,16 @@ static bool add_up(const struct plan *plan, const struct timing_machine *machine
   return true;
 }
 
+// Before P13, registers limited attention's blocks on a multiprocessor: that decides its splits.
+static int splits_of_registers(const struct plan *plan) {
+  const bool light = plan->head_dim_padded <= 64 ||
+                     (plan->request.types.kv == ELEMENT_E4M3 && plan->head_dim_padded <= 128);
+  const int blocks = plan->context_padded / VALUE_BLOCK;
+  return division_splits(gpu_plan_attention_rows(plan), blocks, 0,
+                         (light ? 3 : 2) * plan->device.described.units,
+                         blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS);
+}
+
 static const char *timing_tuned(const struct decode_request *request,
                                 const struct gpu_device *device,
                                 const struct timing_machine *machine, unsigned points,
@@ -287,6 +300,11 @@ static const char *timing_tuned(const struct decode_request *request,
     described.tuning.wgmma_parts = 1;
   if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
     return why;
+  if (!(points & TIMING_P13) && !plan.streaming && described.tuning.attention_splits == 0) {
+    described.tuning.attention_splits = splits_of_registers(&plan);
+    if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
+      return why;
+  }
   why = unknown(&plan);
   return why ? why : add_up(&plan, machine, points, out) ? NULL : "memory ran out";
 }

@@ -62,6 +62,7 @@ struct timing_machine {
   double overlap;        // of what is requested before a launch waits, how much helps: 1
   double residual_us;    // a lane's residuals that it asks for together: 0, no time of their own
   double cached_whole;   // as `cached`, where all of a multiprocessor's memory is shared memory
+  double cached_copied;  // as `cached`, by copies into shared memory: FlashMLA's
   double copied_trip_us; // as trip_us, behind copies of 192 KB for a multiprocessor: the same
   double handover_us;    // of a streaming step, until a stage's results can be seen by the next
 };
@@ -111,13 +112,14 @@ enum timing_point {
   TIMING_P10 = 1 << 14, // nothing is requested into L2, except by P2 and P2m; two blocks of one
                         // vector per multiprocessor
   TIMING_P11 = 1 << 15, // the matrix unit's residuals in groups, not one by one
-  TIMING_STREAMING = 1 << 16, // step=streaming, whose weights never wait (batch 1 to 4)
-  TIMING_POINTS = 17,
+  TIMING_P13 = 1 << 16, // attention: keys and values by counted copies into shared memory
+  TIMING_STREAMING = 1 << 17, // step=streaming, whose weights never wait (batch 1 to 4)
+  TIMING_POINTS = 18,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
   // H100s, some do. They have P6c only if tuning chooses it: on an H200 it was slower.
   TIMING_IMPLEMENTED = TIMING_P1_MATRIX | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
-                       TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10 | TIMING_P11
+                       TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10 | TIMING_P11 | TIMING_P13
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
 

@@ -29,6 +29,8 @@
 #define QUERY_CYCLES     500            // for the instructions around their loads
 #define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
 #define ATTENTION_CYCLES 420 // instructions of a unit of 16 KiB in BF16
+#define COPIED_CYCLES    633 // the same with P13, in the machine code; in E4M3
+#define COPIED_E4M3      1815
 #define HEAD_CYCLES      150 // to merge a head's warps
 #define HELD_CYCLES      100 // to merge a head's splits, without the loads
 #define AT_ONCE          4   // splits whose loads are under way together: the first kernels
@@ -40,7 +42,7 @@
 #define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define FEW_COPIES       (48 << 10)  // bytes under way, behind which loads take trip_us,
 #define MANY_COPIES      (192 << 10) // and copied_trip_us
-#define BUFFERS          2           // of attention.h
+#define BUFFERS          2           // of attention.h, without P13
 #define SHARED_BYTES     128.0       // of shared memory, a cycle: 32 banks of 4
 // What the kernels without P10 ask L2 for before they wait: windows of a vector, what they have in
 // registers included; more of wo, if attention's cache of a layer is less than a part of L2; and
@@ -588,11 +590,24 @@ struct attended {
   struct flow flow;
 };
 
+// In a streaming step attention's kernel is another.
+static bool copies_cache(const struct timing_context *context) {
+  return has(context, TIMING_P13) && gpu_plan_copies_cache(context->plan);
+}
+
 static double cached(const struct timing_context *context) {
-  const int tuned = context->plan->device.tuning.attention_carveout;
-  const bool whole =
-      (tuned > 0 ? tuned : context->plan->carveout) == 100 && has(context, TIMING_P7);
-  return whole ? context->machine->cached_whole : context->machine->cached;
+  const bool whole = context->plan->carveout == 100 && has(context, TIMING_P7);
+  return copies_cache(context) ? context->machine->cached_copied
+         : whole               ? context->machine->cached_whole
+                               : context->machine->cached;
+}
+
+// Blocks of attention on a multiprocessor: two or, without P13, what registers allow.
+static int attention_blocks(const struct timing_context *context) {
+  const struct plan *plan = context->plan;
+  const bool light = plan->head_dim_padded <= 64 ||
+                     (plan->request.types.kv == ELEMENT_E4M3 && plan->head_dim_padded <= 128);
+  return light && !copies_cache(context) ? 3 : 2;
 }
 
 static struct attended attended_by(const struct timing_context *context,
@@ -602,9 +617,10 @@ static struct attended attended_by(const struct timing_context *context,
   const bool narrow = plan->request.types.kv == ELEMENT_E4M3;
   const int tiles = plan->head_dim_padded / 16;
   const int most = narrow || plan->head_dim_padded > 128 ? 4 : 8; // attention_kind::MOST
-  const int on_one =
-      plan->head_dim_padded <= 64 || (narrow && plan->head_dim_padded <= 128) ? 3 : 2;
-  const double window = BUFFERS * 1024.0 * least(tiles, most);
+  const bool copied = copies_cache(context);
+  const int on_one = attention_blocks(context);
+  const int loads = copied ? ATTENTION_COPIED_BATCHES : BUFFERS;
+  const double window = loads * 1024.0 * least(tiles, copied ? ATTENTION_COPIED_TILES : most);
   const double units_of_warp =
       (double)plan->request.context / (narrow ? 64 : 32) / launch->grid[0] / ATTENTION_WARPS;
   struct attended attended = {.heads = shape->heads / shape->kv_heads / plan->head_groups,
@@ -612,14 +628,15 @@ static struct attended attended_by(const struct timing_context *context,
                               .slots = on_one * units(context),
                               .splits = (int)launch->grid[0]};
   attended.few = units_of_warp <= 1 && attended.blocks <= units(context);
-  const double scored_us = cycles_us(context, ATTENTION_CYCLES * window / 16384);
-  const double converted_us = narrow ? conversion_us(context, window) : 0;
+  const int unit_cycles = !copied ? ATTENTION_CYCLES : narrow ? COPIED_E4M3 : COPIED_CYCLES;
+  const double scored_us = cycles_us(context, unit_cycles * window / 16384);
+  const double converted_us = narrow && !copied ? conversion_us(context, window) : 0;
   attended.flow = (struct flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
-                                .loads = BUFFERS,
-                                .counted = has(context, TIMING_P1),
+                                .loads = loads,
+                                .counted = copied || has(context, TIMING_P1),
                                 .window = window,
                                 .use_us = fmax(scored_us, converted_us),
-                                .used = narrow ? TIMING_CONVERSION : TIMING_ISSUE,
+                                .used = narrow && !copied ? TIMING_CONVERSION : TIMING_ISSUE,
                                 .most = cached(context),
                                 .waves = ceiling(attended.blocks, attended.slots),
                                 .whole = (double)attended.blocks / attended.slots};

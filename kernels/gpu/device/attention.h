@@ -8,11 +8,15 @@
 //   weights = exp(scores - largest so far), passed on in BF16 through shared memory, and summed
 //             after rounding, so that they sum to 1
 //   sums[element][head] = sums * exp(largest before - largest so far) + values x weights
-// Keys and values are streamed from memory straight into registers in batches of row tiles, two in
-// flight at a time: those of the next unit's keys while this unit's softmax runs. The first of them
-// start before wait_for_previous: no kernel of a step writes to positions before the last, which is
-// why they use load_weights. The unit with the new position is read by load_published after the
-// block has written it.
+// Keys and values are streamed in batches of row tiles, several on their way at a time: those of the
+// next unit's keys while this unit's softmax runs. On NVIDIA they are copied into shared memory
+// (lane_ring.h), as many as a multiprocessor should have on their way: a load into a register
+// occupies the nearest cache meanwhile, and that is small where blocks share nearly all of it
+// (docs/gpu-model.md). In a step in one launch, whose shared memory is full of weights, and
+// elsewhere they are loaded into registers, two batches at a time. The first of them start before
+// wait_for_previous: no kernel of a step writes to positions before the last, which is why they use
+// load_weights. The unit with the new position is read after the block has written it, into
+// registers by load_published.
 //
 // Warps are merged in shared memory, the elements of a wide head in two rounds, and splits in
 // memory, always in the same order. A split may have no units.
@@ -56,10 +60,34 @@ DEVICE const char *attention_value(const struct attention_arguments &a,
          tile_part_byte(lane_index(), part);
 }
 
-// Fetches batch `index` of a unit: first its keys, then its values.
+// The batches of a warp that are on their way, each in a slot until it is used: in registers or, if
+// COPIED, in shared memory, where each is a group of copies.
+template <class KIND, bool COPIED = KIND::COPIED> struct attention_flow {
+  struct tile_a slot[KIND::BUFFERS][KIND::BATCH];
+};
+template <class KIND> struct attention_flow<KIND, true> {
+  struct lane_ring<KIND::BUFFERS, KIND::BATCH * TILE_PARTS> ring;
+};
+
+template <class KIND> DEVICE struct attention_flow<KIND> attention_flow_begin(char *ring) {
+  struct attention_flow<KIND> flow;
+  if constexpr (KIND::COPIED) {
+    const int bytes = lane_ring_bytes(KIND::BUFFERS, KIND::BATCH * TILE_PARTS);
+    flow.ring =
+        lane_ring_make<KIND::BUFFERS, KIND::BATCH * TILE_PARTS>(ring + warp_index() * bytes);
+  } else if constexpr (KIND::FOLLOWED) { // otherwise kept while the step's other stages run
+#pragma unroll
+    for (int i = 0; i < KIND::BUFFERS * KIND::BATCH; i++) {
+      flow.slot[i / KIND::BATCH][i % KIND::BATCH] = {};
+    }
+  }
+  return flow;
+}
+
+// Fetches batch `index` of a unit into a slot: first come its keys, then its values.
 template <class KIND, bool FRESH>
 DEVICE void attention_fetch(const struct attention_arguments &a, const struct attention_share &s,
-                            int unit, int index, struct tile_a (&to)[KIND::BATCH]) {
+                            int unit, int index, struct attention_flow<KIND> &flow, int slot) {
 #pragma unroll
   for (int k = 0; k < KIND::BATCH; k++) {
     const int tile = index % KIND::BATCHES * KIND::BATCH + k;
@@ -70,46 +98,59 @@ DEVICE void attention_fetch(const struct attention_arguments &a, const struct at
               ? attention_key<KIND>(a, s, unit * KIND::UNIT + tile % KIND::KEY_TILES * TILE_ROWS,
                                     tile / KIND::KEY_TILES, part)
               : attention_value<KIND>(a, s, unit, tile * TILE_ROWS, part);
-      to[k].part[part] = FRESH ? load_published(from) : load_weights(from);
+      if constexpr (KIND::COPIED) { // from L2, where all that this block has written is
+        lane_ring_bring(flow.ring, slot, k * TILE_PARTS + part, from);
+      } else {
+        flow.slot[slot][k].part[part] = FRESH ? load_published(from) : load_weights(from);
+      }
     }
   }
 }
 
-template <class KIND>
-DEVICE void attention_fetch_any(const struct attention_arguments &a,
-                                const struct attention_share &s, int unit, int index,
-                                struct tile_a (&to)[KIND::BATCH]) {
-  if (KIND::PROMPT) { // which neighboring blocks read, too
-    attention_fetch<KIND, true>(a, s, unit, index, to);
-  } else if (COUNTED_LOADS) { // written by this block: either kind of load sees it
-    attention_fetch<KIND, false>(a, s, unit, index, to);
-  } else if (TILE_PARTS == 4 ||
-             attention_is_fresh<KIND>(a, unit)) { // half the code where the code is long
-    attention_fetch<KIND, true>(a, s, unit, index, to);
-  } else {
-    attention_fetch<KIND, false>(a, s, unit, index, to);
-  }
-}
-
-// The first batches of the warp's first unit.
+// The first batches of the warp's units. FRESH: of those that the block has written to by now;
+// otherwise of the others, of which it reads nothing that a kernel of this step writes.
 template <class KIND, bool FRESH>
 DEVICE void attention_fetch_first(const struct attention_arguments &a,
                                   const struct attention_share &s,
-                                  struct tile_a (&buffer)[KIND::BUFFERS][KIND::BATCH]) {
+                                  struct attention_flow<KIND> &flow) {
 #pragma unroll
   for (int i = 0; i < KIND::BUFFERS; i++) {
-    attention_fetch<KIND, FRESH>(a, s, s.unit, i, buffer[i]);
+    const int unit = s.unit + i / (2 * KIND::BATCHES) * ATTENTION_WARPS;
+    const bool any = unit < s.end;
+    if (FRESH == (!any || attention_is_fresh<KIND>(a, unit))) {
+      if (any) {
+        attention_fetch<KIND, FRESH && (KIND::PROMPT || !COUNTED_LOADS)>(
+            a, s, unit, i % (2 * KIND::BATCHES), flow, i);
+      }
+      if constexpr (KIND::COPIED) {
+        lane_ring_end();
+      }
+    }
   }
 }
 
+// A later one, of `unit` or, if there is no such unit, none: counted loads need one, `other`'s.
 template <class KIND>
-DEVICE void attention_clear_buffer(struct tile_a (&buffer)[KIND::BUFFERS][KIND::BATCH]) {
-#pragma unroll
-  for (int i = 0; i < KIND::BUFFERS; i++) {
-#pragma unroll
-    for (int k = 0; k < KIND::BATCH; k++) {
-      buffer[i][k] = {};
+DEVICE void attention_fetch_next(const struct attention_arguments &a,
+                                 const struct attention_share &s, int unit, int other, int index,
+                                 struct attention_flow<KIND> &flow, int slot) {
+  const bool any = unit == other || unit < s.end;
+  if constexpr (KIND::COPIED) {
+    if (any) {
+      attention_fetch<KIND, false>(a, s, unit, index, flow, slot);
     }
+    lane_ring_end();
+  } else if (!COUNTED_LOADS && !any) {
+    return;
+  } else if (KIND::PROMPT) { // which neighboring blocks read, too
+    attention_fetch<KIND, true>(a, s, any ? unit : other, index, flow, slot);
+  } else if (COUNTED_LOADS) { // written by this block: either kind of load sees it
+    attention_fetch<KIND, false>(a, s, any ? unit : other, index, flow, slot);
+  } else if (TILE_PARTS == 4 ||
+             attention_is_fresh<KIND>(a, unit)) { // half the code where the code is long
+    attention_fetch<KIND, true>(a, s, unit, index, flow, slot);
+  } else {
+    attention_fetch<KIND, false>(a, s, unit, index, flow, slot);
   }
 }
 
@@ -262,35 +303,57 @@ template <class KIND> DEVICE void attention_clear_scores(struct attention_state<
   }
 }
 
-// All units of the warp; the first BUFFERS batches of the first unit are in flight.
+// Multiplies batch `index` of a unit.
+template <class KIND>
+DEVICE void attention_use(const struct tile_a (&batch)[KIND::BATCH], int index, const char *queries,
+                          const char *weights, struct attention_state<KIND> &state) {
+  if (index < KIND::BATCHES) {
+    attention_score<KIND>(batch, index, queries, state);
+    stamp_product(state.score[0][0][0]);
+  } else {
+    KIND::ELEMENTS::multiply(batch, weights, KIND::WEIGHT_BYTES, state.sum[index - KIND::BATCHES]);
+  }
+}
+
+// The same for the oldest batch on its way.
+template <class KIND>
+DEVICE void attention_take(const struct attention_flow<KIND> &flow, int slot, int index,
+                           const char *queries, const char *weights,
+                           struct attention_state<KIND> &state) {
+  if constexpr (KIND::COPIED) {
+    struct tile_a batch[KIND::BATCH];
+    lane_ring_wait<KIND::BUFFERS - 1>();
+#pragma unroll
+    for (int i = 0; i < KIND::BATCH * TILE_PARTS; i++) {
+      batch[i / TILE_PARTS].part[i % TILE_PARTS] = lane_ring_take(flow.ring, slot, i);
+    }
+    attention_use<KIND>(batch, index, queries, weights, state);
+  } else {
+    attention_use<KIND>(flow.slot[slot], index, queries, weights, state);
+  }
+}
+
+// All units of the warp; the first BUFFERS batches are on their way.
 template <class KIND>
 DEVICE void attention_units(const struct attention_arguments &a, const struct attention_share &s,
-                            const char *queries, char *weights,
-                            struct tile_a (&buffer)[KIND::BUFFERS][KIND::BATCH],
+                            const char *queries, char *weights, struct attention_flow<KIND> &flow,
                             struct attention_state<KIND> &state) {
+  constexpr int BATCHES = 2 * KIND::BATCHES; // of a unit
+  int first = 0;                             // slot of the unit's first batch
 #pragma unroll 1
   for (int unit = s.unit; unit < s.end; unit += ATTENTION_WARPS) {
     attention_clear_scores<KIND>(state);
 #pragma unroll
-    for (int i = 0; i < 2 * KIND::BATCHES; i++) {
-      struct tile_a(&now)[KIND::BATCH] = buffer[i % KIND::BUFFERS];
+    for (int i = 0; i < BATCHES; i++) {
+      const int slot = (first + i) % KIND::BUFFERS, next = i + KIND::BUFFERS;
       if (i == KIND::BATCHES) {
         attention_softmax<KIND>(a, unit, state, weights);
       }
-      if (i < KIND::BATCHES) {
-        attention_score<KIND>(now, i, queries, state);
-        stamp_product(state.score[0][0][0]);
-      } else {
-        KIND::ELEMENTS::multiply(now, weights, KIND::WEIGHT_BYTES, state.sum[i - KIND::BATCHES]);
-      }
-      const int next = i + KIND::BUFFERS, after = unit + ATTENTION_WARPS;
-      if (next < 2 * KIND::BATCHES) {
-        attention_fetch_any<KIND>(a, s, unit, next, now);
-      } else if (COUNTED_LOADS || after < s.end) { // this one again when it is the last
-        attention_fetch_any<KIND>(a, s, after < s.end ? after : unit, next - 2 * KIND::BATCHES,
-                                  now);
-      }
+      attention_take<KIND>(flow, slot, i, queries, weights, state);
+      attention_fetch_next<KIND>(a, s, unit + next / BATCHES * ATTENTION_WARPS, unit,
+                                 next % BATCHES, flow, slot);
     }
+    first = BATCHES % KIND::BUFFERS == 0 ? 0 : (first + BATCHES) % KIND::BUFFERS;
   }
 }
 
@@ -344,6 +407,9 @@ DEVICE void attention_merge(const struct attention_arguments &a, const struct at
   float *partials = a.partials + (size_t)(group * attention_splits<KIND>(a)) * split_floats;
   float *own = held + warp_index() * TILE_COLUMNS * KIND::HELD;
   float *out = partials + (size_t)block_index(0) * split_floats;
+  if constexpr (KIND::COPIED) {
+    block_wait(); // until the warps have used what was copied to where they merge
+  }
   attention_leave<KIND, 0>(state, own);
   block_wait();
   attention_merge_warps<KIND, 0>(a, s, held, out);
@@ -361,36 +427,28 @@ DEVICE void attention_merge(const struct attention_arguments &a, const struct at
 template <class KIND> DEVICE void attention(const struct attention_arguments &a) {
   SHARED(char, shared);
   char *weights = shared + TILE_COLUMNS * KIND::QUERY_BYTES;
-  char *merge = weights + ATTENTION_WARPS * TILE_COLUMNS * KIND::WEIGHT_BYTES;
-  float *partials = reinterpret_cast<float *>(merge);
+  char *rest = weights + ATTENTION_WARPS * TILE_COLUMNS * KIND::WEIGHT_BYTES;
   let_next_start();
   const struct attention_share s = attention_share_of<KIND>(a);
-  const bool any = s.unit < s.end, fresh = attention_is_fresh<KIND>(a, s.unit);
-  struct tile_a buffer[KIND::BUFFERS][KIND::BATCH];
-  if constexpr (KIND::FOLLOWED) { // otherwise it would be kept while the step's other stages run
-    attention_clear_buffer<KIND>(buffer);
-  }
-  if (any && !fresh) {
-    attention_fetch_first<KIND, false>(a, s, buffer);
-  }
+  struct attention_flow<KIND> flow = attention_flow_begin<KIND>(rest);
+  attention_fetch_first<KIND, false>(a, s, flow);
   wait_for_previous();
   await_passed(s.query, s.heads * a.head_dim);
-  if constexpr (KIND::FAMILY && !KIND::PROMPT) { // in shared memory that is free until the merge
-    attention_norm_factors(a, s.query, s.heads, s.key, TILE_COLUMNS, partials);
+  float *factors = reinterpret_cast<float *>(weights); // of norms: there are no weights yet
+  if constexpr (KIND::FAMILY && !KIND::PROMPT) {
+    attention_norm_factors(a, s.query, s.heads, s.key, TILE_COLUMNS, factors);
   }
   const bool newest = !KIND::PROMPT && block_index(0) == a.splits - 1;
-  attention_queries<KIND>(a, s, partials, shared, newest); // the last split has the last position
+  attention_queries<KIND>(a, s, factors, shared, newest); // the last split has the last position
   block_wait();
-  if (any && fresh) {
-    attention_fetch_first<KIND, KIND::PROMPT || !COUNTED_LOADS>(a, s, buffer);
-  }
+  attention_fetch_first<KIND, true>(a, s, flow);
   struct attention_state<KIND> state;
   attention_begin<KIND>(a, s, state);
   attention_units<KIND>(a, s, shared, weights + warp_index() * TILE_COLUMNS * KIND::WEIGHT_BYTES,
-                        buffer, state);
+                        flow, state);
   // Recomputed where registers are too few to keep it.
   attention_merge<KIND>(a, KIND::FOLLOWED || KIND::PROMPT ? attention_share_of<KIND>(a) : s, state,
-                        partials);
+                        reinterpret_cast<float *>(rest));
 }
 
 #endif

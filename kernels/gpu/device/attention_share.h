@@ -3,6 +3,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_SHARE_H
 
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/machine/lane_ring.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 
 // Below any score; exp(this - a score) is 0.
@@ -14,15 +15,15 @@ template <class ELEMENTS_, int HEADDIM_> struct attention_kind {
   static constexpr int HEADDIM = HEADDIM_, BYTES = ELEMENTS::A_BYTES, UNIT = ELEMENTS::STEP;
   static constexpr int KEY_TILES = UNIT / TILE_ROWS; // of row tiles, per step of head_dim
   static constexpr int TILES = HEADDIM / TILE_ROWS;  // of the keys and of the values of a unit
-  static constexpr bool NARROW = TILE_PARTS == 2 && (HEADDIM > 128 || BYTES == 1);
-  static constexpr int WIDE = TILE_PARTS == 2 || HEADDIM > 128 ? 8 : 16;
-  static constexpr int LEAST = BYTES == 1 ? 4 : 2;                         // a step of the keys
-  static constexpr int MOST = TILE_PARTS == 4 ? LEAST : NARROW ? 4 : WIDE; // as registers allow
+  static constexpr bool COPIED = LANE_RING_COPIES;   // into shared memory, or into registers?
+  static constexpr int WIDE = HEADDIM > 128 ? 8 : 16;
+  static constexpr int LEAST = BYTES == 1 ? 4 : 2; // a step of the keys
+  static constexpr int MOST = TILE_PARTS == 4 ? LEAST : COPIED ? ATTENTION_COPIED_TILES : WIDE;
   static constexpr int BATCH = TILES < MOST ? TILES : MOST;            // row tiles fetched together
   static constexpr int SCORES = BATCH < KEY_TILES ? BATCH : KEY_TILES; // row tiles scored together
-  static constexpr int BATCHES = TILES / BATCH;                   // of the keys, and of the values
-  static constexpr int BUFFERS = TILE_PARTS == 4 ? 1 : 2;         // batches in flight
-  static constexpr int BLOCKS = NARROW && HEADDIM <= 128 ? 3 : 2; // blocks on a multiprocessor
+  static constexpr int BATCHES = TILES / BATCH; // of the keys, and of the values
+  static constexpr int BUFFERS = COPIED ? ATTENTION_COPIED_BATCHES : TILE_PARTS == 4 ? 1 : 2;
+  static constexpr int BLOCKS = COPIED && HEADDIM <= 128 ? 3 : 2; // blocks on a multiprocessor
   // Bytes from column to column in shared memory, such that neighbors are in different banks.
   static constexpr int QUERY_BYTES = HEADDIM * 2 + 16, WEIGHT_BYTES = VALUE_BLOCK * 2 + 16;
   static constexpr int PARTIAL = HEADDIM + ATTENTION_PARTIAL; // floats of a split's column
@@ -43,6 +44,8 @@ struct attention_narrow : attention_kind<ELEMENTS, HEADDIM> {
   static constexpr int BATCH = BATCH_ < WIDER::BATCH ? BATCH_ : WIDER::BATCH;
   static constexpr int SCORES = BATCH < WIDER::KEY_TILES ? BATCH : WIDER::KEY_TILES;
   static constexpr int BATCHES = WIDER::TILES / BATCH;
+  static constexpr bool COPIED = false; // shared memory is full of weights
+  static constexpr int BUFFERS = TILE_PARTS == 4 ? 1 : 2;
   static constexpr bool FOLLOWED = true;
   static constexpr int AT_ONCE = 8;
 };

@@ -94,7 +94,7 @@ static void attend_prompt(struct launch_list *list) {
   };
   struct gpu_launch launch = {.grid = {(columns + tile - 1) / tile, (unsigned)shape->kv_heads, 1},
                               .block = ATTENTION_WARPS * (unsigned)plan->device.warp,
-                              .shared_bytes = attention_shared_bytes(plan->head_dim_padded),
+                              .shared_bytes = gpu_plan_attention_shared_bytes(plan),
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "attention_%s_prompt_%d",
            gpu_element_names[plan->request.types.kv], plan->head_dim_padded);
@@ -138,8 +138,7 @@ static void attend(struct launch_list *list, const struct plan *plan, int row, i
                                        (unsigned)(shape->kv_heads * plan->head_groups),
                                        (unsigned)count},
                               .block = ATTENTION_WARPS * (unsigned)plan->device.warp,
-                              .shared_bytes = attention_shared_bytes(plan->head_dim_padded),
-                              .carveout = plan->device.tuning.attention_carveout,
+                              .shared_bytes = gpu_plan_attention_shared_bytes(plan),
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "attention_%s%s_%d",
            gpu_element_names[plan->request.types.kv], attention.family ? "_family" : "",

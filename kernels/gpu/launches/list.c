@@ -36,8 +36,7 @@ void list_add(struct launch_list *list, const char *stage, const struct gpu_laun
   list->launches[i] = *launch;
   list->launches[i].arguments = &list->arguments[i];
   list->launches[i].maps = &list->arguments[i].wgmma.weights;
-  if (launch->carveout == 0)
-    list->launches[i].carveout = list->plan->carveout;
+  list->launches[i].carveout = list->plan->carveout;
   list->what[i] = list->stages[i];
   if (list->layer < 0)
     snprintf(list->stages[i], LAUNCH_STAGE_BYTES, "%s", stage);

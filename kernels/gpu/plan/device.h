@@ -15,7 +15,8 @@ struct gpu_device {
   char architecture[16]; // "sm_90", "gfx942"
   int warp;
   size_t shared_bytes; // that one block may use
-  bool any_chunk;      // matrix kernels take chunks of any length, and copy no weights: arguments.h
+  bool any_chunk;      // matrix kernels take chunks of any length; neither these nor attention copy
+                       // what they stream: arguments.h
   bool overlap;        // programmatic dependent launch
   bool wgmma;          // the matrix unit and copy engine of sm_90a
   int clusters; // the most blocks of a cluster, which reach each other's shared memory; 0, 1: none

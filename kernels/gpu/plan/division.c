@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 // Blocks per multiprocessor, as far as shared memory allows: what the kernels are compiled for, and
-// for attention what its registers allow.
+// for attention what its registers allow or, where it copies the cache, what keeps a memory busy.
 #define NARROW_BLOCKS      2 // matrix, 16 columns per warp
 #define WIDE_BLOCKS        1
 #define ATTENTION_LIGHT    3
@@ -24,8 +24,8 @@
 #define VECTOR_BLOCKS      2 // of one vector; a step in one launch has one block
 #define VECTOR_BATCH_SHORT 2
 
-// Percent of 228 KB, for which sm_90 gives 164: three blocks of attention, or two of it and one of
-// a vector product. Kernels that want different amounts do not run on a multiprocessor at the same
+// Percent of 228 KB, for which sm_90 gives 164: two blocks of attention or of a vector product, which
+// loads through the nearest cache and needs what is left of it. Kernels that want different amounts do not run on a multiprocessor at the same
 // time, and those that want little should ask for what the others do (CUDA C++ Programming Guide,
 // compute capability 7.x, shared memory). If one kernel of a step needs more, all get everything:
 // otherwise a multiprocessor would empty before and after that kernel.
@@ -172,16 +172,18 @@ void division_name_products(struct plan *plan) {
   name_product(plan, PRODUCT_HEAD, TENSOR_HEAD, shape->vocab, h);
 }
 
-// Whether a product's blocks need more than that many percent of a multiprocessor's memory: one, or
-// as many vector products' as there are for each.
+// Whether a block of attention or of a product needs more than that many percent of a
+// multiprocessor's memory, or as many of a vector product as there are for each.
 static bool needs_more(const struct plan *plan, size_t percent) {
   const int units = plan->device.described.units;
+  const size_t given = percent * (plan->device.shared_bytes + RESERVED_SHARED);
+  if (100 * (gpu_plan_attention_shared_bytes(plan) + RESERVED_SHARED) > given)
+    return true;
   for (int p = 0; p < PRODUCTS; p++) {
     const struct plan_product *product = &plan->product[p];
     const size_t blocks =
         product->vector && units > 0 && product->blocks > units ? VECTOR_BLOCKS : 1;
-    if (100 * blocks * (product->shared_bytes + RESERVED_SHARED) >
-        percent * (plan->device.shared_bytes + RESERVED_SHARED))
+    if (100 * blocks * (product->shared_bytes + RESERVED_SHARED) > given)
       return true;
   }
   return false;
@@ -522,16 +524,27 @@ bool division_share_products(struct plan *plan) {
 static int attention_blocks(const struct plan *plan) {
   const bool is_light = plan->head_dim_padded <= 64 ||
                         (plan->head_dim_padded <= 128 && plan->request.types.kv == ELEMENT_E4M3);
-  return is_light && !gpu_plan_is_latent(plan) ? ATTENTION_LIGHT : ATTENTION_HEAVY;
+  return is_light && !gpu_plan_copies_cache(plan) && !gpu_plan_is_latent(plan) ? ATTENTION_LIGHT
+                                                                               : ATTENTION_HEAVY;
+}
+
+// Its blocks that run at a time. Those that copy the cache fill what is shared memory: two of an
+// H200's multiprocessor, one of an A100's.
+static int attention_room(const struct plan *plan) {
+  const size_t bytes = gpu_plan_attention_shared_bytes(plan) + RESERVED_SHARED;
+  const size_t fit =
+      (plan->device.shared_bytes + RESERVED_SHARED) * (size_t)plan->carveout / 100 / bytes;
+  const int most = plan->streaming ? 1 : attention_blocks(plan);
+  return room_for(plan, bytes - RESERVED_SHARED,
+                  gpu_plan_copies_cache(plan) && fit < (size_t)most ? (int)larger(fit, 1) : most);
 }
 
 // For a layer that attends to the positions from `first` on.
 static int splits_from(const struct plan *plan, int first) {
   const int blocks = plan->context_padded / VALUE_BLOCK - first / VALUE_BLOCK;
-  const int room = room_for(plan, gpu_plan_attention_shared_bytes(plan),
-                            plan->streaming ? 1 : attention_blocks(plan));
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
-  const int own = division_splits(gpu_plan_attention_rows(plan), blocks, 0, room, most);
+  const int own =
+      division_splits(gpu_plan_attention_rows(plan), blocks, 0, attention_room(plan), most);
   return least(chosen(plan->device.tuning.attention_splits, own), most);
 }
 

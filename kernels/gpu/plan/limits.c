@@ -183,7 +183,7 @@ const char *limits_of_streaming(const struct plan *plan) {
     return "step=streaming needs one device, batch 1 to 4, heads of up to 128, and activations "
            "and head in bf16";
   if (!plan->vector ||
-      attention_shared_bytes(plan->head_dim_padded) > gpu_plan_block_shared_bytes(plan))
+      attention_shared_bytes(plan->head_dim_padded, false) > gpu_plan_block_shared_bytes(plan))
     return "step=streaming: this batch's activations do not fit into the device's shared memory";
   return NULL;
 }

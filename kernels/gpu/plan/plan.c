@@ -127,10 +127,14 @@ int gpu_plan_attention_rows(const struct plan *plan) {
   return plan->request.batch * caches * plan->head_groups;
 }
 
+bool gpu_plan_copies_cache(const struct plan *plan) {
+  return !plan->device.any_chunk && !plan->streaming && !gpu_plan_is_latent(plan);
+}
+
 size_t gpu_plan_attention_shared_bytes(const struct plan *plan) {
   return gpu_plan_is_latent(plan)
              ? latent_shared_bytes(plan->head_stride, plan->request.shape.latent.rank)
-             : attention_shared_bytes(plan->head_dim_padded);
+             : attention_shared_bytes(plan->head_dim_padded, gpu_plan_copies_cache(plan));
 }
 
 int gpu_plan_window_first(const struct decode_request *request, int window) {

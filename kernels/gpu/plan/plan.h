@@ -213,6 +213,8 @@ bool gpu_plan_is_latent(const struct plan *plan);
 struct plan_attention gpu_plan_attention(const struct plan *plan, int layer);
 // The first position of a window; 0 if the window is no shorter than the context.
 int gpu_plan_window_first(const struct decode_request *request, int window);
+// Whether attention's kernels copy the cache into shared memory; otherwise into registers.
+bool gpu_plan_copies_cache(const struct plan *plan);
 // Blocks of attention in each of its splits, and the shared memory that each of them uses.
 int gpu_plan_attention_rows(const struct plan *plan);
 size_t gpu_plan_attention_shared_bytes(const struct plan *plan);

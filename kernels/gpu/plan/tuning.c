@@ -16,7 +16,6 @@ static const struct tuning_choice {
 } choices[] = {
     {"matrix_splits", offsetof(struct gpu_tuning, matrix_splits), 8, {NULL}},
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
-    {"attention_carveout", offsetof(struct gpu_tuning, attention_carveout), 100, {NULL}},
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
     {"wgmma_beside", offsetof(struct gpu_tuning, wgmma_beside), MAX_WGMMA_BESIDE, {NULL}},

@@ -23,15 +23,14 @@ enum gpu_tuning_matrix {
 };
 
 struct gpu_tuning {
-  int matrix_splits;      // 1 to 8: for every matrix product, as far as its columns can be split
-  int attention_splits;   // 1 to 128: of the context, as far as it can be split
-  int attention_carveout; // 1 to 100: percent of a multiprocessor that its kernels ask to be shared
-  int library_count;      // 1 to 2048: the fewest positions of an expert for the vendor's library
-  int matrix;             // enum gpu_tuning_matrix
-  int step;               // enum gpu_tuning_step
-  int stream_flying;      // 1 to 8: units of weights of a warp on their way in a streaming step
-  int wgmma_beside;       // 1 to 2: blocks that share activations, if the device has clusters
-  int wgmma_parts;        // 1 to 8: blocks whose sums meet in shared memory, if they fit a cluster
+  int matrix_splits;    // 1 to 8: for every matrix product, as far as its columns can be split
+  int attention_splits; // 1 to 128: of the context, as far as it can be split
+  int library_count;    // 1 to 2048: the fewest positions of an expert for the vendor's library
+  int matrix;           // enum gpu_tuning_matrix
+  int step;             // enum gpu_tuning_step
+  int stream_flying;    // 1 to 8: units of weights of a warp on their way in a streaming step
+  int wgmma_beside;     // 1 to 2: blocks that share activations, if the device has clusters
+  int wgmma_parts;      // 1 to 8: blocks whose sums meet in shared memory, if they fit a cluster
 };
 
 // NULL and "" are the default. False for an unknown name or value; `why` [why_size] then says what

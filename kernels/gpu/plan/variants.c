@@ -21,10 +21,6 @@ static bool swaps_matrix_unit(const struct plan *own, const struct plan *other) 
   return gpu_plan_uses_wgmma(own) != gpu_plan_uses_wgmma(other);
 }
 
-static bool leaves_attention_a_cache(const struct plan *own, const struct plan *other) {
-  return gpu_plan_uses_wgmma(own) && own->carveout > other->device.tuning.attention_carveout;
-}
-
 static const struct variant {
   const char *tuning;
   bool (*differs)(const struct plan *own, const struct plan *other);
@@ -33,7 +29,6 @@ static const struct variant {
     {"stream_flying=4 step=streaming", streams_through_more},
     {"matrix=registers", swaps_matrix_unit},
     {"matrix=wgmma", swaps_matrix_unit},
-    {"attention_carveout=72", leaves_attention_a_cache},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

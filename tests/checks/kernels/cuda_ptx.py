@@ -7,7 +7,7 @@ from kernels.cuda_sass import LOAD_WEIGHTS, SASS, check_fetches, disassembler, i
 from kernels.gpu_images import (
     TREE, REGISTERS, by_kernel, check, check_names, count, newest_source, register_limit, run, streaming_shared)
 from kernels.kernel_names import (
-    ALONE, ATTENTION, BY_BITS, COPY, COPYING, EXPERT_MATRIX, FORMATS, GROUPS_LEFT, HEADS, HEADS_MATRIX,
+    ALONE, ATTENTION, BY_BITS, COPY, COPYING, COPYING_CACHE, EXPERT_MATRIX, FORMATS, GROUPS_LEFT, HEADS, HEADS_MATRIX,
     LATENT, MATRIX, OF_UNITS, PASSES, PROMPTS, STEP, STREAMING, TILE, UNITS, VECTOR, WGMMA)
 from support.program import ROOT
 
@@ -17,11 +17,12 @@ def check_loads(subject, name, body):
     streams = [c for c in cached if c == 'ld.global.nc.L1::no_allocate.v4.u32']
     other = sorted(set(cached) - set(streams) - ({'ld.global.nc.u32'} if name in OF_UNITS else set()))
     check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
-    check(subject, streams or name not in STREAMING - COPYING, 'no 16-byte loads of load_weights')
-    check(subject, not streams or name not in WGMMA and name not in COPYING, 'weights loaded past the copies')
+    copies = COPYING | COPYING_CACHE
+    check(subject, streams or name not in STREAMING - copies, 'no 16-byte loads of load_weights')
+    check(subject, not streams or name not in WGMMA and name not in copies, 'what streams is loaded past the copies')
     more = sorted(set(re.findall(r'\b\S*(?:prefetch|L2::256B)\S*', body)))
     check(subject, not more, 'brings more into L2 than it loads: ' + ', '.join(more))
-    check(subject, name not in PROMPTS or ('ld.global.v4.u32' in body and not streams),
+    check(subject, name not in set(PROMPTS) - COPYING_CACHE or ('ld.global.v4.u32' in body and not streams),
           'not only 16-byte loads of the cache that see what was just written')
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
 
@@ -35,6 +36,15 @@ def check_groups(subject, body):
     check(subject, waits.count(0) == 1 and 'cp.async.wait_all' not in body,
           f'waits for all copies at {waits.count(0)} places, not before the first step only')
     check(subject, body.count('cp.async.commit_group') >= 2 * (GROUPS_LEFT + 1), 'steps that are no groups')
+
+
+def check_cache_groups(subject, body):
+    """Each batch of keys or values is a group of its own, empty where there is none, and only the oldest is waited for."""
+    waits = [int(left) for left in re.findall(r'cp\.async\.wait_group\s+(\d+)', body)]
+    check(subject, COPY in body and set(waits) == {GROUPS_LEFT} and 'cp.async.wait_all' not in body,
+          f'waits for copies so that {waits} groups are left, not {GROUPS_LEFT}')
+    ends = body.count('cp.async.commit_group')
+    check(subject, ends >= len(waits) + GROUPS_LEFT + 1, f'{ends} ends of groups for {len(waits)} waits')
 
 
 def check_clusters(subject, before, after):
@@ -76,6 +86,8 @@ def check_cuda(architecture, overlap, ptx, cubin):
                   'fetches no weights before it waits')
         if name in COPYING:
             check_groups(subject, body)
+        if name in COPYING_CACHE:
+            check_cache_groups(subject, body)
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')

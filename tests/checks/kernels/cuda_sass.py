@@ -9,7 +9,7 @@ from kernels import sass
 from kernels.cubin import kernels_of
 from kernels.gpu_images import by_kernel, check, check_names, count, nvcc, run, tool
 from kernels.kernel_names import (
-    ATTENTION, COPYING, EXPERT_MATRIX, GROUPS_LEFT, HEADS, LATENT, MATRIX, OF_UNITS, STREAMING, TILE, UNITS, VECTOR,
+    ATTENTION, COPYING, COPYING_CACHE, EXPERT_MATRIX, GROUPS_LEFT, HEADS, LATENT, MATRIX, OF_UNITS, STREAMING, TILE, UNITS, VECTOR,
     WGMMA)
 
 LOAD_WEIGHTS = r'LDG\.E\.NA\.128\.CONSTANT'
@@ -129,6 +129,28 @@ def check_ring(subject, name, code):
     check(subject, not spilled, f'{spilled} spills')
 
 
+# Instructions of a warp for a unit of 16 KiB of keys and values, in heads of 128: with its
+# softmax. Twice as many could be issued while an H200's memory brings it.
+UNIT_INSTRUCTIONS = {'bf16': 660, 'e4m3': 1900}
+
+
+def check_cache_ring(subject, name, code):
+    """The loop over a warp's units of the cache: as in check_ring, and what a unit takes."""
+    loop = sass.ring_loop(code)
+    check(subject, loop, 'no loop with copies and products')
+    if not loop:
+        return
+    groups = [i for i in loop if i.operation == sass.END_GROUP]
+    left = collections.Counter(i.left for i in loop if i.operation == sass.WAIT_GROUP)
+    check(subject, groups and left == {GROUPS_LEFT: len(groups)},
+          f'{len(groups)} groups of copies, of which its waits leave {dict(left)}')
+    drained = sum(i.waits >> group.raises & 1 for i in loop for group in groups[:1])
+    check(subject, drained == 0, f'{drained} instructions wait for all copies')
+    if name.endswith('_128'):
+        most = UNIT_INSTRUCTIONS[name.split('_')[1]]
+        check(subject, len(loop) <= most, f'{len(loop)} instructions for a unit, of at most {most}')
+
+
 def check_fetches(subject, code):
     """Nothing comes into L2 but what is loaded or copied: on an H200 both ways of fetching more were slower."""
     asks = sum(i.operation == sass.ASK for i in code)
@@ -183,6 +205,8 @@ def check_sass_loads(cubin):
             check_pieces(f'sm_90a {name}', name, code)
         if name in COPYING:
             check_ring(f'sm_90a {name}', name, code)
+        if name in COPYING_CACHE:
+            check_cache_ring(f'sm_90a {name}', name, code)
         if name in VECTOR and name.endswith('_1') and 'e4m3_e4m3_round' not in name:  # it leaves no registers
             check_window(f'sm_90a {name}', name, code)
         if re.fullmatch(r'vector_\w+_norm_(store|swiglu)_1', name):
@@ -223,8 +247,8 @@ def check_sass_kernel(subject, name, found, wanted_parts):
 
 def sass_parts(name):
     """What a kernel should consist of."""
-    parts = [LOAD_WEIGHTS + '$'] if name in STREAMING - COPYING else []
-    if name in COPYING:
+    parts = [LOAD_WEIGHTS + '$'] if name in STREAMING - COPYING - COPYING_CACHE else []
+    if name in COPYING | COPYING_CACHE:
         parts += [r'LDGDEPBAR', r'DEPBAR\.LE']
     if name in MATRIX + UNITS + EXPERT_MATRIX:
         parts += [r'LDGSTS\.\S*\.128$', r'LDS\.128$']

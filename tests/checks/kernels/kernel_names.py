@@ -44,6 +44,8 @@ STREAMING = set(VECTOR + MATRIX + UNITS + EXPERTS + ATTENTION + LATENT + HEADS +
 # On NVIDIA by copies into a ring of shared memory, in groups of which all but the oldest stay under way:
 # MATRIX_DEPTH, less one.
 COPYING = set(MATRIX + EXPERT_MATRIX + HEADS_MATRIX) - set(EXPERT_UNITS)
+# The same for keys and values: ATTENTION_COPIED_BATCHES, less one.
+COPYING_CACHE = set(ATTENTION + PROMPTS) - {'latent_bf16_prompt', 'latent_e4m3_prompt'}
 COPY = 'cp.async.cg.shared.global'
 GROUPS_LEFT = 3
 # Without a matrix unit, heads of 256 need more registers than there are.

@@ -278,7 +278,7 @@ static void check_attention(const struct attended *t) {
   snprintf(kernel, sizeof kernel, "attention_%s_%d", element_names[t->type], padded);
   emulated_run(t->plugin, kernel, (unsigned)t->splits, (unsigned)(c->kv_heads * head_groups),
                (unsigned)c->batch, ATTENTION_WARPS * t->plugin->warp,
-               attention_shared_bytes(padded), &a, sizeof a);
+               attention_shared_bytes(padded, !t->plugin->any_chunk), &a, sizeof a);
   const double error = check_attended(t, &a, theta);
   if (!(error < 4e-3)) { // queries and softmax weights in bf16 alone account for 2e-3
     fail_msg("%s, %s, batch %d, kv heads %d x %d of %d, context %d, splits %d: error %g",

@@ -164,7 +164,7 @@ static void test_constants(void **state) {
 // What exists because of the measurement, each on its own: without overlap nothing is faster, and a
 // step of launches by at most what it requests; residuals cost the matrix unit's two products that
 // add, an eighth in groups of eight; all memory as shared memory makes attention slower where
-// wgmma has it so; and loads behind copies are a streaming step's, less with fewer on their way.
+// wgmma has it so, until it copies; and loads behind copies are a streaming step's, less with fewer on their way.
 static void test_measured_constants(void **state) {
   (void)state;
   const int one = workload_named("8B fp8"), many = workload_named("64, wgmma"),
@@ -183,11 +183,14 @@ static void test_measured_constants(void **state) {
               "eight at a time");
   assert_true(step_of(one, &machine, before).layer.term[TIMING_RESIDUAL] == 0);
   machine = timing_h200;
+  const unsigned loaded = TIMING_IMPLEMENTED & ~(unsigned)TIMING_P13;
   machine.cached_whole /= 2;
-  assert_true(step_of(many, &machine, TIMING_IMPLEMENTED).attention.us >
-              1.5 * step_of(many, &timing_h200, TIMING_IMPLEMENTED).attention.us);
-  assert_true(step_of(registers, &machine, TIMING_IMPLEMENTED).attention.us ==
-              step_of(registers, &timing_h200, TIMING_IMPLEMENTED).attention.us);
+  assert_true(step_of(many, &machine, loaded).attention.us >
+              1.5 * step_of(many, &timing_h200, loaded).attention.us);
+  assert_true(step_of(registers, &machine, loaded).attention.us ==
+              step_of(registers, &timing_h200, loaded).attention.us);
+  assert_true(step_of(many, &machine, TIMING_IMPLEMENTED).attention.us ==
+              step_of(many, &timing_h200, TIMING_IMPLEMENTED).attention.us);
   machine = timing_h200;
   machine.copied_trip_us = 1.6;
   assert_true(share_by(&machine, one, TIMING_IMPLEMENTED) == share_of(one, TIMING_IMPLEMENTED));
@@ -558,7 +561,7 @@ struct row {
   bool is_close; // the prediction with measured constants is
 };
 
-#define NOW  (TIMING_IMPLEMENTED & ~(unsigned)TIMING_P11)
+#define NOW  (TIMING_IMPLEMENTED & ~(unsigned)(TIMING_P11 | TIMING_P13))
 #define THEN ((NOW & ~(unsigned)TIMING_P10) | TIMING_P2 | TIMING_P2_MATRIX)
 
 static const struct row rows[] = {

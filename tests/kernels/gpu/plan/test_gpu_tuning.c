@@ -43,6 +43,7 @@ static const struct gpu_device mi300x = {.described = {.name = "MI300X", .units 
                                          .architecture = "gfx942",
                                          .warp = 64,
                                          .shared_bytes = 65536,
+                                         .any_chunk = true,
                                          .cooperative = true};
 
 static struct plan plan_of(int batch, const char *tuning) {
@@ -72,7 +73,6 @@ static void test_read_and_written(void **state) {
       {"step=streaming matrix=registers attention_splits=16",
        "attention_splits=16 matrix=registers step=streaming"},
       {"wgmma_beside=2 matrix=wgmma", "matrix=wgmma wgmma_beside=2"},
-      {"attention_carveout=72", "attention_carveout=72"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct gpu_tuning tuning;
@@ -87,9 +87,8 @@ static void test_read_and_written(void **state) {
 static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
-      {"matrix_split=2",
-       "unknown choice 'matrix_split=2'; known: matrix_splits, attention_splits, "
-       "attention_carveout, library_count, matrix, wgmma_beside, wgmma_parts, stream_flying, step"},
+      {"matrix_split=2", "unknown choice 'matrix_split=2'; known: matrix_splits, attention_splits, "
+                         "library_count, matrix, wgmma_beside, wgmma_parts, stream_flying, step"},
       {"matrix_splits", "unknown choice 'matrix_splits'"},
       {"=2", "unknown choice '=2'"},
       {"matrix_splits=0", "unknown matrix_splits '0'; known: 1 to 8"},
@@ -141,8 +140,7 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }
 
-// All kernels of a step request the same amount of shared memory, unless another is chosen for
-// attention, and none needs more than that of
+// All kernels of a step request the same amount of shared memory, and none needs more than that of
 // the 228 KB that a multiprocessor of sm_90 has, plus 1 KB per block.
 static void test_carveout_is_enough(void **state) {
   (void)state;
@@ -154,7 +152,6 @@ static void test_carveout_is_enough(void **state) {
                {64, 72, "matrix=registers"},
                {64, 100, ""},
                {256, 100, "matrix=wgmma"},
-               {64, 100, "attention_carveout=73"},
                {4, 72, "matrix=wgmma"}}; // vectors
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct plan plan = plan_of(cases[i].batch, cases[i].tuning);
@@ -162,12 +159,10 @@ static void test_carveout_is_enough(void **state) {
     struct gpu_launch *launches = gpu_plan_step(&plan, NULL, &count, NULL);
     assert_non_null(launches);
     for (size_t k = 0; k < count; k++) {
-      const bool attends = strncmp(launches[k].kernel, "attention_", 10) == 0;
-      const int chosen = plan.device.tuning.attention_carveout;
-      const int wanted = attends && chosen > 0 ? chosen : cases[i].carveout;
-      assert_int_equal(launches[k].carveout, wanted);
-      if (100 * (launches[k].shared_bytes + 1024) > (size_t)wanted * 228 * 1024)
-        fail_msg("%s: %zu bytes of %d %%", launches[k].kernel, launches[k].shared_bytes, wanted);
+      assert_int_equal(launches[k].carveout, cases[i].carveout);
+      if (100 * (launches[k].shared_bytes + 1024) > (size_t)cases[i].carveout * 228 * 1024)
+        fail_msg("%s: %zu bytes of %d %%", launches[k].kernel, launches[k].shared_bytes,
+                 cases[i].carveout);
     }
     free(launches);
   }
@@ -187,11 +182,9 @@ static void test_variants(void **state) {
       {&h200, ELEMENT_BF16, 1, 0, 1, "", STREAMS},
       {&h200, ELEMENT_BF16, 4, 0, 1, "", STREAMS},
       {&h200, ELEMENT_E4M3, 2, 0, 1, "", STREAMS},
-      {&h200, ELEMENT_E4M3, 4, 0, 1, "", STREAMS "matrix=registers, attention_carveout=72, "},
-      {&h200, ELEMENT_BF16, 5, 0, 1, "", "matrix=registers, attention_carveout=72, "},
-      {&h200, ELEMENT_MXFP4, 1, 0, 1, "",
-       STREAMS "matrix=registers, "
-               "attention_carveout=72, "},
+      {&h200, ELEMENT_E4M3, 4, 0, 1, "", STREAMS "matrix=registers, "},
+      {&h200, ELEMENT_BF16, 5, 0, 1, "", "matrix=registers, "},
+      {&h200, ELEMENT_MXFP4, 1, 0, 1, "", STREAMS "matrix=registers, "},
       {&h200, ELEMENT_BF16, 64, 8, 1, "", "matrix=wgmma, "},
       {&h200, ELEMENT_BF16, 1, 8, 1, "", STREAMS},
       {&h200, ELEMENT_BF16, 1, 0, 1, "attention_splits=4", ""},

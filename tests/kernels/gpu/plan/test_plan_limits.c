@@ -86,7 +86,7 @@ static void test_devices_refused(void **state) {
   request.shape.head_dim = 256;
   planned_refused(&request, &planned_small, "attention with heads this wide");
   const struct plan plan = planned(&request, &planned_mi300x); // 64 KiB
-  assert_true(attention_shared_bytes(plan.head_dim_padded) + 16 <= planned_mi300x.shared_bytes);
+  assert_true(gpu_plan_attention_shared_bytes(&plan) + 16 <= planned_mi300x.shared_bytes);
   request = planned_request(&llama_8b, &planned_types[0], 1, 10);
   device = planned_h200;
   device.tuning.step = STEP_STREAMING;
