@@ -190,28 +190,35 @@ struct tensor_map {
 // that one of these blocks brings to all of them. E4M3 x BF16 takes activations in the order of
 // wgmma_paired_word, with rows padded to whole steps.
 //
+// wgmma_strips_WEIGHTS_ACTIVATIONS_EPILOGUE_64: the same for MAX_WGMMA_STRIPS times the rows: a tile
+// of `work` is as many strips, each of them the rows above, one after the other. Its warpgroups are
+// side by side in the rows, and it has neither parts nor blocks beside each other.
+//
 // With more than one part, a cluster's range is a whole tile (work.blocks = work.tiles, parts <=
 // work.steps), and those of each part do a part of its steps. Otherwise, if clusters share tiles,
-// `partials` is [2 work.blocks][beside][wgmma_partial_floats(COLUMNS)], at a multiple of 16, and
+// `partials` is [2 work.blocks][beside][wgmma_partial_floats(COLUMNS, strips)], at a multiple of 16, and
 // `counters` [work.blocks][beside][WGMMA_GROUPS * 4], a counter for each warp at each node, zero
 // before and after. `splits` is not read.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // of all except `activations`
   struct even_work work;
-  int stages; // of shared memory, MIN_WGMMA_STAGES or more
+  int stages; // of weights in shared memory, MIN_WGMMA_STAGES or more
+  int slots;  // for a step's activations there: wgmma_slots
   int beside; // blocks of a cluster side by side in the rows, 1 or MAX_WGMMA_BESIDE
   int parts;  // of a tile's steps; parts * beside <= MAX_CLUSTER
 };
 
 enum {
-  WGMMA_GROUPS = 2,                        // warpgroups of 4 warps that multiply
-  WGMMA_THREADS = WGMMA_GROUPS * 128 + 32, // and one warp that fetches what they multiply
+  WGMMA_GROUPS = 2,                                // warpgroups of 4 warps that multiply
+  WGMMA_THREADS = WGMMA_GROUPS * 128 + 32,         // and one warp that fetches what they multiply,
+  WGMMA_STRIPS_THREADS = WGMMA_GROUPS * 128 + 128, // or a warpgroup that leaves them its registers
   WGMMA_TILES = 2,
   WGMMA_ROWS = 64,
   WGMMA_STEP_BYTES = 128, // of a row: the width of the widest swizzle
   MIN_WGMMA_STAGES = 3,
   MAX_WGMMA_STAGES = 9,
+  MAX_WGMMA_STRIPS = 2,   // for the same activations: as many sums as registers hold
   MAX_WGMMA_BESIDE = 2,   // multiprocessors are in pairs in every part of a device
   MAX_CLUSTER = 8,        // blocks, on every device with clusters (CUDA C++ Programming Guide)
   WGMMA_ALIGNMENT = 1024, // of a stage: where the swizzle's pattern begins
@@ -224,6 +231,13 @@ static inline int wgmma_max_columns(size_t weight_bytes) {
   return weight_bytes == 2 ? 128 : 64;
 }
 
+// The columns of wgmma_strips_*.
+enum { WGMMA_STRIPS_COLUMNS = 64 };
+
+static inline unsigned wgmma_threads(int strips) {
+  return strips > 1 ? WGMMA_STRIPS_THREADS : WGMMA_THREADS;
+}
+
 // Tiles of weights in a stage: for each warpgroup its own, or shared by all if the batch is split
 // across two.
 static inline int wgmma_tiles(int batch_padded, int columns) {
@@ -231,20 +245,23 @@ static inline int wgmma_tiles(int batch_padded, int columns) {
 }
 
 // The sums of a tile, or of a block's piece of one.
-static inline size_t wgmma_partial_floats(int columns) {
-  return (size_t)WGMMA_GROUPS * WGMMA_TILES * WGMMA_ROWS * (size_t)columns;
+static inline size_t wgmma_partial_floats(int columns, int strips) {
+  return (size_t)strips * WGMMA_GROUPS * WGMMA_TILES * WGMMA_ROWS * (size_t)columns;
 }
 
-static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t weight_bytes,
-                                       size_t activation_bytes) {
-  const size_t a = (size_t)wgmma_tiles(batch_padded, columns) * WGMMA_ROWS;
-  const size_t b = (size_t)batch_padded * (activation_bytes / weight_bytes);
-  return (a + b) * WGMMA_STEP_BYTES;
+// Places for a step's activations beside so many stages of weights: one each, or with strips as many
+// as product_wgmma.h says.
+static inline int wgmma_slots(int stages, int strips) {
+  return stages / strips + strips - 1;
 }
 
 // With barriers of 8 bytes, and room to align the first stage.
-static inline size_t wgmma_shared_bytes(size_t stage_bytes, int stages) {
-  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)WGMMA_BARRIERS * 8;
+static inline size_t wgmma_shared_bytes(int batch_padded, int columns, size_t weight_bytes,
+                                        size_t activation_bytes, int stages, int strips) {
+  const size_t a = (size_t)wgmma_tiles(batch_padded, columns) * WGMMA_ROWS * (size_t)stages;
+  const size_t b = (size_t)batch_padded * (activation_bytes / weight_bytes) *
+                   (size_t)wgmma_slots(stages, strips);
+  return WGMMA_ALIGNMENT + (a + b) * WGMMA_STEP_BYTES + (size_t)WGMMA_BARRIERS * 8;
 }
 
 // Where the pair of elements 2 word, 2 word + 1 of an activation row is stored, counted in pairs.

@@ -108,9 +108,9 @@ const char *const timing_terms[TIMING_TERMS] = {
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {"P1", "P1m", "P2",  "P2m", "P3",  "P4",
-                                                  "P5", "P6",  "P6c", "P6s", "P7",  "P7m",
-                                                  "P8", "P9",  "P10", "P11", "P13", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {
+    "P1", "P1m", "P2", "P2m", "P3",  "P4",  "P5",  "P6",  "P6c",      "P6s",
+    "P7", "P7m", "P8", "P9",  "P10", "P11", "P13", "P14", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
@@ -298,6 +298,8 @@ static const char *timing_tuned(const struct decode_request *request,
   const char *why;
   if (!(points & TIMING_P6_SUMS))
     described.tuning.wgmma_parts = 1;
+  if (!(points & TIMING_P14))
+    described.tuning.wgmma_strips = 1;
   if (gpu_plan_make(request, 0, &described, &plan, &why) != DECODE_OK)
     return why;
   if (!(points & TIMING_P13) && !plan.streaming && described.tuning.attention_splits == 0) {

@@ -446,8 +446,9 @@ static struct divided divided_as(const struct timing_context *context,
 
 // Of the sums of a block's tile.
 static double partial_bytes(const struct plan_product *product) {
-  return product->wgmma ? (double)wgmma_partial_floats(product->warp_columns) * sizeof(float)
-                        : MERGE_BYTES;
+  return product->wgmma
+             ? (double)wgmma_partial_floats(product->warp_columns, product->strips) * sizeof(float)
+             : MERGE_BYTES;
 }
 
 static double port_us(const struct timing_context *context, double bytes) {
@@ -503,7 +504,7 @@ static void merge_sums(const struct timing_context *context, const struct plan_p
 // A lane's residuals, in rounds of as many as it asks for together.
 static double residuals_us(const struct timing_context *context, const struct plan_product *product,
                            enum product_name which) {
-  const int rows = product->wgmma ? WGMMA_ROWS * WGMMA_TILES / 4 : MATRIX_ROWS;
+  const int rows = product->wgmma ? WGMMA_ROWS * WGMMA_TILES / 4 * product->strips : MATRIX_ROWS;
   const int values = product->warp_columns * rows / 32;
   const int together = has(context, TIMING_P11) ? RESIDUALS : 1;
   return strcmp(operands_of(context->plan, which).epilogue, "add") == 0

@@ -42,9 +42,11 @@ unsigned odd_one(size_t turn);
 unsigned odd_widths(size_t turn);
 unsigned odd_wgmma(void);
 
-// Tunings for wgmma: clusters of two blocks, and of eight that add up the parts of their tiles.
+// Tunings for wgmma: clusters of two blocks, and of eight that add up the parts of their tiles; two
+// strips of rows for the same activations.
 #define CLUSTERS_OF_TWO "matrix=wgmma wgmma_beside=2 wgmma_parts=1"
 #define PARTS_OF_TILES  "matrix=wgmma wgmma_beside=2 wgmma_parts=4"
+#define STRIPS          "matrix=wgmma wgmma_strips=2 wgmma_beside=1 wgmma_parts=1"
 
 // Runs a request on each of these emulators: the first tokens must be those of decode.h, and each
 // step the oracle's.

@@ -15,6 +15,13 @@
 // and is then added in float. Both take registers that 128 columns would need; hence their limit of
 // 64.
 //
+// With two strips, a block multiplies as many rows again by the same activations, one stage after
+// the other, so L2 is asked for these half as often. Activations then have a ring of their own: they
+// come with the first strip's weights, and one place more than half the stages is enough for them.
+// For stage t of weights waits until stage t - `stages` is empty: for the first strip of unit u, that
+// is 2 u - stages >= 2 (u - slots) + 1, the second strip of the unit whose place its activations
+// take.
+//
 // Two blocks of a cluster that are beside each other have neighboring rows and the same units of
 // the work (even.h), so they need the same activations at the same time: each brings half of them
 // to both, and L2 is asked for them once. Hence a stage is empty when the warps of both blocks are
@@ -41,21 +48,21 @@
 enum { WGMMA_LOADS = 16 }; // of 16 bytes a lane, under way together while sums are merged
 
 // Compile-time parameters of a product; names shared with product_matrix.h mean the same.
-template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {
+template <class ELEMENTS_, matrix_end END_, int COLUMNS_, int STRIPS_ = 1> struct wgmma_kind {
   typedef ELEMENTS_ ELEMENTS;
   static constexpr matrix_end END = END_;
-  static constexpr int COLUMNS = COLUMNS_;
+  static constexpr int COLUMNS = COLUMNS_, STRIPS = STRIPS_;
   static constexpr int TILES = WGMMA_TILES, COLUMN_TILES = COLUMNS / 8;
   static constexpr int STREAMS = MATRIX_STREAMS<END>;
   static constexpr int ROWS = WGMMA_ROWS * WGMMA_TILES / STREAMS; // of the output, per warpgroup
   static constexpr int BLOCKS_OF_B = ELEMENTS::B_BYTES / ELEMENTS::A_BYTES;
-  typedef float sums[COLUMN_TILES][TILES][4];
+  typedef float sums[COLUMN_TILES][TILES][4]; // of a strip
 };
 
 template <class ELEMENTS> constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 128>> = 4;
 
-template <class ELEMENTS, matrix_end END, int COLUMNS>
-struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
+template <class ELEMENTS, matrix_end END, int COLUMNS, int STRIPS>
+struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS>> {
   DEVICE struct matrix_place place(const struct matrix_share &share, int index) {
     struct matrix_place at;
     at.i = index % 4;
@@ -68,14 +75,24 @@ struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
   }
 };
 
+// Of the cluster; strips are in none.
+template <class KIND> DEVICE int wgmma_beside(const struct wgmma_arguments &a) {
+  return KIND::STRIPS > 1 ? 1 : a.beside;
+}
+template <class KIND> DEVICE int wgmma_parts(const struct wgmma_arguments &a) {
+  return KIND::STRIPS > 1 ? 1 : a.parts;
+}
+
 // The block's range of the work, which it has with those beside it, and its ring.
 struct wgmma_share {
-  unsigned block;      // of even.h: the cluster
-  int part, rank;      // rank: among the blocks beside each other
-  unsigned begin, end; // units
-  int tiles;           // of weights in a stage
-  int rows;            // of the output in a tile of the work
-  int stage_bytes, stages;
+  unsigned block;          // of even.h: the cluster
+  int part, rank;          // rank: among the blocks beside each other
+  unsigned begin, end;     // units
+  int tiles;               // of weights in a stage
+  int rows;                // of the output in a strip
+  int stage_bytes, stages; // of weights
+  int slot_bytes, slots;   // of activations
+  int activations; // where their slots begin, from the ring on
   char *ring;
   uint64_t *full, *empty;  // barriers, one for each stage
   uint64_t *there, *taken; // one for each warp, arrived at by those that add up the same sums
@@ -85,31 +102,35 @@ template <class KIND>
 DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *shared) {
   const struct product_arguments &p = a.product;
   struct wgmma_share share;
-  const int blocks = a.beside * a.parts, rank = blocks > 1 ? cluster_rank() : 0;
+  const int blocks = wgmma_beside<KIND>(a) * wgmma_parts<KIND>(a),
+            rank = blocks > 1 ? cluster_rank() : 0;
   share.block = (unsigned)block_index(0) / (unsigned)blocks;
-  share.part = rank / a.beside;
-  share.rank = rank % a.beside;
+  share.part = rank / wgmma_beside<KIND>(a);
+  share.rank = rank % wgmma_beside<KIND>(a);
   const unsigned begin = even_begin(&a.work, share.block);
   const unsigned count = even_begin(&a.work, share.block + 1) - begin;
-  share.begin = begin + count * (unsigned)share.part / (unsigned)a.parts;
-  share.end = begin + count * ((unsigned)share.part + 1) / (unsigned)a.parts;
+  share.begin = begin + count * (unsigned)share.part / (unsigned)wgmma_parts<KIND>(a);
+  share.end = begin + count * ((unsigned)share.part + 1) / (unsigned)wgmma_parts<KIND>(a);
   share.tiles = WGMMA_GROUPS * WGMMA_TILES / (p.batch_padded / KIND::COLUMNS);
   share.rows = share.tiles / KIND::STREAMS * WGMMA_ROWS;
   share.stages = a.stages;
-  share.stage_bytes =
-      share.tiles * WGMMA_TILE_BYTES + p.batch_padded * WGMMA_STEP_BYTES * KIND::BLOCKS_OF_B;
+  share.stage_bytes = share.tiles * WGMMA_TILE_BYTES;
+  share.slots = a.slots;
+  share.slot_bytes = p.batch_padded * WGMMA_STEP_BYTES * KIND::BLOCKS_OF_B;
   share.ring = shared + (WGMMA_ALIGNMENT - 1 -
                          (shared_address(shared) + WGMMA_ALIGNMENT - 1) % WGMMA_ALIGNMENT);
-  share.full = reinterpret_cast<uint64_t *>(share.ring + share.stages * share.stage_bytes);
+  share.activations = share.stages * share.stage_bytes;
+  share.full = reinterpret_cast<uint64_t *>(share.ring + share.activations +
+                                            share.slots * share.slot_bytes);
   share.empty = share.full + MAX_WGMMA_STAGES;
   share.there = share.empty + MAX_WGMMA_STAGES;
   share.taken = share.there + WGMMA_GROUPS * 4;
   return share;
 }
 
-// Which stage comes next, and which use of it.
+// Which stage comes next, and which use of it; the activations' slot.
 struct wgmma_turn {
-  int stage, phase;
+  int stage, phase, slot;
 };
 
 DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &turn) {
@@ -119,21 +140,27 @@ DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &tu
   }
 }
 
-// Of the output, in a tile of the work.
+// After a unit, with all its strips.
+DEVICE void wgmma_advance_slot(const struct wgmma_share &share, struct wgmma_turn &turn) {
+  turn.slot = turn.slot + 1 == share.slots ? 0 : turn.slot + 1;
+}
+
+// Of the output, in a strip of a tile of the work.
+template <class KIND>
 DEVICE int wgmma_first_row(const struct wgmma_arguments &a, const struct wgmma_share &share,
-                           unsigned tile) {
-  return ((int)tile * a.beside + share.rank) * share.rows;
+                           unsigned tile, int strip) {
+  return (((int)tile * wgmma_beside<KIND>(a) + share.rank) * KIND::STRIPS + strip) * share.rows;
 }
 
 // ---- copying: one thread
 
 template <class KIND>
 DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wgmma_share &share,
-                                unsigned unit, int stage) {
+                                unsigned unit, int strip, int stage) {
   char *to = share.ring + stage * share.stage_bytes;
-  const int row = wgmma_first_row(a, share, unit / a.work.steps);
+  const int row = wgmma_first_row<KIND>(a, share, unit / a.work.steps, strip);
   const int byte = (int)(unit % a.work.steps) * WGMMA_STEP_BYTES;
-  barrier_expect(share.full + stage, share.stage_bytes);
+  barrier_expect(share.full + stage, share.stage_bytes + (strip == 0 ? share.slot_bytes : 0));
 #pragma unroll 1
   for (int tile = 0; tile < share.tiles; tile++) {
     const bool is_second = KIND::STREAMS == 2 && tile % 2 == 1;
@@ -142,19 +169,20 @@ DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wg
   }
 }
 
-// This block's share of them, to the same place in all blocks beside each other.
+// This block's share of them, to the same place in all blocks beside each other; they arrive with a
+// stage of weights.
 template <class KIND>
 DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
-                                    const struct wgmma_share &share, unsigned unit, int stage) {
+                                    const struct wgmma_share &share, unsigned unit, int slot,
+                                    int stage) {
   const int bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
   const int step = (int)(unit % a.work.steps);
-  const int row = a.product.batch_padded / a.beside * share.rank;
-  char *to = share.ring + stage * share.stage_bytes + share.tiles * WGMMA_TILE_BYTES +
-             row * WGMMA_STEP_BYTES;
+  const int row = a.product.batch_padded / wgmma_beside<KIND>(a) * share.rank;
+  char *to = share.ring + share.activations + slot * share.slot_bytes + row * WGMMA_STEP_BYTES;
 #pragma unroll
   for (int block = 0; block < KIND::BLOCKS_OF_B; block++) {
     const int byte = (step * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES;
-    if (a.beside > 1) {
+    if (wgmma_beside<KIND>(a) > 1) {
       box_bring_to(to + block * bytes, &a.activations, byte, row, share.full + stage,
                    ((1 << MAX_WGMMA_BESIDE) - 1) << share.part * MAX_WGMMA_BESIDE);
     } else {
@@ -163,23 +191,27 @@ DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
   }
 }
 
-// Units whose weights are brought before the wait for the preceding kernel.
-DEVICE int wgmma_ahead(const struct wgmma_share &share) {
-  const int units = (int)(share.end - share.begin);
-  return units < share.stages ? units : share.stages;
+// Stages of weights, of all units and of those before the wait for the preceding kernel.
+template <class KIND> DEVICE int wgmma_count(const struct wgmma_share &share) {
+  return (int)(share.end - share.begin) * KIND::STRIPS;
+}
+template <class KIND> DEVICE int wgmma_ahead(const struct wgmma_share &share) {
+  return wgmma_count<KIND>(share) < share.stages ? wgmma_count<KIND>(share) : share.stages;
 }
 
 template <class KIND>
 DEVICE void wgmma_bring_first(const struct wgmma_arguments &a, const struct wgmma_share &share) {
 #pragma unroll 1
-  for (int i = 0; i < wgmma_ahead(share); i++) {
-    wgmma_bring_weights<KIND>(a, share, share.begin + (unsigned)i, i);
+  for (int i = 0; i < wgmma_ahead<KIND>(share); i++) {
+    wgmma_bring_weights<KIND>(a, share, share.begin + (unsigned)(i / KIND::STRIPS),
+                              i % KIND::STRIPS, i);
   }
 }
 
+template <class KIND>
 DEVICE void wgmma_wait_empty(const struct wgmma_arguments &a, const struct wgmma_share &share,
                              const struct wgmma_turn &turn) {
-  if (a.beside > 1) {
+  if (wgmma_beside<KIND>(a) > 1) {
     barrier_wait_cluster(share.empty + turn.stage, turn.phase);
   } else {
     barrier_wait(share.empty + turn.stage, turn.phase);
@@ -188,23 +220,30 @@ DEVICE void wgmma_wait_empty(const struct wgmma_arguments &a, const struct wgmma
 
 template <class KIND>
 DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma_share &share) {
-  const int ahead = wgmma_ahead(share);
+  const int ahead = wgmma_ahead<KIND>(share), count = wgmma_count<KIND>(share);
+  struct wgmma_turn turn = {0, 0, 0};
   published_for_copies();
 #pragma unroll 1
-  for (int i = 0; i < ahead; i++) {
-    wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)i, i);
+  for (int i = 0; i < ahead; i += KIND::STRIPS) {
+    const int unit = i / KIND::STRIPS;
+    wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)unit, turn.slot, i);
+    wgmma_advance_slot(share, turn);
   }
-  struct wgmma_turn turn = {0, 0};
 #pragma unroll 1
-  for (unsigned unit = share.begin + (unsigned)ahead; unit < share.end; unit++) {
-    wgmma_wait_empty(a, share, turn);
-    wgmma_bring_weights<KIND>(a, share, unit, turn.stage);
-    wgmma_bring_activations<KIND>(a, share, unit, turn.stage);
+  for (int i = ahead; i < count; i++) {
+    const unsigned unit = share.begin + (unsigned)(i / KIND::STRIPS);
+    wgmma_wait_empty<KIND>(a, share, turn);
+    wgmma_bring_weights<KIND>(a, share, unit, i % KIND::STRIPS, turn.stage);
+    if (i % KIND::STRIPS == 0) {
+      wgmma_bring_activations<KIND>(a, share, unit, turn.slot, turn.stage);
+      wgmma_advance_slot(share, turn);
+    }
     wgmma_advance(share, turn);
   }
 #pragma unroll 1
-  for (int i = 0; i < ahead && a.beside > 1; i++) { // the other block still arrives here
-    wgmma_wait_empty(a, share, turn);
+  for (int i = 0; i < ahead && wgmma_beside<KIND>(a) > 1;
+       i++) { // the other block still arrives here
+    wgmma_wait_empty<KIND>(a, share, turn);
     wgmma_advance(share, turn);
   }
 }
@@ -298,10 +337,11 @@ template <> struct wgmma_multiply<e4m3_e4m3> {
 };
 
 // A warp is done with a stage: tells all blocks that bring something into it.
+template <class KIND>
 DEVICE void wgmma_release(const struct wgmma_arguments &a, const struct wgmma_share &share,
                           uint64_t *empty) {
   warp_wait();
-  if (a.beside > 1) {
+  if (wgmma_beside<KIND>(a) > 1) {
     if (lane_index() < MAX_WGMMA_BESIDE) {
       barrier_arrive_at(empty, share.part * MAX_WGMMA_BESIDE + lane_index());
     }
@@ -313,52 +353,61 @@ DEVICE void wgmma_release(const struct wgmma_arguments &a, const struct wgmma_sh
 template <class KIND>
 DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share &share,
                       int rows_group, int columns_group, int steps, struct wgmma_turn &turn,
-                      typename KIND::sums &sum) {
+                      typename KIND::sums (&sum)[KIND::STRIPS]) {
   const int b_bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
   const int weights = rows_group * WGMMA_TILES * WGMMA_TILE_BYTES;
-  const int activations =
-      share.tiles * WGMMA_TILE_BYTES + columns_group * KIND::COLUMNS * WGMMA_STEP_BYTES;
+  const int activations = share.activations + columns_group * KIND::COLUMNS * WGMMA_STEP_BYTES;
 #pragma unroll 1
   for (int step = 0; step < steps; step++) {
-    const char *at = share.ring + turn.stage * share.stage_bytes;
-    barrier_wait(share.full + turn.stage, turn.phase);
-    wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
-                                                                 b_bytes, sum);
-    stamp_product(sum[0][0][0]);
-    wgmma_release(a, share, share.empty + turn.stage);
-    wgmma_advance(share, turn);
+    const char *columns = share.ring + activations + turn.slot * share.slot_bytes;
+#pragma unroll
+    for (int strip = 0; strip < KIND::STRIPS; strip++) {
+      const char *at = share.ring + turn.stage * share.stage_bytes + weights;
+      barrier_wait(share.full + turn.stage, turn.phase);
+      wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at, columns, b_bytes,
+                                                                   sum[strip]);
+      stamp_product(sum[strip][0][0][0]);
+      wgmma_release<KIND>(a, share, share.empty + turn.stage);
+      wgmma_advance(share, turn);
+    }
+    wgmma_advance_slot(share, turn);
   }
 }
 
 // ---- merging: a warp with the same warp of other clusters
 
-// This lane's words of a piece in the workspace; WARP words further are its next.
+// This lane's words of a piece in the workspace, its strips one after the other; WARP words further
+// are its next.
 template <class KIND>
 DEVICE char *wgmma_partial(const struct wgmma_arguments &a, const struct wgmma_share &share,
                            unsigned tile, unsigned block) {
   const size_t place =
-      (size_t)even_place(&a.work, tile, block) * (size_t)a.beside + (size_t)share.rank;
-  const size_t words = (size_t)KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
+      (size_t)even_place(&a.work, tile, block) * (size_t)wgmma_beside<KIND>(a) + (size_t)share.rank;
+  const size_t words = (size_t)KIND::STRIPS * KIND::COLUMN_TILES * KIND::TILES * WARP; // of a warp
   return reinterpret_cast<char *>(a.product.partials) +
          ((place * WGMMA_GROUPS * 4 + (size_t)warp_index()) * words + (size_t)lane_index()) *
              sizeof(struct words4);
 }
 
-template <class KIND> DEVICE void wgmma_put(char *to, const typename KIND::sums &sum) {
+template <class KIND>
+DEVICE void wgmma_put(char *to, const typename KIND::sums (&sum)[KIND::STRIPS]) {
+  constexpr int COUNT = KIND::COLUMN_TILES * KIND::TILES; // of a strip
 #pragma unroll
-  for (int i = 0; i < KIND::COLUMN_TILES * KIND::TILES; i++) {
-    const float(&from)[4] = sum[i / KIND::TILES][i % KIND::TILES];
+  for (int i = 0; i < KIND::STRIPS * COUNT; i++) {
+    const float(&from)[4] = sum[i / COUNT][i % COUNT / KIND::TILES][i % KIND::TILES];
     publish_words(to + (size_t)i * WARP * sizeof(struct words4),
                   {{bits_of(from[0]), bits_of(from[1]), bits_of(from[2]), bits_of(from[3])}});
   }
 }
 
 // WGMMA_LOADS are under way together.
-template <class KIND> DEVICE void wgmma_add(const char *from, typename KIND::sums &sum) {
-  constexpr int COUNT = KIND::COLUMN_TILES * KIND::TILES;
-  constexpr int LOADS = COUNT < WGMMA_LOADS ? COUNT : WGMMA_LOADS;
+template <class KIND>
+DEVICE void wgmma_add(const char *from, typename KIND::sums (&sum)[KIND::STRIPS]) {
+  constexpr int COUNT = KIND::COLUMN_TILES * KIND::TILES; // of a strip
+  constexpr int MOST = WGMMA_LOADS; // beside the sums in registers
+  constexpr int LOADS = COUNT < MOST ? COUNT : MOST;
 #pragma unroll
-  for (int first = 0; first < COUNT; first += LOADS) {
+  for (int first = 0; first < KIND::STRIPS * COUNT; first += LOADS) {
     struct words4 words[LOADS];
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
@@ -367,7 +416,8 @@ template <class KIND> DEVICE void wgmma_add(const char *from, typename KIND::sum
 #pragma unroll
     for (int i = 0; i < LOADS * 4; i++) {
       const int index = first + i / 4;
-      sum[index / KIND::TILES][index % KIND::TILES][i % 4] += float_of(words[i / 4].word[i % 4]);
+      sum[index / COUNT][index % COUNT / KIND::TILES][index % KIND::TILES][i % 4] +=
+          float_of(words[i / 4].word[i % 4]);
     }
   }
 }
@@ -375,7 +425,7 @@ template <class KIND> DEVICE void wgmma_add(const char *from, typename KIND::sum
 // Adds the sums of the tile's other pieces. False if another cluster goes on with these.
 template <class KIND>
 DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_share &share,
-                        unsigned tile, typename KIND::sums &sum) {
+                        unsigned tile, typename KIND::sums (&sum)[KIND::STRIPS]) {
   const struct even_pieces pieces = even_pieces(&a.work, tile);
   unsigned at = share.block - pieces.first;
 #pragma unroll 1
@@ -384,7 +434,8 @@ DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_shar
     if (other >= pieces.count) {
       continue;
     }
-    const unsigned node = (pieces.first + (at | step)) * (unsigned)a.beside + (unsigned)share.rank;
+    const unsigned node =
+        (pieces.first + (at | step)) * (unsigned)wgmma_beside<KIND>(a) + (unsigned)share.rank;
     unsigned *counter = a.product.counters + node * WGMMA_GROUPS * 4 + (unsigned)warp_index();
     if (!warp_arrived(counter)) {
       wgmma_put<KIND>(wgmma_partial<KIND>(a, share, tile, pieces.first + at), sum);
@@ -486,19 +537,24 @@ DEVICE void wgmma_tiles_of(const struct wgmma_arguments &a, const struct wgmma_s
   const int group = warp_index() / 4;
   const bool side_by_side = p.batch_padded > KIND::COLUMNS; // in the columns
   const int rows_group = side_by_side ? 0 : group, columns_group = side_by_side ? group : 0;
-  struct wgmma_turn turn = {0, 0};
+  struct wgmma_turn turn = {0, 0, 0};
 #pragma unroll 1
   for (unsigned unit = share.begin; unit < share.end;) {
     const unsigned tile = unit / a.work.steps, next = (tile + 1) * a.work.steps;
     const unsigned stop = next < share.end ? next : share.end;
-    typename KIND::sums sum = {};
+    typename KIND::sums sum[KIND::STRIPS] = {};
     wgmma_sum<KIND>(a, share, rows_group, columns_group, (int)(stop - unit), turn, sum);
-    const int row = wgmma_first_row(a, share, tile) + rows_group * KIND::ROWS;
-    const struct matrix_share of_tile = {row, columns_group * KIND::COLUMNS, 0, 0};
-    if (a.parts > 1) {
-      wgmma_finish_parts<KIND>(a, share, of_tile, sum);
-    } else if (wgmma_merge<KIND>(a, share, tile, sum)) {
-      matrix_finish<KIND>(p, of_tile, sum);
+    const bool in_parts = wgmma_parts<KIND>(a) > 1;
+    const bool is_whole = in_parts || wgmma_merge<KIND>(a, share, tile, sum);
+#pragma unroll
+    for (int strip = 0; strip < KIND::STRIPS; strip++) {
+      const int row = wgmma_first_row<KIND>(a, share, tile, strip) + rows_group * KIND::ROWS;
+      const struct matrix_share of_strip = {row, columns_group * KIND::COLUMNS, 0, 0};
+      if (in_parts) {
+        wgmma_finish_parts<KIND>(a, share, of_strip, sum[strip]);
+      } else if (is_whole) {
+        matrix_finish<KIND>(p, of_strip, sum[strip]);
+      }
     }
     unit = stop;
   }
@@ -512,17 +568,17 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
 #pragma unroll 1
     for (int stage = 0; stage < share.stages; stage++) {
       barrier_make(share.full + stage, 1);
-      barrier_make(share.empty + stage, WGMMA_GROUPS * 4 * a.beside);
+      barrier_make(share.empty + stage, WGMMA_GROUPS * 4 * wgmma_beside<KIND>(a));
     }
 #pragma unroll 1
     for (int warp = 0; warp < WGMMA_GROUPS * 4; warp++) {
-      barrier_make(share.there + warp, a.parts);
-      barrier_make(share.taken + warp, a.parts);
+      barrier_make(share.there + warp, wgmma_parts<KIND>(a));
+      barrier_make(share.taken + warp, wgmma_parts<KIND>(a));
     }
     barriers_made();
   }
   block_wait();
-  const bool in_cluster = a.beside * a.parts > 1;
+  const bool in_cluster = wgmma_beside<KIND>(a) * wgmma_parts<KIND>(a) > 1;
   if (in_cluster) {
     cluster_arrive();
   }
@@ -534,12 +590,20 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   if (in_cluster) {
     cluster_wait(); // all have made their barriers
   }
+  if (warp_index() < WGMMA_GROUPS * 4) {
+    if constexpr (KIND::STRIPS > 1) {
+      wgmma_take_registers();
+    }
+    wgmma_tiles_of<KIND>(a, share);
+    return;
+  }
+  if constexpr (KIND::STRIPS > 1) {
+    wgmma_leave_registers();
+  }
   if (copies) {
     wgmma_bring_rest<KIND>(a, share);
   }
-  if (warp_index() < WGMMA_GROUPS * 4) {
-    wgmma_tiles_of<KIND>(a, share);
-  } else if (a.parts > 1) {
+  if (wgmma_parts<KIND>(a) > 1) {
     wgmma_leave_ring();
   }
 }
@@ -548,11 +612,24 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   KERNEL_BOUNDS(wgmma_##elements##_##end##_##columns, wgmma_arguments, WGMMA_THREADS, 1) {         \
     wgmma_product<wgmma_kind<elements, END, columns>>(a);                                          \
   }
+#define WGMMA_STRIPS_KERNEL(elements, end, END, columns)                                           \
+  KERNEL_BOUNDS(wgmma_strips_##elements##_##end##_##columns, wgmma_arguments,                      \
+                WGMMA_STRIPS_THREADS, 1) {                                                         \
+    wgmma_product<wgmma_kind<elements, END, columns, MAX_WGMMA_STRIPS>>(a);                        \
+  }
 #define WGMMA_KERNELS(elements, columns)                                                           \
   WGMMA_KERNEL(elements, store, MATRIX_STORE, columns)                                             \
   WGMMA_KERNEL(elements, add, MATRIX_ADD, columns)                                                 \
   WGMMA_KERNEL(elements, swiglu, MATRIX_SWIGLU, columns)
 
+#define WGMMA_STRIPS_KERNELS(elements, columns)                                                    \
+  WGMMA_STRIPS_KERNEL(elements, store, MATRIX_STORE, columns)                                      \
+  WGMMA_STRIPS_KERNEL(elements, add, MATRIX_ADD, columns)                                          \
+  WGMMA_STRIPS_KERNEL(elements, swiglu, MATRIX_SWIGLU, columns)
+
+WGMMA_STRIPS_KERNELS(bf16_bf16, 64)
+WGMMA_STRIPS_KERNELS(e4m3_bf16, 64)
+WGMMA_STRIPS_KERNELS(e4m3_e4m3, 64)
 WGMMA_KERNELS(bf16_bf16, 16)
 WGMMA_KERNELS(bf16_bf16, 32)
 WGMMA_KERNELS(bf16_bf16, 64)

@@ -96,8 +96,9 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product, b
   const uint32_t slice = (uint32_t)product->slice;
   const int columns = columns_of(product);
   const unsigned beside = (unsigned)product->beside;
-  const unsigned rows =
-      (unsigned)wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS * beside;
+  const unsigned rows = (unsigned)(wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS *
+                                   product->strips) *
+                        beside;
   const unsigned tiles = (ROWS + rows - 1) / rows;
   const unsigned steps =
       ((unsigned)weight * (unsigned)columns + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
@@ -118,18 +119,19 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product, b
                   .output_stride = ROWS},
       .work = {tiles, steps, shared ? tiles * steps : tiles},
       .stages = product->stages,
+      .slots = wgmma_slots(product->stages, product->strips),
       .beside = product->beside,
       .parts = product->parts};
 }
 
 static struct gpu_launch launch_of(const struct plan_product *product, unsigned blocks) {
   struct gpu_launch launch = {.grid = {blocks, 1, 1},
-                              .block = WGMMA_THREADS,
+                              .block = wgmma_threads(product->strips),
                               .shared_bytes = product->shared_bytes,
                               .cluster = (unsigned)gpu_plan_cluster(product)};
-  snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_store_%d",
-           gpu_element_names[product->weights], gpu_element_names[product->activations],
-           product->warp_columns);
+  snprintf(launch.kernel, sizeof launch.kernel, "wgmma%s_%s_%s_store_%d",
+           product->strips > 1 ? "_strips" : "", gpu_element_names[product->weights],
+           gpu_element_names[product->activations], product->warp_columns);
   return launch;
 }
 
@@ -174,7 +176,7 @@ enum decode_status wgmma_check(struct gpu_context *context, const struct plan_pr
                                bool *passes) {
   struct check_operands *host = malloc(sizeof *host + sizeof host->output), *device = NULL;
   const size_t partials =
-      2 * MAX_BLOCKS * wgmma_partial_floats(product->warp_columns) * sizeof(float);
+      2 * MAX_BLOCKS * wgmma_partial_floats(product->warp_columns, product->strips) * sizeof(float);
   *passes = false;
   if (!host)
     return DECODE_NO_MEMORY;

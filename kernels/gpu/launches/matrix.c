@@ -80,17 +80,19 @@ static void wgmma_slice(struct launch_list *list, enum product_name name,
                 .product = *slice,
                 .work = product->work,
                 .stages = product->stages,
+                .slots = wgmma_slots(product->stages, product->strips),
                 .beside = product->beside,
                 .parts = product->parts}};
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, 1, 1},
-                              .block = WGMMA_THREADS,
+                              .block = wgmma_threads(product->strips),
                               .cluster = (unsigned)gpu_plan_cluster(product),
                               .shared_bytes = product->shared_bytes,
                               .argument_bytes = sizeof arguments.wgmma,
                               .map_count = product->gated ? 3 : 2};
-  snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_%s_%d",
-           gpu_element_names[product->weights], gpu_element_names[product->activations],
-           operands_epilogue(list->plan, name, "store"), product->warp_columns);
+  snprintf(launch.kernel, sizeof launch.kernel, "wgmma%s_%s_%s_%s_%d",
+           product->strips > 1 ? "_strips" : "", gpu_element_names[product->weights],
+           gpu_element_names[product->activations], operands_epilogue(list->plan, name, "store"),
+           product->warp_columns);
   list_add(list, operands_of(list->plan, name).stage, &launch, &arguments);
 }
 

@@ -256,25 +256,26 @@ static bool choose_slice(const struct plan *plan, struct plan_product *product) 
 
 // Its columns take at most WGMMA_GROUPS warpgroups side by side. As many stages as fit. `narrow`:
 // warpgroups side by side in the columns where one could take all, so that a tile has half as many
-// rows.
+// rows. Strips need all of a unit and half of the next at least.
 static bool choose_stages(const struct plan *plan, bool narrow, struct plan_product *product) {
   const size_t weight = gpu_element_bytes(product->weights);
   const size_t activation = gpu_element_bytes(product->activations);
   const int most = wgmma_max_columns(weight);
   for (int slice = plan->batch_padded; slice >= PLAN_MIN_SLICE; slice /= 2) {
     const int columns = least(slice, most) / (narrow && slice <= most ? WGMMA_GROUPS : 1);
-    if (slice > WGMMA_GROUPS * columns || (narrow && columns < NARROW_COLUMNS))
+    const int strips = product->strips;
+    if (slice > WGMMA_GROUPS * columns || (narrow && columns < NARROW_COLUMNS) ||
+        (strips > 1 && (slice > columns || columns != WGMMA_STRIPS_COLUMNS)))
       continue;
-    const size_t stage = wgmma_stage_bytes(slice, columns, weight, activation);
-    int stages = MAX_WGMMA_STAGES;
-    while (stages > 0 &&
-           wgmma_shared_bytes(stage, stages) + PLAN_STATIC_SHARED > plan->device.shared_bytes)
-      stages--;
+    int stages = MAX_WGMMA_STAGES + 1;
+    do
+      product->shared_bytes =
+          wgmma_shared_bytes(slice, columns, weight, activation, --stages, strips);
+    while (stages > 0 && product->shared_bytes + PLAN_STATIC_SHARED > plan->device.shared_bytes);
     product->slice = slice;
     product->warp_columns = columns;
     product->stages = stages;
-    product->shared_bytes = wgmma_shared_bytes(stage, stages);
-    if (stages >= MIN_WGMMA_STAGES)
+    if (stages >= MIN_WGMMA_STAGES + strips - 1)
       return true;
   }
   return false;
@@ -342,7 +343,7 @@ static uint64_t divide_in_clusters(unsigned room, unsigned cluster, unsigned par
 }
 
 static int rows_of_block(const struct plan_product *product) {
-  return wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
+  return wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS * product->strips;
 }
 
 // Blocks beside each other ask L2 for activations once. The matrix unit takes two bytes of
@@ -397,8 +398,9 @@ static bool divide_wgmma(const struct plan *plan, struct plan_product *product, 
 static uint64_t against_tuning(const struct gpu_tuning *tuning,
                                const struct plan_product *product) {
   const int parts = tuning->wgmma_parts == 0 && tuning->matrix_splits > 0 ? 1 : tuning->wgmma_parts;
-  const int beside = tuning->wgmma_beside;
+  const int beside = tuning->wgmma_beside, strips = tuning->wgmma_strips;
   return (uint64_t)((beside > 0 && beside != product->beside) +
+                    (strips > 0 && strips != product->strips) +
                     (parts > 0 && parts != product->parts))
          << 62;
 }
@@ -406,31 +408,33 @@ static uint64_t against_tuning(const struct gpu_tuning *tuning,
 // Blocks beside each other, in a cluster, share activations if that is chosen: on an H200 they are
 // slower, by 12 to 27 % of a step at batch 64. Narrow tiles need as many activations as others, so
 // they are for such blocks; and not for weights that must be converted, by each warpgroup all of
-// them. Parts are a power of two unless tuned, and not of a prompt's products: nobody asks the
+// them. Strips, too, share activations, and are not in clusters. Parts are a power of two unless tuned, and not of a prompt's products: nobody asks the
 // device whether it holds their clusters.
 static bool is_considered(const struct plan *plan, const struct plan_product *tried, bool narrow) {
   const bool even = (tried->parts & (tried->parts - 1)) == 0;
   return tried->beside <= chosen(plan->device.tuning.wgmma_beside, 1) &&
          (!narrow || (tried->beside > 1 && tried->weights == tried->activations)) &&
+         (tried->strips == 1 || (!narrow && tried->beside * tried->parts == 1)) &&
          (even || tried->parts == plan->device.tuning.wgmma_parts) &&
          (tried->parts == 1 || !plan->prompt);
 }
 
-// The fastest of all ways. Of equals the first: narrow tiles and clusters only where they are
-// faster. Verification must run the kernels that are timed, but shortens the vocabulary, and with
-// experts may leave out the dense layers: so these have no narrow tiles.
+// The fastest of all ways. Of equals the first: narrow tiles, strips and clusters only where they
+// are faster. Verification must run the kernels that are timed, but shortens the vocabulary, and with
+// experts may leave out the dense layers: so these have neither narrow tiles nor strips.
 static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   const struct plan_product like = *product;
   const bool may_change =
       product == &plan->product[PRODUCT_HEAD] || plan->request.shape.experts.count > 0;
   uint64_t best = UINT64_MAX;
-  for (int way = 0; way < 2 * MAX_WGMMA_BESIDE * MAX_CLUSTER; way++) {
+  for (int way = 0; way < 2 * MAX_WGMMA_STRIPS * MAX_WGMMA_BESIDE * MAX_CLUSTER; way++) {
     struct plan_product tried = like;
     const bool narrow = way % 2;
     uint64_t time;
-    tried.beside = 1 + way / 2 % MAX_WGMMA_BESIDE;
-    tried.parts = 1 + way / 2 / MAX_WGMMA_BESIDE;
-    if ((narrow && may_change) || !is_considered(plan, &tried, narrow) ||
+    tried.strips = 1 + way / 2 % MAX_WGMMA_STRIPS;
+    tried.beside = 1 + way / 2 / MAX_WGMMA_STRIPS % MAX_WGMMA_BESIDE;
+    tried.parts = 1 + way / 2 / MAX_WGMMA_STRIPS / MAX_WGMMA_BESIDE;
+    if (((narrow || tried.strips > 1) && may_change) || !is_considered(plan, &tried, narrow) ||
         !choose_stages(plan, narrow, &tried) || !divide_wgmma(plan, &tried, &time))
       continue;
     time += against_tuning(&plan->device.tuning, &tried);

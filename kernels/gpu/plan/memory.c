@@ -122,8 +122,8 @@ static size_t partial_bytes(const struct plan *plan) {
       floats = larger(floats, (size_t)product->splits * (product->gated ? 2 : 1) *
                                   (size_t)product->slice * (size_t)product->rows);
     if (product->wgmma && gpu_plan_merges(&product->work) > 0)
-      floats =
-          larger(floats, 2 * (size_t)product->blocks * wgmma_partial_floats(product->warp_columns));
+      floats = larger(floats, 2 * (size_t)product->blocks *
+                                  wgmma_partial_floats(product->warp_columns, product->strips));
   }
   return floats * sizeof(float);
 }

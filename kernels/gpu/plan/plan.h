@@ -154,8 +154,8 @@ struct plan_product {
   int slice, warp_columns, splits, chunk, buffers;
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
-  int stages;            // of wgmma
-  int beside, parts;     // of wgmma: arguments.h; a cluster has beside * parts blocks
+  int stages, strips;    // of wgmma: arguments.h
+  int beside, parts;     // of wgmma, too; a cluster has beside * parts blocks
   struct even_work work; // of wgmma, instead of `splits`; its blocks are the clusters
   int activation_stride; // of rounded activations
 };

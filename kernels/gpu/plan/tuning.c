@@ -18,6 +18,7 @@ static const struct tuning_choice {
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
     {"library_count", offsetof(struct gpu_tuning, library_count), 2048, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
+    {"wgmma_strips", offsetof(struct gpu_tuning, wgmma_strips), MAX_WGMMA_STRIPS, {NULL}},
     {"wgmma_beside", offsetof(struct gpu_tuning, wgmma_beside), MAX_WGMMA_BESIDE, {NULL}},
     {"wgmma_parts", offsetof(struct gpu_tuning, wgmma_parts), MAX_CLUSTER, {NULL}},
     {"stream_flying", offsetof(struct gpu_tuning, stream_flying), STREAM_MOST, {NULL}},

@@ -29,6 +29,7 @@ struct gpu_tuning {
   int matrix;           // enum gpu_tuning_matrix
   int step;             // enum gpu_tuning_step
   int stream_flying;    // 1 to 8: units of weights of a warp on their way in a streaming step
+  int wgmma_strips;     // 1 to 2: of rows that a block multiplies by the same activations
   int wgmma_beside;     // 1 to 2: blocks that share activations, if the device has clusters
   int wgmma_parts;      // 1 to 8: blocks whose sums meet in shared memory, if they fit a cluster
 };

@@ -21,6 +21,13 @@ static bool swaps_matrix_unit(const struct plan *own, const struct plan *other) 
   return gpu_plan_uses_wgmma(own) != gpu_plan_uses_wgmma(other);
 }
 
+static bool shares_activations(const struct plan *own, const struct plan *other) {
+  bool differs = false;
+  for (int p = 0; p < PRODUCTS; p++)
+    differs |= own->product[p].strips > other->product[p].strips;
+  return differs && gpu_plan_uses_wgmma(other);
+}
+
 static const struct variant {
   const char *tuning;
   bool (*differs)(const struct plan *own, const struct plan *other);
@@ -29,6 +36,7 @@ static const struct variant {
     {"stream_flying=4 step=streaming", streams_through_more},
     {"matrix=registers", swaps_matrix_unit},
     {"matrix=wgmma", swaps_matrix_unit},
+    {"wgmma_strips=1", shares_activations},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

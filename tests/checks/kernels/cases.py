@@ -96,4 +96,6 @@ WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=2' for pair i
     for pair, batch in (('bf16', 65), ('e4m3', 33))]
 CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=2 wgmma_parts=1'  # with more steps than stages
 PARTS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2'  # which share no activations
+STRIPS = 'matrix=wgmma wgmma_strips=2 wgmma_beside=1 wgmma_parts=1'  # two strips of rows for the same activations
+WGMMA += [f'{pair} bf16 50 3 {SMALL} {STRIPS}' for pair in PAIRS] + [f'e4m3-bf16 bf16 64 3 {LONG} {STRIPS} matrix_splits=2']
 WGMMA += [CLUSTERS, PARTS] + [f'{pair} bf16 17 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2' for pair in PAIRS]

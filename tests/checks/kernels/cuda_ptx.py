@@ -8,7 +8,7 @@ from kernels.gpu_images import (
     TREE, REGISTERS, by_kernel, check, check_names, count, newest_source, register_limit, run, streaming_shared)
 from kernels.kernel_names import (
     ALONE, ATTENTION, BY_BITS, COPY, COPYING, COPYING_CACHE, EXPERT_MATRIX, FORMATS, GROUPS_LEFT, HEADS, HEADS_MATRIX,
-    LATENT, MATRIX, OF_UNITS, PASSES, PROMPTS, STEP, STREAMING, TILE, UNITS, VECTOR, WGMMA)
+    LATENT, MATRIX, OF_UNITS, PASSES, PROMPTS, STEP, STREAMING, TILE, UNITS, VECTOR, WGMMA, WGMMA_STRIPS)
 from support.program import ROOT
 
 
@@ -66,6 +66,14 @@ def check_clusters(subject, before, after):
         check(subject, times == place.count(f'barrier.cluster.{step}') == 1, f'barrier.cluster.{step} {times} times')
 
 
+def check_strips(subject, body):
+    """They are in no cluster, and those who multiply take registers from those who do not."""
+    check(subject, 'cluster_ctarank' not in body and 'barrier.cluster' not in body, 'asks for a cluster')
+    given = [int(n) for n in re.findall(r'setmaxnreg\.(?:inc|dec)\.sync\.aligned\.u32\s+(\d+)', body)]
+    check(subject, len(given) == 2 and 256 * max(given) + 128 * min(given) <= 384 * 168,
+          f'{given} registers for its warpgroups')
+
+
 def check_cuda(architecture, overlap, ptx, cubin):
     kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
     registers, frames = cubin_facts(cubin)
@@ -91,7 +99,10 @@ def check_cuda(architecture, overlap, ptx, cubin):
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
-            check_clusters(subject, before, body[len(before):])
+            if name in WGMMA_STRIPS:
+                check_strips(subject, body)
+            else:
+                check_clusters(subject, before, body[len(before):])
         if name in MATRIX + UNITS + EXPERT_MATRIX + HEADS_MATRIX + ATTENTION + PROMPTS + LATENT + TILE:
             check(subject, 'mma.sync.' in body, 'no matrix instruction')
         if BY_BITS.search(name):

@@ -10,7 +10,7 @@ from kernels.cubin import kernels_of
 from kernels.gpu_images import by_kernel, check, check_names, count, nvcc, run, tool
 from kernels.kernel_names import (
     ATTENTION, COPYING, COPYING_CACHE, EXPERT_MATRIX, GROUPS_LEFT, HEADS, LATENT, MATRIX, OF_UNITS, STREAMING, TILE, UNITS, VECTOR,
-    WGMMA)
+    WGMMA, WGMMA_STRIPS)
 
 LOAD_WEIGHTS = r'LDG\.E\.NA\.128\.CONSTANT'
 LOAD_WORD = r'LDG\.E\.CONSTANT'  # in addition to weights stored in units: load_weights_word
@@ -102,12 +102,13 @@ def check_pieces(subject, name, code):
     together, least = sass.loads_together(code[meeting:]), PIECE_LOADS[name.rsplit('_', 1)[1]]
     check(subject, together >= least, f'{together} loads of sums are under way together, of at least {least}')
     barriers, clusters = operations.count(sass.BARRIER), operations.count(sass.CLUSTER_WAIT)
+    strips = name in WGMMA_STRIPS  # without clusters
     # Beside a cluster's barrier ptxas puts one of the block, for launches without clusters, which do not come there.
     # The one before parts are added up is in the code of the warp that copies, too.
-    check(subject, barriers == 4 and clusters == 1,
+    check(subject, (barriers, clusters) == ((1, 0) if strips else (4, 1)),
           f'{barriers} barriers of the block and {clusters} of the cluster, not one at its beginning')
     parts = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD_OF_BLOCK and i.width == sass.WIDE)
-    check(subject, parts == [16], f'{parts} loads of the sums of parts are under way together, not all 16')
+    check(subject, parts == ([] if strips else [16]), f'{parts} loads of the sums of parts are under way together, not all 16')
 
 
 def check_ring(subject, name, code):
@@ -170,10 +171,11 @@ def check_epilogue(subject, name, code):
     many sums of splits."""
     batches = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD and i.width == sass.WORD and not i.constant)
     columns, adds = name.rsplit('_', 1)[1], re.match(r'(wgmma_\w+_add|matrix_\w+_(add|biased))_', name)
-    most = EPILOGUE_WAITS + (int(columns) // RESIDUAL_COLUMNS[columns] if adds else 0)
+    strips = 2 if name in WGMMA_STRIPS else 1
+    most = EPILOGUE_WAITS + (strips * int(columns) // RESIDUAL_COLUMNS[columns] if adds else 0)
     check(subject, len(batches) <= most, f'waits {len(batches)} times for loads of its epilogue, of at most {most}')
     together = sum(loads for loads in batches if loads >= 4)
-    least = 0 if not adds else int(columns) if name in WGMMA else int(columns) * 3 // 2
+    least = 0 if not adds else strips * int(columns) - 8 * (strips - 1) if name in WGMMA else int(columns) * 3 // 2
     check(subject, together >= least, f'{together} loads in fours or more, of at least {least}')
 
 

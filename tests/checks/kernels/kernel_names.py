@@ -6,8 +6,9 @@ ENDS = ['norm_store', 'round_add', 'norm_swiglu', 'norm_biased', 'round_biased',
 VECTOR = [f'vector_{p}_{e}_{b}' for p in PAIRS for e in ENDS for b in (1, 2, 4)]
 MATRIX = [f'matrix_{p}_{e}_{c}' for p in PAIRS
           for e in ('store', 'add', 'swiglu', 'biased', 'gated') for c in (16, 32, 64)]
+WGMMA_STRIPS = [f'wgmma_strips_{p}_{e}_64' for p in PAIRS for e in ('store', 'add', 'swiglu')]
 WGMMA = [f'wgmma_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
-         for c in (16, 32, 64, 128) if p == 'bf16_bf16' or c < 128]
+         for c in (16, 32, 64, 128) if p == 'bf16_bf16' or c < 128] + WGMMA_STRIPS
 EXPERT_VECTOR = [f'expert_vector_{p}_{e}_{b}' for p in PAIRS
                  for e in ('norm_gated', 'round_biased') for b in (1, 2, 4)]
 FORMATS = ['int8', 'mxfp4', 'nvfp4', 'mxfp6_e2m3', 'mxfp6_e3m2', 'int8_group', 'int4_group']
@@ -51,7 +52,7 @@ GROUPS_LEFT = 3
 # Without a matrix unit, heads of 256 need more registers than there are.
 OPTIONAL = {t: {a for a in ATTENTION + PROMPTS if a.endswith('_256')} for t in ('gfx1100', 'gfx1201')}
 # Kernels whose E4M3 is converted to BF16 by bits: e4m3_bits.h.
-BY_BITS = re.compile(r'(matrix|wgmma|tile_check)_e4m3_bf16|attention_e4m3|latent_e4m3(?!_entries)')
+BY_BITS = re.compile(r'(matrix|wgmma|wgmma_strips|tile_check)_e4m3_bf16|attention_e4m3|latent_e4m3(?!_entries)')
 # Kernels whose results the next product takes rounded to BF16. (The caches of attention are stored so, too.)
 PASSES = re.compile(r'^(vector|matrix|wgmma)_.*(swiglu|gated)_\d+$|^finish_(swiglu|gated)$|^attention_(?!.*prompt)')
 # Kernels of which no two blocks fit on a multiprocessor, so that each has its own: by registers. (For

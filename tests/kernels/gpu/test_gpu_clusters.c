@@ -10,14 +10,15 @@
 
 // On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
 // with the maximum. Each multiprocessor, or cluster of two, has several tiles or a part of one; or
-// clusters of eight add up the parts of theirs.
+// clusters of eight add up the parts of theirs; or tiles have two strips.
 static void every_batch_by_wgmma(void **unused) {
   static const struct {
     int batch, units;
     size_t mix;
     const char *tuning;
   } cases[] = {{5, 2, 0, "matrix=wgmma"},  {6, 7, 2, CLUSTERS_OF_TWO},  {33, 1, 9, CLUSTERS_OF_TWO},
-               {34, 3, 5, "matrix=wgmma"}, {65, 2, 1, CLUSTERS_OF_TWO}, {7, 8, 2, PARTS_OF_TILES}};
+               {34, 3, 5, "matrix=wgmma"}, {65, 2, 1, CLUSTERS_OF_TWO}, {7, 8, 2, PARTS_OF_TILES},
+               {40, 3, 0, STRIPS},         {64, 1, 5, STRIPS},          {33, 7, 9, STRIPS}};
   struct decode_shape shape = odd_shape;
   (void)unused;
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -79,17 +80,20 @@ static void clusters_are_refused(void **unused) {
 }
 
 static void schedules_agree(void **unused) {
-  static const char *const tunings[] = {CLUSTERS_OF_TWO, PARTS_OF_TILES};
+  static const char *const tunings[] = {CLUSTERS_OF_TWO, PARTS_OF_TILES, STRIPS};
+  enum { TUNINGS = sizeof tunings / sizeof tunings[0] };
   struct decode_shape shape = odd_shape;
   (void)unused;
   shape.layers = 1;
   shape.ffn_hidden = 1000;
   emulated_set("EMULATOR_UNITS", 8);
-  for (size_t i = 0; i < EMULATED * 2; i++) {
-    const struct decode_request r = odd_request(&shape, &odd_mixes[0], 6, 3);
-    setenv("PERTOKEN_GPU_TUNING", tunings[i % 2], 1);
-    if (emulated[i / 2].wgmma) {
-      odd_schedules_agree(&emulated[i / 2], &r);
+  for (size_t i = 0; i < EMULATED * TUNINGS; i++) {
+    const bool strips = i % TUNINGS == 2; // of 64 columns
+    const struct decode_request r =
+        odd_request(strips ? &tiny_shape : &shape, &odd_mixes[0], strips ? 33 : 6, 3);
+    setenv("PERTOKEN_GPU_TUNING", tunings[i % TUNINGS], 1);
+    if (emulated[i / TUNINGS].wgmma) {
+      odd_schedules_agree(&emulated[i / TUNINGS], &r);
     }
   }
   unsetenv("EMULATOR_UNITS");

@@ -22,13 +22,14 @@ struct sharing {
   int beside, parts;
 };
 
-static void check_wgmma(const struct product *p, int columns, struct sharing sharing) {
+static void check_wgmma(const struct product *p, int columns, int strips, struct sharing sharing) {
   char kernel[64];
   struct product_arguments a = make_arguments(p);
   const size_t weight = element_bytes(p->weights), activation = element_bytes(p->activations);
   const int gates = p->end == SWIGLU ? 2 : 1;
   const size_t beside = (size_t)sharing.beside;
-  const int rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * sharing.beside;
+  const int rows =
+      wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * sharing.beside * strips;
   const size_t row = (size_t)a.stride * weight;
   const int stride =
       is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
@@ -41,8 +42,8 @@ static void check_wgmma(const struct product *p, int columns, struct sharing sha
   const size_t counters = (size_t)work.blocks * beside * WGMMA_GROUPS * 4;
   set_activations(p, stride, &a);
   set_splits(p, 0, counters, &a);
-  a.partials =
-      emulated_take(2 * work.blocks * beside * wgmma_partial_floats(columns) * sizeof(float));
+  a.partials = emulated_take(2 * work.blocks * beside * wgmma_partial_floats(columns, strips) *
+                             sizeof(float));
   const struct wgmma_arguments arguments = {
       .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
       .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
@@ -51,13 +52,15 @@ static void check_wgmma(const struct product *p, int columns, struct sharing sha
       .product = a,
       .work = work,
       .stages = p->stages,
+      .slots = wgmma_slots(p->stages, strips),
       .beside = sharing.beside,
       .parts = parts};
-  snprintf(kernel, sizeof kernel, "wgmma_%s_%s_%s_%d", element_names[p->weights],
-           element_names[p->activations], end_names[p->end], columns);
-  const size_t stage = wgmma_stage_bytes(p->batch_padded, columns, weight, activation);
-  emulated_run_clusters(p->plugin, kernel, work.blocks * cluster, cluster, WGMMA_THREADS,
-                        wgmma_shared_bytes(stage, p->stages), &arguments, sizeof arguments);
+  snprintf(kernel, sizeof kernel, "wgmma%s_%s_%s_%s_%d", strips > 1 ? "_strips" : "",
+           element_names[p->weights], element_names[p->activations], end_names[p->end], columns);
+  emulated_run_clusters(
+      p->plugin, kernel, work.blocks * cluster, cluster, (int)wgmma_threads(strips),
+      wgmma_shared_bytes(p->batch_padded, columns, weight, activation, p->stages, strips),
+      &arguments, sizeof arguments);
   check_product(p, kernel, counters, &a);
 }
 
@@ -96,7 +99,7 @@ static void check_shape(const struct shape *shape, const struct product *p, int 
   const int turns = sharing->beside > 0 ? 1 : MAX_WGMMA_BESIDE;
   for (int turn = 0; turn < shape->times * turns; turn++) {
     const int beside = sharing->beside > 0 ? sharing->beside : 1 + turn % MAX_WGMMA_BESIDE;
-    check_wgmma(p, columns, (struct sharing){sharing->blocks, beside, sharing->parts});
+    check_wgmma(p, columns, 1, (struct sharing){sharing->blocks, beside, sharing->parts});
   }
 }
 
@@ -135,6 +138,43 @@ static void parts_are_exact(void **unused) {
   check_shapes(true);
 }
 
+// Two strips of rows for the same activations, which have fewer places than weights have stages:
+// incomplete second strips and none, pieces that meet, and ranges that end within a tile or do not.
+static void strips_are_exact(void **unused) {
+  (void)unused;
+  static const struct {
+    int rows, columns, batch, stages;
+    unsigned blocks;
+    int times;
+  } cases[] = {{300, 390, 50, 5, 0, 1},
+               {1, 65, 64, 4, 0, 1},
+               {300, 520, 33, 4, 3, 2},
+               {520, 130, 64, 6, 3, 1},
+               {257, 390, 1, 5, 5, 1}};
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS * 3; i++) {
+    const struct emulated *plugin = &emulated[i / 3 / WEIGHT_KINDS];
+    const enum element *kind = weight_kinds[i / 3 % WEIGHT_KINDS];
+    const enum end end = (enum end)(i % 3);
+    const bool now = plugin->wgmma && (depth_is_full() || i / 3 % 3 == i % 3); // else one of each
+    for (size_t c = depth_is_full() ? 0 : 2; now && c < sizeof cases / sizeof cases[0]; c++) {
+      const struct product p = {.plugin = plugin,
+                                .weights = kind[0],
+                                .activations = kind[1],
+                                .end = end,
+                                .rows = cases[c].rows,
+                                .columns = cases[c].columns,
+                                .batch = cases[c].batch,
+                                .batch_padded = WGMMA_STRIPS_COLUMNS,
+                                .stages = cases[c].stages,
+                                .passed = passed_of(end, c)};
+      for (int turn = 0; turn < cases[c].times; turn++) {
+        check_wgmma(&p, WGMMA_STRIPS_COLUMNS, MAX_WGMMA_STRIPS,
+                    (struct sharing){cases[c].blocks, 1, 1});
+      }
+    }
+  }
+}
+
 // Every one of these kernels.
 static void every_width_is_exact(void **unused) {
   (void)unused;
@@ -152,8 +192,8 @@ static void every_width_is_exact(void **unused) {
                                 .batch = columns - 3,
                                 .batch_padded = columns,
                                 .stages = 3};
-      check_wgmma(&p, columns, (struct sharing){3, 1 + (int)i % MAX_WGMMA_BESIDE, 1});
-      check_wgmma(&p, columns, (struct sharing){0, 1 + (int)i % MAX_WGMMA_BESIDE, 4});
+      check_wgmma(&p, columns, 1, (struct sharing){3, 1 + (int)i % MAX_WGMMA_BESIDE, 1});
+      check_wgmma(&p, columns, 1, (struct sharing){0, 1 + (int)i % MAX_WGMMA_BESIDE, 4});
     }
   }
 }
@@ -162,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_are_exact),
       cmocka_unit_test(parts_are_exact),
+      cmocka_unit_test(strips_are_exact),
   };
   const struct CMUnitTest deep[] = {cmocka_unit_test(every_width_is_exact)};
   if (emulated_load(NULL)) {

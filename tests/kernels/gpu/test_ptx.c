@@ -268,6 +268,8 @@ static const struct mistake {
     {"$more:\nadd.s32 %r1, %r1, 1; bra $more;", "a warp that never ends"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA WAIT "add.f32 %f9, %f0, %f1;", ""},
     {DESCRIBED WGMMA WAIT, "no wgmma.fence"},
+    {"setmaxnreg.inc.sync.aligned.u32 232;", ""},
+    {"setmaxnreg.dec.sync.aligned.u32 44;", "44 is no number of registers"},
     {DESCRIBED "wgmma.fence.sync.aligned; mov.f32 %f1, 0f00000000;" WGMMA, "no wgmma.fence"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA "add.f32 %f9, %f0, %f1;", "not waited for"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA, "ends with wgmma under way"},

@@ -239,6 +239,8 @@ template <int A, int B> DEVICE void wgmma_begin(float (&)[A][B][4]) {
   wgmma_threads_of_block()[thread_index()].begun = true;
 }
 DEVICE void wgmma_registers_set(void) {}
+DEVICE void wgmma_take_registers(void) {}
+DEVICE void wgmma_leave_registers(void) {}
 template <int A, int B> DEVICE void wgmma_wait(float (&)[A][B][4]) {
   struct wgmma_thread *warp = wgmma_threads_of_block() + thread_index() - lane_index();
   struct wgmma_thread *mine = &warp[lane_index()];

@@ -288,6 +288,14 @@ void wgmma_fence(struct warp *w, const struct instruction *, uint32_t) {
   w->fence++;
 }
 
+// PTX ISA: 24 to 256, a multiple of 8.
+void set_registers(struct warp *w, const struct instruction *in, uint32_t) {
+  const uint32_t count = words(w, in, 0)->u[0];
+  if (count < 24 || count > 256 || count % 8 != 0) {
+    fail(w, in, -1, "%u is no number of registers", count);
+  }
+}
+
 void wgmma_commit(struct warp *w, const struct instruction *, uint32_t) {
   w->wgmma_committed = w->wgmma_count;
 }
@@ -349,4 +357,6 @@ const struct operation_entry matrix_operations[] = {
     {"wgmma.fence.sync.aligned", "=", wgmma_fence, WGMMA_TOGETHER},
     {"wgmma.commit_group.sync.aligned", "=", wgmma_commit, WGMMA_TOGETHER},
     {"wgmma.wait_group.sync.aligned", "=i", wgmma_wait, WGMMA_TOGETHER},
+    {"setmaxnreg.inc.sync.aligned.u32", "=i", set_registers, WARP_TOGETHER},
+    {"setmaxnreg.dec.sync.aligned.u32", "=i", set_registers, WARP_TOGETHER},
     {}};

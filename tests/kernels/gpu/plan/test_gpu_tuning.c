@@ -88,7 +88,8 @@ static void test_refused(void **state) {
   (void)state;
   static const char *const rows[][2] = {
       {"matrix_split=2", "unknown choice 'matrix_split=2'; known: matrix_splits, attention_splits, "
-                         "library_count, matrix, wgmma_beside, wgmma_parts, stream_flying, step"},
+                         "library_count, matrix, wgmma_strips, wgmma_beside, wgmma_parts, "
+                         "stream_flying, step"},
       {"matrix_splits", "unknown choice 'matrix_splits'"},
       {"=2", "unknown choice '=2'"},
       {"matrix_splits=0", "unknown matrix_splits '0'; known: 1 to 8"},
@@ -129,6 +130,9 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(16, "matrix=wgmma wgmma_beside=2").product[PRODUCT_WO].beside, 2);
   assert_int_equal(plan_of(64, "matrix=wgmma wgmma_parts=2").product[PRODUCT_WO].parts, 2);
   assert_int_equal(plan_of(64, "matrix=wgmma wgmma_parts=1").product[PRODUCT_WO].parts, 1);
+  assert_int_equal(plan_of(64, "wgmma_strips=2").product[PRODUCT_WO].strips, 2);
+  assert_int_equal(plan_of(64, "wgmma_strips=1").product[PRODUCT_GATE_UP].strips, 1);
+  assert_int_equal(plan_of(32, "wgmma_strips=2").product[PRODUCT_WO].strips, 1); // 64 columns only
   const struct even_work halves =
       plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].work;
   assert_int_equal(halves.blocks, 2 * halves.tiles);
@@ -184,6 +188,7 @@ static void test_variants(void **state) {
       {&h200, ELEMENT_E4M3, 2, 0, 1, "", STREAMS},
       {&h200, ELEMENT_E4M3, 4, 0, 1, "", STREAMS "matrix=registers, "},
       {&h200, ELEMENT_BF16, 5, 0, 1, "", "matrix=registers, "},
+      {&h200, ELEMENT_E4M3, 64, 0, 1, "", "matrix=registers, wgmma_strips=1, "},
       {&h200, ELEMENT_MXFP4, 1, 0, 1, "", STREAMS "matrix=registers, "},
       {&h200, ELEMENT_BF16, 64, 8, 1, "", "matrix=wgmma, "},
       {&h200, ELEMENT_BF16, 1, 8, 1, "", STREAMS},

@@ -355,7 +355,8 @@ static void test_wgmma_is_even(void **state) {
         const unsigned longest = (all + work.blocks * parts - 1) / (work.blocks * parts);
         const unsigned used = (unsigned)room / beside;
         const unsigned rows =
-            64U * (unsigned)wgmma_tiles(plan.product[p].slice, plan.product[p].warp_columns);
+            64U * (unsigned)plan.product[p].strips *
+            (unsigned)wgmma_tiles(plan.product[p].slice, plan.product[p].warp_columns);
         if (room <= 16 && batch <= 64 && longest * rows > 20 * 256 && longest * used * 7 > 8 * all)
           fail_msg("%u tiles of %u steps in %u blocks of %d", work.tiles, work.steps, work.blocks,
                    room);
@@ -379,19 +380,19 @@ static void test_measured_costs(void **state) {
   } cases[] = {
       {&llama_8b, 0, 64, PRODUCT_QKV, 24, 48, 1},
       {&llama_8b, 0, 64, PRODUCT_WO, 16, 64, 2},
-      {&llama_8b, 0, 64, PRODUCT_GATE_UP, 112, 112, 0},
+      {&llama_8b, 0, 64, PRODUCT_GATE_UP, 56, 56, 0}, // of two strips
       {&llama_8b, 0, 64, PRODUCT_DOWN, 16, 64, 2},
       {&llama_8b, 0, 64, PRODUCT_HEAD, 501, 132, 1},
       {&llama_8b, 1, 64, PRODUCT_QKV, 24, 96, 2},
       {&llama_8b, 1, 64, PRODUCT_WO, 16, 64, 2},
-      {&llama_8b, 1, 64, PRODUCT_GATE_UP, 112, 112, 0},
+      {&llama_8b, 1, 64, PRODUCT_GATE_UP, 56, 112, 1},
       {&llama_8b, 1, 64, PRODUCT_DOWN, 16, 128, 3},
       {&llama_8b, 1, 16, PRODUCT_QKV, 24, 96, 2},
       {&llama_8b, 1, 16, PRODUCT_WO, 16, 128, 3},
       {&llama_8b, 1, 16, PRODUCT_GATE_UP, 112, 112, 0},
       {&llama_70b, 1, 64, PRODUCT_QKV, 40, 80, 1},
       {&llama_70b, 1, 64, PRODUCT_WO, 32, 128, 2},
-      {&llama_70b, 1, 64, PRODUCT_GATE_UP, 224, 112, 0},
+      {&llama_70b, 1, 64, PRODUCT_GATE_UP, 112, 112, 0},
       {&llama_70b, 1, 64, PRODUCT_HEAD, 125, 125, 0},
   };
   struct gpu_device device = planned_h200_wgmma;

@@ -56,7 +56,9 @@ static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *laun
   assert_true(a->batch_padded == columns || a->batch_padded == 2 * columns);
   const struct even_work *work = &w->work;
   const size_t beside = (size_t)w->beside, cluster = beside * (size_t)w->parts;
-  const size_t tile = (a->batch_padded == columns ? 256U : 128U) / (a->second ? 2 : 1) * beside;
+  const size_t strips = strstr(launch->kernel, "wgmma_strips_") ? 2 : 1;
+  const size_t rows = a->batch_padded == columns ? 256 * strips : 128;
+  const size_t tile = rows / (a->second ? 2 : 1) * beside;
   assert_true(work->tiles * tile >= (size_t)a->rows && (work->tiles - 1) * tile < (size_t)a->rows);
   assert_true(work->steps * 128 >= row && (work->steps - 1) * 128 < row);
   assert_in_range(work->blocks, 1, work->tiles * work->steps);
@@ -68,15 +70,17 @@ static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *laun
   planned_within(plan, REGION_COUNTERS, a->counters, launch->grid[0] * 8 * sizeof(unsigned));
   if (work->blocks > work->tiles || work->tiles % work->blocks != 0)
     planned_within(plan, REGION_PARTIALS, a->partials,
-                   2 * (size_t)launch->grid[0] * 256 * (size_t)columns * sizeof(float));
+                   2 * (size_t)launch->grid[0] * 256 * strips * (size_t)columns * sizeof(float));
   assert_in_range(w->stages, 3, 9);
-  const size_t stage = wgmma_stage_bytes(a->batch_padded, columns, element, activation);
-  const size_t more = wgmma_shared_bytes(stage, w->stages + 1);
-  assert_int_equal(stage % 1024, 0);
-  assert_int_equal(launch->shared_bytes, wgmma_shared_bytes(stage, w->stages));
-  assert_true(w->stages == 9 || more + 16 > plan->device.shared_bytes);
-  assert_int_equal(launch->block, 288);
-  return a->batch_padded == columns ? 256 : 128;
+  const size_t stage[] = {
+      wgmma_shared_bytes(a->batch_padded, columns, element, activation, w->stages, (int)strips),
+      wgmma_shared_bytes(a->batch_padded, columns, element, activation, w->stages + 1,
+                         (int)strips)};
+  assert_int_equal(launch->shared_bytes, stage[0]);
+  assert_true(w->stages == 9 || stage[1] + 16 > plan->device.shared_bytes);
+  assert_int_equal(w->slots, strips == 1 ? w->stages : w->stages / 2 + 1);
+  assert_int_equal(launch->block, strips == 1 ? 288 : 384);
+  return rows;
 }
 
 static size_t output_element(const struct product_arguments *a) {
