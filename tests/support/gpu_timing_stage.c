@@ -501,14 +501,26 @@ static void merge_sums(const struct timing_context *context, const struct plan_p
     stage->slower[TIMING_MERGE] = fmax(0, machine->arrive_us + piece_us - ring_us);
 }
 
-// A lane's residuals, in rounds of as many as it asks for together.
+// Of a lane's residuals, those that it asks for together, as registers allow: product_matrix.h and
+// product_wgmma.h.
+static int residuals_together(const struct timing_context *context,
+                              const struct plan_product *product) {
+  if (!has(context, TIMING_P11))
+    return 1;
+  if (!product->wgmma || product->warp_columns < MATRIX_COLUMNS)
+    return RESIDUALS;
+  if (product->warp_columns > MATRIX_COLUMNS)
+    return RESIDUALS / 2;
+  return product->strips > 1 || product->activations == ELEMENT_BF16 ? 4 * RESIDUALS : RESIDUALS;
+}
+
+// In rounds of so many.
 static double residuals_us(const struct timing_context *context, const struct plan_product *product,
                            enum product_name which) {
   const int rows = product->wgmma ? WGMMA_ROWS * WGMMA_TILES / 4 * product->strips : MATRIX_ROWS;
   const int values = product->warp_columns * rows / 32;
-  const int together = has(context, TIMING_P11) ? RESIDUALS : 1;
   return strcmp(operands_of(context->plan, which).epilogue, "add") == 0
-             ? context->machine->residual_us * ceiling(values, together)
+             ? context->machine->residual_us * ceiling(values, residuals_together(context, product))
              : 0;
 }
 

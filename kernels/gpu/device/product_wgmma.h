@@ -60,6 +60,9 @@ template <class ELEMENTS_, matrix_end END_, int COLUMNS_, int STRIPS_ = 1> struc
 };
 
 template <class ELEMENTS> constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 128>> = 4;
+template <class ELEMENTS, int STRIPS>
+constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 64, STRIPS>> =
+    ELEMENTS::B_BYTES == 2 || STRIPS > 1 ? 32 : 8;
 
 template <class ELEMENTS, matrix_end END, int COLUMNS, int STRIPS>
 struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS>> {
@@ -92,7 +95,7 @@ struct wgmma_share {
   int rows;                // of the output in a strip
   int stage_bytes, stages; // of weights
   int slot_bytes, slots;   // of activations
-  int activations; // where their slots begin, from the ring on
+  int activations;         // where their slots begin, from the ring on
   char *ring;
   uint64_t *full, *empty;  // barriers, one for each stage
   uint64_t *there, *taken; // one for each warp, arrived at by those that add up the same sums
@@ -120,8 +123,8 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   share.ring = shared + (WGMMA_ALIGNMENT - 1 -
                          (shared_address(shared) + WGMMA_ALIGNMENT - 1) % WGMMA_ALIGNMENT);
   share.activations = share.stages * share.stage_bytes;
-  share.full = reinterpret_cast<uint64_t *>(share.ring + share.activations +
-                                            share.slots * share.slot_bytes);
+  share.full =
+      reinterpret_cast<uint64_t *>(share.ring + share.activations + share.slots * share.slot_bytes);
   share.empty = share.full + MAX_WGMMA_STAGES;
   share.there = share.empty + MAX_WGMMA_STAGES;
   share.taken = share.there + WGMMA_GROUPS * 4;
@@ -404,8 +407,7 @@ DEVICE void wgmma_put(char *to, const typename KIND::sums (&sum)[KIND::STRIPS]) 
 template <class KIND>
 DEVICE void wgmma_add(const char *from, typename KIND::sums (&sum)[KIND::STRIPS]) {
   constexpr int COUNT = KIND::COLUMN_TILES * KIND::TILES; // of a strip
-  constexpr int MOST = WGMMA_LOADS; // beside the sums in registers
-  constexpr int LOADS = COUNT < MOST ? COUNT : MOST;
+  constexpr int LOADS = COUNT < WGMMA_LOADS ? COUNT : WGMMA_LOADS;
 #pragma unroll
   for (int first = 0; first < KIND::STRIPS * COUNT; first += LOADS) {
     struct words4 words[LOADS];
