@@ -95,11 +95,12 @@ static const struct work {
          "stream_flying=4 step=streaming", "step=launches"),
     WORK("8B bf16, batch 1", llama_8b, BF16, BF16, 1, 512, "step=streaming",
          "stream_flying=4 step=streaming", "attention_splits=16"),
-    WORK("70B fp8, batch 64", llama_70b, E4M3, E4M3, 64, 4096, "matrix=registers"),
+    WORK("70B fp8, batch 64", llama_70b, E4M3, E4M3, 64, 4096, "wgmma_strips=1",
+         "matrix=registers"),
     WORK("70B fp8, batch 64, bf16 KV", llama_70b, E4M3, BF16, 64, 4096, "matrix=registers",
          "matrix_splits=4"),
-    WORK("8B fp8, batch 64", llama_8b, E4M3, BF16, 64, 512, "matrix=registers", "wgmma_beside=2",
-         "matrix_splits=1"),
+    WORK("8B fp8, batch 64", llama_8b, E4M3, BF16, 64, 512, "wgmma_strips=1", "matrix=registers",
+         "wgmma_beside=2", "matrix_splits=1"),
     WORK("8B fp8, batch 16", llama_8b, E4M3, BF16, 16, 512, "matrix=registers", "wgmma_beside=2",
          "matrix_splits=1"),
     WORK("8B fp8, batch 4", llama_8b, E4M3, BF16, 4, 512, "step=streaming",
@@ -111,8 +112,8 @@ static const struct work {
     WORK("8B bf16, batch 2", llama_8b, BF16, BF16, 2, 512, "step=launches"),
     WORK("70B fp8, batch 1", llama_70b, E4M3, BF16, 1, 512, "step=streaming",
          "stream_flying=4 step=streaming"),
-    WORK("8B bf16, batch 64", llama_8b, BF16, BF16, 64, 512, "matrix=registers", "wgmma_beside=2",
-         "wgmma_parts=4", "matrix_splits=1"),
+    WORK("8B bf16, batch 64", llama_8b, BF16, BF16, 64, 512, "wgmma_strips=1", "wgmma_strips=2",
+         "matrix=registers", "wgmma_beside=2", "wgmma_parts=4", "matrix_splits=1"),
 };
 #define WORKS (sizeof works / sizeof works[0])
 
