@@ -173,6 +173,18 @@ struct tensor_map {
   };
 };
 
+// An RMS norm between two products by wgmma with BF16 activations. add also stores its output times
+// the norm's gain, as the next product takes its activations, and for each column the sums of its
+// output's squares over the rows of each warp; `rows` is a multiple of a step of these activations.
+// The next product multiplies its sums by 1 / sqrt(mean square + epsilon).
+struct wgmma_norm {
+  const float *gain; // add: [rows]
+  uint16_t *scaled;  // add: [batch_padded][rows], NULL: no norm follows
+  float *squares;    // [batch_padded][sums]; NULL: there is no norm
+  int sums;          // of a vector: wgmma_squares(its length)
+  float epsilon;
+};
+
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
 // warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
 // (work.blocks * parts * beside), block WGMMA_THREADS, in clusters of parts * beside blocks. The
@@ -196,6 +208,7 @@ struct wgmma_arguments {
   int stages; // of shared memory, MIN_WGMMA_STAGES or more
   int beside; // blocks of a cluster side by side in the rows, 1 or MAX_WGMMA_BESIDE
   int parts;  // of a tile's steps; parts * beside <= MAX_CLUSTER
+  struct wgmma_norm norm;
 };
 
 enum {
@@ -209,8 +222,11 @@ enum {
   MAX_WGMMA_BESIDE = 2,   // multiprocessors are in pairs in every part of a device
   MAX_CLUSTER = 8,        // blocks, on every device with clusters (CUDA C++ Programming Guide)
   WGMMA_ALIGNMENT = 1024, // of a stage: where the swizzle's pattern begins
-  // In shared memory: two for each stage, and two for each warp that multiplies.
-  WGMMA_BARRIERS = 2 * MAX_WGMMA_STAGES + 2 * WGMMA_GROUPS * 4
+  // In shared memory: two for each stage, and two for each warp that multiplies; and floats, what a
+  // norm finds for each column of the batch.
+  WGMMA_BARRIERS = 2 * MAX_WGMMA_STAGES + 2 * WGMMA_GROUPS * 4,
+  WGMMA_FOUND = WGMMA_GROUPS * 128,
+  WGMMA_NORM_COLUMNS = 64 // of add, at most, if a norm follows: a lane has no registers for more
 };
 
 // The most columns of the batch per warpgroup.
@@ -238,7 +254,13 @@ static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t wei
 
 // With barriers of 8 bytes, and room to align the first stage.
 static inline size_t wgmma_shared_bytes(size_t stage_bytes, int stages) {
-  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)WGMMA_BARRIERS * 8;
+  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)WGMMA_BARRIERS * 8 +
+         (size_t)WGMMA_FOUND * sizeof(float);
+}
+
+// Sums of squares of a vector between two products: of each warp's rows.
+static inline int wgmma_squares(int rows) {
+  return (rows + WGMMA_TILES * WGMMA_ROWS - 1) / (WGMMA_TILES * WGMMA_ROWS) * 4;
 }
 
 // Where the pair of elements 2 word, 2 word + 1 of an activation row is stored, counted in pairs.
