@@ -392,8 +392,8 @@ static void test_norms(void **state) {
       }
 }
 
-// Of vectors with padding, whose kernels have no wgmma, of E4M3, of which nobody has a whole sum, of
-// a prompt, and with the MLP beside attention.
+// There is none without wgmma, of vectors in E4M3, with padding, or of a prompt, with the MLP beside
+// attention, or where several ranks have a part of each sum.
 static void test_norms_apart(void **state) {
   (void)state;
   struct decode_request request = planned_request(&llama_8b, &planned_types[1], 64, 513);
@@ -410,6 +410,8 @@ static void test_norms_apart(void **state) {
   request.types = planned_types[0];
   plan = planned(&request, &planned_h200_wgmma);
   check_norms(&plan);
+  plan.prompt = true;
+  assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_GATE_UP), PRODUCTS);
   request.shape.parallel = true;
   plan = planned(&request, &planned_h200_wgmma);
   assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_GATE_UP), PRODUCTS);
