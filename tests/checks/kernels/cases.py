@@ -5,6 +5,7 @@ shape with a tuning, or a row of tests/support/pieces.h.
 """
 SMALL = '6 2 40 72 101 203'  # heads, KV heads, elements of a head, hidden, FFN, vocabulary
 LONG = '8 1 128 72 101 203'  # sums over that many columns are split
+NORMED = '6 2 40 384 128 203'  # no vector is padded: what one product makes, the next takes as it is
 TOGETHER = '12 4 20 72 108 100'  # four devices can share it
 
 FORMATS = ['int8', 'mxfp4', 'nvfp4', 'mxfp6_e2m3', 'mxfp6_e3m2', 'int8_group', 'int4_group']
@@ -97,3 +98,6 @@ WGMMA = [f'{pair} bf16 {batch} 3 {SMALL} matrix=wgmma wgmma_beside=2' for pair i
 CLUSTERS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=2 wgmma_parts=1'  # with more steps than stages
 PARTS = f'bf16 bf16 7 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2'  # which share no activations
 WGMMA += [CLUSTERS, PARTS] + [f'{pair} bf16 17 3 {LONG} matrix=wgmma wgmma_beside=1 wgmma_parts=2' for pair in PAIRS]
+# With the norm between wo and gate and up, whose sums are merged or added up in a cluster.
+WGMMA += [f'{pair} bf16 {batch} 3 {NORMED} matrix=wgmma{tuning}' for pair in ('bf16', 'e4m3-bf16')
+          for batch, tuning in ((17, ''), (33, ' matrix_splits=2'), (64, ' wgmma_beside=1 wgmma_parts=2'))]
