@@ -413,12 +413,13 @@ struct matrix_norm<wgmma_kind<ELEMENTS, END, COLUMNS>> {
   static constexpr bool PAIRED = ELEMENTS::A_BYTES < ELEMENTS::B_BYTES;
   static constexpr int ROWS = WGMMA_TILES * 2, TILE = WGMMA_TILES * 4; // of a lane; of its sums
   static constexpr int NEXT_64 = PAIRED ? 4 : 64, NEXT_8 = PAIRED ? 32 : 8; // rows, as stored
-  const struct wgmma_norm *of;                                              // NULL: there is none
-  const float *found; // 1 / rms of each column
-  float factor[2];    // of these, those of the lane's columns of a tile of columns
-  float squares[2];   // of the outputs in these
-  float gain[ROWS];   // of its rows, which are the same in all tiles
-  int place;          // of the first of these in a vector
+
+  const struct wgmma_norm *of; // NULL: there is none
+  const float *found;          // 1 / rms of each column
+  float factor[2];             // of these, those of the lane's columns of a tile of columns
+  float squares[2];            // of the outputs in these
+  float gain[ROWS];            // of its rows, which are the same in all tiles
+  int place;                   // of the first of these in a vector
 
   DEVICE bool follows(const matrix_norm &norm) {
     return NORM_BEHIND<kind> && norm.of && norm.of->scaled;
@@ -478,10 +479,9 @@ struct matrix_norm<wgmma_kind<ELEMENTS, END, COLUMNS>> {
     const int column = matrix_layout<kind>::place(share, first).column, rows = a.rows;
     uint16_t *to = norm.of->scaled + (unsigned)(column * rows + norm.place);
 #pragma unroll
-    for (int first = 0; first < RESIDUALS<kind>; first += 4) {
-      if (share.row + first / 4 * WGMMA_ROWS < rows) {
-        pass_64(a, column, &x[first], &norm.gain[first / 2], to + first / 4 * NEXT_64,
-                norm.squares);
+    for (int n = 0; n < RESIDUALS<kind> / 4; n++) {
+      if (share.row + n * WGMMA_ROWS < rows) {
+        pass_64(a, column, &x[4 * n], &norm.gain[2 * n], to + n * NEXT_64, norm.squares);
       }
     }
   }
