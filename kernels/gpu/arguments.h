@@ -179,6 +179,18 @@ struct tensor_map {
   };
 };
 
+// An RMS norm between two products by wgmma with BF16 activations. add also stores its output times
+// the norm's gain, as the next product takes its activations, and for each column the sums of its
+// output's squares over the rows of each warp; `rows` is a multiple of a step of these activations.
+// The next product multiplies its sums by 1 / sqrt(mean square + epsilon).
+struct wgmma_norm {
+  const float *gain; // add: [rows]
+  uint16_t *scaled;  // add: [batch_padded][rows], NULL: no norm follows
+  float *squares;    // [batch_padded][sums]; NULL: there is no norm
+  int sums;          // of a vector: wgmma_squares(its length)
+  float epsilon;
+};
+
 // wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
 // warpgroup: computes what matrix_* does, on the matrix unit of sm_90a (product_wgmma.h). Grid
 // (work.blocks * parts * beside), block WGMMA_THREADS, in clusters of parts * beside blocks. The
@@ -207,12 +219,13 @@ struct wgmma_arguments {
   int slots;  // for a step's activations there: wgmma_slots
   int beside; // blocks of a cluster side by side in the rows, 1 or MAX_WGMMA_BESIDE
   int parts;  // of a tile's steps; parts * beside <= MAX_CLUSTER
+  struct wgmma_norm norm;
 };
 
 enum {
-  WGMMA_GROUPS = 2,                                // warpgroups of 4 warps that multiply
-  WGMMA_THREADS = WGMMA_GROUPS * 128 + 32,         // and one warp that fetches what they multiply,
-  WGMMA_STRIPS_THREADS = WGMMA_GROUPS * 128 + 128, // or a warpgroup that leaves them its registers
+  WGMMA_GROUPS = 2, // warpgroups of 4 warps that multiply
+  // And one that fetches what they multiply, and leaves them its registers.
+  WGMMA_THREADS = WGMMA_GROUPS * 128 + 128,
   WGMMA_TILES = 2,
   WGMMA_ROWS = 64,
   WGMMA_STEP_BYTES = 128, // of a row: the width of the widest swizzle
@@ -222,8 +235,11 @@ enum {
   MAX_WGMMA_BESIDE = 2,   // multiprocessors are in pairs in every part of a device
   MAX_CLUSTER = 8,        // blocks, on every device with clusters (CUDA C++ Programming Guide)
   WGMMA_ALIGNMENT = 1024, // of a stage: where the swizzle's pattern begins
-  // In shared memory: two for each stage, and two for each warp that multiplies.
-  WGMMA_BARRIERS = 2 * MAX_WGMMA_STAGES + 2 * WGMMA_GROUPS * 4
+  // In shared memory: two for each stage, and two for each warp that multiplies; and floats, what a
+  // norm finds for each column of the batch.
+  WGMMA_BARRIERS = 2 * MAX_WGMMA_STAGES + 2 * WGMMA_GROUPS * 4,
+  WGMMA_FOUND = WGMMA_GROUPS * 128,
+  WGMMA_NORM_COLUMNS = 64 // of add, at most, if a norm follows: a lane has no registers for more
 };
 
 // The most columns of the batch per warpgroup.
@@ -233,10 +249,6 @@ static inline int wgmma_max_columns(size_t weight_bytes) {
 
 // The columns of wgmma_strips_*.
 enum { WGMMA_STRIPS_COLUMNS = 64 };
-
-static inline unsigned wgmma_threads(int strips) {
-  return strips > 1 ? WGMMA_STRIPS_THREADS : WGMMA_THREADS;
-}
 
 // Tiles of weights in a stage: for each warpgroup its own, or shared by all if the batch is split
 // across two.
@@ -261,7 +273,13 @@ static inline size_t wgmma_shared_bytes(int batch_padded, int columns, size_t we
   const size_t a = (size_t)wgmma_tiles(batch_padded, columns) * WGMMA_ROWS * (size_t)stages;
   const size_t b = (size_t)batch_padded * (activation_bytes / weight_bytes) *
                    (size_t)wgmma_slots(stages, strips);
-  return WGMMA_ALIGNMENT + (a + b) * WGMMA_STEP_BYTES + (size_t)WGMMA_BARRIERS * 8;
+  return WGMMA_ALIGNMENT + (a + b) * WGMMA_STEP_BYTES + (size_t)WGMMA_BARRIERS * 8 +
+         (size_t)WGMMA_FOUND * sizeof(float);
+}
+
+// Sums of squares of a vector between two products: of each warp's rows.
+static inline int wgmma_squares(int rows) {
+  return (rows + WGMMA_TILES * WGMMA_ROWS - 1) / (WGMMA_TILES * WGMMA_ROWS) * 4;
 }
 
 // Where the pair of elements 2 word, 2 word + 1 of an activation row is stored, counted in pairs.

@@ -109,8 +109,8 @@ const char *const timing_terms[TIMING_TERMS] = {
 };
 
 const char *const timing_points[TIMING_POINTS] = {
-    "P1", "P1m", "P2", "P2m", "P3",  "P4",  "P5",  "P6",  "P6c",      "P6s",
-    "P7", "P7m", "P8", "P9",  "P10", "P11", "P13", "P14", "streaming"};
+    "P1", "P1m", "P2", "P2m", "P3",  "P4",  "P5",  "P6",  "P6c", "P6s",
+    "P7", "P7m", "P8", "P9",  "P10", "P11", "P12", "P13", "P14", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;

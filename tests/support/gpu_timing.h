@@ -112,16 +112,17 @@ enum timing_point {
   TIMING_P10 = 1 << 14, // nothing is requested into L2, except by P2 and P2m; two blocks of one
                         // vector per multiprocessor
   TIMING_P11 = 1 << 15, // the matrix unit's residuals in groups, not one by one
-  TIMING_P13 = 1 << 16, // attention: keys and values by counted copies into shared memory
-  TIMING_P14 = 1 << 17, // wgmma: two strips of rows for the same activations
-  TIMING_STREAMING = 1 << 18, // step=streaming, whose weights never wait (batch 1 to 4)
-  TIMING_POINTS = 19,
+  TIMING_P12 = 1 << 16, // norms between products by wgmma without a launch
+  TIMING_P13 = 1 << 17, // attention: keys and values by counted copies into shared memory
+  TIMING_P14 = 1 << 18, // wgmma: two strips of rows for the same activations
+  TIMING_STREAMING = 1 << 19, // step=streaming, whose weights never wait (batch 1 to 4)
+  TIMING_POINTS = 20,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
   // H100s, some do. They have P6c only if tuning chooses it: on an H200 it was slower.
   TIMING_IMPLEMENTED = TIMING_P1_MATRIX | TIMING_P3 | TIMING_P4 | TIMING_P5 | TIMING_P6 |
-                       TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10 | TIMING_P11 | TIMING_P13 |
-                       TIMING_P14
+                       TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10 | TIMING_P11 | TIMING_P12 |
+                       TIMING_P13 | TIMING_P14
 };
 extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
 

@@ -21,6 +21,8 @@
 #define NORM_HELD_E4M3   2 // of a vector product's input in E4M3; of the norm itself, too
 #define ROUND_COLUMNS    (VECTOR_THREADS * 4 * 4) // the same without a norm
 #define NORM_CYCLES      400                      // two barriers and two reductions over a block
+#define PASS_CYCLES      180                      // a tile's instructions to pass on its norm
+#define FOUND_CYCLES     200 // the other product's: one barrier and one reduction over a block
 #define FINISH_CYCLES    600 // a row's sums over a warp, SwiGLU, the store; the block's exit
 #define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
 #define FIRST_SPLITS     8                                 // the most, in the first kernels
@@ -511,7 +513,7 @@ static int residuals_together(const struct timing_context *context,
     return RESIDUALS;
   if (product->warp_columns > MATRIX_COLUMNS)
     return RESIDUALS / 2;
-  return product->strips > 1 || product->activations == ELEMENT_BF16 ? 4 * RESIDUALS : RESIDUALS;
+  return product->strips > 1 ? 2 * RESIDUALS : 4 * RESIDUALS;
 }
 
 // In rounds of so many.
@@ -549,6 +551,25 @@ static double matrix_ahead(const struct timing_context *context,
     return 0;
   const int asked = MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
   return asked;
+}
+
+// The launch's, if the plan's kernels compute one between two products.
+static struct wgmma_norm norm_of(const struct gpu_launch *launch) {
+  const struct wgmma_arguments *arguments = launch->arguments;
+  return begins(launch->kernel, "wgmma_") ? arguments->norm : (struct wgmma_norm){0};
+}
+
+// With P12 every block of the product behind a norm reads all sums of squares.
+static void pass_norm(const struct timing_context *context, const struct gpu_launch *launch,
+                      const struct plan_product *product, struct timing_stage *stage) {
+  const struct wgmma_norm norm = norm_of(launch);
+  const double bytes = (double)norm.sums * product->slice * sizeof(float) * launch->grid[0];
+  if (!has(context, TIMING_P12) || !norm.squares)
+    return;
+  if (norm.scaled)
+    stage->tail[TIMING_ROUNDING] = cycles_us(context, PASS_CYCLES * product->warp_columns / 8.0);
+  else
+    stage->gap[TIMING_ROUNDING] += bytes / context->machine->l2 + cycles_us(context, FOUND_CYCLES);
 }
 
 static struct timing_stage matrix_stage(const struct timing_context *context,
@@ -592,6 +613,7 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   end(context, &flow, &stage);
   merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
   stage.tail[TIMING_RESIDUAL] = residuals_us(context, product, which);
+  pass_norm(context, launch, product, &stage);
   return stage;
 }
 
@@ -745,8 +767,12 @@ static enum product_name product_of(const struct timing_context *context, const 
 bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
                          const char *stage, struct timing_stage *out) {
   const enum product_name which = product_of(context, stage);
-  if (has(context, TIMING_P8) || which == PRODUCTS || context->plan->product[which].vector ||
-      begins(launch->kernel, "round_") || gpu_plan_passed(context->plan, which) == PASSED_FLOAT)
+  if (which == PRODUCTS || context->plan->product[which].vector || begins(launch->kernel, "round_"))
+    return false;
+  const struct wgmma_norm norm = norm_of(launch);
+  const bool normed = norm.squares && !norm.scaled;
+  if ((has(context, TIMING_P8) || gpu_plan_passed(context->plan, which) == PASSED_FLOAT) &&
+      (has(context, TIMING_P12) || !normed))
     return false;
   *out = round_stage(context, which);
   return true;

@@ -431,39 +431,66 @@ DEVICE void matrix_residual(const struct product_arguments &a, const struct matr
   }
 }
 
-// One sum of the first stream, and of the others what belongs to it.
+// What the epilogue does for a norm before or behind the product, before, with and after the sums
+// from `first` on, and at the end: nothing here (product_wgmma.h).
+template <class KIND> struct matrix_norm {
+  DEVICE void next(const struct product_arguments &, const struct matrix_share &, int,
+                   matrix_norm &) {}
+  DEVICE const struct matrix_share &anew(const struct matrix_share &share) {
+    return share;
+  }
+  DEVICE float times(const matrix_norm &, const struct matrix_place &, float sum) {
+    return sum;
+  }
+  DEVICE void wrote(const struct product_arguments &, const struct matrix_share &, int,
+                    const float *, matrix_norm &) {}
+  DEVICE void end(const struct product_arguments &, const struct matrix_share &, matrix_norm &) {}
+};
+
+// One sum of the first stream, and of the others what belongs to it. Returns what is written.
 template <class KIND>
-DEVICE void matrix_finish_one(const struct product_arguments &a, const struct matrix_place &at,
-                              const struct matrix_lane<KIND> &lane, float residual,
-                              float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
+DEVICE float matrix_finish_one(const struct product_arguments &a, const struct matrix_place &at,
+                               const struct matrix_lane<KIND> &lane, float residual,
+                               const struct matrix_norm<KIND> &norm,
+                               float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
   float complete[KIND::STREAMS];
 #pragma unroll
   for (int s = 0; s < KIND::STREAMS; s++) {
-    complete[s] = matrix_complete<KIND>(lane, at, s, sum[at.tile][at.n + s][at.i]);
+    const float own = matrix_norm<KIND>::times(norm, at, sum[at.tile][at.n + s][at.i]);
+    complete[s] = matrix_complete<KIND>(lane, at, s, own);
   }
   const float made = matrix_made<KIND::END>(a.mlp, complete);
-  matrix_write<KIND::END>(a, at.row, at.column, matrix_adds<KIND::END>(a) ? made + residual : made);
+  const float v = matrix_adds<KIND::END>(a) ? made + residual : made;
+  matrix_write<KIND::END>(a, at.row, at.column, v);
+  return v;
 }
 
 template <class KIND>
 DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix_share &share,
-                          float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
-  constexpr int SUMS = KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS;
+                          float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS],
+                          struct matrix_norm<KIND> norm = {}) {
+  constexpr int TILE = KIND::TILES * TILE_ACCUMULATORS, SUMS = KIND::COLUMN_TILES * TILE;
+  constexpr int TOGETHER = RESIDUALS<KIND>, PART = TOGETHER < TILE ? TOGETHER : TILE;
   const struct matrix_lane<KIND> lane = matrix_lane_of<KIND>(a, share);
-  float residual[RESIDUALS<KIND>] = {};
+  float residual[TOGETHER] = {};
 #pragma unroll
-  for (int first = 0; first < SUMS; first += RESIDUALS<KIND>) {
-    if (matrix_adds<KIND::END>(a)) {
-      matrix_residual<KIND>(a, share, first, residual);
+  for (int first = 0; first < SUMS; first += PART) {
+    const struct matrix_share here = matrix_norm<KIND>::anew(share);
+    float *x = residual + first % TOGETHER;
+    if (matrix_adds<KIND::END>(a) && first % TOGETHER == 0) {
+      matrix_residual<KIND>(a, here, first, residual);
     }
+    matrix_norm<KIND>::next(a, here, first, norm);
 #pragma unroll
-    for (int i = 0; i < RESIDUALS<KIND>; i++) {
-      const struct matrix_place at = matrix_layout<KIND>::place(share, first + i);
+    for (int i = 0; i < PART; i++) {
+      const struct matrix_place at = matrix_layout<KIND>::place(here, first + i);
       if (at.stream == 0 && at.row < a.rows && at.column < a.batch) {
-        matrix_finish_one<KIND>(a, at, lane, residual[i], sum);
+        x[i] = matrix_finish_one<KIND>(a, at, lane, x[i], norm, sum);
       }
     }
+    matrix_norm<KIND>::wrote(a, here, first, x, norm);
   }
+  matrix_norm<KIND>::end(a, share, norm);
 }
 
 template <class KIND> DEVICE void matrix_product(const struct product_arguments &a) {

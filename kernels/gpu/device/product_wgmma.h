@@ -1,7 +1,7 @@
 // product_wgmma: weights times a batch of activations on the matrix unit of sm_90a: the kernels
 // wgmma_* of arguments.h. The weights are A, the batch is B.
 //
-// One thread of an extra warp copies weights and activations into a ring of stages, each a step of
+// One thread of an extra warpgroup, which leaves its registers to the others, copies weights and activations into a ring of stages, each a step of
 // WGMMA_STEP_BYTES of every row, as far ahead as shared memory allows: 32 KiB of weights per stage,
 // where an H200 needs 36 KiB in flight per multiprocessor (4.8 TB/s for about a microsecond, over
 // 132). The first weights are in flight before wait_for_previous. Two warpgroups multiply; a stage
@@ -39,6 +39,12 @@
 // other parts twice: until it has put its sums there, and, so that no block ends whose ring is
 // still read, until it has read. Nothing else is between its start and these two arrivals than its
 // own block's work; so, as the blocks of a cluster run at the same time, none waits forever.
+//
+// An RMS norm between two products needs no kernel. As W (x gain / rms) = (W (x gain)) / rms, the
+// product that adds to the residual stream passes on x gain, rounded, and sums of x^2; the next one
+// finds 1 / rms from these while its weights are on their way, and multiplies its sums by it. A
+// warp's rows of a column have one sum of squares, however the work is divided, and all of them are
+// added up in one order. So every block finds the same 1 / rms.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 
@@ -61,8 +67,14 @@ template <class ELEMENTS_, matrix_end END_, int COLUMNS_, int STRIPS_ = 1> struc
 
 template <class ELEMENTS> constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 128>> = 4;
 template <class ELEMENTS, int STRIPS>
-constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 64, STRIPS>> =
-    ELEMENTS::B_BYTES == 2 || STRIPS > 1 ? 32 : 8;
+constexpr int RESIDUALS<wgmma_kind<ELEMENTS, MATRIX_ADD, 64, STRIPS>> = STRIPS > 1 ? 16 : 32;
+
+// Whether a norm may follow the product, or precede it: E4M3 needs a whole vector for its scale.
+template <class KIND> constexpr bool NORM_ROUNDS = KIND::ELEMENTS::B_SCALED == NOT_SCALED;
+template <class KIND>
+constexpr bool NORM_BEHIND = NORM_ROUNDS<KIND> && (KIND::END == MATRIX_ADD) &&
+                             (KIND::COLUMNS <= WGMMA_NORM_COLUMNS);
+template <class KIND> constexpr bool NORM_BEFORE = NORM_ROUNDS<KIND> && (KIND::END != MATRIX_ADD);
 
 template <class ELEMENTS, matrix_end END, int COLUMNS, int STRIPS>
 struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS>> {
@@ -99,6 +111,7 @@ struct wgmma_share {
   char *ring;
   uint64_t *full, *empty;  // barriers, one for each stage
   uint64_t *there, *taken; // one for each warp, arrived at by those that add up the same sums
+  float *found;            // of each column: 1 / rms, if a norm precedes
 };
 
 template <class KIND>
@@ -128,6 +141,7 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   share.empty = share.full + MAX_WGMMA_STAGES;
   share.there = share.empty + MAX_WGMMA_STAGES;
   share.taken = share.there + WGMMA_GROUPS * 4;
+  share.found = reinterpret_cast<float *>(share.taken + WGMMA_GROUPS * 4);
   return share;
 }
 
@@ -143,7 +157,10 @@ DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &tu
   }
 }
 
-// After a unit, with all its strips.
+// With one strip, a stage's slot is its own. Otherwise it advances after a unit, with all its strips.
+template <class KIND> DEVICE int wgmma_slot(const struct wgmma_turn &turn) {
+  return KIND::STRIPS > 1 ? turn.slot : turn.stage;
+}
 DEVICE void wgmma_advance_slot(const struct wgmma_share &share, struct wgmma_turn &turn) {
   turn.slot = turn.slot + 1 == share.slots ? 0 : turn.slot + 1;
 }
@@ -221,24 +238,28 @@ DEVICE void wgmma_wait_empty(const struct wgmma_arguments &a, const struct wgmma
   }
 }
 
+// The activations that belong to these.
+template <class KIND>
+DEVICE void wgmma_bring_second(const struct wgmma_arguments &a, const struct wgmma_share &share) {
+  published_for_copies();
+#pragma unroll 1
+  for (int i = 0; i < wgmma_ahead<KIND>(share); i += KIND::STRIPS) {
+    const int unit = i / KIND::STRIPS; // and its slot
+    wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)unit, unit, i);
+  }
+}
+
 template <class KIND>
 DEVICE void wgmma_bring_rest(const struct wgmma_arguments &a, const struct wgmma_share &share) {
   const int ahead = wgmma_ahead<KIND>(share), count = wgmma_count<KIND>(share);
-  struct wgmma_turn turn = {0, 0, 0};
-  published_for_copies();
-#pragma unroll 1
-  for (int i = 0; i < ahead; i += KIND::STRIPS) {
-    const int unit = i / KIND::STRIPS;
-    wgmma_bring_activations<KIND>(a, share, share.begin + (unsigned)unit, turn.slot, i);
-    wgmma_advance_slot(share, turn);
-  }
+  struct wgmma_turn turn = {0, 0, (ahead + KIND::STRIPS - 1) / KIND::STRIPS % share.slots};
 #pragma unroll 1
   for (int i = ahead; i < count; i++) {
     const unsigned unit = share.begin + (unsigned)(i / KIND::STRIPS);
     wgmma_wait_empty<KIND>(a, share, turn);
     wgmma_bring_weights<KIND>(a, share, unit, i % KIND::STRIPS, turn.stage);
     if (i % KIND::STRIPS == 0) {
-      wgmma_bring_activations<KIND>(a, share, unit, turn.slot, turn.stage);
+      wgmma_bring_activations<KIND>(a, share, unit, wgmma_slot<KIND>(turn), turn.stage);
       wgmma_advance_slot(share, turn);
     }
     wgmma_advance(share, turn);
@@ -362,7 +383,7 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
   const int activations = share.activations + columns_group * KIND::COLUMNS * WGMMA_STEP_BYTES;
 #pragma unroll 1
   for (int step = 0; step < steps; step++) {
-    const char *columns = share.ring + activations + turn.slot * share.slot_bytes;
+    const char *columns = share.ring + activations + wgmma_slot<KIND>(turn) * share.slot_bytes;
 #pragma unroll
     for (int strip = 0; strip < KIND::STRIPS; strip++) {
       const char *at = share.ring + turn.stage * share.stage_bytes + weights;
@@ -374,6 +395,187 @@ DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share 
       wgmma_advance(share, turn);
     }
     wgmma_advance_slot(share, turn);
+  }
+}
+
+// ---- a norm before the product: what is found before the first step
+
+// Columns whose sums are under way together, and loads of each.
+enum { NORM_LOADS = 8, NORM_PIECES = 2 };
+
+// The squares of the vectors from `column` on, as far as the batch has these.
+template <int COUNT>
+DEVICE void wgmma_squares_of(const struct wgmma_norm &norm, const struct product_arguments &a,
+                             int column, float (&sum)[COUNT]) {
+#pragma unroll 1
+  for (int first = lane_index() * 4; first < norm.sums; first += NORM_PIECES * WARP * 4) {
+    struct words4 words[COUNT][NORM_PIECES] = {};
+#pragma unroll
+    for (int i = 0; i < COUNT * NORM_PIECES; i++) {
+      const int at = first + i % NORM_PIECES * WARP * 4, of = column + i / NORM_PIECES;
+      if (at < norm.sums && of < a.batch) {
+        words[i / NORM_PIECES][i % NORM_PIECES] =
+            load_published(norm.squares + of * norm.sums + at);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT * NORM_PIECES * 4; i++) {
+      sum[i / 4 / NORM_PIECES] +=
+          float_of(words[i / 4 / NORM_PIECES][i / 4 % NORM_PIECES].word[i % 4]);
+    }
+  }
+}
+
+// By the whole block, of which the warps that multiply find 1 / rms, each for a part of the columns;
+// or 1 where the activations come after their norm.
+template <class KIND>
+DEVICE void wgmma_find(const struct wgmma_norm &norm, const struct product_arguments &a,
+                       float *found) {
+  constexpr int WARPS = WGMMA_GROUPS * 4, MOST = KIND::COLUMNS / WARPS;
+  constexpr int COUNT = MOST < NORM_LOADS ? MOST : NORM_LOADS;
+  const int columns = warp_index() < WARPS ? a.batch_padded / WARPS : 0;
+  const int begin = warp_index() * columns;
+#pragma unroll 1
+  for (int column = begin; column < begin + columns; column += COUNT) {
+    float sum[COUNT] = {};
+    if (norm.squares) {
+      wgmma_squares_of<COUNT>(norm, a, column, sum);
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+      const float count = (float)a.columns, squares = warp_sum(sum[i]);
+      if (lane_index() == 0) {
+        found[column + i] =
+            norm.squares ? square_root(count * reciprocal(squares + count * norm.epsilon)) : 1;
+      }
+    }
+  }
+  block_wait();
+}
+
+// ---- a norm before the product or behind it: the epilogue
+
+template <class ELEMENTS, matrix_end END, int COLUMNS, int STRIPS>
+struct matrix_norm<wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS>> {
+  typedef wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS> kind;
+  static constexpr bool PAIRED = ELEMENTS::A_BYTES < ELEMENTS::B_BYTES;
+  static constexpr int ROWS = WGMMA_TILES * 2, TILE = WGMMA_TILES * 4; // of a lane; of its sums
+  static constexpr int NEXT_64 = PAIRED ? 4 : 64, NEXT_8 = PAIRED ? 32 : 8; // rows, as stored
+
+  const struct wgmma_norm *of; // NULL: there is none
+  const float *found;          // 1 / rms of each column
+  float factor[2];             // of these, those of the lane's columns of a tile of columns
+  float squares[2];            // of the outputs in these
+  float gain[ROWS];            // of its rows, which are the same in all tiles
+  int place;                   // of the first of these in a vector
+
+  DEVICE bool follows(const matrix_norm &norm) {
+    return NORM_BEHIND<kind> && norm.of && norm.of->scaled;
+  }
+  // The lanes of a column, whose lane % 4 is the same, add up its squares.
+  DEVICE void put(const struct product_arguments &a, const struct matrix_share &share, int tile,
+                  const matrix_norm &norm) {
+    const unsigned thread = (unsigned)thread_index_anew(), row = (unsigned)share.row;
+    const unsigned at = row / (WGMMA_TILES * WGMMA_ROWS) * 4 + thread / WARP % 4;
+    float sum[2] = {norm.squares[0], norm.squares[1]};
+#pragma unroll
+    for (int mask = 4; mask < WARP; mask *= 2) {
+      sum[0] += shuffle_xor(sum[0], mask);
+      sum[1] += shuffle_xor(sum[1], mask);
+    }
+    const bool second = thread % WARP >= 4;
+    const int column = matrix_layout<kind>::place(share, tile * TILE).column + second;
+    if (thread % WARP < 8 && column < a.batch && share.row < a.rows) {
+      publish(norm.of->squares + (unsigned)(column * norm.of->sums) + at, second ? sum[1] : sum[0]);
+    }
+  }
+  // While a tile's residuals are on their way, there is time for the squares of the one before.
+  DEVICE void next(const struct product_arguments &a, const struct matrix_share &share, int first,
+                   matrix_norm &norm) {
+    if (follows(norm) && first > 0) {
+      put(a, share, first / TILE - 1, norm);
+    }
+#pragma unroll
+    for (int i = 0; i < 2 && NORM_BEFORE<kind>; i++) {
+      norm.factor[i] = norm.found[matrix_layout<kind>::place(share, first + i).column];
+    }
+  }
+  DEVICE float times(const matrix_norm &norm, const struct matrix_place &at, float sum) {
+    return NORM_BEFORE<kind> ? sum * norm.factor[at.i % 2] : sum;
+  }
+  // Of 64 rows: a lane's two in both of its columns.
+  DEVICE void pass_64(const struct product_arguments &a, int column, const float *x,
+                      const float *gain, uint16_t *to, float (&squares)[2]) {
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const float upper = x[i], lower = x[i + 2];
+      const uint32_t scaled = bf16_pair(upper * gain[0], lower * gain[1]);
+      squares[i] += upper * upper + lower * lower;
+      if (column + i < a.batch) {
+        publish_bits16(to + i * a.rows, (uint16_t)scaled);
+        publish_bits16(to + i * a.rows + NEXT_8, (uint16_t)(scaled >> 16));
+      }
+    }
+  }
+  // Of a tile's rows, all 64 are there or none.
+  DEVICE void wrote(const struct product_arguments &a, const struct matrix_share &share, int first,
+                    const float *x, matrix_norm &norm) {
+    norm.squares[0] = norm.squares[1] = 0;
+    if (!follows(norm)) {
+      return;
+    }
+    const int column = matrix_layout<kind>::place(share, first).column, rows = a.rows;
+    uint16_t *to = norm.of->scaled + (unsigned)(column * rows + norm.place);
+#pragma unroll
+    for (int n = 0; n < WGMMA_TILES; n++) {
+      if (share.row + n * WGMMA_ROWS < rows) {
+        pass_64(a, column, &x[4 * n], &norm.gain[2 * n], to + n * NEXT_64, norm.squares);
+      }
+    }
+  }
+  DEVICE void end(const struct product_arguments &a, const struct matrix_share &share,
+                  const matrix_norm &norm) {
+    if (follows(norm)) {
+      put(a, share, COLUMNS / 8 - 1, norm);
+    }
+  }
+  // So that the compiler does not have the addresses of all tiles in registers at once.
+  DEVICE struct matrix_share anew(struct matrix_share share) {
+    if (NORM_BEHIND<kind>) {
+      share.column = warp_alike_anew(share.column);
+    }
+    return share;
+  }
+};
+
+template <class KIND>
+DEVICE struct matrix_norm<KIND>
+wgmma_norm_of(const struct wgmma_norm &of, const struct product_arguments &a,
+              const struct matrix_share &share, const float *found) {
+  struct matrix_norm<KIND> norm = {};
+  norm.of = &of;
+  norm.found = found;
+#pragma unroll
+  for (int i = 0; NORM_BEHIND<KIND> && i < matrix_norm<KIND>::ROWS; i++) {
+    const int row = matrix_layout<KIND>::place(share, i * 2).row;
+    if (of.scaled && row < a.rows) {
+      norm.gain[i] = load_published_float(of.gain + row);
+    }
+  }
+  const int first = matrix_layout<KIND>::place(share, 0).row;
+  norm.place = matrix_norm<KIND>::PAIRED ? 2 * paired_word(first / 2) + first % 2 : first;
+  return norm;
+}
+
+// OF: whose columns these are, or some of them.
+template <class KIND, class OF = KIND>
+DEVICE void wgmma_finish(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                         const struct matrix_share &of_tile, typename KIND::sums &sum) {
+  if constexpr (NORM_BEFORE<OF> || NORM_BEHIND<OF>) {
+    matrix_finish<KIND>(a.product, of_tile, sum,
+                        wgmma_norm_of<KIND>(a.norm, a.product, of_tile, share.found));
+  } else {
+    matrix_finish<KIND>(a.product, of_tile, sum);
   }
 }
 
@@ -528,7 +730,7 @@ DEVICE void wgmma_finish_parts(const struct wgmma_arguments &a, const struct wgm
     typename one::sums all;
     wgmma_add_parts<one>(a, share, own + tile * KIND::TILES * WARP * (int)sizeof(struct words4),
                          all);
-    matrix_finish<one>(a.product, columns, all);
+    wgmma_finish<one, KIND>(a, share, columns, all);
   }
   wgmma_meet(a, share, share.taken);
 }
@@ -555,7 +757,7 @@ DEVICE void wgmma_tiles_of(const struct wgmma_arguments &a, const struct wgmma_s
       if (in_parts) {
         wgmma_finish_parts<KIND>(a, share, of_strip, sum[strip]);
       } else if (is_whole) {
-        matrix_finish<KIND>(p, of_strip, sum[strip]);
+        wgmma_finish<KIND>(a, share, of_strip, sum[strip]);
       }
     }
     unit = stop;
@@ -592,16 +794,18 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   if (in_cluster) {
     cluster_wait(); // all have made their barriers
   }
+  if (copies) {
+    wgmma_bring_second<KIND>(a, share);
+  }
+  if constexpr (NORM_BEFORE<KIND>) {
+    wgmma_find<KIND>(a.norm, a.product, share.found);
+  }
   if (warp_index() < WGMMA_GROUPS * 4) {
-    if constexpr (KIND::STRIPS > 1) {
-      wgmma_take_registers();
-    }
+    wgmma_take_registers();
     wgmma_tiles_of<KIND>(a, share);
     return;
   }
-  if constexpr (KIND::STRIPS > 1) {
-    wgmma_leave_registers();
-  }
+  wgmma_leave_registers();
   if (copies) {
     wgmma_bring_rest<KIND>(a, share);
   }
@@ -615,8 +819,7 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
     wgmma_product<wgmma_kind<elements, END, columns>>(a);                                          \
   }
 #define WGMMA_STRIPS_KERNEL(elements, end, END, columns)                                           \
-  KERNEL_BOUNDS(wgmma_strips_##elements##_##end##_##columns, wgmma_arguments,                      \
-                WGMMA_STRIPS_THREADS, 1) {                                                         \
+  KERNEL_BOUNDS(wgmma_strips_##elements##_##end##_##columns, wgmma_arguments, WGMMA_THREADS, 1) {  \
     wgmma_product<wgmma_kind<elements, END, columns, MAX_WGMMA_STRIPS>>(a);                        \
   }
 #define WGMMA_KERNELS(elements, columns)                                                           \

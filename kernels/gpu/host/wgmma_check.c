@@ -126,7 +126,7 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product, b
 
 static struct gpu_launch launch_of(const struct plan_product *product, unsigned blocks) {
   struct gpu_launch launch = {.grid = {blocks, 1, 1},
-                              .block = wgmma_threads(product->strips),
+                              .block = WGMMA_THREADS,
                               .shared_bytes = product->shared_bytes,
                               .cluster = (unsigned)gpu_plan_cluster(product)};
   snprintf(launch.kernel, sizeof launch.kernel, "wgmma%s_%s_%s_store_%d",

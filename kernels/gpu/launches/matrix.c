@@ -45,6 +45,12 @@ void launch_round_rows(struct launch_list *list, enum product_name name, int fir
   list_add(list, "round", &launch, &(union launch_arguments){.round = arguments});
 }
 
+// Whether the product before this one, in the list, has passed on its norm's input.
+static bool is_passed_norm(const struct launch_list *list, enum product_name name) {
+  const bool is_first = name == PRODUCT_QKV && list->layer == 0;
+  return !is_first && gpu_plan_norm_from(list->plan, name) != PRODUCTS;
+}
+
 enum plan_region launch_activations(const struct plan *plan, enum product_name name) {
   if (gpu_plan_passed(plan, name) != PASSED_FLOAT)
     return operands_of(plan, name).input;
@@ -53,7 +59,7 @@ enum plan_region launch_activations(const struct plan *plan, enum product_name n
 
 void launch_round(struct launch_list *list, enum product_name name) {
   const struct plan *plan = list->plan;
-  if (gpu_plan_passed(plan, name) != PASSED_FLOAT)
+  if (gpu_plan_passed(plan, name) != PASSED_FLOAT || is_passed_norm(list, name))
     return;
   const bool slots = name == PRODUCT_EXPERT_DOWN;
   const int rows = slots ? plan->experts.slots : plan->request.batch;
@@ -63,8 +69,32 @@ void launch_round(struct launch_list *list, enum product_name name) {
   launch_round_rows(list, name, 0, rows, padded);
 }
 
+// The norm before the product, or that behind it: for the batch rows from `first` on.
+static struct wgmma_norm norm_of(const struct launch_list *list, enum product_name name,
+                                 int first) {
+  const struct plan *plan = list->plan;
+  const struct decode_shape *shape = &plan->request.shape;
+  const enum product_name next = name == PRODUCT_WO     ? PRODUCT_GATE_UP
+                                 : name == PRODUCT_DOWN ? PRODUCT_QKV
+                                                        : PRODUCTS;
+  struct launch_list behind = *list;
+  behind.layer += name == PRODUCT_DOWN;
+  const bool follows =
+      next != PRODUCTS && behind.layer < shape->layers && is_passed_norm(&behind, next);
+  struct wgmma_norm norm = {.sums = wgmma_squares(shape->hidden), .epsilon = shape->norm_epsilon};
+  if (follows || is_passed_norm(list, name))
+    norm.squares =
+        (float *)list_shared_at(list, REGION_SQUARES) + (size_t)first * (size_t)norm.sums;
+  if (follows) {
+    norm.gain = list_vector_at(&behind, operands_of(plan, next).norm);
+    norm.scaled =
+        (uint16_t *)list_shared_at(list, REGION_SCALED) + (size_t)first * (size_t)shape->hidden;
+  }
+  return norm;
+}
+
 // All three are in the plan's memory.
-static void wgmma_slice(struct launch_list *list, enum product_name name,
+static void wgmma_slice(struct launch_list *list, enum product_name name, int first,
                         const struct product_arguments *slice) {
   const struct plan_product *product = &list->plan->product[name];
   const uint32_t rows = (uint32_t)product->rows, columns = (uint32_t)product->slice;
@@ -82,9 +112,10 @@ static void wgmma_slice(struct launch_list *list, enum product_name name,
                 .stages = product->stages,
                 .slots = wgmma_slots(product->stages, product->strips),
                 .beside = product->beside,
-                .parts = product->parts}};
+                .parts = product->parts,
+                .norm = norm_of(list, name, first)}};
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, 1, 1},
-                              .block = wgmma_threads(product->strips),
+                              .block = WGMMA_THREADS,
                               .cluster = (unsigned)gpu_plan_cluster(product),
                               .shared_bytes = product->shared_bytes,
                               .argument_bytes = sizeof arguments.wgmma,
@@ -129,7 +160,8 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
   struct product_arguments arguments = operands_arguments(list, name);
   const int rest = plan->request.batch - first;
   const size_t row = (size_t)product->activation_stride * gpu_element_bytes(product->activations);
-  const enum plan_region from = launch_activations(plan, name);
+  const enum plan_region from =
+      is_passed_norm(list, name) ? REGION_SCALED : launch_activations(plan, name);
   arguments.activations = (const char *)list_shared_at(list, from) + (size_t)first * row;
   if (product->rounded != ELEMENT_BF16)
     arguments.activation_scales =
@@ -147,7 +179,7 @@ static void matrix_slice(struct launch_list *list, enum product_name name, int f
                                (size_t)first * (size_t)arguments.output_stride *
                                    (arguments.passed == PASSED_FLOAT ? sizeof(float) : 2));
   if (product->wgmma) {
-    wgmma_slice(list, name, &arguments);
+    wgmma_slice(list, name, first, &arguments);
     return;
   }
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, (unsigned)product->splits, 1},

@@ -265,7 +265,7 @@ static bool choose_stages(const struct plan *plan, bool narrow, struct plan_prod
     const int columns = least(slice, most) / (narrow && slice <= most ? WGMMA_GROUPS : 1);
     const int strips = product->strips;
     if (slice > WGMMA_GROUPS * columns || (narrow && columns < NARROW_COLUMNS) ||
-        (strips > 1 && (slice > columns || columns != WGMMA_STRIPS_COLUMNS)))
+        (strips > 1 && (slice < plan->batch_padded || slice != WGMMA_STRIPS_COLUMNS)))
       continue;
     int stages = MAX_WGMMA_STAGES + 1;
     do

@@ -168,6 +168,14 @@ static size_t passed_bytes(const struct plan *plan) {
   return larger((size_t)plan->request.batch * sizeof(float), (size_t)plan->batch_padded * 2);
 }
 
+// Of each vector of the residual stream that a product passes on times a norm's gain, or its sums
+// of squares.
+static size_t normed_bytes(const struct plan *plan, size_t bytes) {
+  const bool any = gpu_plan_norm_from(plan, PRODUCT_QKV) != PRODUCTS ||
+                   gpu_plan_norm_from(plan, PRODUCT_GATE_UP) != PRODUCTS;
+  return any ? (size_t)plan->batch_padded * bytes : 0;
+}
+
 static bool has_units(const struct plan *plan) {
   bool has = false;
   for (int p = 0; p < PRODUCTS; p++)
@@ -233,6 +241,8 @@ static void place_step(struct memory_layout *layout) {
       {REGION_ACTIVATIONS, activation_bytes(plan)},
       {REGION_ACTIVATION_SCALES,
        activation_bytes(plan) > 0 ? (size_t)plan->batch_padded * sizeof(float) : 0},
+      {REGION_SCALED, normed_bytes(plan, (size_t)shape->hidden * 2)},
+      {REGION_SQUARES, normed_bytes(plan, (size_t)wgmma_squares(shape->hidden) * sizeof(float))},
       {REGION_COUNTERS, counter_bytes(plan)},
       {REGION_BEST, SAMPLE_BLOCKS * row},
       {REGION_BEST_INDEX, SAMPLE_BLOCKS * batch * sizeof(int)},

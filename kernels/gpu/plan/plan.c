@@ -57,6 +57,23 @@ enum passed gpu_plan_passed(const struct plan *plan, enum product_name which) {
   return product->wgmma && product->weights != product->activations ? PASSED_PAIRED : PASSED_BF16;
 }
 
+// Only add has the whole sum of a row, so one rank must have all of the stream.
+enum product_name gpu_plan_norm_from(const struct plan *plan, enum product_name which) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const enum product_name from = which == PRODUCT_QKV       ? PRODUCT_DOWN
+                                 : which == PRODUCT_GATE_UP ? PRODUCT_WO
+                                                            : PRODUCTS;
+  if (from == PRODUCTS || plan->ranks > 1 || plan->prompt || shape->experts.count > 0 ||
+      gpu_plan_is_latent(plan) || shape->parallel)
+    return PRODUCTS;
+  const struct plan_product *before = &plan->product[from], *behind = &plan->product[which];
+  const bool fits = before->wgmma && behind->wgmma && !before->family && !behind->family &&
+                    before->warp_columns <= WGMMA_NORM_COLUMNS &&
+                    before->weights == behind->weights && behind->rounded == ELEMENT_BF16 &&
+                    behind->columns == behind->activation_stride;
+  return fits ? from : PRODUCTS;
+}
+
 bool product_is_of_family(const struct decode_shape *shape, enum product_name which) {
   static const unsigned biases[PRODUCTS] = {[PRODUCT_QKV] = BIAS_QKV,
                                             [PRODUCT_WO] = BIAS_OUTPUT,

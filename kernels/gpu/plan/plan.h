@@ -68,6 +68,8 @@ enum plan_region {
   REGION_LATENT_SUMS,
   REGION_ATTENDED,
   REGION_FFN_OUT,
+  REGION_SCALED,  // x times a norm's gain, and sums of x^2, between two products: arguments.h,
+  REGION_SQUARES, // wgmma_norm
   REGION_LOGITS,
   REGION_ACTIVATIONS,
   REGION_ACTIVATION_SCALES,
@@ -246,6 +248,11 @@ int gpu_plan_cluster(const struct plan_product *product);
 // How the product's input is stored by the kernel that makes it: rounded, where that is all that
 // happens to it, and it has no padding that somebody would have to write.
 enum passed gpu_plan_passed(const struct plan *plan, enum product_name which);
+
+// The product that passes the residual stream on to this one, times its norm's gain, so that no
+// kernel rounds it between them: in every layer, or for qkv in every layer but the first. PRODUCTS
+// for none: a norm that is not between two products by wgmma has a kernel.
+enum product_name gpu_plan_norm_from(const struct plan *plan, enum product_name which);
 
 // Bytes from one row of the product's weights to the next.
 size_t gpu_plan_row_bytes(const struct plan_product *product);

@@ -93,7 +93,8 @@ PIECE_LOADS = {'16': 4, '32': 8, '64': 16, '128': 4}
 def check_pieces(subject, name, code):
     """How blocks of wgmma merge the tiles that they share: between fences, by loads that do not wait for each
     other, and without a barrier of the block, at which the warp that copies would have to wait. If they add up the parts
-    of a cluster instead, the block has one barrier, after which all eight blocks' sums are on their way together."""
+    of a cluster instead, the block has one barrier, after which all eight blocks' sums are on their way together. A
+    product that a norm may precede has one more, before its first step."""
     operations = [i.operation for i in code]
     meeting = operations.index(sass.ATOMIC)
     fences = [at - meeting for at, operation in enumerate(operations) if operation == sass.FENCE]
@@ -105,7 +106,8 @@ def check_pieces(subject, name, code):
     strips = name in WGMMA_STRIPS  # without clusters
     # Beside a cluster's barrier ptxas puts one of the block, for launches without clusters, which do not come there.
     # The one before parts are added up is in the code of the warp that copies, too.
-    check(subject, (barriers, clusters) == ((1, 0) if strips else (4, 1)),
+    normed = re.match(r'wgmma_\w+_bf16_(store|swiglu)_', name) is not None
+    check(subject, (barriers, clusters) == ((1 + normed, 0) if strips else (4 + normed, 1)),
           f'{barriers} barriers of the block and {clusters} of the cluster, not one at its beginning')
     parts = sass.batches_of_loads(code, lambda i: i.operation == sass.LOAD_OF_BLOCK and i.width == sass.WIDE)
     check(subject, parts == ([] if strips else [16]), f'{parts} loads of the sums of parts are under way together, not all 16')
@@ -167,8 +169,8 @@ EPILOGUE_WAITS = 8
 
 def residuals_together(name):
     columns = name.rsplit('_', 1)[1]
-    if columns == '64' and name in WGMMA:
-        return 8 if 'e4m3_e4m3' in name and name not in WGMMA_STRIPS else 32
+    if name in WGMMA and columns == '64':
+        return 16 if name in WGMMA_STRIPS else 32
     return 4 if columns == '128' else 8
 
 

@@ -32,6 +32,34 @@ static void every_batch_by_wgmma(void **unused) {
   unsetenv("PERTOKEN_GPU_TUNING");
 }
 
+// Norms between two products, whose first passes on its vectors, whole but no multiple of a tile:
+// from sums that are all a block's, merged, or added up in a cluster, of batches that do not fill
+// their columns, in one layer with a norm of its own kind at each end and in several.
+static void norms_between_products(void **unused) {
+  static const struct {
+    int batch, units;
+    size_t mix;
+    int layers, hidden;
+    const char *tuning;
+  } cases[] = {{16, 3, 0, 1, 192, "matrix=wgmma"},   {13, 7, 2, 3, 384, "matrix=wgmma"},
+               {9, 8, 0, 2, 320, CLUSTERS_OF_TWO},   {7, 8, 2, 2, 384, PARTS_OF_TILES},
+               {6, 2, 0, 3, 64, "matrix=wgmma"},     {64, 4, 1, 2, 192, "matrix=wgmma"},
+               {61, 3, 3, 2, 128, "matrix=wgmma"},   {35, 16, 0, 2, 448, PARTS_OF_TILES},
+               {6, 16, 2, 2, 640, "matrix_splits=3"}};
+  struct decode_shape shape = odd_shape;
+  (void)unused;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    shape.layers = cases[c].layers;
+    shape.hidden = cases[c].hidden;
+    shape.vocab = cases[c].batch > 32 ? 33 : 67;
+    setenv("PERTOKEN_GPU_TUNING", cases[c].tuning, 1);
+    emulated_set("EMULATOR_UNITS", cases[c].units);
+    odd_check_next(&shape, &odd_mixes[cases[c].mix], cases[c].batch, 3, odd_wgmma());
+  }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("PERTOKEN_GPU_TUNING");
+}
+
 static const char *fallback_of(const struct emulated *plugin, const struct decode_request *r) {
   static struct decode_step_form form;
   struct decode_state *state = odd_state(plugin, r);
@@ -108,6 +136,7 @@ static int load(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_batch_by_wgmma),
+      cmocka_unit_test(norms_between_products),
       cmocka_unit_test(clusters_are_refused),
       cmocka_unit_test(schedules_agree),
   };

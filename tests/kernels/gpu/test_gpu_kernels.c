@@ -182,9 +182,9 @@ static unsigned char *region_at(const struct plan *plan, void *memory, enum plan
 // arguments.h promises zeros to the kernel there, which only zero weights can hide).
 static void poison(const struct plan *plan, void *memory) {
   static const enum plan_region written[] = {
-      REGION_X,      REGION_QKV_OUT,     REGION_ATTENDED,          REGION_FFN_OUT,
-      REGION_LOGITS, REGION_ACTIVATIONS, REGION_ACTIVATION_SCALES, REGION_PARTIALS,
-      REGION_BEST,   REGION_BEST_INDEX};
+      REGION_X,           REGION_QKV_OUT,           REGION_ATTENDED, REGION_FFN_OUT, REGION_LOGITS,
+      REGION_ACTIVATIONS, REGION_ACTIVATION_SCALES, REGION_PARTIALS, REGION_SCALED,  REGION_SQUARES,
+      REGION_BEST,        REGION_BEST_INDEX};
   const struct decode_request *r = &plan->request;
   for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
     memset(region_at(plan, memory, written[i]), 0xFF, plan->region[written[i]].layer_bytes);

@@ -20,7 +20,7 @@
 //   void wgmma_begin(sum), wgmma_wait(sum)  before the first instruction, and before the sums or
 //       A's registers are touched again
 //   void wgmma_registers_set()  after A's registers were set, while other instructions go on
-//   void wgmma_take_registers(), wgmma_leave_registers()  in a block of WGMMA_STRIPS_THREADS: by all
+//   void wgmma_take_registers(), wgmma_leave_registers()  in a block of WGMMA_THREADS: by all
 //       threads of the warpgroups that multiply, and by all others, which then have few; each waits
 //       until there are enough
 //   wgmma_instruction<COLUMNS>::bf16<TILE>(sum, a, b): sum[..][TILE][..] += a b, 16 elements, a and
@@ -109,10 +109,10 @@ DEVICE void published_for_copies(void) {
 
 // Of the 65536 registers of a multiprocessor 384 threads have 168 each. PTX ISA, setmaxnreg.
 DEVICE void wgmma_take_registers(void) {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
 }
 DEVICE void wgmma_leave_registers(void) {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 }
 
 // Keeps the compiler from moving uses of the sums across.

@@ -84,10 +84,10 @@ static void test_targets(void **state) {
   } targets[] = {{"8B bf16, batch 1", 0.93, 0.795, 0.976, true},
                  {"8B fp8 weights, batch 1", 0.88, 0.680, 0.830, false},
                  {"Llama-2-70B fp8, batch 1", 0.95, 0.856, 0.949, false},
-                 {"fp8 KV, wgmma", 0.82, 0.616, 0.616, false},
+                 {"fp8 KV, wgmma", 0.82, 0.620, 0.620, false},
                  {"GQA 8, bf16 KV", 0.88, 0.738, 0.738, false},
                  {"GQA 8, fp8 KV", 0.80, 0.725, 0.725, false},
-                 {"8B bf16, batch 64, wgmma", 0.80, 0.646, 0.646, false}};
+                 {"8B bf16, batch 64, wgmma", 0.80, 0.655, 0.655, false}};
   for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
     const int workload = workload_named(targets[i].name);
     const double now = measured_share(workload, TIMING_IMPLEMENTED),
@@ -331,6 +331,8 @@ static void test_implemented(void **state) {
                    (TIMING_IMPLEMENTED & TIMING_P6_CLUSTERS) != 0);
   assert_int_equal(gpu_plan_passed(&wgmma, PRODUCT_DOWN) != PASSED_FLOAT,
                    (TIMING_IMPLEMENTED & TIMING_P8) != 0);
+  assert_int_equal(gpu_plan_norm_from(&wgmma, PRODUCT_QKV) != PRODUCTS,
+                   (TIMING_IMPLEMENTED & TIMING_P12) != 0);
   const struct plan registers = plan_of(workload_named("8B bf16, batch 64, registers"));
   assert_int_equal(registers.product[PRODUCT_GATE_UP].shared_bytes > MATRIX_RING,
                    (TIMING_IMPLEMENTED & TIMING_P1_MATRIX) != 0);
@@ -389,7 +391,7 @@ static void test_even_division_pays(void **state) {
     unsigned with, without;
     double loss, beyond; // at most: up to batch 64, and beyond
   } pairs[] = {{TIMING_IMPLEMENTED, TIMING_IMPLEMENTED ^ TIMING_P6, 1e-3, 1e-3},
-               {TIMING_IMPLEMENTED | TIMING_P6_SUMS, TIMING_IMPLEMENTED, 0.013, 0.027}};
+               {TIMING_IMPLEMENTED | TIMING_P6_SUMS, TIMING_IMPLEMENTED, 0.014, 0.027}};
   for (int c = 0; c < 3 * 4 * 2; c++)
     for (int batch = 16; batch <= 256; batch *= 2) {
       struct gpu_device device = timing_device;
@@ -567,7 +569,7 @@ struct row {
   bool is_close; // the prediction with measured constants is
 };
 
-#define NOW  (TIMING_IMPLEMENTED & ~(unsigned)(TIMING_P11 | TIMING_P13 | TIMING_P14))
+#define NOW  (TIMING_IMPLEMENTED & ~(unsigned)(TIMING_P11 | TIMING_P12 | TIMING_P13 | TIMING_P14))
 #define THEN ((NOW & ~(unsigned)TIMING_P10) | TIMING_P2 | TIMING_P2_MATRIX)
 
 static const struct row rows[] = {
@@ -655,7 +657,7 @@ static void test_calls(void **state) {
                                share_of(fp8, TIMING_IMPLEMENTED)));
   expect_fragment(printed(arena, "--with P2,streaming", &status), "barriers");
   assert_int_equal(status, 0);
-  expect_fragment(printed(arena, "--with P12", &status), "POINT: P1 to P11");
+  expect_fragment(printed(arena, "--with P13", &status), "POINT: P1 to P12");
   assert_int_equal(status, 2);
   printed(arena, "--point", &status);
   assert_int_equal(status, 2);

@@ -132,7 +132,9 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(64, "matrix=wgmma wgmma_parts=1").product[PRODUCT_WO].parts, 1);
   assert_int_equal(plan_of(64, "wgmma_strips=2").product[PRODUCT_WO].strips, 2);
   assert_int_equal(plan_of(64, "wgmma_strips=1").product[PRODUCT_GATE_UP].strips, 1);
-  assert_int_equal(plan_of(32, "wgmma_strips=2").product[PRODUCT_WO].strips, 1); // 64 columns only
+  // Of 64 columns only, and no batch is divided into slices of these.
+  assert_int_equal(plan_of(32, "wgmma_strips=2").product[PRODUCT_WO].strips, 1);
+  assert_int_equal(plan_of(128, "wgmma_strips=2").product[PRODUCT_WO].strips, 1);
   const struct even_work halves =
       plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].work;
   assert_int_equal(halves.blocks, 2 * halves.tiles);

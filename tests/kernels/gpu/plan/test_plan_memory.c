@@ -79,7 +79,7 @@ static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *laun
   assert_int_equal(launch->shared_bytes, stage[0]);
   assert_true(w->stages == 9 || stage[1] + 16 > plan->device.shared_bytes);
   assert_int_equal(w->slots, strips == 1 ? w->stages : w->stages / 2 + 1);
-  assert_int_equal(launch->block, strips == 1 ? 288 : 384);
+  assert_int_equal(launch->block, 384);
   return rows;
 }
 
@@ -117,7 +117,7 @@ static void check_tiles(const struct plan *plan, const struct gpu_launch *launch
                        sizeof(float));
   const enum plan_region from = planned_region_at(plan, a->activations);
   const bool made = from == REGION_ATTENDED || from == REGION_FFN_OUT; // by the kernel before
-  assert_true(from == REGION_ACTIVATIONS || made);
+  assert_true(from == REGION_ACTIVATIONS || from == REGION_SCALED || made);
   assert_int_equal(made, a->rounded);
   planned_within(plan, from, a->activations, (size_t)a->batch_padded * activation_row);
   // The batch rows that come in are those that go out.
@@ -297,7 +297,8 @@ static void check_passed(const struct plan *plan, bool rounds) {
       passed = a->passed;
     }
   }
-  assert_int_equal(apart, plan->vector ? 0 : (rounds ? 4 : 2) * layers + 1);
+  const size_t between = gpu_plan_norm_from(plan, PRODUCT_QKV) < PRODUCTS ? 2 * layers - 1 : 0;
+  assert_int_equal(apart, plan->vector ? 0 : (rounds ? 4 : 2) * layers + 1 - between);
   free(launches);
 }
 
@@ -327,6 +328,99 @@ static void test_passed(void **state) {
   const struct plan streaming = planned(&request, &device);
   assert_true(streaming.streaming);
   check_passed(&streaming, true);
+}
+
+// Norms between products: each product takes what the one before it passes on, times the gain of its
+// own norm, in its own layer.
+static void check_norms(const struct plan *plan) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const size_t vectors = (size_t)plan->product[PRODUCT_WO].slice;
+  const size_t sums = (size_t)wgmma_squares(shape->hidden), hidden = (size_t)shape->hidden;
+  const char *const *what;
+  size_t count;
+  struct gpu_launch *launches = gpu_plan_step(plan, planned_base, &count, &what);
+  assert_non_null(launches);
+  const void *scaled = NULL, *gain = NULL;
+  const bool qkvs = gpu_plan_norm_from(plan, PRODUCT_QKV) < PRODUCTS,
+             ups = gpu_plan_norm_from(plan, PRODUCT_GATE_UP) < PRODUCTS;
+  int rounds[2] = {0, 0}; // in layer 0 and for the head, and in all others
+  for (size_t i = 0; i < count; i++) {
+    const struct wgmma_arguments *a = launches[i].arguments;
+    const int layer = strncmp(what[i], "layer ", 6) == 0 ? atoi(what[i] + 6) : -1;
+    const bool qkv = strstr(what[i], " qkv"), up = strstr(what[i], " gate and up");
+    rounds[layer > 0] += planned_begins(&launches[i], "round");
+    if (!planned_begins(&launches[i], "wgmma"))
+      continue;
+    const bool before = (up && ups) || (qkv && layer > 0 && qkvs);
+    assert_int_equal(planned_region_at(plan, a->product.activations) == REGION_SCALED, before);
+    if (before || a->norm.scaled)
+      planned_within(plan, REGION_SQUARES, a->norm.squares, vectors * sums * sizeof(float));
+    else
+      assert_null(a->norm.squares);
+    if (before) {
+      const struct plan_extent *norm = &plan->region[up ? REGION_FFN_NORM : REGION_ATTENTION_NORM];
+      assert_ptr_equal(a->product.activations, scaled);
+      assert_ptr_equal(gain, planned_base + norm->offset + (size_t)layer * norm->layer_bytes);
+      assert_null(a->norm.scaled);
+    }
+    if (a->norm.scaled)
+      planned_within(plan, REGION_SCALED, a->norm.scaled, vectors * hidden * 2);
+    const bool wo = strstr(what[i], " wo"), down = strstr(what[i], " down");
+    assert_int_equal(a->norm.scaled != NULL,
+                     (wo && ups) || (down && qkvs && layer + 1 < shape->layers));
+    scaled = wo || down ? a->norm.scaled : scaled;
+    gain = wo || down ? a->norm.gain : gain;
+  }
+  assert_int_equal(rounds[0], 2 + !ups);
+  assert_int_equal(rounds[1], (!qkvs + !ups) * (shape->layers - 1));
+  free(launches);
+}
+
+static void test_norms(void **state) {
+  (void)state;
+  static const int batches[] = {16, 64, 128};
+  for (size_t m = 0; m < 2; m++)
+    for (size_t b = 0; b < 3; b++)
+      for (int own = 0; own < 2; own++) {
+        const struct decode_request request =
+            planned_request(&llama_8b, &planned_types[m], batches[b], 513);
+        struct gpu_device device = planned_h200_wgmma;
+        device.tuning = own ? (struct gpu_tuning){0} : device.tuning;
+        const struct plan plan = planned(&request, &device);
+        const bool wide = m == 0 && b == 2;
+        assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), wide ? PRODUCTS : PRODUCT_DOWN);
+        assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_GATE_UP),
+                         wide && own ? PRODUCTS : PRODUCT_WO);
+        assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_HEAD), PRODUCTS);
+        check_norms(&plan);
+      }
+}
+
+// Of vectors with padding, whose kernels have no wgmma, of E4M3, of which nobody has a whole sum, of
+// a prompt, and with the MLP beside attention.
+static void test_norms_apart(void **state) {
+  (void)state;
+  struct decode_request request = planned_request(&llama_8b, &planned_types[1], 64, 513);
+  struct plan plan = planned(&request, &planned_h200);
+  assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), PRODUCTS);
+  request.types = planned_types[3];
+  plan = planned(&request, &planned_h200_wgmma);
+  assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), PRODUCTS);
+  request.types = planned_types[1];
+  request.shape.hidden += 64;
+  plan = planned(&request, &planned_h200_wgmma);
+  assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), PRODUCTS);
+  assert_int_equal(planned_region_bytes(&plan, REGION_SQUARES), 0);
+  request.types = planned_types[0];
+  plan = planned(&request, &planned_h200_wgmma);
+  check_norms(&plan);
+  request.shape.parallel = true;
+  plan = planned(&request, &planned_h200_wgmma);
+  assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_GATE_UP), PRODUCTS);
+  request.shape.parallel = false;
+  request.ranks = 8;
+  plan = planned(&request, &planned_h200_wgmma);
+  assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_GATE_UP), PRODUCTS);
 }
 
 // What families have in addition to matrices does not overlap, either: with every possible vector,
@@ -556,10 +650,16 @@ static void test_overflow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_regions),           cmocka_unit_test(test_passed),
-      cmocka_unit_test(test_families),          cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_passes_by_library), cmocka_unit_test(test_passes_of_a_mixture),
-      cmocka_unit_test(test_70b_fits_one_h200), cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_regions),
+      cmocka_unit_test(test_passed),
+      cmocka_unit_test(test_norms),
+      cmocka_unit_test(test_norms_apart),
+      cmocka_unit_test(test_families),
+      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_passes_by_library),
+      cmocka_unit_test(test_passes_of_a_mixture),
+      cmocka_unit_test(test_70b_fits_one_h200),
+      cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
