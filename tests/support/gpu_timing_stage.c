@@ -37,8 +37,8 @@
 #define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
 #define COPY_CYCLES      9   // in a step of one or two copies, with P1: a trial with ptxas 13.0
 #define UNIT_CYCLES      86 // issued for a streaming step's unit of weights besides its arithmetic,
-#define PAIR_CYCLES      101 // and for a pair of rows: the longest in streaming_1 of sm_90a
-#define SHIFT_CYCLES     8   // of a pair: four instructions of 16 lanes a cycle and scheduler
+#define PAIR_CYCLES      97 // and for a pair of rows: the longest in streaming_1 of sm_90a
+#define SHIFT_CYCLES     8  // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define FEW_COPIES       (48 << 10)  // bytes under way, behind which loads take trip_us,
 #define MANY_COPIES      (192 << 10) // and copied_trip_us
 #define BUFFERS          2           // of attention.h
@@ -230,8 +230,10 @@ static bool copied(const struct timing_context *context) {
 }
 
 // Instructions for 16 bytes of a lane, including those for conversion, in a streaming step, where
-// two rows meet each activation. What is issued once a unit is so for a path that requests the next,
-// as it is known that an earlier one has landed (tests/checks/kernels: check_unit).
+// two rows meet each activation. Beside them, what a warp issues for a unit was counted on the way
+// through the machine code that asks whether another may be requested, and requests it; for a pair,
+// from there to the next one, and where the requests come to one (check_unit in tests/checks holds
+// the former).
 static double streamed_cycles(const struct timing_context *context,
                               const struct plan_product *product) {
   const int elements = product->weights == ELEMENT_BF16 ? 8 : 16;

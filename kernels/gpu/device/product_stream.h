@@ -161,7 +161,7 @@ DEVICE bool stream_bring_next(const struct stream_block &block, struct stream_st
     *next = stream_begin(&product, streaming_block_index(), streaming_blocks(), warp_index(),
                          STREAM_WARPS);
   }
-  const int units = stream_whole_units(next);
+  const int units = RING_TELLS ? stream_whole_units(next) : 0; // all lanes copy any unit alike
   ring_bring(block.ring, state->to.slot, *next, false);
   stream_to_next(block.ring, &state->to);
   if (units == 0) {
@@ -223,7 +223,7 @@ DEVICE void stream_fill(const struct stream_block &block, struct stream_state *s
     if (RING_TELLS && state->held >= block.flying && !stream_landed(block, *state)) {
       return;
     }
-    if (state->next.at != state->whole) {
+    if (RING_TELLS && state->next.at != state->whole) {
       stream_bring_whole(block, state);
     } else if (!stream_bring_next(block, state)) {
       return;
@@ -289,7 +289,7 @@ DEVICE void stream_used(const struct stream_block &block, struct stream_state *s
   }
   if (RING_TELLS && state->held > block.flying && !stream_landed(block, *state)) {
     state->held--;
-  } else if (state->next.at != state->whole) {
+  } else if (RING_TELLS && state->next.at != state->whole) {
     stream_bring_whole(block, state);
   } else if (!stream_bring_next(block, state)) {
     state->held--;
