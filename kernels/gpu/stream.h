@@ -44,7 +44,7 @@ enum {
   STREAM_MOST = 8,
   STREAM_FLYING = 2, // of them, with units on their way: 64 KB of a block of 16 warps. On an H200
                      // that reads as fast as more, and loads are not kept waiting behind it
-  STREAM_STATE = 56 // bytes that a warp keeps in shared memory: product_stream.h
+  STREAM_STATE = 56  // bytes that a warp keeps in shared memory: product_stream.h
 };
 
 // A product's weights: [rows][row_bytes], of `second` too unless it is NULL. A row is `codes` bytes
@@ -162,18 +162,31 @@ STREAM int stream_ends_pair(const struct stream_place *place) {
   return place->left == 1 || place->codes - place->at <= STREAM_BYTES;
 }
 
-// To the warp's next unit.
-STREAM void stream_advance(struct stream_place *place) {
-  place->left--;
-  place->at += STREAM_BYTES;
-  if (place->at < place->codes) {
-    return;
-  }
+// The warp's units of this pair from this one on, and how many of them are STREAM_BYTES of two rows.
+STREAM int stream_units_of_pair(const struct stream_place *place) {
+  const int units = (place->codes - place->at + STREAM_BYTES - 1) / STREAM_BYTES;
+  return place->left < units ? place->left : units;
+}
+STREAM int stream_whole_units(const struct stream_place *place) {
+  const int units = (place->codes - place->at) / STREAM_BYTES;
+  return !stream_has_second(place) ? 0 : place->left < units ? place->left : units;
+}
+
+STREAM void stream_next_pair(struct stream_place *place) {
   place->at = 0;
   place->pair++;
   place->both--;
   place->row[0] += place->pair_bytes;
   place->row[1] += place->pair_bytes;
+}
+
+// To the warp's next unit.
+STREAM void stream_advance(struct stream_place *place) {
+  place->left--;
+  place->at += STREAM_BYTES;
+  if (place->at >= place->codes) {
+    stream_next_pair(place);
+  }
 }
 
 // The warp that has a unit.

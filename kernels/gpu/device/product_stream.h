@@ -51,11 +51,18 @@ DEVICE void streaming_await(const float *from, int count) {
 
 enum { STREAM_WARPS = VECTOR_THREADS / WARP };
 
-// `next` is what the warp requests next, of products[product]; the oldest of the `held` units that
-// were requested and not used is in `slot`, waited for the turn-th time.
+struct stream_slot {
+  int slot, turn; // which one, and how often it was waited for before, modulo 2
+};
+
+// What the lanes that request units know of them (ring.h): `next` is what the warp requests next, of
+// products[product], of which `left` and what follows no longer count the units that are whole and
+// end at `whole`; it goes to `to`, behind the `held` units that were requested and not used.
 struct stream_state {
   struct stream_place next;
-  int product, held, slot, turn;
+  int whole;
+  int product, held;
+  struct stream_slot to;
 };
 
 // The same in shared memory, while no product uses it, without the number of the pair, of which
@@ -73,6 +80,7 @@ struct stream_block {
   const struct stream_product *products;
   int count;             // of these, whose weights are known
   int own, blocks, warp; // this block, out of how many; the warp of it
+  int flying;            // units of a warp that may be on their way
   struct ring ring;      // of this warp
   struct stream_kept *kept;
 };
@@ -92,6 +100,7 @@ DEVICE struct stream_block stream_block_of(void) {
           place->own,
           place->grid,
           warp_index(),
+          place->launch.flying,
           {ring + mine * STREAM_SLOT, besides + mine * 2 * beside,
            reinterpret_cast<uint64_t *>(barriers) + mine, slots, beside},
           reinterpret_cast<struct stream_kept *>(kept) + warp_index()};
@@ -110,38 +119,77 @@ DEVICE struct stream_product stream_product_at(const struct stream_block &block,
   return out.product;
 }
 
-// Requests the next unit into a slot whose contents all lanes have used.
-DEVICE void stream_request(const struct stream_block &block, struct stream_state *state, int slot) {
-  while (state->next.left == 0) {
+DEVICE void stream_to_next(const struct ring &ring, struct stream_slot *at) {
+  if (++at->slot == ring.count) {
+    at->slot = 0;
+    at->turn ^= 1;
+  }
+}
+
+// The slots of the units so many after it, and before it.
+DEVICE struct stream_slot stream_slot_after(const struct ring &ring, struct stream_slot at,
+                                            int after) {
+  const int slot = at.slot + after;
+  return slot < ring.count ? stream_slot{slot, at.turn}
+                           : stream_slot{slot - ring.count, at.turn ^ 1};
+}
+DEVICE struct stream_slot stream_slot_before(const struct ring &ring, struct stream_slot at,
+                                             int before) {
+  const int slot = at.slot - before;
+  return slot >= 0 ? stream_slot{slot, at.turn} : stream_slot{slot + ring.count, at.turn ^ 1};
+}
+
+// Requests the next unit, which is whole, into a slot whose contents all lanes have used.
+DEVICE void stream_bring_whole(const struct stream_block &block, struct stream_state *state) {
+  ring_bring(block.ring, state->to.slot, state->next, true);
+  state->next.at += STREAM_BYTES;
+  stream_to_next(block.ring, &state->to);
+}
+
+// The same where no whole units are known of; false if there is no further unit.
+DEVICE bool stream_bring_next(const struct stream_block &block, struct stream_state *state) {
+  struct stream_place *next = &state->next;
+  if (next->at >= next->codes) {
+    stream_next_pair(next);
+  }
+  while (next->left == 0) {
     if (state->product + 1 >= block.count) {
-      return;
+      next->at = state->whole = 0;
+      return false;
     }
     const struct stream_product product = stream_product_at(block, ++state->product);
-    state->next = stream_begin(&product, block.own, block.blocks, block.warp, STREAM_WARPS);
+    *next = stream_begin(&product, streaming_block_index(), streaming_blocks(), warp_index(),
+                         STREAM_WARPS);
   }
-  ring_bring(block.ring, slot, state->next);
-  stream_advance(&state->next);
-  state->held++;
+  const int units = RING_TELLS ? stream_whole_units(next) : 0; // all lanes copy any unit alike
+  ring_bring(block.ring, state->to.slot, *next, false);
+  stream_to_next(block.ring, &state->to);
+  if (units == 0) {
+    stream_advance(next);
+    state->whole = next->at;
+  } else {
+    next->left -= units;
+    state->whole = next->at + units * STREAM_BYTES;
+    next->at += STREAM_BYTES;
+  }
+  return true;
 }
 
 // Between two products.
 DEVICE void stream_keep(const struct stream_block &block, const struct stream_state &state) {
-  warp_wait(); // all lanes have read what was there
-  if (lane_index() == 0) {
-    const struct stream_place &next = state.next;
-    *block.kept = {{next.row[0], next.row[1]},
-                   next.left,
-                   next.at,
-                   next.both,
-                   next.codes,
-                   next.beside,
-                   next.pair_bytes,
-                   state.product,
-                   state.held,
-                   state.slot,
-                   state.turn};
-  }
-  warp_wait();
+  const struct stream_place &next = state.next;
+  const struct stream_slot oldest = stream_slot_before(block.ring, state.to, state.held);
+  *block.kept = {{next.row[0], next.row[1]},
+                 next.left + (state.whole - next.at) / STREAM_BYTES,
+                 next.at,
+                 next.both,
+                 next.codes,
+                 next.beside,
+                 next.pair_bytes,
+                 state.product,
+                 state.held,
+                 oldest.slot,
+                 oldest.turn};
 }
 
 DEVICE struct stream_state stream_state_of(const struct stream_block &block) {
@@ -155,48 +203,39 @@ DEVICE struct stream_state stream_state_of(const struct stream_block &block) {
   state.next.codes = kept.codes;
   state.next.beside = kept.beside;
   state.next.pair_bytes = kept.pair_bytes;
+  state.whole = kept.at;
   state.product = kept.product;
   state.held = kept.held;
-  state.slot = kept.slot;
-  state.turn = kept.turn;
+  state.to = stream_slot_after(block.ring, {kept.slot, kept.turn}, kept.held);
   return state;
 }
 
-// The slot of a unit requested so many after the oldest, and how often it was waited for before.
-struct stream_slot {
-  int slot, turn;
-};
-DEVICE struct stream_slot stream_slot_at(const struct stream_block &block,
-                                         const struct stream_state &state, int after) {
-  const int slot = state.slot + after;
-  return slot < block.ring.count ? stream_slot{slot, state.turn}
-                                 : stream_slot{slot - block.ring.count, state.turn + 1};
-}
-
-// Whether another unit can be requested: a slot is free, and few enough are on their way, which
-// land in their order or nearly. All lanes know it from one.
-DEVICE bool stream_has_room(const struct stream_block &block, const struct stream_state &state) {
-  const int landed = state.held - streaming_place()->launch.flying; // the unit that must have
-  if (!RING_TELLS || landed < 0 || state.held == block.ring.count) {
-    return state.held < block.ring.count;
-  }
-  const struct stream_slot of = stream_slot_at(block, state, landed);
-  const bool has = lane_index() == 0 && ring_landed(block.ring, of.slot, of.turn);
-  return shuffle(has ? 1 : 0, 0) > 0;
+// Whether a unit is there behind which only as many have been requested as may be on their way.
+// They land in their order, or nearly.
+DEVICE bool stream_landed(const struct stream_block &block, const struct stream_state &state) {
+  const struct stream_slot at = stream_slot_before(block.ring, state.to, block.flying);
+  return ring_landed(block.ring, at.slot, at.turn);
 }
 
 // Requests units as long as there is room, and any left.
 DEVICE void stream_fill(const struct stream_block &block, struct stream_state *state) {
-  int held;
-  do {
-    held = state->held;
-    if (stream_has_room(block, *state)) {
-      stream_request(block, state, stream_slot_at(block, *state, held).slot);
+  while (state->held < block.ring.count) {
+    if (RING_TELLS && state->held >= block.flying && !stream_landed(block, *state)) {
+      return;
     }
-  } while (state->held > held);
+    if (RING_TELLS && state->next.at != state->whole) {
+      stream_bring_whole(block, state);
+    } else if (!stream_bring_next(block, state)) {
+      return;
+    }
+    state->held++;
+  }
 }
 
 DEVICE void stream_meanwhile(void) {
+  if (!ring_brings()) {
+    return;
+  }
   const struct stream_block block = stream_block_of();
   struct stream_state state = stream_state_of(block);
   const int held = state.held;
@@ -208,12 +247,15 @@ DEVICE void stream_meanwhile(void) {
 
 DEVICE void streaming_start(void) {
   const struct stream_block block = stream_block_of();
-  struct stream_state state = {};
   ring_make(block.ring);
   warp_wait();
-  state.product = -1;
-  stream_fill(block, &state);
-  stream_keep(block, state);
+  if (ring_brings()) {
+    struct stream_state state = {};
+    state.product = -1;
+    stream_fill(block, &state);
+    stream_keep(block, state);
+  }
+  warp_wait();
 }
 
 // Every block requests their weights before the others are there.
@@ -222,10 +264,13 @@ DEVICE void streaming_chosen(int products) {
     streaming_place()->launch.product_count = products;
   }
   block_wait();
-  const struct stream_block block = stream_block_of();
-  struct stream_state state = stream_state_of(block);
-  stream_fill(block, &state);
-  stream_keep(block, state);
+  if (ring_brings()) {
+    const struct stream_block block = stream_block_of();
+    struct stream_state state = stream_state_of(block);
+    stream_fill(block, &state);
+    stream_keep(block, state);
+  }
+  warp_wait();
 }
 
 // The arguments are those of the item before, or of expert 0 and slot 0.
@@ -236,20 +281,18 @@ DEVICE void streaming_take(struct streaming_place *place) {
                     experts[item + 1] - (item > 0 ? experts[item] : 0));
 }
 
-// The oldest unit has arrived.
-DEVICE void stream_take(const struct stream_block &block, const struct stream_state &state) {
-  ring_wait(block.ring, state.slot, state.turn, state.held == block.ring.count);
-}
-
-// All lanes have used it. The next unit takes a slot, if it may be on its way.
+// All lanes have used the oldest unit. The next one takes a slot, if it may be on its way.
 DEVICE void stream_used(const struct stream_block &block, struct stream_state *state) {
   warp_wait();
-  state->held--;
-  const struct stream_slot next = stream_slot_at(block, *state, 1);
-  state->slot = next.slot;
-  state->turn = next.turn;
-  if (stream_has_room(block, *state)) {
-    stream_request(block, state, stream_slot_at(block, *state, state->held).slot);
+  if (!ring_brings()) {
+    return;
+  }
+  if (RING_TELLS && state->held > block.flying && !stream_landed(block, *state)) {
+    state->held--;
+  } else if (RING_TELLS && state->next.at != state->whole) {
+    stream_bring_whole(block, state);
+  } else if (!stream_bring_next(block, state)) {
+    state->held--;
   }
 }
 
@@ -258,7 +301,8 @@ DEVICE void stream_used(const struct stream_block &block, struct stream_state *s
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
 struct stream_kind : vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH> {
   static constexpr int STREAMS = 2;
-  static constexpr int SUMS = STREAMS * BATCH; // of a pair
+  static constexpr int SUMS = STREAMS * BATCH;                  // of a pair
+  static constexpr int WIDER = WEIGHTS == ELEMENT_E4M3 ? 2 : 1; // an activation than a weight
   struct sums {
     float of[STREAMS][BATCH];
   };
@@ -275,19 +319,30 @@ struct stream_kind : vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH> {
     return sum.of[row][vector];
   }
 
+  // Adds the products of a lane's 16 bytes of both rows, which lie `own` further on, to the sums.
+  // `vectors` are those from a multiple of WARP chunks on, of which vector_slot need not know.
+  DEVICE void multiply_chunk(const unsigned char *unit, const unsigned char *vectors, int own,
+                             int vector_bytes, struct sums &sum) {
+    const struct words4 weights[] = {load_shared(unit + own),
+                                     load_shared(unit + STREAM_BYTES + own)};
+    vector_multiply<stream_kind>(weights, own / 16, vectors, vector_bytes, sum.of);
+  }
+
   // Adds the products of a unit to the sums.
-  DEVICE void multiply(const struct stream_place &place, const struct ring &ring, int slot,
+  DEVICE void multiply(const struct stream_place &place, const struct ring &ring, int slot, int own,
                        const unsigned char *activations, int vector_bytes, struct sums &sum) {
-    const unsigned char *unit = ring_slot(ring, slot);
+    if (place.at + STREAM_BYTES <= place.codes) {
 #pragma unroll
-    for (int i = 0; i < STREAM_BYTES / 16 / WARP; i++) {
-      const int chunk = i * WARP + lane_index();
-      if (place.at + chunk * 16 < place.codes) {
-        const struct words4 weights[] = {load_shared(unit + chunk * 16),
-                                         load_shared(unit + STREAM_BYTES + chunk * 16)};
-        vector_multiply<stream_kind>(weights, place.at / 16 + chunk, activations, vector_bytes,
-                                     sum.of);
+      for (int i = 0; i < STREAM_BYTES; i += WARP * 16) {
+        multiply_chunk(ring_slot(ring, slot) + i, activations + (place.at + i) * WIDER, own,
+                       vector_bytes, sum);
       }
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; place.at + i + own < place.codes; i += WARP * 16) {
+      multiply_chunk(ring_slot(ring, slot) + i, activations + (place.at + i) * WIDER, own,
+                     vector_bytes, sum);
     }
   }
 };
@@ -299,22 +354,33 @@ DEVICE void stream_units(const struct stream_product &product, const unsigned ch
   const struct stream_block block = stream_block_of();
   const struct pair_block pairs = pair_block_of();
   struct stream_state state = stream_state_of(block);
+  struct stream_slot slot = {block.kept->slot, block.kept->turn};
   struct stream_place place =
       stream_begin(&product, block.own, block.blocks, block.warp, STREAM_WARPS);
   typename KIND::sums sum = {};
   float *to = pair_first<KIND>(pairs, place);
+  const int own = ring_own();
 #pragma unroll 1
   while (place.left > 0) {
-    stream_take(block, state);
-    KIND::multiply(place, block.ring, state.slot, activations, vector_bytes, sum);
-    stream_used(block, &state);
-    if (stream_ends_pair(&place)) {
-      pair_leave<KIND>(sum, to);
-      to = pairs.sums + (place.pair + 1) * KIND::SUMS;
-    }
-    stream_advance(&place);
+    const int units = stream_units_of_pair(&place), end = place.at + units * STREAM_BYTES;
+    place.left -= units;
+#pragma unroll 1
+    do {
+      ring_wait(block.ring, slot.slot, slot.turn, state.held == block.ring.count);
+      KIND::multiply(place, block.ring, slot.slot, own, activations, vector_bytes, sum);
+      stream_used(block, &state);
+      stream_to_next(block.ring, &slot);
+      place.at += STREAM_BYTES;
+    } while (place.at < end);
+    pair_leave<KIND>(sum, to);
+    to = pairs.sums + (place.pair + 1) * KIND::SUMS;
+    stream_next_pair(&place);
   }
-  stream_keep(block, state);
+  warp_wait();
+  if (ring_brings()) {
+    stream_keep(stream_block_of(), state);
+  }
+  warp_wait();
 }
 
 template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
@@ -344,7 +410,7 @@ DEVICE void streaming_product(void) {
 
 template <enum element TYPE, int BATCH> struct stream_unit_kind : unit_pair_kind<TYPE, BATCH> {
   typedef unit_pair_kind<TYPE, BATCH> PAIRS;
-  DEVICE void multiply(const struct stream_place &place, const struct ring &ring, int slot,
+  DEVICE void multiply(const struct stream_place &place, const struct ring &ring, int slot, int,
                        const unsigned char *activations, int vector_bytes,
                        struct PAIRS::sums &sum) {
     const unsigned char *unit = ring_slot(ring, slot), *beside = ring_beside(ring, slot);

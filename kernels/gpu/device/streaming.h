@@ -92,9 +92,10 @@ DEVICE int streaming_blocks(void) {
   return warp_alike(streaming_place()->grid);
 }
 
+// Which thread is the first is found anew where it is asked again, or ptxas would keep it all along.
 DEVICE void streaming_begin(const struct streaming_arguments &a) {
   struct streaming_place *place = streaming_place();
-  if (thread_index() == 0) {
+  if (thread_index_anew() == 0) {
     place->launch = a;
     place->own = block_index(0);
     place->grid = grid_blocks(0);

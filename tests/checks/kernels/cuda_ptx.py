@@ -1,4 +1,5 @@
 """What nvcc's PTX and its cubins must be like: which instructions, how many registers, how much stack."""
+import collections
 import re
 
 from kernels import sass
@@ -170,6 +171,28 @@ PASSED = ('ld.relaxed.gpu.global.v4.u32', 'ld.relaxed.gpu.global.f32', 'st.relax
 STEP_PRODUCTS = 6 + len(FORMATS)
 
 
+# What sm_90a issues for a unit in BF16 or E4M3 that is followed by others, beside its arithmetic: what waits for it,
+# finds its activations, and requests another one, once it is known that few enough are under way.
+UNIT_INSTRUCTIONS = 95
+
+
+def check_unit(subject, vectors, first, loop):
+    """A unit of two rows of 1 KiB is multiplied in four pieces of 16 bytes a lane. Where its rows end, half of that has a
+    loop of its own. A piece in E4M3 takes 8 F2FP and 16 HADD2 to become floats and one in BF16 8 instructions, as do 8
+    activations, which two pieces meet."""
+    multiplied = collections.Counter(i.operation for i in loop)[sass.MULTIPLY_ADD] * 2 // 3
+    elements = multiplied // vectors // 4
+    if elements not in (8, 16):
+        return
+    converted = 8 if elements == 8 else 8 + 16
+    arithmetic = multiplied + 4 * (1 + converted) + vectors * 2 * (elements // 8 + elements)
+    issued = sass.fewest_instructions(loop, first, {
+        sass.MULTIPLY_ADD: multiplied, sass.COPY: 2, sass.HAS_ENDED: 2, sass.LOAD: 0})
+    beside = issued and issued - arithmetic
+    check(subject, issued and beside <= UNIT_INSTRUCTIONS,
+          f'{beside} instructions for a unit of {elements} elements a load, of at most {UNIT_INSTRUCTIONS}')
+
+
 def check_step_loops(subject, cubin):
     """In each product's loop over units of weights, sums and activations stay in registers, and the next unit
     is requested."""
@@ -179,7 +202,9 @@ def check_step_loops(subject, cubin):
             continue
         loops = sass.bulk_loops(code)
         check(f'{subject} {name}', len(loops) == STEP_PRODUCTS, f'{len(loops)} loops over units of weights')
-        for loop in loops:
+        for first, loop in loops:
+            if subject.startswith('sm_90a'):
+                check_unit(f'{subject} {name}', int(name.rsplit('_', 1)[1]), first, loop)
             spilled = sum(i.operation in (sass.LOAD_LOCAL, sass.STORE_LOCAL) for i in loop)
             check(f'{subject} {name}', not spilled, f'{spilled} spills in a loop over units of weights')
 

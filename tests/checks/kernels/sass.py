@@ -18,6 +18,7 @@ FENCE, CLUSTER_WAIT = 0x992, 0xdc7                          # MEMBAR, UCGABAR_WA
 STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
 COPY_LANE, END_GROUP, WAIT_GROUP = 0xfae, 0x9af, 0x91a      # LDGSTS, LDGDEPBAR, DEPBAR
 MATRIX_MULTIPLY = 0x23c                                     # HMMA
+HAS_ENDED = 0x5a7                                           # SYNCS.PHASECHK, of an mbarrier
 WORD, WIDE = 4, 6                                           # a load of 4 bytes, of 16
 
 ALWAYS = 7                                                  # the predicate of what depends on none
@@ -25,17 +26,20 @@ ALWAYS = 7                                                  # the predicate of w
 AROUND, WIDEST = {LOAD: 4, COPY_LANE: 7}, 3                 # where bits say what L2 fetches around; 256 bytes
 
 Instruction = collections.namedtuple('Instruction',
-                                     'operation predicate width constant raises waits target left around')
+                                     'operation predicate width constant raises waits target left around leaves')
 
 
 def decode(low, high, place):
-    """One instruction; `target` is the place that a branch goes to, `left` the groups that DEPBAR leaves."""
+    """One instruction; `target` is the place that a branch goes to, which it `leaves` for in any case unless that
+    depends on a second predicate (bits 87 to 89) or on lanes that are elsewhere (bit 91); `left` the groups that DEPBAR
+    leaves."""
     offset = (low >> 34 | (high & 0x3ffff) << 30) << 8 | low >> 16 & 0xff
     offset -= 1 << 56 if offset >> 55 else 0
     operation = low & 0xfff
     around = high >> AROUND[operation] & 3 if operation in AROUND else 0
     return Instruction(operation, low >> 12 & 0xf, high >> 9 & 7, high >> 15 & 1, high >> 46 & 7,
-                       high >> 52 & 0x3f, place + 1 + offset // 4, low >> 38 & 0x3f, around)
+                       high >> 52 & 0x3f, place + 1 + offset // 4, low >> 38 & 0x3f, around,
+                       operation == BRANCH and low >> 12 & 0xf == ALWAYS and high >> 23 & 0x17 == ALWAYS)
 
 
 def code_of(data, section_headers):
@@ -110,8 +114,26 @@ def ring_loop(code):
                key=len, default=None)
 
 
+def fewest_instructions(loop, first, wanted):
+    """Of the ways through a loop, from its beginning at `first` to its last branch, that issue each operation of `wanted`
+    just as often as it says, the shortest: how many instructions it takes; None if there is none."""
+    ways = [{} for _ in loop]  # by what has been issued before
+    ways[0][(0,) * len(wanted)] = 0
+    for at, i in enumerate(loop):
+        after = [] if i.leaves else [at + 1]
+        after += [i.target - first] if i.operation == BRANCH else []
+        for issued, length in ways[at].items():
+            issued = tuple(n + (i.operation == operation) for n, operation in zip(issued, wanted))
+            for to in after:
+                if at < to < len(loop):
+                    ways[to][issued] = min(length + 1, ways[to].get(issued, length + 1))
+    length = ways[-1].get(tuple(wanted.values()))
+    return length and length + 1
+
+
 def bulk_loops(code):
-    """The innermost loops that copy in bulk, and multiply by the matrix unit or by more than their divisions do."""
+    """The innermost loops that copy in bulk, and multiply by the matrix unit or by more than their divisions do: their
+    beginnings and instructions."""
     inner = []
     for first, end in sorted(((i.target, at + 1) for at, i in enumerate(code)
                               if i.operation == BRANCH and i.target <= at), key=lambda loop: loop[1] - loop[0]):
@@ -120,7 +142,7 @@ def bulk_loops(code):
         if (operations[MULTIPLY_ADD] >= 32 or operations[MATRIX]) and operations[COPY] and \
                 all(end <= f or e <= first for f, e in inner):
             inner.append((first, end))
-    return [code[first:end] for first, end in inner]
+    return [(first, code[first:end]) for first, end in inner]
 
 
 def waits_after_loads(loop):

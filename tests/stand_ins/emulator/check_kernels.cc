@@ -200,7 +200,9 @@ template <int REMOVED> DEVICE void sum_ring(const struct check_arguments &a, EMU
   wait_for_previous();
   for (int slot = 0; slot < 2; slot++) {
     unit.both = slot;
-    ring_bring(ring, slot, unit);
+    if (ring_brings()) {
+      ring_bring(ring, slot, unit, false);
+    }
   }
   float total = 0;
   for (int round = 0; round < ROUNDS; round++) {
@@ -212,9 +214,9 @@ template <int REMOVED> DEVICE void sum_ring(const struct check_arguments &a, EMU
     if (REMOVED != 2) {
       warp_wait();
     }
-    if (round == 0) {
-      unit.both = 0;
-      ring_bring(ring, 0, unit);
+    unit.both = 0;
+    if (round == 0 && ring_brings()) {
+      ring_bring(ring, 0, unit, false);
     }
     total += warp_sum_of(words) * (float)(round + 1);
   }

@@ -7,18 +7,25 @@
 
 enum { RING_TELLS = 1 };
 
+DEVICE int ring_own(void) {
+  return lane_index() * 16;
+}
+
 DEVICE void ring_make(const struct ring &ring) {
   for (int slot = 0; slot < ring.count && lane_index() == 0; slot++) {
     copies_barrier_make(ring.barriers + slot, 1);
   }
 }
 
-DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place) {
-  if (lane_index() != 0) {
-    return;
-  }
-  const int bytes = stream_bytes(&place), beside = stream_beside_bytes(&place);
-  const int rows = stream_has_second(&place) ? 2 : 1;
+DEVICE bool ring_brings(void) {
+  return lane_index() == 0;
+}
+
+DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place,
+                       bool whole) {
+  const int bytes = whole ? STREAM_BYTES : stream_bytes(&place);
+  const int beside = whole ? place.beside : stream_beside_bytes(&place);
+  const int rows = whole || stream_has_second(&place) ? 2 : 1;
   uint64_t *barrier = ring.barriers + slot;
   copies_arrive(barrier, rows * (bytes + beside));
   for (int row = 0; row < rows; row++) {

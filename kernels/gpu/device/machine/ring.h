@@ -4,16 +4,20 @@
 //
 //   struct ring: see below; its slots are filled in turns
 //   void ring_make(const struct ring &): by all lanes, before a warp_wait and all else
-//   void ring_bring(const struct ring &, int slot, const struct stream_place &): begins to copy
-//       that unit to the slot. By all lanes, all of which have read what was there (warp_wait)
+//   bool ring_brings(void): by all lanes: whether this one takes part in copying. Always the same
+//       lanes do
+//   void ring_bring(const struct ring &, int slot, const struct stream_place &, bool whole): begins
+//       to copy that unit to the slot, STREAM_BYTES of two rows if it is `whole`. By these lanes;
+//       all have read what was there (warp_wait)
 //   void ring_wait(const struct ring &, int slot, int turn, bool all): until the unit brought first
 //       of those not waited for is there; `slot` is its slot, turn how often that was waited for
-//       before, and `all` whether units are under way or there in all the other slots. Of codes a
+//       before, modulo 2, and `all` whether units are under way or there in all the other slots. Of codes a
 //       lane may then read 16 bytes from multiples of 16 * WARP, plus 16 times its index;
 //       everything else after a warp_wait.
+//   int ring_own(void): 16 times the lane's index, which the compiler does not know how to find anew
 //   RING_TELLS: whether it can be told what is there without waiting; then
-//   bool ring_landed(const struct ring &, int slot, int turn): by one lane: whether the unit in
-//       that slot is there, for which it would be waited the turn-th time
+//   bool ring_landed(const struct ring &, int slot, int turn): whether the unit in that slot is
+//       there, for which it would be waited the turn-th time
 //
 // sm_90 and later copy in bulk, one instruction of one lane for each row; the bytes arrive at the
 // slot's barrier. sm_80 copies 16 bytes a lane, in groups that are waited for by count.

@@ -4,6 +4,13 @@
 
 #include "kernels/gpu/device/machine/barriers_cuda.h"
 
+// It would, for each unit.
+DEVICE int ring_own(void) {
+  int own = lane_index() * 16;
+  asm volatile("" : "+r"(own));
+  return own;
+}
+
 #if __CUDA_ARCH__ >= 900
 
 enum { RING_TELLS = 1 };
@@ -27,7 +34,7 @@ DEVICE void ring_copy(void *to, const void *from, int bytes, uint64_t *barrier) 
 
 // Always true in the same one lane of the warp. Where a lane is chosen otherwise, ptxas expects
 // several, and goes through the copies' addresses one by one.
-DEVICE bool ring_elected(void) {
+DEVICE bool ring_brings(void) {
   uint32_t elected;
   asm volatile("{ .reg .b32 lane; .reg .pred p; elect.sync lane|p, 0xFFFFFFFF; "
                "selp.u32 %0, 1, 0, p; }"
@@ -35,18 +42,17 @@ DEVICE bool ring_elected(void) {
   return elected != 0;
 }
 
-DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place) {
-  if (!ring_elected()) {
-    return;
-  }
-  const int bytes = stream_bytes(&place), beside = stream_beside_bytes(&place);
-  const bool second = stream_has_second(&place);
+DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place,
+                       bool whole) {
+  const int bytes = whole ? STREAM_BYTES : stream_bytes(&place);
+  const int beside = whole ? place.beside : stream_beside_bytes(&place);
+  const bool second = whole || stream_has_second(&place);
   unsigned char *to = ring_slot(ring, slot);
   uint64_t *barrier = ring.barriers + slot;
   barrier_expect(barrier, second ? 2 * (bytes + beside) : bytes + beside);
-  ring_copy(to, place.row[0] + place.at, bytes, barrier);
+  ring_copy(to, place.row[0] + (unsigned)place.at, bytes, barrier);
   if (second) {
-    ring_copy(to + STREAM_BYTES, place.row[1] + place.at, bytes, barrier);
+    ring_copy(to + STREAM_BYTES, place.row[1] + (unsigned)place.at, bytes, barrier);
   }
   if (beside == 0) {
     return;
@@ -76,10 +82,16 @@ DEVICE void ring_copy(uint32_t to, const void *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
+DEVICE bool ring_brings(void) {
+  return true;
+}
+
 // Of codes a lane copies what it reads itself, and so needs to wait for nobody else.
-DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place) {
-  const int bytes = stream_bytes(&place), beside = stream_beside_bytes(&place);
-  const bool second = stream_has_second(&place);
+DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place,
+                       bool whole) {
+  const int bytes = whole ? STREAM_BYTES : stream_bytes(&place);
+  const int beside = whole ? place.beside : stream_beside_bytes(&place);
+  const bool second = whole || stream_has_second(&place);
   const uint32_t to = shared_address(ring_slot(ring, slot));
   const uint32_t to_beside = shared_address(ring_beside(ring, slot));
 #pragma unroll

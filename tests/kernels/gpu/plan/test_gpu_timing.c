@@ -73,27 +73,27 @@ static void test_figures(void **state) {
   }
 }
 
-// No target is reached by the default's kernels, not even by prediction with what was measured;
-// docs/gpu-model.md says by how much. Of a streaming step the first is, by prediction.
+// By prediction with what was measured, the default's kernels reach the targets of attention alone,
+// and a streaming step those of batch 1; docs/gpu-model.md says by how much others are missed.
 static void test_targets(void **state) {
   (void)state;
   static const struct {
     const char *name;
     double target, predicted, streaming;
-    bool is_reached; // by the latter
-  } targets[] = {{"8B bf16, batch 1", 0.93, 0.795, 0.976, true},
-                 {"8B fp8 weights, batch 1", 0.88, 0.680, 0.830, false},
-                 {"Llama-2-70B fp8, batch 1", 0.95, 0.856, 0.949, false},
-                 {"fp8 KV, wgmma", 0.82, 0.620, 0.620, false},
-                 {"GQA 8, bf16 KV", 0.88, 0.738, 0.738, false},
-                 {"GQA 8, fp8 KV", 0.80, 0.725, 0.725, false},
-                 {"8B bf16, batch 64, wgmma", 0.80, 0.655, 0.655, false}};
+    bool is_reached, is_reached_streaming;
+  } targets[] = {{"8B bf16, batch 1", 0.93, 0.795, 0.977, false, true},
+                 {"8B fp8 weights, batch 1", 0.88, 0.680, 0.907, false, true},
+                 {"Llama-2-70B fp8, batch 1", 0.95, 0.856, 0.965, false, true},
+                 {"fp8 KV, wgmma", 0.82, 0.773, 0.773, false, false},
+                 {"GQA 8, bf16 KV", 0.88, 0.902, 0.902, true, true},
+                 {"GQA 8, fp8 KV", 0.80, 0.889, 0.889, true, true},
+                 {"8B bf16, batch 64, wgmma", 0.80, 0.754, 0.754, false, false}};
   for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
     const int workload = workload_named(targets[i].name);
     const double now = measured_share(workload, TIMING_IMPLEMENTED),
                  streaming = measured_share(workload, TIMING_IMPLEMENTED | TIMING_STREAMING);
-    assert_true(now < targets[i].target);
-    assert_int_equal(streaming >= targets[i].target, targets[i].is_reached);
+    assert_int_equal(now >= targets[i].target, targets[i].is_reached);
+    assert_int_equal(streaming >= targets[i].target, targets[i].is_reached_streaming);
     expect_near(now, targets[i].predicted, 1e-3, targets[i].name);
     expect_near(streaming, targets[i].streaming, 1e-3, targets[i].name);
   }
@@ -578,26 +578,26 @@ static const struct row rows[] = {
 #define KV   &timing_workloads[4].types
 #define ROW(points, kernels, workload, shape, types, batch, context, matrix, us, share, close)     \
   { points, kernels, workload, &shape, types, batch, context, MATRIX_##matrix, us, share, close }
-    ROW(NOW, "without P11", "8B bf16, batch 1", llama_8b, BF16, 1, 512, WGMMA, 121.8, "0.846",
+    ROW(NOW, "without P11 to P14", "8B bf16, batch 1", llama_8b, BF16, 1, 512, WGMMA, 121.8, "0.846",
         true),
-    ROW(NOW, "without P11", "8B fp8, batch 1", llama_8b, FP8, 1, 512, WGMMA, 83.5, "0.658", true),
-    ROW(NOW, "without P11", "8B fp8, batch 2", llama_8b, FP8, 2, 512, WGMMA, 92.9, "0.595", true),
-    ROW(NOW, "without P11", "8B fp8, batch 4", llama_8b, FP8, 4, 512, WGMMA, 111.5, "0.499", true),
-    ROW(NOW, "without P11", "8B fp8, batch 16", llama_8b, FP8, 16, 512, WGMMA, 126.8, "0.482",
+    ROW(NOW, "without P11 to P14", "8B fp8, batch 1", llama_8b, FP8, 1, 512, WGMMA, 83.5, "0.658", true),
+    ROW(NOW, "without P11 to P14", "8B fp8, batch 2", llama_8b, FP8, 2, 512, WGMMA, 92.9, "0.595", true),
+    ROW(NOW, "without P11 to P14", "8B fp8, batch 4", llama_8b, FP8, 4, 512, WGMMA, 111.5, "0.499", true),
+    ROW(NOW, "without P11 to P14", "8B fp8, batch 16", llama_8b, FP8, 16, 512, WGMMA, 126.8, "0.482",
         true),
-    ROW(NOW, "without P11", "8B fp8, batch 64", llama_8b, FP8, 64, 512, WGMMA, 236.1, "0.354",
+    ROW(NOW, "without P11 to P14", "8B fp8, batch 64", llama_8b, FP8, 64, 512, WGMMA, 236.1, "0.354",
         true),
-    ROW(NOW, "without P11", "8B bf16, batch 64", llama_8b, BF16, 64, 512, WGMMA, 266.5, "0.490",
+    ROW(NOW, "without P11 to P14", "8B bf16, batch 64", llama_8b, BF16, 64, 512, WGMMA, 266.5, "0.490",
         true),
-    ROW(NOW, "without P11", "70B fp8, batch 1", llama_70b, FP8, 1, 512, WGMMA, 223.1, "0.834",
+    ROW(NOW, "without P11 to P14", "70B fp8, batch 1", llama_70b, FP8, 1, 512, WGMMA, 223.1, "0.834",
         true),
-    ROW(NOW, "without P11", "70B fp8, batch 64, context 4096, fp8 KV", llama_70b, KV, 64, 4096,
+    ROW(NOW, "without P11 to P14", "70B fp8, batch 64, context 4096, fp8 KV", llama_70b, KV, 64, 4096,
         WGMMA, 547.2, "0.563", true),
-    ROW(NOW, "without P11", "8B fp8, batch 64, registers", llama_8b, FP8, 64, 512, REGISTERS, 290.6,
+    ROW(NOW, "without P11 to P14", "8B fp8, batch 64, registers", llama_8b, FP8, 64, 512, REGISTERS, 290.6,
         "0.291", false),
-    ROW(NOW, "without P11", "8B bf16, batch 64, registers", llama_8b, BF16, 64, 512, REGISTERS,
+    ROW(NOW, "without P11 to P14", "8B bf16, batch 64, registers", llama_8b, BF16, 64, 512, REGISTERS,
         313.7, "0.416", false),
-    ROW(NOW, "without P11", "70B fp8, batch 64, context 4096, fp8 KV, registers", llama_70b, KV, 64,
+    ROW(NOW, "without P11 to P14", "70B fp8, batch 64, context 4096, fp8 KV, registers", llama_70b, KV, 64,
         4096, REGISTERS, 701.9, "0.435", false),
     ROW(NOW | TIMING_P6_CLUSTERS, "P6c", "8B fp8, batch 64", llama_8b, FP8, 64, 512, WGMMA, 264.0,
         "0.317", false),
@@ -657,7 +657,7 @@ static void test_calls(void **state) {
                                share_of(fp8, TIMING_IMPLEMENTED)));
   expect_fragment(printed(arena, "--with P2,streaming", &status), "barriers");
   assert_int_equal(status, 0);
-  expect_fragment(printed(arena, "--with P13", &status), "POINT: P1 to P12");
+  expect_fragment(printed(arena, "--with P15", &status), "POINT: P1 to P14");
   assert_int_equal(status, 2);
   printed(arena, "--point", &status);
   assert_int_equal(status, 2);

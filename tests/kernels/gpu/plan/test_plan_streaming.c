@@ -42,6 +42,18 @@ static void use_unit(const struct divided *d, const struct stream_place *place) 
   }
 }
 
+// What is said of the units from this one on agrees with each of them: they are of this pair until
+// it ends, and whole until one is not.
+static void check_rest(struct stream_place place) {
+  const int units = stream_units_of_pair(&place), whole = stream_whole_units(&place);
+  for (int i = 0; i < units; i++) {
+    const bool is_whole = stream_has_second(&place) && stream_bytes(&place) == STREAM_BYTES;
+    assert_true(is_whole == (i < whole));
+    assert_true(stream_ends_pair(&place) == (i == units - 1));
+    stream_advance(&place);
+  }
+}
+
 // A warp's units, in which each pair's come one after the other and pairs are in order; returns how
 // many, and adds each to the unit count of its pair's sharer as the kernel does.
 static int check_warp(const struct divided *d, int block, int warp, int *left, int *carried) {
@@ -55,6 +67,7 @@ static int check_warp(const struct divided *d, int block, int warp, int *left, i
     pair = place.pair;
     at = place.at;
     use_unit(d, &place);
+    check_rest(place);
     ++*to;
     if (stream_ends_pair(&place))
       to = &left[pair + 1];
