@@ -1,11 +1,12 @@
 // product_wgmma: weights times a batch of activations on the matrix unit of sm_90a: the kernels
 // wgmma_* of arguments.h. The weights are A, the batch is B.
 //
-// One thread of an extra warpgroup, which leaves its registers to the others, copies weights and activations into a ring of stages, each a step of
-// WGMMA_STEP_BYTES of every row, as far ahead as shared memory allows: 32 KiB of weights per stage,
-// where an H200 needs 36 KiB in flight per multiprocessor (4.8 TB/s for about a microsecond, over
-// 132). The first weights are in flight before wait_for_previous. Two warpgroups multiply; a stage
-// is full when all its bytes have arrived, and empty when the eight warps are done with it.
+// One thread of an extra warpgroup, which leaves its registers to the others, copies weights and
+// activations into a ring of stages, each a step of WGMMA_STEP_BYTES of every row, as far ahead as
+// shared memory allows: 32 KiB of weights per stage, where an H200 needs 36 KiB in flight per
+// multiprocessor (4.8 TB/s for about a microsecond, over 132). The first weights are in flight
+// before wait_for_previous. Two warpgroups multiply; a stage is full when all its bytes have
+// arrived, and empty when the eight warps are done with it.
 //
 // BF16 x BF16 goes from shared memory straight into the matrix unit. In E4M3 x BF16 the weights
 // pass through registers, where they become BF16; the activations are in an order for which a
@@ -17,10 +18,10 @@
 //
 // With two strips, a block multiplies as many rows again by the same activations, one stage after
 // the other, so L2 is asked for these half as often. Activations then have a ring of their own: they
-// come with the first strip's weights, and one place more than half the stages is enough for them.
-// For stage t of weights waits until stage t - `stages` is empty: for the first strip of unit u, that
-// is 2 u - stages >= 2 (u - slots) + 1, the second strip of the unit whose place its activations
-// take.
+// come with the first strip's weights, and as many places as half the stages, and one more, are
+// enough. Stage t of weights is brought when stage t - stages is empty. For the first strip of unit
+// u, that is stage 2 u - stages or, since 2 slots > stages, the second strip of unit u - slots or a
+// later one; and unit u - slots is the one whose place the activations of u take.
 //
 // Two blocks of a cluster that are beside each other have neighboring rows and the same units of
 // the work (even.h), so they need the same activations at the same time: each brings half of them
