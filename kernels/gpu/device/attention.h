@@ -113,18 +113,24 @@ template <class KIND, bool FRESH>
 DEVICE void attention_fetch_first(const struct attention_arguments &a,
                                   const struct attention_share &s,
                                   struct attention_flow<KIND> &flow) {
+  if constexpr (!KIND::COPIED) { // all are of one unit
+    if (s.unit < s.end && FRESH == attention_is_fresh<KIND>(a, s.unit)) {
+#pragma unroll
+      for (int i = 0; i < KIND::BUFFERS; i++) {
+        attention_fetch<KIND, FRESH && (KIND::PROMPT || !COUNTED_LOADS)>(a, s, s.unit, i, flow, i);
+      }
+    }
+    return;
+  }
 #pragma unroll
   for (int i = 0; i < KIND::BUFFERS; i++) {
     const int unit = s.unit + i / (2 * KIND::BATCHES) * ATTENTION_WARPS;
     const bool any = unit < s.end;
     if (FRESH == (!any || attention_is_fresh<KIND>(a, unit))) {
       if (any) {
-        attention_fetch<KIND, FRESH && (KIND::PROMPT || !COUNTED_LOADS)>(
-            a, s, unit, i % (2 * KIND::BATCHES), flow, i);
+        attention_fetch<KIND, FRESH>(a, s, unit, i % (2 * KIND::BATCHES), flow, i);
       }
-      if constexpr (KIND::COPIED) {
-        lane_ring_end();
-      }
+      lane_ring_end();
     }
   }
 }
@@ -339,13 +345,14 @@ DEVICE void attention_units(const struct attention_arguments &a, const struct at
                             const char *queries, char *weights, struct attention_flow<KIND> &flow,
                             struct attention_state<KIND> &state) {
   constexpr int BATCHES = 2 * KIND::BATCHES; // of a unit
-  int first = 0;                             // slot of the unit's first batch
+  constexpr bool SAME = BATCHES % KIND::BUFFERS == 0;
+  int first = 0; // slot of a unit's first batch, the same for all if SAME
 #pragma unroll 1
   for (int unit = s.unit; unit < s.end; unit += ATTENTION_WARPS) {
     attention_clear_scores<KIND>(state);
 #pragma unroll
     for (int i = 0; i < BATCHES; i++) {
-      const int slot = (first + i) % KIND::BUFFERS, next = i + KIND::BUFFERS;
+      const int slot = (SAME ? i : first + i) % KIND::BUFFERS, next = i + KIND::BUFFERS;
       if (i == KIND::BATCHES) {
         attention_softmax<KIND>(a, unit, state, weights);
       }
@@ -353,7 +360,7 @@ DEVICE void attention_units(const struct attention_arguments &a, const struct at
       attention_fetch_next<KIND>(a, s, unit + next / BATCHES * ATTENTION_WARPS, unit,
                                  next % BATCHES, flow, slot);
     }
-    first = BATCHES % KIND::BUFFERS == 0 ? 0 : (first + BATCHES) % KIND::BUFFERS;
+    first = (first + BATCHES) % KIND::BUFFERS;
   }
 }
 

@@ -151,7 +151,7 @@ KNOWN_SPILLS = {'vector_e4m3_bf16_round_biased_1': 8, 'expert_vector_e4m3_bf16_n
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
 # attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave
 # (ptxas 13.0); on sm_100 what fills the rings first, and what precedes a product of four rows.
-STEP_STACK = {'80': 40, '90a': 32, '100': 24}
+STEP_STACK = {'80': 48, '90a': 40, '100': 32}
 # The system's own part of the shared memory that a cubin declares (CUDA C++ Programming Guide, technical
 # specifications: 1 KB per block from sm_80 on).
 RESERVED_SHARED = {'90a': 1024, '100': 1024}
