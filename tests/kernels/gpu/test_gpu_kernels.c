@@ -128,11 +128,12 @@ static void every_size_of_device(void **unused) {
   }
   unsetenv("EMULATOR_UNITS");
   emulated_set("EMULATOR_SHARED", 30000); // too little for the vectors of the second
-  odd_check_next(&odd_shape, &odd_mixes[0], 4, 66, odd_widths(0));
+  odd_check_next(&odd_shape, &odd_mixes[0], 4, 66, odd_widths(0) & ~odd_wgmma());
   shape.ffn_hidden = 4230;
   odd_check_next(&shape, &odd_mixes[0], 4, 66, odd_widths(1) & ~odd_wgmma());
   odd_check_next(&tiny_shape, &odd_mixes[8], 70, 3, odd_widths(2) & ~odd_wgmma());
   emulated_set("EMULATOR_SHARED", 80000); // the same beside the weights, or for all columns
+  odd_check_next(&odd_shape, &odd_mixes[0], 4, 66, odd_wgmma());
   shape.ffn_hidden = 11000;
   odd_check_next(&shape, &odd_mixes[0], 4, 66, odd_wgmma());
   odd_check_next(&tiny_shape, &odd_mixes[8], 70, 3, odd_wgmma());
