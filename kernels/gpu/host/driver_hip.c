@@ -313,7 +313,7 @@ static int describe(int device, struct gpu_device *out) {
   const uint64_t infinity_cache = own ? (uint64_t)own->infinity_cache_mb << 20 : 0;
   described->cache_bytes = (uint64_t)l2 > infinity_cache ? (uint64_t)l2 : infinity_cache;
   out->shared_bytes = (size_t)shared;
-  out->any_chunk = own != NULL; // AMD's own kernels
+  out->any_chunk = true; // of all of AMD's kernels, also where the architecture has no name
   out->cooperative = is_cooperative(device, own);
   describe_uuid(device, described->uuid, sizeof described->uuid);
   describe_runtime(device, out, described->runtime, sizeof described->runtime);
