@@ -113,42 +113,38 @@ def check_pieces(subject, name, code):
     check(subject, parts == ([] if strips else [16]), f'{parts} loads of the sums of parts are under way together, not all 16')
 
 
-def check_ring(subject, name, code):
-    """The loop of a matrix product whose weights are copied: each step is a group, and none waits for all of
-    them, by count or by the scoreboard that the groups raise. E4M3 has two chunks of activations to a round, for which
-    only one group may be left if shared memory is small."""
-    loop = sass.ring_loop(code)
+def copies_of(subject, code):
+    """The loop with copies and products: its instructions, its groups of copies, and how often a wait leaves how many of
+    them. None waits for all of them by the scoreboard that the groups raise."""
+    loop = sass.ring_loop(code) or []
     check(subject, loop, 'no loop with copies and products')
-    if not loop:
-        return
     groups = [i for i in loop if i.operation == sass.END_GROUP]
-    left = collections.Counter(i.left for i in loop if i.operation == sass.WAIT_GROUP)
-    few = {1} if '_e4m3_' in name else set()
-    check(subject, len(groups) == GROUPS_LEFT + 1 <= left[GROUPS_LEFT] and set(left) <= few | {GROUPS_LEFT},
-          f'{len(groups)} groups of copies, of which its waits leave {dict(left)}')
     drained = sum(i.waits >> group.raises & 1 for i in loop for group in groups[:1])
     check(subject, drained == 0, f'{drained} instructions wait for all copies')
     spilled = sum(i.operation in (sass.LOAD_LOCAL, sass.STORE_LOCAL) for i in loop)
     check(subject, not spilled, f'{spilled} spills')
+    return loop, len(groups), collections.Counter(i.left for i in loop if i.operation == sass.WAIT_GROUP)
 
 
-# Instructions of a warp for a unit of 16 KiB of keys and values, in heads of 128: with its
-# softmax. Twice as many could be issued while an H200's memory brings it.
+def check_ring(subject, name, code):
+    """A matrix product whose weights are copied: each step is a group. E4M3 has two chunks of activations to a round, for
+    which only one group may be left if shared memory is small."""
+    _, groups, left = copies_of(subject, code)
+    few = {1} if '_e4m3_' in name else set()
+    check(subject, groups == GROUPS_LEFT + 1 <= left[GROUPS_LEFT] and set(left) <= few | {GROUPS_LEFT},
+          f'{groups} groups of copies, of which its waits leave {dict(left)}')
+
+
+# Instructions of a warp for a unit of 16 KiB of keys and values, in heads of 128, with its softmax. Twice as many
+# could be issued while an H200's memory brings it.
 UNIT_INSTRUCTIONS = {'bf16': 660, 'e4m3': 1900}
 
 
 def check_cache_ring(subject, name, code):
-    """The loop over a warp's units of the cache: as in check_ring, and what a unit takes."""
-    loop = sass.ring_loop(code)
-    check(subject, loop, 'no loop with copies and products')
-    if not loop:
-        return
-    groups = [i for i in loop if i.operation == sass.END_GROUP]
-    left = collections.Counter(i.left for i in loop if i.operation == sass.WAIT_GROUP)
-    check(subject, groups and left == {GROUPS_LEFT: len(groups)},
-          f'{len(groups)} groups of copies, of which its waits leave {dict(left)}')
-    drained = sum(i.waits >> group.raises & 1 for i in loop for group in groups[:1])
-    check(subject, drained == 0, f'{drained} instructions wait for all copies')
+    """Attention's units of the cache: each batch is a group, and what a unit takes."""
+    loop, groups, left = copies_of(subject, code)
+    check(subject, groups and left == {GROUPS_LEFT: groups},
+          f'{groups} groups of copies, of which its waits leave {dict(left)}')
     if name.endswith('_128'):
         most = UNIT_INSTRUCTIONS[name.split('_')[1]]
         check(subject, len(loop) <= most, f'{len(loop)} instructions for a unit, of at most {most}')
