@@ -10,43 +10,30 @@
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/integers.h"
+#include "tests/support/gpu_timing_attention.h"
+#include "tests/support/gpu_timing_flow.h"
 
 // From the kernels' sources (kernels/gpu/device), and lengths of instruction sequences.
-#define SCHEDULERS       4   // of a multiprocessor; each issues one instruction a cycle
-#define LOAD_BYTES       512 // of a warp's load of 16 bytes a lane
-#define VECTOR_LOADS     8   // product_vector.h: LOADS_IN_FLIGHT, per warp
-#define CLAMPS           85  // instructions in a vector's window: the review of the machine code
-#define NORM_COLUMNS     (VECTOR_THREADS * 4) // read by a block at a time: round.h, GROUP
-#define NORM_HELD        4                    // of these a thread holds with P3, except
-#define NORM_HELD_E4M3   2 // of a vector product's input in E4M3; of the norm itself, too
-#define ROUND_COLUMNS    (VECTOR_THREADS * 4 * 4) // the same without a norm
-#define NORM_CYCLES      400                      // two barriers and two reductions over a block
-#define PASS_CYCLES      180                      // a tile's instructions to pass on its norm
-#define FOUND_CYCLES     200 // the other product's: one barrier and one reduction over a block
-#define FINISH_CYCLES    600 // a row's sums over a warp, SwiGLU, the store; the block's exit
-#define MATRIX_STEP      (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
-#define FIRST_SPLITS     8                                 // the most, in the first kernels
-#define RESIDUALS        8                                 // with P11: product_matrix.h
-#define MERGE_BYTES      (256 * 64 * 4) // sums of a block of 256 threads, of one split
-#define QUERY_CYCLES     500            // for the instructions around their loads
-#define SOFTMAX_CYCLES   800 // of one unit of a single warp: chains of mma, shuffles, exponentials
-#define ATTENTION_CYCLES 420 // instructions of a unit of 16 KiB in BF16
-#define COPIED_CYCLES    633 // the same with P13, in the machine code; in E4M3
-#define COPIED_E4M3      1815
-#define HEAD_CYCLES      150 // to merge a head's warps
-#define HELD_CYCLES      100 // to merge a head's splits, without the loads
-#define AT_ONCE          4   // splits whose loads are under way together: the first kernels
-#define MANY_AT_ONCE     16  // with P4: attention_merge.h
-#define QUAD             4   // elements of a load there
-#define ASK_CYCLES       33  // instructions in a vector's window that request another, with P2
-#define COPY_CYCLES      9   // in a step of one or two copies, with P1: a trial with ptxas 13.0
-#define UNIT_CYCLES      86 // issued for a streaming step's unit of weights besides its arithmetic,
-#define PAIR_CYCLES      97 // and for a pair of rows: the longest in streaming_1 of sm_90a
-#define SHIFT_CYCLES     8  // of a pair: four instructions of 16 lanes a cycle and scheduler
-#define FEW_COPIES       (48 << 10)  // bytes under way, behind which loads take trip_us,
-#define MANY_COPIES      (192 << 10) // and copied_trip_us
-#define BUFFERS          2           // of attention.h, without P13
-#define SHARED_BYTES     128.0       // of shared memory, a cycle: 32 banks of 4
+#define LOAD_BYTES     512 // of a warp's load of 16 bytes a lane
+#define VECTOR_LOADS   8   // product_vector.h: LOADS_IN_FLIGHT, per warp
+#define CLAMPS         85  // instructions in a vector's window: the review of the machine code
+#define NORM_COLUMNS   (VECTOR_THREADS * 4) // read by a block at a time: round.h, GROUP
+#define NORM_HELD      4                    // of these a thread holds with P3, except
+#define NORM_HELD_E4M3 2 // of a vector product's input in E4M3; of the norm itself, too
+#define ROUND_COLUMNS  (VECTOR_THREADS * 4 * 4) // the same without a norm
+#define NORM_CYCLES    400                      // two barriers and two reductions over a block
+#define PASS_CYCLES    180                      // a tile's instructions to pass on its norm
+#define FOUND_CYCLES   200 // the other product's: one barrier and one reduction over a block
+#define FINISH_CYCLES  600 // a row's sums over a warp, SwiGLU, the store; the block's exit
+#define MATRIX_STEP    (MATRIX_WARPS * MATRIX_ROWS * 64) // bytes of a step of all warps
+#define FIRST_SPLITS   8                                 // the most, in the first kernels
+#define RESIDUALS      8                                 // with P11: product_matrix.h
+#define MERGE_BYTES    (256 * 64 * 4) // sums of a block of 256 threads, of one split
+#define ASK_CYCLES     33 // instructions in a vector's window that request another, with P2
+#define COPY_CYCLES    9  // in a step of one or two copies, with P1: a trial with ptxas 13.0
+#define UNIT_CYCLES    86 // issued for a streaming step's unit of weights besides its arithmetic,
+#define PAIR_CYCLES    97 // and for a pair of rows: the longest in streaming_1 of sm_90a
+#define SHARED_BYTES   128.0 // of shared memory, a cycle: 32 banks of 4
 // What the kernels without P10 ask L2 for before they wait: windows of a vector, what they have in
 // registers included; more of wo, if attention's cache of a layer is less than a part of L2; and
 // bytes of each row of a matrix, for all blocks of a multiprocessor.
@@ -58,89 +45,8 @@
 
 enum { VECTOR_WARPS = VECTOR_THREADS / 32 };
 
-double timing_windows(int warps, double use, double latency) {
-  double queue = 0, rate = 0;
-  for (int n = 1; n <= warps; n++) {
-    const double there = use * (1 + queue);
-    rate = n / (there + latency);
-    queue = rate * there;
-  }
-  return rate;
-}
-
-static bool has(const struct timing_context *context, enum timing_point point) {
-  return context->points & (unsigned)point;
-}
-
 static bool begins(const char *text, const char *start) {
   return strncmp(text, start, strlen(start)) == 0;
-}
-
-static int units(const struct timing_context *context) {
-  return context->plan->device.described.units;
-}
-
-double timing_trip_us(const struct timing_context *context) {
-  const struct timing_machine *machine = context->machine;
-  const struct plan_stream *stream = &context->plan->stream;
-  const double flying = (double)least(stream->slots, stream->flying) * STREAM_SLOT * VECTOR_WARPS;
-  const double many = fmin(1, fmax(0, (flying - FEW_COPIES) / (MANY_COPIES - FEW_COPIES)));
-  return machine->trip_us +
-         (context->plan->streaming ? many : 0) * (machine->copied_trip_us - machine->trip_us);
-}
-
-static double cycles_us(const struct timing_context *context, double cycles) {
-  return cycles / context->machine->clock;
-}
-
-// How a stage's bytes are fetched and used, in a multiprocessor.
-struct flow {
-  int warps;             // per scheduler, that fetch windows
-  int loads;             // per window
-  bool counted;          // each is waited for by itself
-  double window;         // bytes per warp
-  double use_us;         // time that the scheduler takes to use one
-  enum timing_term used; // what limits that
-  double beside;         // bytes from L2 for each byte of weights or cache
-  double most;           // share of the memory's speed, at most
-  double waves, whole;   // of blocks: as assigned, and as if they could be divided
-  int idle;              // multiprocessors whose share of the memory and of L2 the others have
-};
-
-static double flow_rate(const struct timing_context *context, const struct flow *flow, int warps) {
-  const int loads = flow->counted ? flow->loads : 1;
-  return SCHEDULERS * flow->window / loads *
-         timing_windows(warps * loads, flow->use_us / loads, context->machine->latency_us);
-}
-
-// A term for the slowest of a multiprocessor's limits, and one for the waves. True if the limit is
-// the use of its windows, not their fetching.
-static bool flow_time(const struct timing_context *context, const struct flow *flow,
-                      struct timing_stage *stage) {
-  const struct timing_machine *machine = context->machine;
-  const double readers = units(context) - flow->idle;
-  const double share = machine->read / readers;
-  const double port = machine->port * machine->clock;
-  const double l2 = fmin(machine->l2 / readers, port) / (1 + flow->beside);
-  const double brought = flow_rate(context, flow, flow->warps);
-  const bool busy = flow->warps * flow->use_us > machine->latency_us;
-  double rate = share * flow->most;
-  enum timing_term by = TIMING_CACHE;
-  if (l2 < rate) {
-    rate = l2;
-    by = TIMING_L2;
-  }
-  if (brought < rate) {
-    rate = brought;
-    by = busy ? flow->used : TIMING_IN_FLIGHT;
-  }
-  stage->rate = rate * readers;
-  const double whole_us = stage->bytes / stage->rate;
-  stage->slower[by] += whole_us - stage->bytes / machine->read;
-  stage->slower[TIMING_TILES] += whole_us * (flow->waves / flow->whole - 1);
-  stage->use_us = stage->bytes / (SCHEDULERS * flow->window / flow->use_us * readers) *
-                  (flow->waves / flow->whole);
-  return rate == brought;
 }
 
 // ---- norms and rounding
@@ -149,7 +55,7 @@ static bool flow_time(const struct timing_context *context, const struct flow *f
 // the last of two groups, again to round it. With P3 those held come together, but what of the norm
 // is not held comes one by one.
 static int norm_trips(const struct timing_context *context, int groups, int held) {
-  if (!has(context, TIMING_P3))
+  if (!timing_has(context, TIMING_P3))
     return groups + (groups > 2 ? groups - 1 : 1);
   const int within = least(groups, held), beyond = groups - within;
   return 2 * beyond + (within > 2 ? within : 1);
@@ -162,7 +68,7 @@ static double rounding_us(const struct timing_context *context, enum product_nam
   const struct plan_product *product = &context->plan->product[which];
   const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
   const bool narrow =
-      has(context, TIMING_P8) && gpu_plan_passed(context->plan, which) != PASSED_FLOAT;
+      timing_has(context, TIMING_P8) && gpu_plan_passed(context->plan, which) != PASSED_FLOAT;
   const double bytes = product->columns * (narrow ? 2.0 : 4.0);
   const double all_us = bytes * readers / machine->l2;
   const int groups = ceiling(product->columns, norm ? NORM_COLUMNS : ROUND_COLUMNS);
@@ -170,10 +76,10 @@ static double rounding_us(const struct timing_context *context, enum product_nam
     const int trips = narrow ? ceiling(groups, 2) : groups;
     return fmax(trips * timing_trip_us(context), timing_trip_us(context) + all_us);
   }
-  const bool once = has(context, TIMING_P3) && groups <= held;
+  const bool once = timing_has(context, TIMING_P3) && groups <= held;
   const int trips = norm_trips(context, groups, held);
   return fmax(trips * timing_trip_us(context), timing_trip_us(context) + (once ? 1 : 2) * all_us) +
-         cycles_us(context, NORM_CYCLES);
+         timing_cycles_us(context, NORM_CYCLES);
 }
 
 static struct timing_stage round_stage(const struct timing_context *context,
@@ -187,13 +93,13 @@ static struct timing_stage round_stage(const struct timing_context *context,
 
 // ---- products
 
-static void end(const struct timing_context *context, const struct flow *flow,
+static void end(const struct timing_context *context, const struct timing_flow *flow,
                 struct timing_stage *stage) {
   const int loads = flow->counted ? flow->loads : 1;
-  stage->finish_us =
-      flow->use_us / flow->loads + timing_trip_us(context) + cycles_us(context, FINISH_CYCLES);
+  stage->finish_us = flow->use_us / flow->loads + timing_trip_us(context) +
+                     timing_cycles_us(context, FINISH_CYCLES);
   stage->tail[TIMING_TAIL] = context->machine->latency_us / 2 + flow->use_us / loads +
-                             timing_trip_us(context) + cycles_us(context, FINISH_CYCLES);
+                             timing_trip_us(context) + timing_cycles_us(context, FINISH_CYCLES);
 }
 
 // The part of `asked` bytes that comes from L2 afterwards, while the memory is idle unless more has
@@ -211,12 +117,12 @@ static void drain(const struct timing_context *context, double asked, double hel
 // Whether a vector's loads are clamped: with P9 those of rows that end within a window.
 static bool clamped(const struct timing_context *context, const struct plan_product *product) {
   const size_t window = (size_t)VECTOR_LOADS * LOAD_BYTES / (product->gated ? 2 : 1);
-  return !has(context, TIMING_P9) || gpu_plan_row_bytes(product) % window != 0;
+  return !timing_has(context, TIMING_P9) || gpu_plan_row_bytes(product) % window != 0;
 }
 
 // The first kernels have one block on a multiprocessor. A plan of one vector has two, as P10.
 static int vector_blocks(const struct timing_context *context, int planned) {
-  return has(context, TIMING_P10) ? planned : least(planned, units(context));
+  return timing_has(context, TIMING_P10) ? planned : least(planned, timing_units(context));
 }
 
 // Whether weights are copied, with P1: if a ring of as many bytes as a window's fits beside the
@@ -227,10 +133,10 @@ static bool copied(const struct timing_context *context) {
   bool fits = true;
   for (int p = 0; p < PRODUCTS; p++) {
     const struct plan_product *product = &context->plan->product[p];
-    const int blocks = ceiling(vector_blocks(context, product->blocks), units(context));
+    const int blocks = ceiling(vector_blocks(context, product->blocks), timing_units(context));
     fits = fits && (size_t)blocks * (product->shared_bytes + ring) <= most;
   }
-  return has(context, TIMING_P1) && fits;
+  return timing_has(context, TIMING_P1) && fits;
 }
 
 // Instructions for 16 bytes of a lane, including those for conversion, in a streaming step, where
@@ -256,7 +162,7 @@ static double load_cycles(const struct timing_context *context,
   const int elements = product->weights == ELEMENT_BF16 ? 8 : 16;
   const double clamps = clamped(context, product) ? (double)CLAMPS / VECTOR_LOADS : 0;
   const double unpacked = product->weights == ELEMENT_BF16 ? 8 : 8 + 16;
-  const double asks = has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
+  const double asks = timing_has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
   const double copies = copied(context) ? COPY_CYCLES / (product->gated ? 2.0 : 1) : 0;
   return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 + clamps +
          asks + copies;
@@ -278,7 +184,7 @@ static double load_shared_cycles(const struct timing_context *context,
 static bool rolls(const struct timing_context *context, enum product_name which) {
   const struct plan_product *product = &context->plan->product[which];
   const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
-  return has(context, TIMING_P2) &&
+  return timing_has(context, TIMING_P2) &&
          (product->activations != ELEMENT_E4M3 || norm || context->plan->vector_rows > 1);
 }
 
@@ -286,7 +192,7 @@ static bool rolls(const struct timing_context *context, enum product_name which)
 static int vector_ahead(const struct timing_context *context, enum product_name which) {
   const struct plan *plan = context->plan;
   const uint64_t cache = gpu_plan_cache_bytes(plan) / (uint64_t)plan->request.shape.layers;
-  if (has(context, TIMING_P10) && !has(context, TIMING_P2))
+  if (timing_has(context, TIMING_P10) && !timing_has(context, TIMING_P2))
     return 1;
   return which == PRODUCT_WO && cache < plan->device.described.cache_bytes / SHORT_CACHE
              ? AHEAD_OF_WO
@@ -306,22 +212,23 @@ static struct timing_stage vector_stage(const struct timing_context *context,
   const struct timing_machine *machine = context->machine;
   const struct plan_product *product = &context->plan->product[which];
   const int blocks = vector_blocks(context, (int)launch->grid[0]);
-  const int on_one = ceiling(blocks, units(context));
+  const int on_one = ceiling(blocks, timing_units(context));
   const double window = VECTOR_LOADS * LOAD_BYTES;
   const double issued = load_cycles(context, product);
   const double shared = load_shared_cycles(context, product);
   struct timing_stage stage = {.bytes = (double)gpu_plan_product_bytes(context->plan, which) /
                                         product->layers};
-  const struct flow flow = {.warps = on_one * VECTOR_WARPS / SCHEDULERS,
-                            .loads = VECTOR_LOADS,
-                            .counted = copied(context),
-                            .window = window,
-                            .use_us = cycles_us(context, VECTOR_LOADS * fmax(issued, shared)),
-                            .used = issued < shared ? TIMING_SHARED : TIMING_ISSUE,
-                            .most = 1,
-                            .waves = on_one * ceiling(product->rows, blocks),
-                            .whole = (double)product->rows / units(context)};
-  flow_time(context, &flow, &stage);
+  const struct timing_flow flow = {
+      .warps = on_one * VECTOR_WARPS / SCHEDULERS,
+      .loads = VECTOR_LOADS,
+      .counted = copied(context),
+      .window = window,
+      .use_us = timing_cycles_us(context, VECTOR_LOADS * fmax(issued, shared)),
+      .used = issued < shared ? TIMING_SHARED : TIMING_ISSUE,
+      .most = 1,
+      .waves = on_one * ceiling(product->rows, blocks),
+      .whole = (double)product->rows / timing_units(context)};
+  timing_flow_time(context, &flow, &stage);
   const double held = window * VECTOR_WARPS * blocks;
   const double asked = fmin(stage.bytes, vector_ahead(context, which) * held);
   stage.gap[TIMING_RELEASE] = machine->release_us;
@@ -329,19 +236,12 @@ static struct timing_stage vector_stage(const struct timing_context *context,
       context, which, blocks, product->activations == ELEMENT_E4M3 ? NORM_HELD_E4M3 : NORM_HELD);
   drain(context, asked, fmin(asked, held), rolls(context, which), &stage);
   // Two blocks leave no room for the next launch's, for which P2 asks before they end.
-  const double room =
-      on_one > 1 && !has(context, TIMING_P2) ? fmax(0, 1 - (double)context->before / blocks) : 1;
+  const double room = on_one > 1 && !timing_has(context, TIMING_P2)
+                          ? fmax(0, 1 - (double)context->before / blocks)
+                          : 1;
   stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
   return stage;
-}
-
-// For weights that become BF16: two F2FP per pair, or shifts.
-static double conversion_us(const struct timing_context *context, double elements) {
-  const double lanes = context->machine->conversions / SCHEDULERS;
-  const double cycles =
-      has(context, TIMING_P5) ? elements / 2 * SHIFT_CYCLES / 32 : elements / lanes;
-  return cycles_us(context, cycles);
 }
 
 // An instruction of wgmma with 64 rows of 32 bytes takes half a cycle for each column, but reads
@@ -361,13 +261,14 @@ static double shared_us(const struct timing_context *context, const struct plan_
   const double groups = (double)product->slice / product->warp_columns;
   const double written = product->slice * wider * groups / (MATRIX_ROWS * MATRIX_WARPS);
   const double read = product->warp_columns * wider / MATRIX_ROWS;
-  const int weights = has(context, TIMING_P1_MATRIX) ? 2 : 0;
-  return cycles_us(context, window * (written + read + weights) / (SHARED_BYTES / SCHEDULERS));
+  const int weights = timing_has(context, TIMING_P1_MATRIX) ? 2 : 0;
+  return timing_cycles_us(context,
+                          window * (written + read + weights) / (SHARED_BYTES / SCHEDULERS));
 }
 
-static struct flow matrix_flow(const struct timing_context *context,
-                               const struct plan_product *product, int schedulers, double window,
-                               double multiply_adds) {
+static struct timing_flow matrix_flow(const struct timing_context *context,
+                                      const struct plan_product *product, int schedulers,
+                                      double window, double multiply_adds) {
   const bool narrow = product->weights == ELEMENT_E4M3;
   const double elements = window / (narrow ? 1 : 2);
   const double matrix_us =
@@ -375,12 +276,12 @@ static struct flow matrix_flow(const struct timing_context *context,
   const int copies = product->wgmma ? product->slice / product->warp_columns : 1;
   const double converted_us =
       narrow && product->activations == ELEMENT_BF16
-          ? conversion_us(context, elements * copies * schedulers / SCHEDULERS)
+          ? timing_conversion_us(context, elements * copies * schedulers / SCHEDULERS)
           : 0;
-  struct flow flow = {.window = window,
-                      .use_us = fmax(matrix_us, converted_us),
-                      .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
-                      .most = 1};
+  struct timing_flow flow = {.window = window,
+                             .use_us = fmax(matrix_us, converted_us),
+                             .used = matrix_us > converted_us ? TIMING_MATRIX : TIMING_CONVERSION,
+                             .most = 1};
   if (!product->wgmma && shared_us(context, product, window) > flow.use_us) {
     flow.use_us = shared_us(context, product, window);
     flow.used = TIMING_SHARED;
@@ -402,27 +303,27 @@ static struct divided divided_in(const struct timing_context *context, int tiles
   const int blocks = tiles * splits;
   return (struct divided){.tiles = tiles,
                           .blocks = blocks,
-                          .longest = ceiling(blocks, units(context)),
-                          .even = (double)blocks / units(context),
+                          .longest = ceiling(blocks, timing_units(context)),
+                          .even = (double)blocks / timing_units(context),
                           .merges = splits > 1 ? splits : 0};
 }
 
 static int idle_beside(const struct timing_context *context, int blocks) {
-  return units(context) - least(blocks, units(context));
+  return timing_units(context) - least(blocks, timing_units(context));
 }
 
 // Each part of a cluster has its part of a tile.
 static struct divided divided_in_parts(const struct timing_context *context,
                                        const struct plan_product *product) {
   const struct even_work *work = &product->work;
-  const int cluster = gpu_plan_cluster(product), room = units(context) / cluster;
+  const int cluster = gpu_plan_cluster(product), room = timing_units(context) / cluster;
   const int idle = idle_beside(context, least((int)work->tiles, room) * cluster);
   return (struct divided){
       .tiles = (int)work->tiles * product->beside,
       .blocks = (int)work->tiles * cluster,
       .idle = idle,
       .longest = ceiling((int)work->steps, product->parts) * ceiling((int)work->tiles, room),
-      .even = (double)work->tiles * work->steps * product->beside / (units(context) - idle)};
+      .even = (double)work->tiles * work->steps * product->beside / (timing_units(context) - idle)};
 }
 
 // The blocks of a cluster have the same units; their pieces are each other's likes.
@@ -430,13 +331,13 @@ static struct divided divided_evenly(const struct timing_context *context,
                                      const struct plan_product *product) {
   const struct even_work *work = &product->work;
   const int all = (int)(work->tiles * work->steps), clusters = (int)work->blocks;
-  const int of_one = product->beside, room = units(context) / of_one;
+  const int of_one = product->beside, room = timing_units(context) / of_one;
   const int idle = idle_beside(context, clusters * of_one);
   struct divided divided = {.tiles = (int)work->tiles * of_one,
                             .blocks = clusters * of_one,
                             .idle = idle,
                             .longest = ceiling(all, clusters) * ceiling(clusters, room),
-                            .even = (double)all * of_one / (units(context) - idle),
+                            .even = (double)all * of_one / (timing_units(context) - idle),
                             .merges = (int)gpu_plan_merges(work)};
   for (unsigned tile = 0; tile < work->tiles; tile++) {
     const struct even_pieces pieces = even_pieces(work, tile);
@@ -456,12 +357,13 @@ static struct divided divided_as(const struct timing_context *context,
     return divided_in(context, (int)launch->grid[0], (int)launch->grid[1]);
   if (product->parts > 1)
     return divided_in_parts(context, product);
-  if (has(context, TIMING_P6))
+  if (timing_has(context, TIMING_P6))
     return divided_evenly(context, product);
   const int tuned = context->plan->device.tuning.matrix_splits;
   const int tiles = (int)work->tiles * product->beside;
   const int merging = ceiling(2 * (int)sizeof(float) * product->slice, WGMMA_STEP_BYTES);
-  const int own = division_splits(tiles, (int)work->steps, merging, units(context), FIRST_SPLITS);
+  const int own =
+      division_splits(tiles, (int)work->steps, merging, timing_units(context), FIRST_SPLITS);
   return divided_in(context, tiles, least(tuned > 0 ? tuned : own, (int)work->steps));
 }
 
@@ -502,7 +404,7 @@ static double add_parts_us(const struct timing_context *context, const struct pl
   const struct timing_machine *machine = context->machine;
   const double bytes = partial_bytes(product);
   const double others = bytes * (product->parts - 1) / product->parts;
-  return cycles_us(context, 2 * bytes / SHARED_BYTES) + 2 * machine->network_us +
+  return timing_cycles_us(context, 2 * bytes / SHARED_BYTES) + 2 * machine->network_us +
          others * blocks / machine->network;
 }
 
@@ -515,7 +417,7 @@ static void merge_sums(const struct timing_context *context, const struct plan_p
     stage->tail[TIMING_MERGE] = add_parts_us(context, product, divided->blocks);
   if (divided->merges == 0)
     return;
-  stage->tail[TIMING_MERGE] = product->wgmma && has(context, TIMING_P6)
+  stage->tail[TIMING_MERGE] = product->wgmma && timing_has(context, TIMING_P6)
                                   ? merge_pairs_us(context, product, divided)
                                   : read_splits_us(context, product, divided);
   if (divided->early > 0)
@@ -526,7 +428,7 @@ static void merge_sums(const struct timing_context *context, const struct plan_p
 // product_wgmma.h.
 static int residuals_together(const struct timing_context *context,
                               const struct plan_product *product) {
-  if (!has(context, TIMING_P11))
+  if (!timing_has(context, TIMING_P11))
     return 1;
   if (!product->wgmma || product->warp_columns < MATRIX_COLUMNS)
     return RESIDUALS;
@@ -558,7 +460,7 @@ static double beside_weights(const struct plan_product *product, const struct di
 // Steps of weights that a warp has on their way; in registers, fewer where nothing is converted.
 static int steps_held(const struct timing_context *context, const struct plan_product *product) {
   const bool tight = product->warp_columns == 16 || product->weights == product->activations;
-  return tight && !has(context, TIMING_P1_MATRIX) ? 2 : MATRIX_DEPTH;
+  return tight && !timing_has(context, TIMING_P1_MATRIX) ? 2 : MATRIX_DEPTH;
 }
 
 // Bytes of a row that a block has asked for, beyond those that its warps hold.
@@ -566,7 +468,7 @@ static double matrix_ahead(const struct timing_context *context,
                            const struct plan_product *product) {
   const int chunk_bytes = MATRIX_CHUNK * (int)gpu_element_bytes(product->weights);
   const int blocks = product->warp_columns == PLAN_MIN_SLICE ? NARROW_BLOCKS : 1;
-  if (has(context, TIMING_P10) && !has(context, TIMING_P2_MATRIX))
+  if (timing_has(context, TIMING_P10) && !timing_has(context, TIMING_P2_MATRIX))
     return 0;
   const int asked = MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
   return asked;
@@ -583,12 +485,14 @@ static void pass_norm(const struct timing_context *context, const struct gpu_lau
                       const struct plan_product *product, struct timing_stage *stage) {
   const struct wgmma_norm norm = norm_of(launch);
   const double bytes = (double)norm.sums * product->slice * sizeof(float) * launch->grid[0];
-  if (!has(context, TIMING_P12) || !norm.squares)
+  if (!timing_has(context, TIMING_P12) || !norm.squares)
     return;
   if (norm.scaled)
-    stage->tail[TIMING_ROUNDING] = cycles_us(context, PASS_CYCLES * product->warp_columns / 8.0);
+    stage->tail[TIMING_ROUNDING] =
+        timing_cycles_us(context, PASS_CYCLES * product->warp_columns / 8.0);
   else
-    stage->gap[TIMING_ROUNDING] += bytes / context->machine->l2 + cycles_us(context, FOUND_CYCLES);
+    stage->gap[TIMING_ROUNDING] +=
+        bytes / context->machine->l2 + timing_cycles_us(context, FOUND_CYCLES);
 }
 
 static struct timing_stage matrix_stage(const struct timing_context *context,
@@ -605,19 +509,19 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
                                         product->layers};
   // All of a multiprocessor uses a wgmma stage at the same time; SCHEDULERS of them side by side
   // correspond to as many quarters.
-  struct flow flow =
+  struct timing_flow flow =
       wgmma ? matrix_flow(context, product, 1, held / depth, machine->wgmma)
             : matrix_flow(context, product, SCHEDULERS, held / MATRIX_WARPS, machine->matrix);
   flow.warps = wgmma ? depth : MATRIX_WARPS / SCHEDULERS;
   flow.loads = wgmma ? 1 : depth;
-  flow.counted = has(context, TIMING_P1_MATRIX);
+  flow.counted = timing_has(context, TIMING_P1_MATRIX);
   flow.window = wgmma ? flow.window / SCHEDULERS : flow.window;
   flow.beside = beside_weights(product, &divided, stage.bytes);
   flow.whole = divided.even;
   flow.waves = divided.longest;
   flow.idle = divided.idle;
-  const bool slow = flow_time(context, &flow, &stage);
-  const int busy = least(divided.blocks, units(context));
+  const bool slow = timing_flow_time(context, &flow, &stage);
+  const int busy = least(divided.blocks, timing_units(context));
   // What is in L2 helps only if there would be a wait for memory.
   const double rows_ahead =
       wgmma || slow ? 0 : matrix_ahead(context, product) * MATRIX_WARPS * MATRIX_ROWS;
@@ -625,141 +529,14 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   stage.gap[TIMING_RELEASE] = machine->release_us;
   stage.gap[TIMING_ROUNDING] = timing_trip_us(context); // for the first of the activations
   if (!slow)
-    drain(context, asked, held * busy, has(context, TIMING_P2_MATRIX), &stage);
-  const bool beside = has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
-  const double room = beside ? 1 : fmax(0, 1 - (double)context->before / units(context));
+    drain(context, asked, held * busy, timing_has(context, TIMING_P2_MATRIX), &stage);
+  const bool beside = timing_has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
+  const double room = beside ? 1 : fmax(0, 1 - (double)context->before / timing_units(context));
   stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
   merge_sums(context, product, &divided, held * busy / stage.rate - machine->latency_us, &stage);
   stage.tail[TIMING_RESIDUAL] = residuals_us(context, product, which);
   pass_norm(context, launch, product, &stage);
-  return stage;
-}
-
-// ---- attention
-
-struct attended {
-  int heads, blocks, slots, splits;
-  bool few; // a warp has at most one unit, and blocks leave room for those of the next launch
-  struct flow flow;
-};
-
-// In a streaming step attention's kernel is another.
-static bool copies_cache(const struct timing_context *context) {
-  return has(context, TIMING_P13) && gpu_plan_copies_cache(context->plan);
-}
-
-static double cached(const struct timing_context *context) {
-  const bool whole = context->plan->carveout == 100 && has(context, TIMING_P7);
-  return copies_cache(context) ? context->machine->cached_copied
-         : whole               ? context->machine->cached_whole
-                               : context->machine->cached;
-}
-
-// Blocks of attention on a multiprocessor: two or, without P13, what registers allow.
-static int attention_blocks(const struct timing_context *context) {
-  const struct plan *plan = context->plan;
-  const bool light = plan->head_dim_padded <= 64 ||
-                     (plan->request.types.kv == ELEMENT_E4M3 && plan->head_dim_padded <= 128);
-  return light && !copies_cache(context) ? 3 : 2;
-}
-
-static struct attended attended_by(const struct timing_context *context,
-                                   const struct gpu_launch *launch) {
-  const struct plan *plan = context->plan;
-  const struct decode_shape *shape = &plan->request.shape;
-  const bool narrow = plan->request.types.kv == ELEMENT_E4M3;
-  const int tiles = plan->head_dim_padded / 16;
-  const int most = narrow || plan->head_dim_padded > 128 ? 4 : 8; // attention_kind::MOST
-  const bool copied = copies_cache(context);
-  const int on_one = attention_blocks(context);
-  const int loads = copied ? ATTENTION_COPIED_BATCHES : BUFFERS;
-  const double window = loads * 1024.0 * least(tiles, copied ? ATTENTION_COPIED_TILES : most);
-  const double units_of_warp =
-      (double)plan->request.context / (narrow ? 64 : 32) / launch->grid[0] / ATTENTION_WARPS;
-  struct attended attended = {.heads = shape->heads / shape->kv_heads / plan->head_groups,
-                              .blocks = (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
-                              .slots = on_one * units(context),
-                              .splits = (int)launch->grid[0]};
-  attended.few = units_of_warp <= 1 && attended.blocks <= units(context);
-  const int unit_cycles = !copied ? ATTENTION_CYCLES : narrow ? COPIED_E4M3 : COPIED_CYCLES;
-  const double scored_us = cycles_us(context, unit_cycles * window / 16384);
-  const double converted_us = narrow && !copied ? conversion_us(context, window) : 0;
-  attended.flow = (struct flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
-                                .loads = loads,
-                                .counted = copied || has(context, TIMING_P1),
-                                .window = window,
-                                .use_us = fmax(scored_us, converted_us),
-                                .used = narrow && !copied ? TIMING_CONVERSION : TIMING_ISSUE,
-                                .most = cached(context),
-                                .waves = ceiling(attended.blocks, attended.slots),
-                                .whole = (double)attended.blocks / attended.slots};
-  if (attended.few) // limited by its latencies only
-    attended.flow.waves = attended.flow.whole = attended.flow.most = 1;
-  return attended;
-}
-
-// With P4 the new key and value arrive with the queries.
-static double queries_us(const struct timing_context *context, const struct attended *attended) {
-  const int trips = has(context, TIMING_P4) ? 1 : attended->heads + 1;
-  return trips * timing_trip_us(context) + cycles_us(context, QUERY_CYCLES);
-}
-
-// Of the block that merges: with P4 the first sums arrive with what they are multiplied by.
-static int merge_trips(const struct timing_context *context, const struct attended *attended) {
-  if (!has(context, TIMING_P4))
-    return 1 + attended->heads * ceiling(attended->splits, AT_ONCE);
-  const int threads = ATTENTION_WARPS * 32;
-  const int items = attended->heads * ceiling(context->plan->request.shape.head_dim, QUAD);
-  int parts = 1;
-  while (parts < 32 && items * parts * 2 <= threads)
-    parts *= 2;
-  return ceiling(items * parts, threads) * ceiling(attended->splits, parts * MANY_AT_ONCE);
-}
-
-static double merged_us(const struct timing_context *context, const struct attended *attended) {
-  const struct timing_machine *machine = context->machine;
-  const double warps_us = cycles_us(context, HEAD_CYCLES * attended->heads);
-  if (attended->splits == 1)
-    return warps_us + timing_trip_us(context);
-  const int columns = has(context, TIMING_P4) ? 1 : attended->heads;
-  return warps_us + machine->arrive_us + merge_trips(context, attended) * timing_trip_us(context) +
-         cycles_us(context, HELD_CYCLES * columns);
-}
-
-// A block that begins where another has ended leaves its multiprocessor to the others meanwhile.
-static double turnover_us(const struct timing_context *context, const struct attended *attended,
-                          double path_us) {
-  const double share = context->machine->read * cached(context) / units(context);
-  const double all = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps));
-  const double others = fmin(share, flow_rate(context, &attended->flow, attended->flow.warps - 1));
-  return (attended->flow.waves - 1) * path_us * (1 - others / all);
-}
-
-static struct timing_stage attention_stage(const struct timing_context *context,
-                                           const struct gpu_launch *launch) {
-  const struct timing_machine *machine = context->machine;
-  const struct attended attended = attended_by(context, launch);
-  struct timing_stage stage = {.bytes = (double)gpu_plan_cache_bytes(context->plan) /
-                                        context->plan->request.shape.layers,
-                               .passes_on = attended.few};
-  stage.gap[TIMING_RELEASE] = machine->release_us;
-  stage.gap[TIMING_QUERIES] = queries_us(context, &attended);
-  stage.tail[TIMING_MERGE] = merged_us(context, &attended);
-  stage.finish_us = stage.tail[TIMING_MERGE];
-  if (attended.few) { // the newest unit is read after it has been written
-    stage.gap[TIMING_QUERIES] += machine->latency_us + cycles_us(context, SOFTMAX_CYCLES);
-    return stage;
-  }
-  flow_time(context, &attended.flow, &stage);
-  stage.tail[TIMING_TAIL] = machine->latency_us / 2;
-  const double path_us = machine->start_us + stage.gap[TIMING_QUERIES] + stage.tail[TIMING_MERGE] +
-                         stage.tail[TIMING_TAIL];
-  stage.slower[TIMING_QUERIES] += turnover_us(context, &attended, path_us);
-  const double held_us =
-      SCHEDULERS * attended.flow.warps * attended.flow.window * units(context) / stage.rate;
-  stage.asked_us =
-      fmin(held_us, machine->release_us - machine->start_us + stage.gap[TIMING_QUERIES]);
   return stage;
 }
 
@@ -790,8 +567,8 @@ bool timing_round_before(const struct timing_context *context, const struct gpu_
     return false;
   const struct wgmma_norm norm = norm_of(launch);
   const bool normed = norm.squares && !norm.scaled;
-  if ((has(context, TIMING_P8) || gpu_plan_passed(context->plan, which) == PASSED_FLOAT) &&
-      (has(context, TIMING_P12) || !normed))
+  if ((timing_has(context, TIMING_P8) || gpu_plan_passed(context->plan, which) == PASSED_FLOAT) &&
+      (timing_has(context, TIMING_P12) || !normed))
     return false;
   *out = round_stage(context, which);
   return true;
@@ -801,7 +578,7 @@ bool timing_round_before(const struct timing_context *context, const struct gpu_
 struct timing_stage timing_stage_of(const struct timing_context *context,
                                     const struct gpu_launch *launch, const char *stage) {
   if (begins(launch->kernel, "attention_"))
-    return attention_stage(context, launch);
+    return timing_attention(context, launch);
   const enum product_name which = product_of(context, stage);
   if (which == PRODUCTS)
     return small_stage(context, begins(launch->kernel, "sample"));
