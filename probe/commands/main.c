@@ -30,6 +30,7 @@
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 #include "probe/measure/protocol.h"
+#include "probe/measure/tryout.h"
 #include "probe/meters/meter.h"
 #include "probe/serving/rung.h"
 
@@ -95,6 +96,7 @@ static struct protocol make_protocol(const struct invocation *run) {
   return (struct protocol){
       .clock = &machine_clock,
       .roots = &machine_meters,
+      .program = "/proc/self/exe",
       .on_thread = true,
       .idle_power_w = NAN,
       .time_s = run->options.time_s,
@@ -538,6 +540,14 @@ static int run_command(const struct command *command, int argc, char **argv) {
   return status;
 }
 
+// Asked by another process of this program.
+static int try_request(void) {
+  struct arena arena = {0};
+  const int status = tryout_serve(installation_plugins(&arena));
+  arena_free(&arena);
+  return status;
+}
+
 static void check_standard_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout))
     return;
@@ -582,6 +592,8 @@ int main(int argc, char **argv) {
     puts("pertoken-probe " PERTOKEN_VERSION);
     return EXIT_DONE;
   }
+  if (!strcmp(argv[1], TRYOUT_COMMAND))
+    return try_request();
   for (size_t i = 0; i < COMMANDS; i++)
     if (!strcmp(commands[i].name, argv[1]))
       return finish(run_command(&commands[i], argc - 1, argv + 1));

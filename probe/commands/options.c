@@ -155,7 +155,7 @@ static const struct known_option {
      "likely; skewed:1.2: by that power of their rank (model)"},
     {"variant", KEY_VARIANT, COMMAND_RUN | COMMAND_FLEET, "WHICH",
      "Which variant of a GPU's kernels: own: their own choice; fastest: each that may be faster is "
-     "tried on the device, and the fastest measured; or one: step=streaming (own)"},
+     "tried on the device, and the fastest measured; or one: step=streaming (fastest)"},
     {"threads", KEY_THREADS, COMMAND_RUN | COMMAND_FLEET, "N",
      "Threads on a CPU (0: the backend chooses)"},
     {"node", KEY_NODE, COMMAND_RUN, "NAME",
@@ -220,6 +220,7 @@ struct parsing {
   const struct syntax *syntax;
   struct arena *arena;
   struct probe_options *options;
+  bool wants_fastest; // has asked for it, not only left the choice
 };
 
 static void read_layers(const char *text, struct argp_state *state, struct number_list *out) {
@@ -285,11 +286,11 @@ static void read_routing(const char *text, struct argp_state *state,
 }
 
 // "own", "fastest", or as the backend names it, which refuses those that it does not know.
-static void read_variant(const char *text, struct argp_state *state,
-                         struct probe_options *options) {
+static void read_variant(const char *text, struct argp_state *state, struct parsing *parsing) {
+  struct probe_options *options = parsing->options;
   if (!strchr(text, '=') && strcmp(text, "own") != 0 && strcmp(text, "fastest") != 0)
     argp_error(state, "expected --variant own, fastest or such as step=streaming, not '%s'", text);
-  options->fastest = !strcmp(text, "fastest");
+  options->fastest = parsing->wants_fastest = !strcmp(text, "fastest");
   options->variant = strchr(text, '=') ? text : NULL;
 }
 
@@ -422,7 +423,7 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
       (parsing->options->tensor_parallel || parsing->options->verify_only))
     argp_error(state, "--power-limit measures one device: leave %s out",
                parsing->options->verify_only ? "--verify-only" : "--tensor-parallel");
-  if (parsing->options->fastest && parsing->options->verify_only)
+  if (parsing->wants_fastest && parsing->options->verify_only)
     argp_error(state, "--variant fastest times them: leave --verify-only out");
   if (!isnan(shard->all_reduce_s) && !shard->of)
     argp_error(state, "--all-reduce needs --shard");
@@ -465,7 +466,7 @@ static const struct text_option text_options[] = {
 enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
 
 static error_t parse_one(int key, char *text, struct argp_state *state) {
-  const struct parsing *parsing = state->input;
+  struct parsing *parsing = state->input;
   struct probe_options *options = parsing->options;
   if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
     return 0;
@@ -478,7 +479,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
   case KEY_ACTIVATIONS: read_activations(text, state, options); break;
   case KEY_ROUTING: read_routing(text, state, options); break;
-  case KEY_VARIANT: read_variant(text, state, options); break;
+  case KEY_VARIANT: read_variant(text, state, parsing); break;
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
   case KEY_TIME: options->time_s = value_seconds(text, "time", 0.1, state); break;
@@ -543,6 +544,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .kv = "bf16",
       .batches = {{1}, 1},
       .contexts = {{512}, 1},
+      .fastest = true,
       .time_s = PROTOCOL_TIME_S,
       .energy_s = PROTOCOL_ENERGY_S,
       .wall = {.typed_w = NAN, .note = ""},

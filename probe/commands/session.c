@@ -264,9 +264,9 @@ static const char *record_path(const struct session *session,
   if (options->routing != ROUTING_MODEL)
     identity = arena_printf(arena, "%s|routing %d %.9g", identity, (int)options->routing,
                             (double)options->skew);
-  if (options->variant || options->fastest)
-    identity = arena_printf(arena, "%s|variant %s", identity,
-                            options->variant ? options->variant : "fastest");
+  if (device->backend->variant && !options->fastest)
+    identity =
+        arena_printf(arena, "%s|variant %s", identity, options->variant ? options->variant : "own");
   if (session->power_limit_w)
     identity = arena_printf(arena, "%s|held at %d W", identity, session->power_limit_w);
   for (size_t i = 0; i < session->rank_count; i++)

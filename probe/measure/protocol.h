@@ -45,7 +45,8 @@ struct protocol {
   // Where the commands find the meters above for the devices that they choose. NULL: they are used
   // as given.
   const struct meter_roots *roots;
-  bool on_thread;                     // meters are read while the load runs, not between its chunks
+  const char *program; // tries a variant of the kernels in a process of its own: tryout.h; or NULL
+  bool on_thread;      // meters are read while the load runs, not between its chunks
   double time_s, energy_s;            // at most, for sampling; at least, under the meter
   double soak_s;                      // of the same load before the meter starts
   const volatile sig_atomic_t *stop;  // set by Ctrl-C: the current sample is finished

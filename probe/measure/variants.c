@@ -1,11 +1,13 @@
 #include "probe/measure/variants.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
 #include "kernels/reference/check.h"
 #include "probe/devices/device.h"
 #include "probe/measure/sampling.h"
+#include "probe/measure/tryout.h"
 #include "probe/measure/verify.h"
 
 #include <math.h>
@@ -17,6 +19,8 @@
 enum { MAX_VARIANTS = 16 }; // and the own choice
 
 static const double gain = 0.01; // less than that may be noise
+// For a variant in a process of its own: to start there, and as many times what the own choice took.
+static const double start_s = 30, patience = 4;
 static const struct place nowhere = {0};
 
 // The results of a step.
@@ -31,6 +35,7 @@ struct race {
   struct decode_request request;
   struct decode_cost cost;
   struct step own, other;
+  double own_s;                        // that the visit to the own choice took
   struct measurement_variant *entries; // [count], of which the first is the own choice
   size_t count;
 };
@@ -126,6 +131,24 @@ static enum decode_status time_state(struct race *race, struct decode_state *sta
   return status;
 }
 
+// False if it may not be run in this process. One that never ended elsewhere may slow the device
+// down from then on, so everybody should know.
+static bool ends(const struct race *race, const struct decode_request *request,
+                 struct measurement_variant *entry) {
+  const struct protocol *protocol = race->protocol;
+  if (!protocol->program)
+    return true;
+  const enum decode_status status =
+      tryout(protocol->program, protocol->device, request, start_s + patience * race->own_s,
+             protocol->stop, protocol->arena, &entry->refused);
+  if (status == DECODE_OK)
+    entry->refused = "";
+  else if (status == DECODE_FAILED && !*protocol->stop)
+    diagnostics_warning(protocol->diagnostics, nowhere, "%s, %s: %s; it is not used", race->label,
+                        entry->variant, entry->refused);
+  return status == DECODE_OK;
+}
+
 // A failure of the own choice ends the race; another that fails is left out.
 static enum decode_status visit(struct race *race, struct measurement_variant *entry) {
   const struct device *device = race->protocol->device;
@@ -135,7 +158,8 @@ static enum decode_status visit(struct race *race, struct measurement_variant *e
   protocol_say(race->protocol, race->label,
                *entry->variant ? arena_printf(race->protocol->arena, "trying %s", entry->variant)
                                : "trying the kernels' own choice");
-  if (entry != race->entries && is_mixture(race) && !is_verified(race, &request, entry))
+  if (entry != race->entries &&
+      (!ends(race, &request, entry) || (is_mixture(race) && !is_verified(race, &request, entry))))
     return DECODE_OK;
   struct decode_state *state = device->backend->create(device->index, &request, &status);
   if (state)
@@ -175,8 +199,12 @@ static enum decode_status run(struct race *race) {
       begin_step(&race->own, &race->request) && begin_step(&race->other, &race->request)
           ? race->protocol->device->backend->cost(&race->request, &race->cost)
           : DECODE_NO_MEMORY;
-  for (size_t i = 0; i < race->count && status == DECODE_OK && !*race->protocol->stop; i++)
+  for (size_t i = 0; i < race->count && status == DECODE_OK && !*race->protocol->stop; i++) {
+    const double start = clock_now(race->protocol->clock);
     status = visit(race, &race->entries[i]);
+    if (i == 0)
+      race->own_s = clock_now(race->protocol->clock) - start;
+  }
   end_step(&race->own);
   end_step(&race->other);
   return status;

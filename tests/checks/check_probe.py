@@ -44,6 +44,7 @@ LATENT = {'id': 'latent', 'layers': 2, 'hidden': 64, 'heads': 4, 'kv_heads': 4, 
 EMULATOR = PROBE.parent / 'tests' / 'lib' / 'emulatormma.so'  # test GPUs that compute
 PLUGINS = PROBE.parent / 'tests' / 'plugins'  # of tests/probe/test_device.c
 METERED = PROBE.parent / 'tests' / 'metered'  # a test GPU
+WRONG = PROBE.parent / 'tests' / 'ladder' / 'wrong_variant.so'  # the same with a variant that misbehaves
 
 
 def probe(*arguments, file_limit=None, **options):
@@ -172,6 +173,50 @@ def test_prompts_on_a_gpu(directory):
             expect(f'{m["chunk"]} of a prompt together with a step of 1 row:' in result.stdout, result.stdout)
     for (members, positions), half in operations.items():
         expect(not members or near(operations[0, positions], 2 * half), operations)
+
+
+def with_wrong_variant(directory, how):
+    """(result, record) of a run on the test GPU, whose only variant misbehaves."""
+    write_data(directory / 'data')
+    (directory / 'plugins').mkdir()
+    (directory / 'plugins' / 'wrong.so').symlink_to(WRONG)
+    environment = {**with_plugins(directory / 'plugins'), 'WRAPPED': METERED / 'metered.so', 'WRONG': how,
+                   'WRONG_TUNING': 'step=streaming'}
+    result = probe('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', 'cuda',
+                   '--time', '0.1', '-o', directory / 'records', environment=environment)
+    expect_exit(result, DONE, 'own choice')
+    measured = json.loads(record_in(directory / 'records').read_text())['results'][0]
+    expect(measured['step_form']['variant'] == '' and len(measured['variants']) == 2, measured)
+    return result, measured['variants'][1]
+
+
+def is_without_wrong_variant():
+    return not WRONG.exists() or not (METERED / 'metered.so').exists()
+
+
+def test_wrong_variants(directory):
+    """Whatever a variant of the kernels does, by default the own choice is measured then."""
+    if is_without_wrong_variant():
+        return
+    for how, warning in (('crash', 'the process that tried it was ended: Aborted; it is not used'),
+                         ('failed', 'the device failed; it is not used'),
+                         ('token', "its results differ from those of the kernels' own choice"),
+                         ('refused', '')):
+        folder = directory / how
+        folder.mkdir()
+        result, tried = with_wrong_variant(folder, how)
+        expect(warning in result.stderr and ('warning' in result.stderr) == bool(warning), (how, result.stderr))
+        expect(tried['variant'] == 'step=streaming' and tried['refused'], tried)
+
+
+def test_endless_variant(directory):
+    """Nothing ends a kernel but its process: the one that tried it."""
+    if is_without_wrong_variant():
+        return
+    started = time.monotonic()
+    result, tried = with_wrong_variant(directory, 'endless')
+    expect('its steps did not end within ' in result.stderr and time.monotonic() - started < 60, result.stderr)
+    expect(tried['refused'].startswith('its steps did not end within '), tried)
 
 
 def test_list(_):
@@ -709,10 +754,11 @@ def test_terminal(directory):
 
 QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
-         test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories]
+         test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
+         test_wrong_variants]
 MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
              test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
-LONG = [test_interrupt, test_slices, test_wall, test_check]
+LONG = [test_endless_variant, test_interrupt, test_slices, test_wall, test_check]
 
 
 def free_bytes():

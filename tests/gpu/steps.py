@@ -24,6 +24,7 @@ UNKNOWN = re.compile(r'\bdo(?:es)? not support\b')  # of the probe, about what t
 SLICES = re.compile(r'; --layers ([0-9,]+) measures (?:a slice|slices)')  # of the probe, if memory is too small
 PEER_ROUNDS = 2
 VERIFY_WAY = 'verify-way '  # begins the names of steps that compare a variant with the oracle
+OWN = 'own'  # choice of the kernels
 FASTEST = 'fastest'  # of the kernels' variants, found on the device before a record is made
 BEST = 'best: '  # begins the ladder's result for each workload
 LADDER_REST_S = 20  # a round in progress when its time is up, and opening the device
@@ -143,8 +144,7 @@ def run_command(context, workload, seconds, folder, *, layers='', device='', var
                '--time', seconds, '-o', folder]
     if workload.prompts:
         command += ['--prefill', ','.join(map(str, workload.prompts))]
-    if variant:
-        command += ['--variant', variant]
+    command += ['--variant', variant or OWN]
     layers = layers or workload.layers
     if layers and not context.tiny:
         command += ['--layers', layers]

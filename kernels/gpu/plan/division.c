@@ -408,8 +408,8 @@ static uint64_t against_tuning(const struct gpu_tuning *tuning,
 // Blocks beside each other, in a cluster, share activations if that is chosen: on an H200 they are
 // slower, by 12 to 27 % of a step at batch 64. Narrow tiles need as many activations as others, so
 // they are for such blocks; and not for weights that must be converted, by each warpgroup all of
-// them. Strips, too, share activations, and are not in clusters. Parts are a power of two unless tuned, and not of a prompt's products: nobody asks the
-// device whether it holds their clusters.
+// them. Strips, too, share activations, and are not in clusters. Parts are a power of two unless
+// tuned, and not of a prompt's products: nobody asks the device whether it holds their clusters.
 static bool is_considered(const struct plan *plan, const struct plan_product *tried, bool narrow) {
   const bool even = (tried->parts & (tried->parts - 1)) == 0;
   return tried->beside <= chosen(plan->device.tuning.wgmma_beside, 1) &&

@@ -1,12 +1,14 @@
-// A plugin for check_ladder.py: the backend of the plugin WRAPPED, which computes something else
-// with the variant WRONG_TUNING: with WRONG=token, other tokens for models with more than
-// WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device is lost; with
-// WRONG=refused it does not support the tuning.
+// A plugin for check_ladder.py and check_probe.py: the backend of the plugin WRAPPED, which computes
+// something else with the variant WRONG_TUNING: with WRONG=token, other tokens for models with more
+// than WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device is lost;
+// with WRONG=refused it does not support the tuning; with WRONG=endless its steps never end; with
+// WRONG=crash they end the process. The variant is the only one that it offers.
 #include "kernels/decode.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct decode_backend *wrapped;
 static struct decode_backend wrapper;
@@ -30,6 +32,10 @@ static struct decode_state *create(int device, const struct decode_request *r,
 }
 
 static enum decode_status run(struct decode_state *state, int steps) {
+  while (is_wrong("endless"))
+    pause();
+  if (is_wrong("crash"))
+    abort();
   return is_wrong("failed") ? DECODE_FAILED : wrapped->run(state, steps);
 }
 
@@ -48,6 +54,11 @@ static enum decode_status logits(struct decode_state *state, float *out) {
   return status;
 }
 
+static const char *variant(int device, const struct decode_request *r, int number) {
+  (void)device, (void)r;
+  return number == 0 ? getenv("WRONG_TUNING") : NULL;
+}
+
 decode_plugin pertoken_backend;
 
 const struct decode_backend *pertoken_backend(void) {
@@ -62,6 +73,7 @@ const struct decode_backend *pertoken_backend(void) {
   wrapper.create = create;
   wrapper.run = run;
   wrapper.tokens = tokens;
+  wrapper.variant = variant;
   wrapper.logits = logits;
   return &wrapper;
 }

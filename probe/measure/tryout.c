@@ -1,0 +1,199 @@
+#include "probe/measure/tryout.h"
+
+#include "base/clock.h"
+#include "base/diagnostics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const double steps_s = 0.5; // run by the other process
+static const double look_s = 0.1;  // at *stop and the time
+static const double reap_s = 10;   // a driver cleans up after a kernel that it had to end
+
+// A request without its pointers.
+struct message {
+  struct decode_request request;
+  char backend[32], variant[160];
+  int device;
+};
+
+struct other {
+  pid_t pid;
+  int channel; // its standard input and output
+  char said[512];
+  size_t length;
+};
+
+// ---- this process
+
+static bool write_message(const struct device *device, const struct decode_request *request,
+                          struct message *message) {
+  memset(message, 0, sizeof *message);
+  message->request = *request;
+  message->request.devices = NULL;
+  message->request.variant = NULL;
+  message->device = device->index;
+  const char *variant = request->variant ? request->variant : "";
+  return snprintf(message->backend, sizeof message->backend, "%s", device->backend->name) <
+             (int)sizeof message->backend &&
+         snprintf(message->variant, sizeof message->variant, "%s", variant) <
+             (int)sizeof message->variant;
+}
+
+// Returns 0 or an errno.
+static int start(struct other *other, const char *program) {
+  char *arguments[] = {(char *)program, (char *)TRYOUT_COMMAND, NULL};
+  posix_spawn_file_actions_t actions;
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+    return errno;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const int failure = posix_spawn(&other->pid, program, &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  other->channel = ends[0];
+  if (failure)
+    close(ends[0]);
+  return failure;
+}
+
+// Keeps what it says until it closes its output: true. False if time is up or *stop.
+static bool listen_to(struct other *other, double limit_s, const volatile sig_atomic_t *stop) {
+  const double end = clock_now(&machine_clock) + limit_s;
+  struct pollfd wait = {.fd = other->channel, .events = POLLIN};
+  while (!*stop && clock_now(&machine_clock) < end) {
+    char rest[64];
+    if (poll(&wait, 1, (int)(1000 * look_s)) <= 0)
+      continue;
+    const size_t room = sizeof other->said - 1 - other->length;
+    const ssize_t got =
+        read(other->channel, room ? other->said + other->length : rest, room ? room : sizeof rest);
+    if (got == 0 || (got < 0 && errno != EINTR))
+      return true;
+    other->length += room && got > 0 ? (size_t)got : 0;
+  }
+  return false;
+}
+
+// Its wait status; -1 if it is not gone even so long after a kill, as with a driver that hangs.
+static int end(struct other *other, bool is_over) {
+  const double last = clock_now(&machine_clock) + reap_s;
+  int status = -1;
+  pid_t gone = 0;
+  close(other->channel);
+  if (!is_over)
+    kill(other->pid, SIGKILL);
+  while (gone == 0 || (gone < 0 && errno == EINTR)) {
+    gone = waitpid(other->pid, &status, WNOHANG);
+    if (gone == 0 && clock_now(&machine_clock) > last)
+      return -1;
+    if (gone == 0)
+      clock_sleep(&machine_clock, 0.01);
+  }
+  return gone > 0 ? status : -1;
+}
+
+static enum decode_status judge(const struct other *other, int status, struct arena *arena,
+                                const char **why) {
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : DECODE_FAILED;
+  *why = WIFSIGNALED(status) ? arena_printf(arena, "the process that tried it was ended: %s",
+                                            strsignal(WTERMSIG(status)))
+         : other->length     ? arena_copy(arena, other->said)
+                             : "the process that tried it failed";
+  return code >= 0 && code <= DECODE_FAILED ? (enum decode_status)code : DECODE_FAILED;
+}
+
+enum decode_status tryout(const char *program, const struct device *device,
+                          const struct decode_request *request, double limit_s,
+                          const volatile sig_atomic_t *stop, struct arena *arena,
+                          const char **why) {
+  struct other other = {.pid = 0};
+  struct message message;
+  *why = "its name is too long";
+  if (!write_message(device, request, &message))
+    return DECODE_FAILED;
+  const int failure = start(&other, program);
+  if (failure) {
+    *why = arena_printf(arena, "no process can be started to try it: %s", strerror(failure));
+    return DECODE_FAILED;
+  }
+  // It fits the socket's buffer; if the other is gone already, its status says why.
+  const ssize_t sent = send(other.channel, &message, sizeof message, MSG_NOSIGNAL);
+  const bool is_over = listen_to(&other, limit_s, stop) || sent < 0;
+  const int status = end(&other, is_over);
+  if (is_over)
+    return judge(&other, status, arena, why);
+  *why = arena_printf(arena, "its steps did not end within %.3g s", limit_s);
+  return DECODE_FAILED;
+}
+
+// ---- the other process
+
+static bool read_message(struct message *message) {
+  size_t length = 0;
+  while (length < sizeof *message) {
+    const ssize_t got = read(STDIN_FILENO, (char *)message + length, sizeof *message - length);
+    if (got == 0 || (got < 0 && errno != EINTR))
+      return false;
+    length += got > 0 ? (size_t)got : 0;
+  }
+  return memchr(message->backend, '\0', sizeof message->backend) &&
+         memchr(message->variant, '\0', sizeof message->variant);
+}
+
+static const struct decode_backend *find(const struct decode_backend *const *backends,
+                                         const char *name) {
+  while (*backends && strcmp((*backends)->name, name) != 0)
+    backends++;
+  return *backends;
+}
+
+static enum decode_status run_steps(const struct decode_backend *backend,
+                                    const struct message *message) {
+  struct decode_request request = message->request;
+  enum decode_status status = DECODE_OK;
+  request.variant = message->variant;
+  struct decode_state *state = backend->create(message->device, &request, &status);
+  if (!state)
+    return status;
+  status = backend->run(state, 1);
+  const double last = clock_now(&machine_clock) + steps_s;
+  do {
+    if (status == DECODE_OK)
+      status = backend->run(state, 2);
+  } while (status == DECODE_OK && clock_now(&machine_clock) < last);
+  backend->destroy(state);
+  return status;
+}
+
+int tryout_serve(const char *folder) {
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  struct message message;
+  enum decode_status status = DECODE_FAILED;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody else would end a kernel that hangs
+  if (!read_message(&message))
+    return status;
+  const struct decode_backend *backend =
+      find(device_backends(folder, &arena, &diagnostics), message.backend);
+  if (backend)
+    status = run_steps(backend, &message);
+  if (!backend)
+    printf("there is no backend %s", message.backend);
+  else if (status != DECODE_OK)
+    fputs(device_failure(backend, status, &arena), stdout);
+  arena_free(&arena);
+  return status;
+}
