@@ -122,7 +122,8 @@ struct reader {
   int schema; // of the record
 };
 
-// Where in a record a value stands: of thousands of records it is written for what is refused alone.
+// Where in a record a value stands: of thousands of records it is written for what is refused
+// alone.
 struct path {
   const struct path *outer; // NULL: of the record itself
   const char *name;         // NULL: an element of a list

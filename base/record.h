@@ -51,9 +51,9 @@ struct record_form {
 };
 
 // Reads the file's object, whose text is `source`, into the struct that the form's table describes,
-// which must be zeroed, and returns its digest. Refused, with an error each: another schema; a digest that does not match
-// the content; a field that is missing, of the wrong type or unknown; a number out of range.
-// Returns 0 or -1.
+// which must be zeroed, and returns its digest. Refused, with an error each: another schema; a
+// digest that does not match the content; a field that is missing, of the wrong type or unknown; a
+// number out of range. Returns 0 or -1.
 int record_of_json(const struct record_form *form, const struct json_t *object,
                    const struct source *source, void *record, const char **digest,
                    struct arena *arena, struct diagnostics *diagnostics);

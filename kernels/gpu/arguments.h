@@ -202,15 +202,15 @@ struct wgmma_norm {
 // that one of these blocks brings to all of them. E4M3 x BF16 takes activations in the order of
 // wgmma_paired_word, with rows padded to whole steps.
 //
-// wgmma_strips_WEIGHTS_ACTIVATIONS_EPILOGUE_64: the same for MAX_WGMMA_STRIPS times the rows: a tile
-// of `work` is as many strips, each of them the rows above, one after the other. Its warpgroups are
-// side by side in the rows, and it has neither parts nor blocks beside each other.
+// wgmma_strips_WEIGHTS_ACTIVATIONS_EPILOGUE_64: the same for MAX_WGMMA_STRIPS times the rows: a
+// tile of `work` is as many strips, each of them the rows above, one after the other. Its
+// warpgroups are side by side in the rows, and it has neither parts nor blocks beside each other.
 //
 // With more than one part, a cluster's range is a whole tile (work.blocks = work.tiles, parts <=
 // work.steps), and those of each part do a part of its steps. Otherwise, if clusters share tiles,
-// `partials` is [2 work.blocks][beside][wgmma_partial_floats(COLUMNS, strips)], at a multiple of 16, and
-// `counters` [work.blocks][beside][WGMMA_GROUPS * 4], a counter for each warp at each node, zero
-// before and after. `splits` is not read.
+// `partials` is [2 work.blocks][beside][wgmma_partial_floats(COLUMNS, strips)], at a multiple of
+// 16, and `counters` [work.blocks][beside][WGMMA_GROUPS * 4], a counter for each warp at each node,
+// zero before and after. `splits` is not read.
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // of all except `activations`
@@ -261,8 +261,8 @@ static inline size_t wgmma_partial_floats(int columns, int strips) {
   return (size_t)strips * WGMMA_GROUPS * WGMMA_TILES * WGMMA_ROWS * (size_t)columns;
 }
 
-// Places for a step's activations beside so many stages of weights: one each, or with strips as many
-// as product_wgmma.h says.
+// Places for a step's activations beside so many stages of weights: one each, or with strips as
+// many as product_wgmma.h says.
 static inline int wgmma_slots(int stages, int strips) {
   return stages / strips + strips - 1;
 }
@@ -334,7 +334,8 @@ struct expert_item {
 // route: grid (batch), block SMALL_THREADS, shared route_shared_bytes. The last block to arrive at
 // counters[0] makes the list of items, adds the number of experts touched to `touched`, and adds
 // one to `steps` if this is the last layer of experts. Of the batch, the rows behind the first
-// `before` are `positions` of a prompt (kernels/routing.h), and then come further rows of the table.
+// `before` are `positions` of a prompt (kernels/routing.h), and then come further rows of the
+// table.
 struct route_arguments {
   const float *r, *bias; // [batch][count]; [count] or NULL
   const uint16_t *table; // forced: [ROUTING_STEPS][layers][table_batch][chosen], otherwise NULL
@@ -496,8 +497,8 @@ struct heads_arguments {
 // positions. For both `latents` begins at the row, `batch` counts positions, and each has its own
 // angles, [head_dim] apart; context, splits, partials and counters are not read.
 //
-// latents: [batch][context_padded][stride], stride = rank + rope_dim rounded up to ROW_ALIGNMENT, at
-// most LATENT_STRIDE, and rank at most LATENT_RANK; the padding zero.
+// latents: [batch][context_padded][stride], stride = rank + rope_dim rounded up to ROW_ALIGNMENT,
+// at most LATENT_STRIDE, and rank at most LATENT_RANK; the padding zero.
 struct latent_arguments {
   const float *queries;  // [batch][query_stride], head_dim per head; the last elements are rotated
   const float *absorbed; // [batch][heads][rank]: k_b times the first elements
@@ -583,13 +584,14 @@ struct all_reduce_arguments {
 // dealt out to them. Between two stages they wait for each other at `arrived`, which is zero before
 // and after, or each for those floats that it needs, by their marks (device/machine/passed.h).
 // With slots weights do not wait: each warp has `slots` slots of shared memory, where the units
-// that stream.h gives it of each of the `products` in turn arrive while it does something else; and a product's grid has as many blocks as there are. So has one with weights in
-// units without slots, too, unless of experts: its warps divide it likewise.
-// A product of experts has a grid for each item that there can be. The grids of those that there
-// are, are dealt out to the blocks; with slots each block takes its share of every item. Arguments
-// are those of expert 0 and slot 0; expert_row_bytes are its matrices', and 0 for other products.
-// With slots its weights are under way once `route` has been done, by every block for itself.
-// Besides the shared memory of its launch, a block takes at most STREAMING_SHARED bytes.
+// that stream.h gives it of each of the `products` in turn arrive while it does something else; and
+// a product's grid has as many blocks as there are. So has one with weights in units without slots,
+// too, unless of experts: its warps divide it likewise. A product of experts has a grid for each
+// item that there can be. The grids of those that there are, are dealt out to the blocks; with
+// slots each block takes its share of every item. Arguments are those of expert 0 and slot 0;
+// expert_row_bytes are its matrices', and 0 for other products. With slots its weights are under
+// way once `route` has been done, by every block for itself. Besides the shared memory of its
+// launch, a block takes at most STREAMING_SHARED bytes.
 enum streaming_kind {
   STREAMING_CLEAR, // of what stages pass on: the first, after which all blocks wait for each other
   STREAMING_EMBED,
@@ -668,9 +670,9 @@ static inline size_t streaming_ring_bytes(int slots, int warps, int beside) {
   return (size_t)warps * ((size_t)slots * (STREAM_SLOT + 2 * (size_t)beside + 8) + STREAM_STATE);
 }
 
-// Of the activations of a product with weights in units: each padded by 16 bytes, and as many as the
-// columns of the device's tiles, which a quarter of its warp is. A tile takes so many units of a
-// row, or as many as stream.h's unit has.
+// Of the activations of a product with weights in units: each padded by 16 bytes, and as many as
+// the columns of the device's tiles, which a quarter of its warp is. A tile takes so many units of
+// a row, or as many as stream.h's unit has.
 static inline size_t streaming_units_bytes(int stride, int batch, int warp, int code_bytes) {
   const int columns = warp / 4, own = STREAM_BYTES / code_bytes;
   const int side = own < columns ? own : columns;

@@ -162,7 +162,8 @@ STREAM int stream_ends_pair(const struct stream_place *place) {
   return place->left == 1 || place->codes - place->at <= STREAM_BYTES;
 }
 
-// The warp's units of this pair from this one on, and how many of them are STREAM_BYTES of two rows.
+// The warp's units of this pair from this one on, and how many of them are STREAM_BYTES of two
+// rows.
 STREAM int stream_units_of_pair(const struct stream_place *place) {
   const int units = (place->codes - place->at + STREAM_BYTES - 1) / STREAM_BYTES;
   return place->left < units ? place->left : units;

@@ -19,7 +19,8 @@
 enum { MAX_VARIANTS = 16 }; // and the own choice
 
 static const double gain = 0.01; // less than that may be noise
-// For a variant in a process of its own: to start there, and as many times what the own choice took.
+// For a variant in a process of its own: to start there, and as many times what the own choice
+// took.
 static const double start_s = 30, patience = 4;
 static const struct place nowhere = {0};
 

@@ -8,11 +8,11 @@
 
 // The backend's own choice has been verified for the trial. It is timed for a short while at the
 // trial's greatest depth, and so is each of the backend's variants for it, if steps of it end in a
-// process of their own (tryout.h, protocol->program), and if the logits and tokens of its first step
-// agree with those of the own choice, or a mixture's with the oracle's. One that the device refuses
-// is left out; so is one that does not end or disagrees, which is reported. The trial gets the fastest
-// as its variant; the own choice, unless another takes at least 1 % less time. A variant chosen
-// must still be verified. *out gets `variants`, if there are any to choose from.
+// process of their own (tryout.h, protocol->program), and if the logits and tokens of its first
+// step agree with those of the own choice, or a mixture's with the oracle's. One that the device
+// refuses is left out; so is one that does not end or disagrees, which is reported. The trial gets
+// the fastest as its variant; the own choice, unless another takes at least 1 % less time. A
+// variant chosen must still be verified. *out gets `variants`, if there are any to choose from.
 enum protocol_outcome variants_choose(const struct protocol *protocol, struct trial *trial,
                                       struct measurement *out);
 

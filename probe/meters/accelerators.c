@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Base classes of PCI: display controllers, processing accelerators (PCI Code and ID Assignment 1.11).
+// Base classes of PCI: display controllers, processing accelerators (PCI Code and ID Assignment
+// 1.11).
 enum { CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
 
 static int is_address(const struct dirent *entry) {

@@ -133,8 +133,8 @@ static const char *to_buy(const struct comparison *comparison) {
   return staged ? "to buy at the outset" : "to buy";
 }
 
-// "mi325x costs 7,375,776 USD less to buy than h200 and saves 4,561,690 USD in all: the extra outlay
-// for h200 does not pay"
+// "mi325x costs 7,375,776 USD less to buy than h200 and saves 4,561,690 USD in all: the extra
+// outlay for h200 does not pay"
 static const char *earning(const struct comparison *comparison, struct arena *arena) {
   const char *dearer = purchase(comparison, true), *cheaper = purchase(comparison, false);
   const char *outlay =

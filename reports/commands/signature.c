@@ -37,8 +37,8 @@ static void collect(int fd, char said[MAX_SAID]) {
   said[length] = 0;
 }
 
-// Runs a program on `input` (NULL: nothing). What it prints goes to `said`. Returns its exit status, or
-// NOT_STARTED.
+// Runs a program on `input` (NULL: nothing). What it prints goes to `said`. Returns its exit
+// status, or NOT_STARTED.
 static int run_program(char *const *arguments, const char *input, char said[MAX_SAID]) {
   int ends[2], status = 0;
   pid_t pid;

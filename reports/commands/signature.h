@@ -1,5 +1,5 @@
-// signature: a file's detached signature, made and checked by the user's own ssh-keygen (OpenSSH 8.2 and newer,
-// ssh-keygen(1), -Y) or GnuPG. No key is ever read here.
+// signature: a file's detached signature, made and checked by the user's own ssh-keygen (OpenSSH
+// 8.2 and newer, ssh-keygen(1), -Y) or GnuPG. No key is ever read here.
 #ifndef PERTOKEN_REPORTS_COMMANDS_SIGNATURE_H
 #define PERTOKEN_REPORTS_COMMANDS_SIGNATURE_H
 

@@ -131,8 +131,8 @@ static bool is_live(const struct answer_table *table, const struct answer_cell *
 
 // ---- cells
 
-// Of the numbers of a unit in a column: five digits of the largest, as on a terminal, but no decimals
-// that would be zero in all of them.
+// Of the numbers of a unit in a column: five digits of the largest, as on a terminal, but no
+// decimals that would be zero in all of them.
 static int column_decimals(const struct answer_table *table, size_t column,
                            const struct unit *unit) {
   enum { DIGITS = 5 };

@@ -59,8 +59,8 @@ static int stack_categories(struct book *book, lxw_chart *chart, bool named) {
   return count;
 }
 
-// What is nothing comes first: a stack that begins with 0 keeps 0 on the axis, which would else begin
-// just below the first category where that is most of the cost.
+// What is nothing comes first: a stack that begins with 0 keeps 0 on the axis, which would else
+// begin just below the first category where that is most of the cost.
 static lxw_chart *categories_chart(struct book *book) {
   lxw_chart *chart = chart_begin(book, LXW_CHART_COLUMN_STACKED, "Cost per token, by category");
   int16_t *unnamed =

@@ -1,4 +1,5 @@
-// The digest of a record's text is that of its object, where the text has canonical numbers and strings.
+// The digest of a record's text is that of its object, where the text has canonical numbers and
+// strings.
 #include "tests/support/fixture.h"
 
 #include "base/arena.h"

@@ -4,7 +4,8 @@
 Its table of rooms gives the arrows: a file includes what is in its own room, or in a room that this one
 stands on, directly or indirectly. In addition: no circular includes (a header and its source count as
 one), no room with more than MAX_MODULES of them, every function that the page's walks name is defined
-in the file that they name, and what a header declares is used by a file other than its own source.
+in the file that they name, what a header declares is used by a file other than its own source, and no
+line is longer than MAX_COLUMNS, comments included, which clang-format leaves as they are.
 """
 import collections
 import graphlib
@@ -15,6 +16,7 @@ from support.program import Count, ROOT
 PAGE = ROOT / 'docs' / 'architecture.md'
 PROGRAM = ('base', 'model', 'kernels', 'probe', 'reports')
 MAX_MODULES = 25
+MAX_COLUMNS = 100
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
 DECLARED = re.compile(r'^(?!static|typedef|return|#)(?:[a-z]\w* +\**)+\**(\w+)\(', re.M)
 HOP = re.compile(r'`([\w/]+\.\w+):(\w+)`')
@@ -97,6 +99,14 @@ def check_public(count, files):
                 count.check(f'{path}: {name}', named[name] - {path.with_suffix('')}, 'no other file names it')
 
 
+def check_columns(count):
+    for folder in (*PROGRAM, 'tests'):
+        for path in sorted((ROOT / folder).rglob('*')):
+            if path.suffix in ('.c', '.h', '.cu', '.cc'):
+                longest = max(map(len, path.read_text().splitlines()), default=0)
+                count.check(path.relative_to(ROOT), longest <= MAX_COLUMNS, f'a line of {longest} columns')
+
+
 def main():
     count = Count()
     text = PAGE.read_text()
@@ -111,6 +121,7 @@ def main():
         count.check(room, (ROOT / room).is_dir(), 'the table has it, the program has not')
     check_walks(count, text)
     check_public(count, files)
+    check_columns(count)
     count.finish()
 
 

@@ -382,8 +382,8 @@ static void test_library_products(void **unused) {
 }
 
 // Of a pass's positions, experts get from none to enough for the library; in layers beside dense
-// ones, with shared experts, biases, and latent attention. Chosen from a table, as a router's outputs
-// nearly tie.
+// ones, with shared experts, biases, and latent attention. Chosen from a table, as a router's
+// outputs nearly tie.
 static void test_experts(void **unused) {
   (void)unused;
   enum { COUNT = 90 };

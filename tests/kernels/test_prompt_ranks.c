@@ -284,7 +284,8 @@ static void expect_words(const char *words, const char *expected) {
 }
 
 // All ranks multiply by the library, except for the router, which all must compute alike, and for
-// experts with few positions. In E4M3 the library needs multiples of 16 rows, and only the first of two ranks has these of the MLP.
+// experts with few positions. In E4M3 the library needs multiples of 16 rows, and only the first of
+// two ranks has these of the MLP.
 static void ranks_have_a_library(void **unused) {
   static const char *const in_e4m3 =
       "cuBLASLt 13.1.0; own tiles: MLP (cuBLASLt 13.1.0 has no way to multiply 16 vectors by 15 x "

@@ -1,5 +1,5 @@
-// example_record: a measurement record with every field that one can have, for suites that write it,
-// alter it and read it back.
+// example_record: a measurement record with every field that one can have, for suites that write
+// it, alter it and read it back.
 #ifndef PERTOKEN_TESTS_EXAMPLE_RECORD_H
 #define PERTOKEN_TESTS_EXAMPLE_RECORD_H
 

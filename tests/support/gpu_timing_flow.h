@@ -1,4 +1,5 @@
-// gpu_timing_flow: the laws that the stages of gpu_timing.h's model share: how long bytes take to flow.
+// gpu_timing_flow: the laws that the stages of gpu_timing.h's model share: how long bytes take to
+// flow.
 #ifndef PERTOKEN_TESTS_GPU_TIMING_FLOW_H
 #define PERTOKEN_TESTS_GPU_TIMING_FLOW_H
 
@@ -59,8 +60,8 @@ double timing_windows(int warps, double use, double latency);
 double timing_flow_rate(const struct timing_context *context, const struct timing_flow *flow,
                         int warps);
 
-// Adds to `stage` a term for the slowest of a multiprocessor's limits, and one for the waves. True if
-// the limit is the use of its windows, not their fetching.
+// Adds to `stage` a term for the slowest of a multiprocessor's limits, and one for the waves. True
+// if the limit is the use of its windows, not their fetching.
 bool timing_flow_time(const struct timing_context *context, const struct timing_flow *flow,
                       struct timing_stage *stage);
 

@@ -11,8 +11,8 @@
 struct timing_stage timing_stage_of(const struct timing_context *context,
                                     const struct gpu_launch *launch, const char *stage);
 
-// Without P8 or P12 the first kernels round what the plan's pass on rounded, before the launch. False
-// if there is nothing of the kind.
+// Without P8 or P12 the first kernels round what the plan's pass on rounded, before the launch.
+// False if there is nothing of the kind.
 bool timing_round_before(const struct timing_context *context, const struct gpu_launch *launch,
                          const char *stage, struct timing_stage *out);
 

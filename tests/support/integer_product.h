@@ -1,5 +1,5 @@
-// integer_product: products of integers, which every order of summing gives exactly: their inputs in
-// the memory of an emulated GPU (emulated.h), and whether a kernel's output is what they give.
+// integer_product: products of integers, which every order of summing gives exactly: their inputs
+// in the memory of an emulated GPU (emulated.h), and whether a kernel's output is what they give.
 #ifndef PERTOKEN_TESTS_INTEGER_PRODUCT_H
 #define PERTOKEN_TESTS_INTEGER_PRODUCT_H
 
@@ -23,8 +23,8 @@ struct product {
 // How the `number`-th of many products passes on what it makes.
 enum passed passed_of(enum end end, size_t number);
 
-// ---- the integers: the vectors of ADD are inputs, the others signs times norms. A 7 in each vector
-// makes its scale in E4M3 a power of two
+// ---- the integers: the vectors of ADD are inputs, the others signs times norms. A 7 in each
+// vector makes its scale in E4M3 a power of two
 
 float weight_at(int matrix, int row, int column);
 float input_at(int vector, int column);

@@ -48,8 +48,8 @@ double prompted_error(const struct emulated *plugin, struct decode_state *state,
 const char *prompted_check(const struct emulated *plugin, const struct decode_request *request,
                            int count, const char *name);
 
-// For any batch: a step of all rows at `position`; a prompt for `row`, beside each of whose chunks the
-// others make a step there; and a step of all rows after the prompt. Every row is compared.
+// For any batch: a step of all rows at `position`; a prompt for `row`, beside each of whose chunks
+// the others make a step there; and a step of all rows after the prompt. Every row is compared.
 struct prompted_beside {
   int row, position, count;
 };

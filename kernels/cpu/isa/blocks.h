@@ -1,9 +1,9 @@
 // blocks: the panel layout of weights with a scale per block, and the products that take them.
 //
-// A panel is cut into chunks of columns. A chunk is a line of scales, [block of the chunk][16 rows],
-// and then its codes in units of a few columns, each of one line or three:
-//   4 bits  8 columns in a line of 32 words of 16 bits, two to a row: word [row][half] has the codes
-//           of columns half, half + 2, half + 4 and half + 6 from its lowest bits on
+// A panel is cut into chunks of columns. A chunk is a line of scales, [block of the chunk][16
+// rows], and then its codes in units of a few columns, each of one line or three:
+//   4 bits  8 columns in a line of 32 words of 16 bits, two to a row: word [row][half] has the
+//           codes of columns half, half + 2, half + 4 and half + 6 from its lowest bits on
 //   6 bits  16 columns in three lines of such words a, b, c: columns half + 2k lie for k = 0..5 in
 //           the lowest twelve bits of a, b and c, two each; a's and b's highest four bits are the
 //           lowest four of k = 6 and 7, whose highest two are c's: first those of 6

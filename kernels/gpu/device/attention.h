@@ -8,8 +8,8 @@
 //   weights = exp(scores - largest so far), passed on in BF16 through shared memory, and summed
 //             after rounding, so that they sum to 1
 //   sums[element][head] = sums * exp(largest before - largest so far) + values x weights
-// Keys and values are streamed in batches of row tiles, several on their way at a time: those of the
-// next unit's keys while this unit's softmax runs. On NVIDIA they are copied into shared memory
+// Keys and values are streamed in batches of row tiles, several on their way at a time: those of
+// the next unit's keys while this unit's softmax runs. On NVIDIA they are copied into shared memory
 // (lane_ring.h), as many as a multiprocessor should have on their way: a load into a register
 // occupies the nearest cache meanwhile, and that is small where blocks share nearly all of it
 // (docs/gpu-model.md). In a step in one launch, whose shared memory is full of weights, and
@@ -393,9 +393,9 @@ DEVICE void attention_leave(struct attention_state<KIND> &state, float *partial)
   }
 }
 
-// Whether the block merges the group's splits: the one that is done last or, if it can wait for what
-// the others pass on, that of the last split. Others of a lower number never wait for it, whichever
-// blocks of a step in one launch take them, and in what order.
+// Whether the block merges the group's splits: the one that is done last or, if it can wait for
+// what the others pass on, that of the last split. Others of a lower number never wait for it,
+// whichever blocks of a step in one launch take them, and in what order.
 template <class KIND>
 DEVICE bool attention_is_last(const struct attention_arguments &a, int group) {
   if constexpr (KIND::FOLLOWED) {

@@ -25,8 +25,8 @@ DEVICE struct attention_pair_place attention_pair_at(int head_dim, bool adjacent
                                : attention_pair_place{i, i + half};
 }
 
-// Four floats from `at` on, zeros from `end` on: one load if ALIGNED. Passed by the stage before, or
-// else `passing` is NULL.
+// Four floats from `at` on, zeros from `end` on: one load if ALIGNED. Passed by the stage before,
+// or else `passing` is NULL.
 template <bool ALIGNED>
 DEVICE struct quad attention_four(const float *from, int at, int end, struct passing *passing) {
   struct quad out = {{0, 0, 0, 0}};

@@ -43,9 +43,9 @@ DEVICE float family_bias(const float *bias, int row) {
   return bias ? load_published_float(bias + row) : 0;
 }
 
-// erfc(z) of z >= 0 to a relative 3e-6: t exp(p(t) - z^2) with t = 1 / (1 + z/2), a form of Hastings
-// (Approximations for Digital Computers, 1955); p is a least-squares fit of degree 7 at Chebyshev's
-// points for z up to 10, where exp(-z^2) is below what a float can add to 1.
+// erfc(z) of z >= 0 to a relative 3e-6: t exp(p(t) - z^2) with t = 1 / (1 + z/2), a form of
+// Hastings (Approximations for Digital Computers, 1955); p is a least-squares fit of degree 7 at
+// Chebyshev's points for z up to 10, where exp(-z^2) is below what a float can add to 1.
 DEVICE float family_erfc(float z) {
   constexpr float p[] = {-1.2654779f, 0.99857694f, 0.39417261f, -0.040865868f,
                          0.35287324f, -1.0049527f, 0.75412422f, -0.18845126f};

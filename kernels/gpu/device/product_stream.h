@@ -6,8 +6,8 @@
 //   void streaming_start(void): by all threads, before the first stage
 //   void streaming_await(const float *from, int count): by all threads, where the stage would wait
 //     for what others pass on to it: what can be done for weights meanwhile
-//   void streaming_chosen(int products): by all threads, once a layer's experts are chosen, and with
-//     them the weights of so many of the step's products
+//   void streaming_chosen(int products): by all threads, once a layer's experts are chosen, and
+//     with them the weights of so many of the step's products
 //   void streaming_take(struct streaming_place *): by one thread, as the block takes another item
 //     of such a layer's product
 //   streaming_product<WEIGHTS, ROUND, END, BATCH>(): the stage's product
@@ -18,10 +18,11 @@
 // then arrive while the block waits for other blocks, rounds its activations or attends. But only a
 // few of them are on their way at a time: on an H200, 48 KB to each multiprocessor read as fast as
 // 192 KB, but what blocks pass on to each other takes 0.29 us behind the former and 1.6 us behind
-// the latter (docs/gpu-model.md). So a warp requests another unit when it has used one, and whenever
-// it looks for what has not been passed on yet. Memory is idle only when all rings are full, when
-// nobody has looked for long, or when the rings have run dry before experts that are not chosen; and
-// a warp waits for nothing but memory: it requests its own units, and nobody else uses them.
+// the latter (docs/gpu-model.md). So a warp requests another unit when it has used one, and
+// whenever it looks for what has not been passed on yet. Memory is idle only when all rings are
+// full, when nobody has looked for long, or when the rings have run dry before experts that are not
+// chosen; and a warp waits for nothing but memory: it requests its own units, and nobody else uses
+// them.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
 
@@ -55,9 +56,9 @@ struct stream_slot {
   int slot, turn; // which one, and how often it was waited for before, modulo 2
 };
 
-// What the lanes that request units know of them (ring.h): `next` is what the warp requests next, of
-// products[product], of which `left` and what follows no longer count the units that are whole and
-// end at `whole`; it goes to `to`, behind the `held` units that were requested and not used.
+// What the lanes that request units know of them (ring.h): `next` is what the warp requests next,
+// of products[product], of which `left` and what follows no longer count the units that are whole
+// and end at `whole`; it goes to `to`, behind the `held` units that were requested and not used.
 struct stream_state {
   struct stream_place next;
   int whole;

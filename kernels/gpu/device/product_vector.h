@@ -5,8 +5,8 @@
 // through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes per lane, and holds one window
 // in registers: each load is reissued, for the following window, as soon as its result has been
 // used, whether or not that window is in the next row (settle stops compilers that would use up the
-// window first). Where rows are whole windows, nothing has to be clamped at their ends, in a loop of
-// its own. The first window is in flight before wait_for_previous, and while the block rounds
+// window first). Where rows are whole windows, nothing has to be clamped at their ends, in a loop
+// of its own. The first window is in flight before wait_for_previous, and while the block rounds
 // its activations. With swiglu half of the loads are of the gate, half of the same row of the up.
 //
 // Nothing is prefetched into L2. On an H200 that costs more than it hides: what is read by requests

@@ -17,11 +17,11 @@
 // 64.
 //
 // With two strips, a block multiplies as many rows again by the same activations, one stage after
-// the other, so L2 is asked for these half as often. Activations then have a ring of their own: they
-// come with the first strip's weights, and as many places as half the stages, and one more, are
-// enough. Stage t of weights is brought when stage t - stages is empty. For the first strip of unit
-// u, that is stage 2 u - stages or, since 2 slots > stages, the second strip of unit u - slots or a
-// later one; and unit u - slots is the one whose place the activations of u take.
+// the other, so L2 is asked for these half as often. Activations then have a ring of their own:
+// they come with the first strip's weights, and as many places as half the stages, and one more,
+// are enough. Stage t of weights is brought when stage t - stages is empty. For the first strip of
+// unit u, that is stage 2 u - stages or, since 2 slots > stages, the second strip of unit u - slots
+// or a later one; and unit u - slots is the one whose place the activations of u take.
 //
 // Two blocks of a cluster that are beside each other have neighboring rows and the same units of
 // the work (even.h), so they need the same activations at the same time: each brings half of them
@@ -158,7 +158,8 @@ DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &tu
   }
 }
 
-// With one strip, a stage's slot is its own. Otherwise it advances after a unit, with all its strips.
+// With one strip, a stage's slot is its own. Otherwise it advances after a unit, with all its
+// strips.
 template <class KIND> DEVICE int wgmma_slot(const struct wgmma_turn &turn) {
   return KIND::STRIPS > 1 ? turn.slot : turn.stage;
 }
@@ -427,8 +428,8 @@ DEVICE void wgmma_squares_of(const struct wgmma_norm &norm, const struct product
   }
 }
 
-// By the whole block, of which the warps that multiply find 1 / rms, each for a part of the columns;
-// or 1 where the activations come after their norm.
+// By the whole block, of which the warps that multiply find 1 / rms, each for a part of the
+// columns; or 1 where the activations come after their norm.
 template <class KIND>
 DEVICE void wgmma_find(const struct wgmma_norm &norm, const struct product_arguments &a,
                        float *found) {

@@ -14,13 +14,13 @@
 // multiprocessors look, before anything that follows from it was.
 // In the beginning all of these floats are 0, whose lowest bit is the mark of none.
 //
-// It cannot block itself. All blocks are resident together (a cooperative launch). A block waits for
-// others between stages; for what stages before pass on, none of which waits for this one; and in
-// attention for shares of the stage that it or others take earlier. Otherwise it waits for its own
-// copies only, which wait for nothing. A warp has room for every copy it requests, and uses them in
-// the order in which it requested them. It does not request experts that are not chosen. But the
-// choice is a stage, in which each block makes it and requests them; they are used only in later
-// stages, and all that is used before it precedes them in the stream.
+// It cannot block itself. All blocks are resident together (a cooperative launch). A block waits
+// for others between stages; for what stages before pass on, none of which waits for this one; and
+// in attention for shares of the stage that it or others take earlier. Otherwise it waits for its
+// own copies only, which wait for nothing. A warp has room for every copy it requests, and uses
+// them in the order in which it requested them. It does not request experts that are not chosen.
+// But the choice is a stage, in which each block makes it and requests them; they are used only in
+// later stages, and all that is used before it precedes them in the stream.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 
@@ -92,7 +92,8 @@ DEVICE int streaming_blocks(void) {
   return warp_alike(streaming_place()->grid);
 }
 
-// Which thread is the first is found anew where it is asked again, or ptxas would keep it all along.
+// Which thread is the first is found anew where it is asked again, or ptxas would keep it all
+// along.
 DEVICE void streaming_begin(const struct streaming_arguments &a) {
   struct streaming_place *place = streaming_place();
   if (thread_index_anew() == 0) {
@@ -203,8 +204,8 @@ DEVICE void stage_await_passed(const float *from, int count) {
 #include "kernels/gpu/device/sample.h"
 #include STREAMING_WEIGHTS
 
-// Only attention is a function where calls are cheap: it takes the most registers. Where it is none,
-// all tiles of a head of 64 together leave too few (clang 19, gfx942).
+// Only attention is a function where calls are cheap: it takes the most registers. Where it is
+// none, all tiles of a head of 64 together leave too few (clang 19, gfx942).
 template <class ELEMENTS, int HEADDIM> APART void streaming_attention(void) {
   attention<attention_narrow<ELEMENTS, HEADDIM, HEADDIM == 64 ? 2 : STREAMING_TILES>>(
       streaming_held().arguments.attention);

@@ -1,5 +1,5 @@
-// context: an open device under CUDA or HIP (runtime.h): its code, its queue, and what the runtime's
-// errors mean for it, as statuses of decode.h and in words.
+// context: an open device under CUDA or HIP (runtime.h): its code, its queue, and what the
+// runtime's errors mean for it, as statuses of decode.h and in words.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_CONTEXT_H
 #define PERTOKEN_KERNELS_GPU_HOST_CONTEXT_H
 

@@ -1,5 +1,5 @@
-// queue: what goes into a context's queue under CUDA or HIP: launches, all-reduces among them, one at
-// a time or repeated as a graph. The functions are those of driver.h.
+// queue: what goes into a context's queue under CUDA or HIP: launches, all-reduces among them, one
+// at a time or repeated as a graph. The functions are those of driver.h.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_QUEUE_H
 #define PERTOKEN_KERNELS_GPU_HOST_QUEUE_H
 

@@ -24,11 +24,12 @@
 #define VECTOR_BLOCKS      2 // of one vector; a step in one launch has one block
 #define VECTOR_BATCH_SHORT 2
 
-// Percent of 228 KB, for which sm_90 gives 164: two blocks of attention or of a vector product, which
-// loads through the nearest cache and needs what is left of it. Kernels that want different amounts do not run on a multiprocessor at the same
-// time, and those that want little should ask for what the others do (CUDA C++ Programming Guide,
-// compute capability 7.x, shared memory). If one kernel of a step needs more, all get everything:
-// otherwise a multiprocessor would empty before and after that kernel.
+// Percent of 228 KB, for which sm_90 gives 164: two blocks of attention or of a vector product,
+// which loads through the nearest cache and needs what is left of it. Kernels that want different
+// amounts do not run on a multiprocessor at the same time, and those that want little should ask
+// for what the others do (CUDA C++ Programming Guide, compute capability 7.x, shared memory). If
+// one kernel of a step needs more, all get everything: otherwise a multiprocessor would empty
+// before and after that kernel.
 #define EVEN_CARVEOUT   72
 #define SHARED_CARVEOUT 100
 #define RESERVED_SHARED 1024 // bytes: the system's own, per block
@@ -37,8 +38,9 @@
 #define UNITS_COLUMNS  16 // of a warp, apart from MATRIX_COLUMNS
 #define NARROW_COLUMNS 32 // of a warpgroup: fewer, and it waits for the rows in shared memory
 
-// Warps side by side in the columns each bring the weights from L2, and the block has fewer rows for
-// each column of activations: with four of them that takes longer than to read the weights twice.
+// Warps side by side in the columns each bring the weights from L2, and the block has fewer rows
+// for each column of activations: with four of them that takes longer than to read the weights
+// twice.
 #define COPIED_SLICE (2 * MATRIX_COLUMNS)
 
 // What an H200 does in a nanosecond. Its memory brings bytes of weights, and its L2 brings all
@@ -57,8 +59,8 @@
 // In nanoseconds: a launch until its first bytes have come; each merge through L2, beside its sums;
 // and a cluster that adds up parts, whose blocks begin together and wait for each other twice. In
 // bytes a nanosecond: the sums of merges, and what the network between shared memories brings one
-// multiprocessor (gpu_timing.h). What is said of merges is fitted to the same times of an H200; both
-// other starts are assumed, as clusters that add up parts were not measured there.
+// multiprocessor (gpu_timing.h). What is said of merges is fitted to the same times of an H200;
+// both other starts are assumed, as clusters that add up parts were not measured there.
 #define START        1000
 #define MERGE_START  500
 #define MERGE_RATE   50
@@ -420,8 +422,8 @@ static bool is_considered(const struct plan *plan, const struct plan_product *tr
 }
 
 // The fastest of all ways. Of equals the first: narrow tiles, strips and clusters only where they
-// are faster. Verification must run the kernels that are timed, but shortens the vocabulary, and with
-// experts may leave out the dense layers: so these have neither narrow tiles nor strips.
+// are faster. Verification must run the kernels that are timed, but shortens the vocabulary, and
+// with experts may leave out the dense layers: so these have neither narrow tiles nor strips.
 static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   const struct plan_product like = *product;
   const bool may_change =
@@ -471,8 +473,8 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   return true;
 }
 
-// By itself a dense model's step takes wgmma wherever the device has it: on an H200 it was faster at
-// every batch measured, from 4 to 64. A prompt's products are left to the vendor's library.
+// By itself a dense model's step takes wgmma wherever the device has it: on an H200 it was faster
+// at every batch measured, from 4 to 64. A prompt's products are left to the vendor's library.
 static bool takes_wgmma(const struct plan *plan) {
   bool is_llama = true;
   for (int p = 0; p < PRODUCTS; p++)

@@ -13,9 +13,10 @@
 #define MIN_SLICE 16
 #define MAX_SLICE (4 * MATRIX_COLUMNS) // the most groups of a block's warps
 
-// From how many multiply-adds of an expert, and positions, its products go to the library. They take
-// about seven launches, where our own tiles take all experts in two; with few positions both mostly
-// read weights. Not measured: 3 us a launch, and our tiles' time at 100 million a microsecond.
+// From how many multiply-adds of an expert, and positions, its products go to the library. They
+// take about seven launches, where our own tiles take all experts in two; with few positions both
+// mostly read weights. Not measured: 3 us a launch, and our tiles' time at 100 million a
+// microsecond.
 #define LIBRARY_WORK      ((int64_t)1 << 31)
 #define LIBRARY_POSITIONS 64
 

@@ -188,8 +188,8 @@ static bool has_units(const struct plan *plan) {
 static size_t products_beside_experts(const struct plan *plan) {
   return plan->product[PRODUCT_SHARED_DOWN].rows > 0 ? 5 : 3;
 }
-// Clearing, embedding, head, sampling; five per layer. With experts: attention, the choice, the two products
-// of experts, their sum, and the other products.
+// Clearing, embedding, head, sampling; five per layer. With experts: attention, the choice, the two
+// products of experts, their sum, and the other products.
 static size_t stage_count(const struct plan *plan) {
   const size_t mixtures = (size_t)plan->experts.layers;
   return 4 + 5 * ((size_t)plan->request.shape.layers - mixtures) +

@@ -242,8 +242,8 @@ static void what_a_step_has_not_written_does_not_matter(void **unused) {
 }
 
 // Where all vectors between products are whole, they are rounded to BF16 where they are made, by
-// vector kernels, by matrix kernels and, in another order, by wgmma; what is beyond the batch is not
-// written.
+// vector kernels, by matrix kernels and, in another order, by wgmma; what is beyond the batch is
+// not written.
 static void rounded_where_they_are_made(void **unused) {
   static const struct decode_shape shape = {.layers = 2,
                                             .hidden = 72,

@@ -82,8 +82,8 @@ static void every_format(void **unused) {
   }
 }
 
-// More positions than a product takes at a time, also one by heads and of experts; and for a mixture
-// with many of these than a pass, in chunks of two.
+// More positions than a product takes at a time, also one by heads and of experts; and for a
+// mixture with many of these than a pass, in chunks of two.
 static void more_than_a_pass(void **unused) {
   (void)unused;
   if (!depth_is_full())

@@ -189,8 +189,8 @@ static void check_mixture(const struct emulated *plugin, const struct decode_req
   compared_steps(plugin->backend, request, request, what, 2);
 }
 
-// Whether a mixture's experts in a format, counted from 1, or in the model's type are for one of all
-// runs. In deep runs a wave of 64, which has few formats, has each of them in each mixture.
+// Whether a mixture's experts in a format, counted from 1, or in the model's type are for one of
+// all runs. In deep runs a wave of 64, which has few formats, has each of them in each mixture.
 static bool is_turn_of(size_t mixture, size_t format, size_t emulator) {
   return (emulator == 0 && format == (mixture % 2 ? mixture : 0)) ||
          (emulator == 1 && format == mixture % 3);

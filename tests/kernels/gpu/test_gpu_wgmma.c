@@ -1,5 +1,5 @@
-// The GPU's products by sm_90's wgmma, run separately by the host emulator: products of integers must
-// be exact.
+// The GPU's products by sm_90's wgmma, run separately by the host emulator: products of integers
+// must be exact.
 // Deep: kernels of every number of columns, as nvcc's PTX.
 // Seconds: 10, deep 30
 #include "tests/support/depth.h"
@@ -256,8 +256,8 @@ static void strips_are_exact(void **unused) {
   }
 }
 
-// A norm before each product, or behind it, of vectors that are whole steps but not whole tiles: for
-// the epilogue after sums that are all a block's, merged, and added up in a cluster.
+// A norm before each product, or behind it, of vectors that are whole steps but not whole tiles:
+// for the epilogue after sums that are all a block's, merged, and added up in a cluster.
 static void norms_are_exact(void **unused) {
   static const struct {
     int rows, columns, batch, wide, groups;

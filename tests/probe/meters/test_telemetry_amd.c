@@ -1,5 +1,5 @@
-// Telemetry of AMD's accelerators: AMD SMI's and sysfs's, with a fake library, a fake tree and a fake
-// clock.
+// Telemetry of AMD's accelerators: AMD SMI's and sysfs's, with a fake library, a fake tree and a
+// fake clock.
 #include "tests/support/amd_machine.h"
 
 #include "probe/measure/energy_watch.h"

@@ -2,7 +2,8 @@
 // copies that are waited for by count, according to the PTX ISA ("mbarrier", 9.7.13.15 in version
 // 8.7; "cp.async.bulk", 9.7.9.25; its tensors, 9.7.9.27).
 // A copy is in flight until the schedule delivers it: at once, much later, in any order. Until then
-// a thread that does not wait for it, or still reads what was there before, finds NaN in every type.
+// a thread that does not wait for it, or still reads what was there before, finds NaN in every
+// type.
 //
 // A launch fails, with a message, if a barrier is used that was not created, or is arrived at more
 // often than its phase allows, if a copy does not fit its barrier or shared memory, and if a block

@@ -50,7 +50,8 @@ enum {
 
 #define KERNEL(name, T)                         EMULATOR_DEFINE_KERNEL(name, T, 0)
 #define KERNEL_BOUNDS(name, T, threads, blocks) EMULATOR_DEFINE_KERNEL(name, T, threads)
-#define SHARED(type, name)                      type *name = reinterpret_cast<type *>(emulator_self->block->shared)
+
+#define SHARED(type, name) type *name = reinterpret_cast<type *>(emulator_self->block->shared)
 
 // The place in the source from which a wait was called.
 #define EMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()

@@ -1,5 +1,5 @@
-// ring_emulator: the ring of ring.h on the host emulator, with barriers and bulk copies as on sm_90;
-// copies arrive when the schedule delivers them (copies.h).
+// ring_emulator: the ring of ring.h on the host emulator, with barriers and bulk copies as on
+// sm_90; copies arrive when the schedule delivers them (copies.h).
 #ifndef PERTOKEN_RING_EMULATOR_H
 #define PERTOKEN_RING_EMULATOR_H
 

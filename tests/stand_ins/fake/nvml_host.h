@@ -1,4 +1,5 @@
-// nvml_host: a host's PCI devices as a folder of files, with the fake libnvidia-ml as its only meter.
+// nvml_host: a host's PCI devices as a folder of files, with the fake libnvidia-ml as its only
+// meter.
 #ifndef PERTOKEN_FAKE_NVML_HOST_H
 #define PERTOKEN_FAKE_NVML_HOST_H
 

@@ -1,8 +1,8 @@
-// A plugin for check_ladder.py and check_probe.py: the backend of the plugin WRAPPED, which computes
-// something else with the variant WRONG_TUNING: with WRONG=token, other tokens for models with more
-// than WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device is lost;
-// with WRONG=refused it does not support the tuning; with WRONG=endless its steps never end; with
-// WRONG=crash they end the process. The variant is the only one that it offers.
+// A plugin for check_ladder.py and check_probe.py: the backend of the plugin WRAPPED, which
+// computes something else with the variant WRONG_TUNING: with WRONG=token, other tokens for models
+// with more than WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device
+// is lost; with WRONG=refused it does not support the tuning; with WRONG=endless its steps never
+// end; with WRONG=crash they end the process. The variant is the only one that it offers.
 #include "kernels/decode.h"
 
 #include <dlfcn.h>

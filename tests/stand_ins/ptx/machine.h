@@ -210,7 +210,8 @@ bool box_arrives(struct block *);
 // memory.cc: `bytes` of shared memory at an address, or NULL and a failure.
 unsigned char *shared_bytes_at(struct warp *, const struct instruction *, int lane,
                                uint32_t address, uint32_t bytes);
-// The block of this rank in the warp's cluster; NULL and a failure if there is none or it has ended.
+// The block of this rank in the warp's cluster; NULL and a failure if there is none or it has
+// ended.
 struct block *block_of_cluster(struct warp *, const struct instruction *, int lane, uint32_t rank);
 // matrix.cc: before any other instruction of a kernel with wgmma: may it touch its registers?
 void wgmma_watch(struct warp *, const struct instruction *);

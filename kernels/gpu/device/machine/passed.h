@@ -9,8 +9,8 @@
 // of all blocks takes 0.85 or 18 us; a load that finds its line in L2 takes 0.14 or 1.6 us
 // (docs/gpu-model.md). The mark changes a float by at most its last place.
 //
-// What is passed is loaded only as here, as many floats at a time as before; streaming.h replaces the
-// functions:
+// What is passed is loaded only as here, as many floats at a time as before; streaming.h replaces
+// the functions:
 //   struct passing passing;
 //   do {
 //     passing = passing_begins();

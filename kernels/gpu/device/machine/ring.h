@@ -11,10 +11,10 @@
 //       all have read what was there (warp_wait)
 //   void ring_wait(const struct ring &, int slot, int turn, bool all): until the unit brought first
 //       of those not waited for is there; `slot` is its slot, turn how often that was waited for
-//       before, modulo 2, and `all` whether units are under way or there in all the other slots. Of codes a
-//       lane may then read 16 bytes from multiples of 16 * WARP, plus 16 times its index;
-//       everything else after a warp_wait.
-//   int ring_own(void): 16 times the lane's index, which the compiler does not know how to find anew
+//       before, modulo 2, and `all` whether units are under way or there in all the other slots.
+//       Of codes a lane may then read 16 bytes from multiples of 16 * WARP, plus 16 times its
+//       index; everything else after a warp_wait.
+//   int ring_own(void): 16 times the lane's index, which the compiler cannot find anew
 //   RING_TELLS: whether it can be told what is there without waiting; then
 //   bool ring_landed(const struct ring &, int slot, int turn): whether the unit in that slot is
 //       there, for which it would be waited the turn-th time

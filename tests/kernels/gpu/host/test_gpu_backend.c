@@ -1,5 +1,6 @@
-// The GPU's backend as an object, on the host emulator: what it refuses and in which words, a device
-// that is missing, lost or without memory, tokens fed back, stages timed, devices calibrated.
+// The GPU's backend as an object, on the host emulator: what it refuses and in which words, a
+// device that is missing, lost or without memory, tokens fed back, stages timed, devices
+// calibrated.
 // Deep: all emulators, and more mixes of types.
 // Seconds: 3, deep 10
 #include "tests/support/depth.h"

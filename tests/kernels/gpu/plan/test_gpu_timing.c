@@ -164,7 +164,8 @@ static void test_constants(void **state) {
 // What exists because of the measurement, each on its own: without overlap nothing is faster, and a
 // step of launches by at most what it requests; residuals cost the matrix unit's two products that
 // add, a part in groups; all memory as shared memory makes attention slower where
-// wgmma has it so, until it copies; and loads behind copies are a streaming step's, less with fewer on their way.
+// wgmma has it so, until it copies; and loads behind copies are a streaming step's, less with fewer
+// on their way.
 static void test_measured_constants(void **state) {
   (void)state;
   const int one = workload_named("8B fp8"), many = workload_named("64, wgmma"),
@@ -220,10 +221,11 @@ static unsigned points_before(unsigned point) {
 }
 
 // No point makes anything slower, except for rounding; each makes something faster, P2m after P1m,
-// P6 after P5, with whose conversions few blocks keep up, P14 after both, and P10 after P2, where it
-// is two blocks only; and nothing unrelated to it changes. Without P2 P10 takes away requests, which the model
-// believes in. P6s is looked at below, and so is P11, which by these constants changes nothing. With P14
-// fewer blocks request something before they wait, half a percent at most.
+// P6 after P5, with whose conversions few blocks keep up, P14 after both, and P10 after P2, where
+// it is two blocks only; and nothing unrelated to it changes. Without P2 P10 takes away requests,
+// which the model believes in. P6s is looked at below, and so is P11, which by these constants
+// changes nothing. With P14 fewer blocks request something before they wait, half a percent at
+// most.
 static void test_points(void **state) {
   (void)state;
   for (int p = 0; p < TIMING_POINTS; p++) {

@@ -1,5 +1,5 @@
-// What a variant and PERTOKEN_GPU_TUNING may contain, that plans follow it, and which variants there
-// are.
+// What a variant and PERTOKEN_GPU_TUNING may contain, that plans follow it, and which variants
+// there are.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

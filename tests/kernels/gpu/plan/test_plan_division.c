@@ -38,7 +38,8 @@ static void test_choices(void **state) {
   }
 }
 
-// Up to four vectors; weights that must be converted are left to wgmma, where it is used, above two.
+// Up to four vectors; weights that must be converted are left to wgmma, where it is used, above
+// two.
 static void test_vectors_by_type(void **state) {
   (void)state;
   static const struct gpu_device *const devices[] = {&planned_h200, &planned_h200_wgmma};
@@ -236,8 +237,9 @@ static void test_wgmma_has_a_multiprocessor_to_itself(void **state) {
 
 // ---- the even division of wgmma (even.h)
 
-// Every unit is done by one block, and by the one that even_block names; no block does two more than
-// another; a range has at most two pieces of tiles that others have a part in, at places of its own.
+// Every unit is done by one block, and by the one that even_block names; no block does two more
+// than another; a range has at most two pieces of tiles that others have a part in, at places of
+// its own.
 static void check_even(struct even_work work) {
   const unsigned units = work.tiles * work.steps, least = units / work.blocks;
   unsigned next = 0;
@@ -421,7 +423,8 @@ static void test_merges(void **state) {
 }
 
 // Two blocks share activations if that is chosen and there are two multiprocessors, and never by
-// themselves. All of a launch's blocks are in clusters, and a box is one block's part of the activations.
+// themselves. All of a launch's blocks are in clusters, and a box is one block's part of the
+// activations.
 static void test_clusters(void **state) {
   (void)state;
   struct decode_shape narrow = llama_8b; // qkv is a tile of one block
@@ -456,8 +459,8 @@ static void test_clusters(void **state) {
   }
 }
 
-// By itself the step of a dense model like a Llama takes wgmma; a mixture's, one of another family and
-// one on a device without it do not.
+// By itself the step of a dense model like a Llama takes wgmma; a mixture's, one of another family
+// and one on a device without it do not.
 static void test_who_takes_wgmma(void **state) {
   (void)state;
   struct gpu_device device = planned_h200, without = planned_h200;

@@ -330,8 +330,8 @@ static void test_passed(void **state) {
   check_passed(&streaming, true);
 }
 
-// Norms between products: each product takes what the one before it passes on, times the gain of its
-// own norm, in its own layer.
+// Norms between products: each product takes what the one before it passes on, times the gain of
+// its own norm, in its own layer.
 static void check_norms(const struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;
   const size_t vectors = (size_t)plan->product[PRODUCT_WO].slice;
@@ -396,8 +396,8 @@ static void test_norms(void **state) {
       }
 }
 
-// Of vectors with padding, whose kernels have no wgmma, of E4M3, of which nobody has a whole sum, of
-// a prompt, and with the MLP beside attention.
+// Of vectors with padding, whose kernels have no wgmma, of E4M3, of which nobody has a whole sum,
+// of a prompt, and with the MLP beside attention.
 static void test_norms_apart(void **state) {
   (void)state;
   struct decode_request request = planned_request(&llama_8b, &planned_types[1], 64, 513);
