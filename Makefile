@@ -184,7 +184,7 @@ test: ## set up, build, and run the tests that one waits for: minutes
 test-deep: ## what `test` leaves out: all GPUs' machine code, sanitizers everywhere, many more cases
 	@$(SETUP) build page test deep gpu
 	@$(MAKE) $(PARALLEL) all deep-tests with-sanitizers
-	@tests/run deep $(if $(UNTIL),--until $(UNTIL))
+	@tests/run deep $(if $(UNTIL),--until $(UNTIL)) $(if $(TURN),--turn $(TURN))
 
 # Both variants share the charts, which are fetched once. A single make for both keeps all cores
 # busy.
