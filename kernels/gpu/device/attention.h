@@ -27,8 +27,8 @@
 #include "kernels/gpu/device/attention_merge.h"
 #include "kernels/gpu/device/attention_queries.h"
 #include "kernels/gpu/device/attention_share.h"
-#include "kernels/gpu/device/family.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
+#include "kernels/gpu/device/products/family.h"
 
 // This lane's part of a row tile of keys: positions from `first` on, step `step` of head_dim. For a
 // head_dim of 192 in a HEADDIM of 256 the last step is read again, against zeros in the queries.

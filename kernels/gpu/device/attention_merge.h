@@ -9,7 +9,7 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/attention_share.h"
 #include "kernels/gpu/device/machine/matrix_tile.h"
-#include "kernels/gpu/device/round.h"
+#include "kernels/gpu/device/products/round.h"
 
 template <class KIND>
 DEVICE void attention_output(const struct attention_arguments &a, const struct attention_share &s,

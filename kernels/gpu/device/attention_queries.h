@@ -7,7 +7,7 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/attention_share.h"
-#include "kernels/gpu/device/family.h"
+#include "kernels/gpu/device/products/family.h"
 
 // Pairs `first` to first + 3: elements half a head apart or, if adjacent, next to each other.
 struct attention_pairs {

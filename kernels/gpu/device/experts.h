@@ -8,8 +8,8 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_EXPERTS_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/product_matrix.h"
-#include "kernels/gpu/device/product_vector.h"
+#include "kernels/gpu/device/products/product_matrix.h"
+#include "kernels/gpu/device/products/product_vector.h"
 #include "kernels/gpu/device/units.h"
 
 // The block's item; false when there is none.

@@ -5,7 +5,7 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/platform.h"
-#include "kernels/gpu/device/product_matrix.h"
+#include "kernels/gpu/device/products/product_matrix.h"
 
 // Only E4M3 has scales. The factors are multiplied in the order of product_matrix.h.
 DEVICE float finish_sum(const struct product_arguments &p, const float *sums, const float *scales,

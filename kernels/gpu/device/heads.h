@@ -4,8 +4,8 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_HEADS_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/product_matrix.h"
-#include "kernels/gpu/device/product_vector.h"
+#include "kernels/gpu/device/products/product_matrix.h"
+#include "kernels/gpu/device/products/product_vector.h"
 
 // The body of heads_vector_*. Rows count from the first head's on, as for experts.
 template <class KIND> DEVICE void heads_vector(const struct heads_arguments &a) {

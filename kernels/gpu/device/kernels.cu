@@ -9,15 +9,15 @@
 #include "kernels/gpu/device/finish.h"
 #include "kernels/gpu/device/heads.h"
 #include "kernels/gpu/device/latent.h"
-#include "kernels/gpu/device/product_matrix.h"
-#include "kernels/gpu/device/product_vector.h"
-#include "kernels/gpu/device/round.h"
+#include "kernels/gpu/device/products/product_matrix.h"
+#include "kernels/gpu/device/products/product_vector.h"
+#include "kernels/gpu/device/products/round.h"
 #include "kernels/gpu/device/route.h"
 #include "kernels/gpu/device/sample.h"
 #include "kernels/gpu/device/turn.h"
 #include "kernels/gpu/device/units.h"
 #if defined(TILE_WGMMA)
-#include "kernels/gpu/device/product_wgmma.h"
+#include "kernels/gpu/device/products/product_wgmma.h"
 #endif
 
 #define ELEMENT_bf16  ELEMENT_BF16

@@ -10,7 +10,7 @@
 
 #include "kernels/gpu/device/embedding.h"
 #include "kernels/gpu/device/machine/unit_codes.h"
-#include "kernels/gpu/device/product_matrix.h"
+#include "kernels/gpu/device/products/product_matrix.h"
 #include "kernels/gpu/units.h"
 
 // ---- a row of the embedding: like embed_row; a thread takes a piece of a unit, four octets

@@ -25,7 +25,7 @@ from kernels.gpu_images import (  # noqa: E402
 from kernels.hip_code import check_hip, check_streaming_hip  # noqa: E402
 from support.program import ROOT  # noqa: E402
 
-# product_wgmma is only sm_90a's.
+# product_wgmma and its parts are only sm_90a's.
 SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route', 'attention', 'attention_merge',
                  'attention_queries', 'attention_share', 'latent', 'round', 'turn', 'embedding', 'sample',
                  'fill', 'calibration', 'family', 'streaming', 'streaming_registers',
@@ -35,8 +35,8 @@ SHARED_STAGES = ('product_vector', 'product_matrix', 'experts', 'heads', 'route'
 def check_stages():
     """What differs from device to device is only in machine/."""
     for name in SHARED_STAGES:
-        path = ROOT / 'kernels/gpu/device' / f'{name}.h'
-        guard = f'PERTOKEN_KERNELS_GPU_DEVICE_{name.upper()}_H'
+        path = next((ROOT / 'kernels/gpu/device').rglob(f'{name}.h'))
+        guard = 'PERTOKEN_' + re.sub(r'\W', '_', str(path.relative_to(ROOT)).upper())
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.match(r'\s*#\s*(if|elif)', line):
                 check(path.name, line == f'#ifndef {guard}', f'line {number}: {line}')

@@ -46,7 +46,7 @@ def run(*command):
 
 
 def newest_source():
-    folders = [TREE / f'kernels/{f}' for f in ('', 'gpu', 'gpu/device', 'gpu/device/machine')]
+    folders = [TREE / f'kernels/{f}' for f in ('', 'gpu', 'gpu/device', 'gpu/device/machine', 'gpu/device/products')]
     return max(p.stat().st_mtime for f in folders for p in f.iterdir() if p.suffix in ('.h', '.cu'))
 
 

@@ -16,9 +16,9 @@
 
 // As in the platforms of that width.
 #if EMULATOR_WARP == 32
-#define STREAMING_WEIGHTS "kernels/gpu/device/product_stream.h"
+#define STREAMING_WEIGHTS "kernels/gpu/device/products/product_stream.h"
 #else
-#define STREAMING_WEIGHTS "kernels/gpu/device/streaming_registers.h"
+#define STREAMING_WEIGHTS "kernels/gpu/device/products/streaming_registers.h"
 #endif
 enum {
   WARP = EMULATOR_WARP,

@@ -10,7 +10,7 @@ enum { WARP = 32, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 0, SCALAR_LOADS = 0 };
 
 // With 4, keys in BF16 spill 20 of the 128 registers that a block with that many threads leaves
 // (ptxas 13.0, sm_80 and sm_90a).
-#define STREAMING_WEIGHTS "kernels/gpu/device/product_stream.h"
+#define STREAMING_WEIGHTS "kernels/gpu/device/products/product_stream.h"
 enum { STREAMING_TILES = 2 };
 
 #define IF_LARGE_SHARED(declaration) declaration

@@ -232,7 +232,7 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
 #define SHARED_STATIC(type, name)                                                                  \
   __attribute__((shared)) static type name##_of_block;                                             \
   type *const name = &name##_of_block
-#define STREAMING_WEIGHTS "kernels/gpu/device/streaming_registers.h"
+#define STREAMING_WEIGHTS "kernels/gpu/device/products/streaming_registers.h"
 enum { STREAMING_TILES = 8 };
 
 // In scalar registers, so that everything derived from it is too.

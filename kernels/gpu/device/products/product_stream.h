@@ -23,8 +23,8 @@
 // full, when nobody has looked for long, or when the rings have run dry before experts that are not
 // chosen; and a warp waits for nothing but memory: it requests its own units, and nobody else uses
 // them.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_STREAM_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_STREAM_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_STREAM_H
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/ring.h"
@@ -48,7 +48,7 @@ DEVICE void streaming_await(const float *from, int count) {
 #undef await_passed
 #define await_passed streaming_await
 
-#include "kernels/gpu/device/pairs.h"
+#include "kernels/gpu/device/products/pairs.h"
 
 enum { STREAM_WARPS = VECTOR_THREADS / WARP };
 

@@ -14,8 +14,8 @@
 // BF16 has the values of the INT8 or E4M3 codes, all of which BF16 holds.
 //
 // The block's shared memory must have room for ROOM_BYTES.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_ROUND_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_ROUND_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_ROUND_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_ROUND_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"

@@ -22,11 +22,11 @@
 // contiguous bytes per lane. Only BF16 with E4M3 takes two such reads per lane, 32 bytes apart from
 // lane to lane, so that eight lanes would meet in four of the eight groups of banks: there the two
 // halves of 32 bytes are swapped in every other group of 128 bytes.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_VECTOR_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_VECTOR_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_VECTOR_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_VECTOR_H
 
-#include "kernels/gpu/device/family.h"
-#include "kernels/gpu/device/round.h"
+#include "kernels/gpu/device/products/family.h"
+#include "kernels/gpu/device/products/round.h"
 #include "kernels/gpu/units.h"
 
 enum {

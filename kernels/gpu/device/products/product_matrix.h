@@ -7,13 +7,13 @@
 // shared memory ahead of their use, with one barrier each.
 //
 // Nothing here depends on the order in which blocks run: splits are summed in their own order.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_MATRIX_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_MATRIX_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/family.h"
 #include "kernels/gpu/device/machine/lane_ring.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
+#include "kernels/gpu/device/products/family.h"
 
 enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU, MATRIX_BIASED, MATRIX_GATED };
 

@@ -12,13 +12,13 @@
 // the launches' tiles, and a KiB of 4 bits takes eight instructions of mma.sync for each vector,
 // where conversions take 128 and more. Which of the matrix unit's sums are of no use does not
 // matter: a warp has nothing else for it to do.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PAIRS_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_PAIRS_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PAIRS_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PAIRS_H
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/machine/matrix_tile.h"
 #include "kernels/gpu/device/machine/unit_codes.h"
-#include "kernels/gpu/device/product_vector.h"
+#include "kernels/gpu/device/products/product_vector.h"
 
 // Where a warp's sums are.
 struct pair_block {

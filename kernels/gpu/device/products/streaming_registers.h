@@ -6,11 +6,11 @@
 //
 // Of experts' products the blocks take the items, rather than each a share of all: so weights of
 // all items are under way together, and a block makes the activations of one item or few.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_REGISTERS_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_REGISTERS_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_STREAMING_REGISTERS_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_STREAMING_REGISTERS_H
 
-#include "kernels/gpu/device/pairs.h"
-#include "kernels/gpu/device/product_vector.h"
+#include "kernels/gpu/device/products/pairs.h"
+#include "kernels/gpu/device/products/product_vector.h"
 
 enum { WINDOW_UNITS = 4 }; // of 2 KiB each
 

@@ -4,12 +4,12 @@
 //   the stream; sinks after it. Within it a window costs one comparison.
 //   In products that end in "biased" and "gated": biases, GELU, clamped SwiGLU, once for each row
 //   of the output.
-#ifndef PERTOKEN_KERNELS_GPU_DEVICE_FAMILY_H
-#define PERTOKEN_KERNELS_GPU_DEVICE_FAMILY_H
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_FAMILY_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_FAMILY_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/round.h"
+#include "kernels/gpu/device/products/round.h"
 
 // ---- attention
 
