@@ -6,6 +6,7 @@
 #include "kernels/decode.h"
 #include "kernels/reference/check.h"
 #include "probe/devices/device.h"
+#include "probe/measure/one_step.h"
 #include "probe/measure/sampling.h"
 #include "probe/measure/tryout.h"
 #include "probe/measure/verify.h"
@@ -51,22 +52,6 @@ static bool begin_step(struct step *step, const struct decode_request *request) 
 static void end_step(struct step *step) {
   free(step->logits);
   free(step->tokens);
-}
-
-// What is not written must not look right.
-static enum decode_status first_step(const struct race *race, struct decode_state *state,
-                                     struct step *step) {
-  const struct decode_backend *backend = race->protocol->device->backend;
-  const size_t rows = (size_t)race->request.batch;
-  const size_t logits = rows * (size_t)race->request.shape.vocab;
-  for (size_t i = 0; i < logits; i++)
-    step->logits[i] = NAN;
-  for (size_t row = 0; row < rows; row++)
-    step->tokens[row] = -1;
-  enum decode_status status = backend->run(state, 1);
-  if (status == DECODE_OK)
-    status = backend->logits(state, step->logits);
-  return status == DECODE_OK ? backend->tokens(state, step->tokens) : status;
 }
 
 static void refuse(const struct race *race, struct measurement_variant *entry, const char *from,
@@ -121,7 +106,9 @@ static enum decode_status time_state(struct race *race, struct decode_state *sta
                               .label = race->label,
                               .batch = race->request.batch,
                               .cost = &race->cost};
-  enum decode_status status = first_step(race, state, is_own ? &race->own : &race->other);
+  struct step *step = is_own ? &race->own : &race->other;
+  enum decode_status status =
+      one_step(race->protocol->device->backend, state, &race->request, step->logits, step->tokens);
   if (status != DECODE_OK || (!is_own && !is_mixture(race) && !agrees(race, entry)))
     return status;
   status = sampling_warm_up(&sampling);

@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
+#include "probe/measure/one_step.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -124,25 +125,11 @@ static void finish(struct pairing *pairing) {
   free(pairing->chosen);
 }
 
-// What the device fails to write must not look right.
-static void poison(struct pairing *pairing) {
-  const size_t rows = (size_t)pairing->request.batch;
-  const size_t count = rows * (size_t)pairing->request.shape.vocab;
-  for (size_t i = 0; i < count; i++)
-    pairing->logits[i] = NAN;
-  for (size_t i = 0; i < rows; i++)
-    pairing->tokens[i] = -1;
+static enum decode_status step(struct pairing *pairing) {
   for (size_t i = 0; i < choices_of(&pairing->request); i++)
     pairing->chosen[i] = -1;
-}
-
-static enum decode_status step(struct pairing *pairing) {
-  poison(pairing);
-  enum decode_status status = pairing->backend->run(pairing->state, 1);
-  if (status == DECODE_OK)
-    status = pairing->backend->logits(pairing->state, pairing->logits);
-  if (status == DECODE_OK)
-    status = pairing->backend->tokens(pairing->state, pairing->tokens);
+  enum decode_status status = one_step(pairing->backend, pairing->state, &pairing->request,
+                                       pairing->logits, pairing->tokens);
   if (status == DECODE_OK && pairing->chosen)
     status = pairing->backend->chosen ? pairing->backend->chosen(pairing->state, pairing->chosen)
                                       : DECODE_UNSUPPORTED;
