@@ -19,13 +19,7 @@ static size_t named_length(const char *text, const json_error_t *error, size_t b
 struct place json_in_place(const struct source *source, const json_error_t *error, size_t behind) {
   const size_t end = behind < source->size ? behind : source->size;
   const size_t length = named_length(source->text, error, end);
-  const size_t at = length ? end - length : end ? end - 1 : 0;
-  struct place place = {source, 1, 1};
-  for (size_t i = 0; i < at; i++) {
-    place.line += source->text[i] == '\n';
-    place.column = source->text[i] == '\n' ? 1 : place.column + 1;
-  }
-  return place;
+  return source_place(source, length ? end - length : end ? end - 1 : 0);
 }
 
 json_t *json_in_read(const char *path, const char *complaint, const struct source **source,

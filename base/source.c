@@ -53,6 +53,19 @@ bool source_line(const struct source *source, int line, const char **start, size
   return true;
 }
 
+struct place source_place(const struct source *source, size_t offset) {
+  struct place place = {source, 1, 1};
+  for (size_t i = 0; i < offset; i++) {
+    if (source->text[i] == '\n') {
+      place.line++;
+      place.column = 1;
+    } else if (source->text[i] != '\r' || source->text[i + 1] != '\n') {
+      place.column++;
+    }
+  }
+  return place;
+}
+
 static void start_gcrypt(void) {
   if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
     return;

@@ -35,6 +35,10 @@ struct place source_text_start(const char *name, const char *text, struct arena 
 // none.
 bool source_line(const struct source *source, int line, const char **start, size_t *length);
 
+// The place of the byte at `offset`, at most the text's size. The whole of a line end is in the
+// column after the line's last.
+struct place source_place(const struct source *source, size_t offset);
+
 // The first byte that is not valid UTF-8, or NULL.
 const uint8_t *source_invalid_utf8(const char *text, size_t size);
 

@@ -15,11 +15,20 @@ struct yaml_reading {
   bool failed;
 };
 
+// Lines end with LF or CRLF here; a lone CR and others end them only in YAML. A mark counts
+// characters.
+static struct place place_of(const struct source *source, yaml_mark_t mark) {
+  size_t offset = 0;
+  for (size_t i = 0; i < mark.index && offset < source->size; i++)
+    do
+      offset++;
+    while (((unsigned char)source->text[offset] & 0xc0) == 0x80);
+  return source_place(source, offset);
+}
+
 static json_t *refuse(struct yaml_reading *reading, yaml_mark_t mark, const char *why) {
   if (!reading->failed)
-    diagnostics_error(reading->diagnostics,
-                      (struct place){reading->source, (int)mark.line + 1, (int)mark.column + 1},
-                      "%s", why);
+    diagnostics_error(reading->diagnostics, place_of(reading->source, mark), "%s", why);
   reading->failed = true;
   return NULL;
 }

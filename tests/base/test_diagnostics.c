@@ -243,6 +243,32 @@ static void lines_come_without_their_ends(void **state) {
   assert_false(source_line(source, 0, &start, &length));
 }
 
+// Columns are bytes; a line's end is behind its last column, however many bytes it has.
+static void bytes_have_places(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *before;
+    int line, column;
+  } cases[] = {
+      {"", 1, 1},
+      {"ab", 1, 3},
+      {"ab\n", 2, 1},
+      {"ab\r", 1, 3},
+      {"ab\r\n", 2, 1},
+      {"ab\r\n\r", 2, 1},
+      {"ab\r\n\r\n\u00e9", 3, 3},
+      {"a\rb", 1, 4},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *rest = strchr(cases[i].before, 'b') ? "\nrest" : "rest";
+    const struct source *source =
+        source_from_text("t", arena_printf(&f->arena, "%s%s", cases[i].before, rest), &f->arena);
+    const struct place place = source_place(source, strlen(cases[i].before));
+    assert_int_equal(place.line, cases[i].line);
+    assert_int_equal(place.column, cases[i].column);
+  }
+}
+
 static void the_last_line_end_starts_no_line(void **state) {
   struct fixture *f = *state;
   const char *start;
@@ -458,6 +484,7 @@ int main(void) {
       TEST(files_over_256_mib_are_refused),
       TEST(what_is_not_utf8_text_is_refused),
       TEST(lines_come_without_their_ends),
+      TEST(bytes_have_places),
       TEST(the_last_line_end_starts_no_line),
       TEST(digests_are_sha256),
       TEST(the_place_is_named_as_far_as_it_is_known),

@@ -328,6 +328,8 @@ static const struct {
     {"llm-d, an alias", "results: &a 1\nb: *a\n", "2:4: aliases are not supported"},
     {"llm-d, a repeated key", "version: '0.2'\nversion: '0.2'\nmetrics: 1\n", "is repeated here"},
     {"llm-d, cut short", "version: '0.2'\nscenario: {load: [1,", "not complete YAML"},
+    {"llm-d, a line end of YAML's alone", "metrics: {\ra: 1, \xc3\xa9: 2]",
+     "1:23: not complete YAML"},
     {"YAML that is nested too deep",
      "metrics: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
      "[[[[[[[[[[",
