@@ -16,19 +16,26 @@
 #include <unistd.h>
 
 static const double steps_s = 0.5; // run by the other process
-static const double look_s = 0.1;  // at *stop and the time
+static const double look_s = 0.1;  // at the process, *stop and the time
 static const double reap_s = 10;   // a driver cleans up after a kernel that it had to end
+
+// Behind it, an enum decode_status: apart from the exit statuses of the program itself.
+enum { STATUS_EXIT = 64 };
 
 // A request without its pointers.
 struct message {
   struct decode_request request;
   char backend[32], variant[160];
   int device;
+  pid_t from; // by whose end this one ends
 };
 
 struct other {
   pid_t pid;
+  bool is_gone;
+  int status;  // then
   int channel; // its standard input and output
+  bool is_silent;
   char said[512];
   size_t length;
 };
@@ -42,6 +49,7 @@ static bool write_message(const struct device *device, const struct decode_reque
   message->request.devices = NULL;
   message->request.variant = NULL;
   message->device = device->index;
+  message->from = getpid();
   const char *variant = request->variant ? request->variant : "";
   return snprintf(message->backend, sizeof message->backend, "%s", device->backend->name) <
              (int)sizeof message->backend &&
@@ -69,74 +77,81 @@ static int start(struct other *other, const char *program) {
   return failure;
 }
 
-// Keeps what it says until it closes its output: true. False if time is up or *stop.
-static bool listen_to(struct other *other, double limit_s, const volatile sig_atomic_t *stop) {
+// Keeps what it says, as far as there is room; waits at most look_s for something.
+static void listen_to(struct other *other) {
+  struct pollfd wait = {.fd = other->is_silent ? -1 : other->channel, .events = POLLIN};
+  char rest[64];
+  if (poll(&wait, 1, (int)(1000 * look_s)) <= 0)
+    return;
+  const size_t room = sizeof other->said - 1 - other->length;
+  const ssize_t got =
+      read(other->channel, room ? other->said + other->length : rest, room ? room : sizeof rest);
+  other->is_silent = got == 0 || (got < 0 && errno != EINTR);
+  other->length += room && got > 0 ? (size_t)got : 0;
+}
+
+// Its end counts, not that of its output, which others may have inherited, or which it may close
+// early. What it said last is read after it.
+static void wait_for(struct other *other, double limit_s, const volatile sig_atomic_t *stop) {
+  static const volatile sig_atomic_t never = 0;
   const double end = clock_now(&machine_clock) + limit_s;
-  struct pollfd wait = {.fd = other->channel, .events = POLLIN};
-  while (!*stop && clock_now(&machine_clock) < end) {
-    char rest[64];
-    if (poll(&wait, 1, (int)(1000 * look_s)) <= 0)
-      continue;
-    const size_t room = sizeof other->said - 1 - other->length;
-    const ssize_t got =
-        read(other->channel, room ? other->said + other->length : rest, room ? room : sizeof rest);
-    if (got == 0 || (got < 0 && errno != EINTR))
-      return true;
-    other->length += room && got > 0 ? (size_t)got : 0;
+  for (stop = stop ? stop : &never; !other->is_gone && !*stop && clock_now(&machine_clock) < end;) {
+    other->is_gone = waitpid(other->pid, &other->status, WNOHANG) == other->pid;
+    listen_to(other);
   }
-  return false;
 }
 
-// Its wait status; -1 if it is not gone even so long after a kill, as with a driver that hangs.
-static int end(struct other *other, bool is_over) {
-  const double last = clock_now(&machine_clock) + reap_s;
-  int status = -1;
-  pid_t gone = 0;
-  close(other->channel);
-  if (!is_over)
-    kill(other->pid, SIGKILL);
-  while (gone == 0 || (gone < 0 && errno == EINTR)) {
-    gone = waitpid(other->pid, &status, WNOHANG);
-    if (gone == 0 && clock_now(&machine_clock) > last)
-      return -1;
-    if (gone == 0)
-      clock_sleep(&machine_clock, 0.01);
-  }
-  return gone > 0 ? status : -1;
+static enum tryout_outcome judge(const struct other *other, struct arena *arena, const char **why) {
+  const int code = WIFEXITED(other->status) ? WEXITSTATUS(other->status) : -1;
+  if (code == 0)
+    return TRYOUT_ENDED;
+  *why = WIFSIGNALED(other->status) ? arena_printf(arena, "the process that tried it was ended: %s",
+                                                   strsignal(WTERMSIG(other->status)))
+         : other->length            ? arena_copy(arena, other->said)
+                                    : "the process that tried it failed";
+  return code == STATUS_EXIT + DECODE_UNSUPPORTED || code == STATUS_EXIT + DECODE_NO_MEMORY
+             ? TRYOUT_REFUSED
+             : TRYOUT_FAILED;
 }
 
-static enum decode_status judge(const struct other *other, int status, struct arena *arena,
-                                const char **why) {
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : DECODE_FAILED;
-  *why = WIFSIGNALED(status) ? arena_printf(arena, "the process that tried it was ended: %s",
-                                            strsignal(WTERMSIG(status)))
-         : other->length     ? arena_copy(arena, other->said)
-                             : "the process that tried it failed";
-  return code >= 0 && code <= DECODE_FAILED ? (enum decode_status)code : DECODE_FAILED;
+static enum tryout_outcome finish(struct other *other, double limit_s,
+                                  const volatile sig_atomic_t *stop, struct arena *arena,
+                                  const char **why) {
+  wait_for(other, limit_s, stop);
+  if (other->is_gone)
+    return judge(other, arena, why);
+  kill(other->pid, SIGKILL);
+  wait_for(other, reap_s, NULL);
+  *why = arena_printf(arena, "its steps did not end within %.3g s%s", limit_s,
+                      other->is_gone ? "" : ", not even when their process was killed");
+  return other->is_gone ? TRYOUT_FAILED : TRYOUT_STUCK;
 }
 
-enum decode_status tryout(const char *program, const struct device *device,
-                          const struct decode_request *request, double limit_s,
-                          const volatile sig_atomic_t *stop, struct arena *arena,
-                          const char **why) {
+enum tryout_outcome tryout(const char *program, const struct device *device,
+                           const struct decode_request *request, double limit_s,
+                           const volatile sig_atomic_t *stop, struct arena *arena,
+                           const char **why) {
+  const struct sigaction usual = {.sa_handler = SIG_DFL};
+  struct sigaction before;
   struct other other = {.pid = 0};
   struct message message;
   *why = "its name is too long";
   if (!write_message(device, request, &message))
-    return DECODE_FAILED;
+    return TRYOUT_FAILED;
+  sigaction(SIGCHLD, &usual,
+            &before); // if it is ignored, as some launchers have it, no status is kept
+  enum tryout_outcome outcome = TRYOUT_FAILED;
   const int failure = start(&other, program);
   if (failure) {
-    *why = arena_printf(arena, "no process can be started to try it: %s", strerror(failure));
-    return DECODE_FAILED;
+    *why = arena_printf(arena, "%s cannot be started to try it: %s", program, strerror(failure));
+  } else {
+    // It fits the socket's buffer; if the other is gone already, its status says why.
+    (void)!send(other.channel, &message, sizeof message, MSG_NOSIGNAL);
+    outcome = finish(&other, limit_s, stop, arena, why);
+    close(other.channel);
   }
-  // It fits the socket's buffer; if the other is gone already, its status says why.
-  const ssize_t sent = send(other.channel, &message, sizeof message, MSG_NOSIGNAL);
-  const bool is_over = listen_to(&other, limit_s, stop) || sent < 0;
-  const int status = end(&other, is_over);
-  if (is_over)
-    return judge(&other, status, arena, why);
-  *why = arena_printf(arena, "its steps did not end within %.3g s", limit_s);
-  return DECODE_FAILED;
+  sigaction(SIGCHLD, &before, NULL);
+  return outcome;
 }
 
 // ---- the other process
@@ -184,8 +199,8 @@ int tryout_serve(const char *folder) {
   struct message message;
   enum decode_status status = DECODE_FAILED;
   prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody else would end a kernel that hangs
-  if (!read_message(&message))
-    return status;
+  if (!read_message(&message) || getppid() != message.from)
+    return STATUS_EXIT + DECODE_FAILED;
   const struct decode_backend *backend =
       find(device_backends(folder, &arena, &diagnostics), message.backend);
   if (backend)
@@ -195,5 +210,5 @@ int tryout_serve(const char *folder) {
   else if (status != DECODE_OK)
     fputs(device_failure(backend, status, &arena), stdout);
   arena_free(&arena);
-  return status;
+  return status == DECODE_OK ? 0 : STATUS_EXIT + (int)status;
 }

@@ -14,16 +14,24 @@
 
 #define TRYOUT_COMMAND "try" // "pertoken-probe try", for no user
 
-// Has `program` make the request's state on the device and run steps for half a second. DECODE_OK
-// if they ended; otherwise *why says, in the arena, why the request must not be run, such as "its
-// steps did not end within 60 s": DECODE_FAILED, unless the backend gave another status. *stop ends
-// the process, too; what is returned then means nothing. The request is for one device.
-enum decode_status tryout(const char *program, const struct device *device,
-                          const struct decode_request *request, double limit_s,
-                          const volatile sig_atomic_t *stop, struct arena *arena, const char **why);
+enum tryout_outcome {
+  TRYOUT_ENDED,
+  TRYOUT_REFUSED, // by the backend, which does not support the request or has no memory for it
+  TRYOUT_FAILED,  // it did not end in time, or the device or the process failed
+  TRYOUT_STUCK    // it did not even end when killed: the device is not free
+};
+
+// Has `program` make the request's state on the device and run steps for half a second. Unless they
+// ended, *why says, in the arena, why the request must not be run, such as "its steps did not end
+// within 60 s". *stop ends the process, too; what is returned then means nothing. The request is
+// for one device.
+enum tryout_outcome tryout(const char *program, const struct device *device,
+                           const struct decode_request *request, double limit_s,
+                           const volatile sig_atomic_t *stop, struct arena *arena,
+                           const char **why);
 
 // The other process: does what its standard input asks for with the plugins' backends in `folder`,
-// and writes why it cannot to its standard output. Returns its exit status, an enum decode_status.
+// and writes why it cannot to its standard output. Returns its exit status.
 int tryout_serve(const char *folder);
 
 #endif

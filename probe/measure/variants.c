@@ -119,25 +119,28 @@ static enum decode_status time_state(struct race *race, struct decode_state *sta
   return status;
 }
 
-// False if it may not be run in this process. One that never ended elsewhere may slow the device
-// down from then on, so everybody should know.
-static bool ends(const struct race *race, const struct decode_request *request,
-                 struct measurement_variant *entry) {
+// Where one never ended, or crashed, everybody should know.
+static enum tryout_outcome try_elsewhere(const struct race *race,
+                                         const struct decode_request *request,
+                                         struct measurement_variant *entry) {
   const struct protocol *protocol = race->protocol;
   if (!protocol->program)
-    return true;
-  const enum decode_status status =
+    return TRYOUT_ENDED;
+  const char *why = "";
+  const enum tryout_outcome outcome =
       tryout(protocol->program, protocol->device, request, start_s + patience * race->own_s,
-             protocol->stop, protocol->arena, &entry->refused);
-  if (status == DECODE_OK)
-    entry->refused = "";
-  else if (status == DECODE_FAILED && !*protocol->stop)
+             protocol->stop, protocol->arena, &why);
+  if (outcome == TRYOUT_ENDED)
+    return outcome;
+  entry->refused = why;
+  if (outcome != TRYOUT_REFUSED && !*protocol->stop)
     diagnostics_warning(protocol->diagnostics, nowhere, "%s, %s: %s; it is not used", race->label,
-                        entry->variant, entry->refused);
-  return status == DECODE_OK;
+                        entry->variant, why);
+  return outcome;
 }
 
-// A failure of the own choice ends the race; another that fails is left out.
+// A failure of the own choice ends the race, and so does a device that another occupies for good;
+// otherwise another that fails is left out.
 static enum decode_status visit(struct race *race, struct measurement_variant *entry) {
   const struct device *device = race->protocol->device;
   struct decode_request request = race->request;
@@ -146,8 +149,11 @@ static enum decode_status visit(struct race *race, struct measurement_variant *e
   protocol_say(race->protocol, race->label,
                *entry->variant ? arena_printf(race->protocol->arena, "trying %s", entry->variant)
                                : "trying the kernels' own choice");
-  if (entry != race->entries &&
-      (!ends(race, &request, entry) || (is_mixture(race) && !is_verified(race, &request, entry))))
+  const enum tryout_outcome outcome =
+      entry == race->entries ? TRYOUT_ENDED : try_elsewhere(race, &request, entry);
+  if (outcome != TRYOUT_ENDED)
+    return outcome == TRYOUT_STUCK ? DECODE_NO_DEVICE : DECODE_OK;
+  if (entry != race->entries && is_mixture(race) && !is_verified(race, &request, entry))
     return DECODE_OK;
   struct decode_state *state = device->backend->create(device->index, &request, &status);
   if (state)
