@@ -107,6 +107,20 @@ def said_of_ranges(folder):
             expect(('throughput may be up to' in done.stdout) == (status == 'warned'), (text, done.stdout[:400]))
 
 
+def said_of_nothing(folder):
+    """A price of 0 decides everything, and no grade tells."""
+    def warnings(option):
+        text = f'throughput = 3000 token/s\n{option}\n'
+        return str(run_json('compare', scenario(folder, H100, {'model': LLAMA}, text))['options'][0]['warnings'])
+
+    free = warnings('list_price = 0 USD')
+    lowest = min(float(row['usd_per_gpu_equivalent']) for row in PRICES.values()
+                 if row['accelerator'] == H100 and row['price_basis'] == 'purchase')
+    expect('list_price is stated as 0, as if it cost nothing' in free, free)
+    expect(f'the lowest in the catalogue is {lowest:g} USD/gpu' in free, (free, lowest))
+    expect('stated as 0' not in warnings(f'list_price = {lowest} USD'), 'a price')
+
+
 def said_of_results(folder):
     """A required throughput that cannot be reached is reported as impossible."""
     limit = computing(H100, LLAMA, 'dense_fp8_tflops')
@@ -158,7 +172,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, part, workload, what, limit in LIMITS:
             count.test(name, is_held, folder, part, workload, what, limit)
-        for test in (in_every_case, said_of_ranges, said_of_results, prices, the_slips):
+        for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
     count.finish()
 

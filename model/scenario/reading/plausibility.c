@@ -68,22 +68,35 @@ static void warn(const struct scenario *scenario, size_t option, int declaration
             quantity_text(beside, &input->unit, arena), from);
 }
 
+// Nothing else tells of a price of 0: a tenth more of it moves no result. Electricity may be left
+// out on purpose.
+static void warn_of_nothing(const struct scenario *scenario, size_t option, int declaration,
+                            double beside, const char *what, const char *from,
+                            struct arena *arena) {
+  const struct declaration *input = &scenario->model->declarations[declaration];
+  texts_add(&scenario->options[option].warnings, arena,
+            "%s is stated as 0, as if it cost nothing: the %s is %s (%s)", input->name, what,
+            quantity_text(beside, &input->unit, arena), from);
+}
+
 static void look_at(const struct scenario *scenario, size_t option, const struct looked_at *input,
                     struct arena *arena) {
   const bool is_price = input->table == CATALOG_PRICES || input->table == CATALOG_API_PRICES;
   int d;
   struct published published;
   const struct figure *figure = typed_figure(scenario, option, input->input, &d);
-  if (!figure || figure->value <= 0 || !catalog_glance(scenario->catalog, input->table) ||
+  if (!figure || figure->value < 0 || !catalog_glance(scenario->catalog, input->table) ||
       !published_input(scenario, option, d, is_price ? GRADE_ASSUMED : GRADE_PUBLISHED, &published))
     return;
   const double highest = figure_highest(figure);
-  if (highest > PLAUSIBILITY_TIMES * published.high)
+  const char *lowest = is_price ? "lowest in the catalogue" : "lowest published";
+  if (highest <= 0 && is_price)
+    warn_of_nothing(scenario, option, d, published.low, lowest, published.low_id, arena);
+  else if (highest > PLAUSIBILITY_TIMES * published.high)
     warn(scenario, option, d, highest, published.high,
          is_price ? "highest in the catalogue" : "highest published", published.high_id, arena);
   else if (input->low_as_well && PLAUSIBILITY_TIMES * figure->value < published.low)
-    warn(scenario, option, d, figure->value, published.low,
-         is_price ? "lowest in the catalogue" : "lowest published", published.low_id, arena);
+    warn(scenario, option, d, figure->value, published.low, lowest, published.low_id, arena);
 }
 
 static void look_at_power(const struct scenario *scenario, size_t option, struct arena *arena) {
