@@ -150,8 +150,12 @@ def check_words():
         text = ' '.join(run(*arguments, '-q').stdout.split())
         sentence = json.loads(run(*arguments, '-q', '--format', 'json').stdout)['answer']
         more = costs[option] / costs[against] - 1
-        ending = f'it costs {100 * abs(more):.3g} % {"more" if more > 0 else "less"} than {against.upper()}.'
-        check(f'{option} {name} {further}: the end', '; now, at ' in sentence and sentence.endswith(ending), sentence)
+        amount = r'([\d.]+) USD/Mtok, ' if '--target' in further else ''
+        ending = re.search(f'; now, at [^;]*, it costs {amount}{100 * abs(more):.3g} % '
+                           f'{"more" if more > 0 else "less"} than {against.upper()}\\.$', sentence)
+        check(f'{option} {name} {further}: the end', ending, sentence)
+        check(f'{option} {name} {further}: the cost', not amount or
+              abs(float(ending[1]) / costs[option] - 1) < 1e-4, (sentence, costs[option]))
         check(f'{option} {name} {further}: that', 'than that' not in text and sentence in text, text)
         for value, share, word in re.findall(r' at ([\d,]+) USD/gpu it costs ([\d.]+) % (less|more) than H200', text):
             there = costs_with(MAIN, **typed(f'{option}.{name}', float(value.replace(',', '')), 'USD/gpu'))
