@@ -220,8 +220,12 @@ static int read_steps(const char *text, const char *whole_text, const struct uni
                       struct steps *out, struct diagnostics *diagnostics) {
   double *numbers[] = {&out->low, &out->high, &out->step};
   for (size_t i = 0; i < 3; i++) {
-    if (i && *text++ != ':')
-      return refuse_axis(whole_text, "three numbers are needed", diagnostics);
+    if (i && *text != ':')
+      return refuse_axis(whole_text,
+                         strchr(text, ':') ? "the unit belongs behind the third number"
+                                           : "three numbers are needed",
+                         diagnostics);
+    text += i > 0;
     if (read_number(&text, numbers[i]))
       return refuse_axis(whole_text, "a number is needed", diagnostics);
   }

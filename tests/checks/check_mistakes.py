@@ -50,6 +50,7 @@ MISTAKES = [
     (f"sensitivity {BASE} --swing '0 %'", '--swing must be above 0 %'),
     (f'sensitivity {BASE} --option h20', "did you mean 'h200'"),
     (f'sensitivity {BASE} --grid pue=1:2', 'three numbers are needed'),
+    (f'sensitivity {BASE} --grid mi325x.discount=0%:20%:5%', 'the unit belongs behind the third number'),
     (f'sensitivity {BASE} --grid pue=2:1:0.1', 'rise in steps above zero'),
     (f'sensitivity {BASE} --grid pue=0.5:1.5:0.5', "exceeds the input's allowed range"),
     (f'simulate {BASE}', 'there is no [range]'),
