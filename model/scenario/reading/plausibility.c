@@ -95,7 +95,8 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
   else if (highest > PLAUSIBILITY_TIMES * published.high)
     warn(scenario, option, d, highest, published.high,
          is_price ? "highest in the catalogue" : "highest published", published.high_id, arena);
-  else if (input->low_as_well && PLAUSIBILITY_TIMES * figure->value < published.low)
+  else if (input->low_as_well && figure->value > 0 &&
+           PLAUSIBILITY_TIMES * figure->value < published.low)
     warn(scenario, option, d, figure->value, published.low, lowest, published.low_id, arena);
 }
 
