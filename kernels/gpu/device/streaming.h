@@ -7,7 +7,7 @@
 //
 // A mark is enough, because a float's next one is made only when all who need the float have it:
 // - Who multiplies by a matrix first loads all of a vector. So whatever follows from the product
-//   follows from all of its rows, and each block with some of them has loaded the vector.
+//   follows from all of its rows, and each block has some of them, and has loaded the vector.
 // - All rows of qkv are needed by attention, and all its heads by the next product.
 // - The plan has no place written twice between two products (launches/order.c).
 // Nor can a float of the mark before last be taken for the next: its successor was there, where all

@@ -12,8 +12,16 @@
 
 #define SLOTS_ALIGNMENT 128
 
+// Of a layer's products, whose vectors are passed on by marks.
 int streaming_blocks(const struct plan *plan) {
-  return plan->device.described.units > 0 ? plan->device.described.units : 1;
+  static const enum product_name marked[] = {PRODUCT_QKV, PRODUCT_WO, PRODUCT_GATE_UP,
+                                             PRODUCT_DOWN};
+  int blocks = plan->device.described.units > 0 ? plan->device.described.units : 1;
+  for (size_t i = 0; i < sizeof marked / sizeof marked[0]; i++) {
+    const int rows = plan->product[marked[i]].rows;
+    blocks = rows > 0 ? least(blocks, rows) : blocks;
+  }
+  return blocks;
 }
 
 struct stream_product streaming_divided(const struct plan_product *product, const void *weights,
@@ -64,6 +72,8 @@ static size_t share_stages(struct plan *plan) {
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
     stages = larger(product->shared_bytes, stages);
+    if (product->rows > 0 && !product->routed)
+      product->blocks = streaming_blocks(plan);
     if (!is_divided(plan, product))
       continue;
     product->blocks = dividing_blocks(plan, product);

@@ -101,6 +101,36 @@ static void every_way(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
+// With one head, 24 rows of qkv and few of gate and up or down, fewer than the warps of all blocks:
+// a block that had none would miss a mark.
+static void each_block_has_rows(void **unused) {
+  (void)unused;
+  static const int widths[] = {200, 24, 16};
+  for (int seed = 1; seed <= (depth_is_full() ? 4 : 1); seed++)
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++)
+      for (size_t p = 0; p < (depth_is_full() ? EMULATED : 2); p++) {
+        struct decode_request request = {
+            .shape = shape, .types = mixes[0], .batch = 1, .context = 1, .seed = 20};
+        char what[64], number[16];
+        request.shape.layers = 4;
+        request.shape.hidden = 24;
+        request.shape.heads = request.shape.kv_heads = 1;
+        request.shape.head_dim = 8;
+        request.shape.ffn_hidden = widths[w];
+        snprintf(number, sizeof number, "%d", seed);
+        snprintf(what, sizeof what, "%s, %d of the MLP, seed %d", emulated[p].name, widths[w],
+                 seed);
+        setenv("EMULATOR_SEED", number, 1);
+        setenv("EMULATOR_UNITS", "4", 1);
+        setenv("EMULATOR_SHARED", "232448", 1);
+        setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
+        compared_steps(emulated[p].backend, &request, &request, what, 2);
+      }
+  unsetenv("EMULATOR_SEED");
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+}
+
 static void every_format(void **unused) {
   (void)unused;
   for (size_t w = 0; w < FORMAT_WAYS; w++)
@@ -387,6 +417,7 @@ static int load(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_way),
+      cmocka_unit_test(each_block_has_rows),
       cmocka_unit_test(every_format),
       cmocka_unit_test(every_mixture),
       cmocka_unit_test(forced_choices),
