@@ -270,6 +270,33 @@ static void test_stages(void **state) {
   check_step(&planned_types[5], kinds_mxfp4);
 }
 
+// Each block has rows of every product: a device with more multiprocessors than that leaves some.
+static void test_each_block_has_rows(void **state) {
+  (void)state;
+  static const struct {
+    int hidden, heads, ffn_hidden, blocks;
+  } cases[] = {{4096, 32, 14336, 132}, {128, 16, 512, 128}, {512, 1, 512, 132}, {512, 16, 90, 90}};
+  const struct gpu_device device = streaming_device(&planned_h200);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct decode_shape shape = llama_8b;
+    shape.hidden = cases[i].hidden;
+    shape.heads = shape.kv_heads = cases[i].heads;
+    shape.ffn_hidden = cases[i].ffn_hidden;
+    const struct decode_request request = planned_request(&shape, &planned_types[1], 1, 512);
+    const struct plan plan = planned(&request, &device);
+    struct streaming_lists lists;
+    struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
+    assert_non_null(launch);
+    assert_int_equal(launch->grid[0], cases[i].blocks);
+    for (int p = 0; p < PRODUCTS; p++)
+      if (plan.product[p].rows > 0) {
+        assert_int_equal(plan.product[p].blocks, cases[i].blocks);
+        assert_true(plan.product[p].blocks <= plan.product[p].rows);
+      }
+    free(launch);
+  }
+}
+
 // ---- a mixture of experts: a layer without, and two with a shared expert or without
 
 static const struct mixture {
@@ -588,10 +615,15 @@ static void test_without_a_ring(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_byte_once), cmocka_unit_test(test_chosen_experts_once),
-      cmocka_unit_test(test_stages),          cmocka_unit_test(test_mixtures),
-      cmocka_unit_test(test_order),           cmocka_unit_test(test_shared_memory),
-      cmocka_unit_test(test_without_a_ring),  cmocka_unit_test(test_mixtures_in_registers),
+      cmocka_unit_test(test_every_byte_once),
+      cmocka_unit_test(test_chosen_experts_once),
+      cmocka_unit_test(test_stages),
+      cmocka_unit_test(test_each_block_has_rows),
+      cmocka_unit_test(test_mixtures),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_without_a_ring),
+      cmocka_unit_test(test_mixtures_in_registers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
