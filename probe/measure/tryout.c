@@ -93,9 +93,8 @@ static void listen_to(struct other *other) {
 // Its end counts, not that of its output, which others may have inherited, or which it may close
 // early. What it said last is read after it.
 static void wait_for(struct other *other, double limit_s, const volatile sig_atomic_t *stop) {
-  static const volatile sig_atomic_t never = 0;
   const double end = clock_now(&machine_clock) + limit_s;
-  for (stop = stop ? stop : &never; !other->is_gone && !*stop && clock_now(&machine_clock) < end;) {
+  while (!other->is_gone && !(stop && *stop) && clock_now(&machine_clock) < end) {
     other->is_gone = waitpid(other->pid, &other->status, WNOHANG) == other->pid;
     listen_to(other);
   }
@@ -138,8 +137,8 @@ enum tryout_outcome tryout(const char *program, const struct device *device,
   *why = "its name is too long";
   if (!write_message(device, request, &message))
     return TRYOUT_FAILED;
-  sigaction(SIGCHLD, &usual,
-            &before); // if it is ignored, as some launchers have it, no status is kept
+  // If it is ignored, as some launchers have it, no status is kept.
+  sigaction(SIGCHLD, &usual, &before);
   enum tryout_outcome outcome = TRYOUT_FAILED;
   const int failure = start(&other, program);
   if (failure) {
