@@ -71,6 +71,8 @@ const struct gpu_device timing_device = {
   { ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
 #define FP8_KV_TYPES                                                                               \
   { ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
+#define ALL_FP8_TYPES                                                                              \
+  { ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
 
 const struct timing_workload timing_workloads[TIMING_WORKLOADS] = {
     {"8B bf16, batch 1", &llama_8b, BF16_TYPES, 1, 512, MATRIX_REGISTERS, false},
@@ -80,6 +82,8 @@ const struct timing_workload timing_workloads[TIMING_WORKLOADS] = {
      4096, MATRIX_REGISTERS, false},
     {"Llama-2-70B fp8, batch 64, context 4096, fp8 KV, wgmma", &llama_70b, FP8_KV_TYPES, 64, 4096,
      MATRIX_WGMMA, false},
+    {"Llama-2-70B fp8, activations too, batch 64, context 4096, fp8 KV, wgmma", &llama_70b,
+     ALL_FP8_TYPES, 64, 4096, MATRIX_WGMMA, false},
     {"attention alone, batch 64, context 4096, GQA 8, bf16 KV", &llama_70b, FP8_TYPES, 64, 4096,
      MATRIX_REGISTERS, true},
     {"attention alone, batch 64, context 4096, GQA 8, fp8 KV", &llama_70b, FP8_KV_TYPES, 64, 4096,

@@ -271,8 +271,9 @@ static struct timing_flow matrix_flow(const struct timing_context *context,
                                       double window, double multiply_adds) {
   const bool narrow = product->weights == ELEMENT_E4M3;
   const double elements = window / (narrow ? 1 : 2);
+  const double twice = product->wgmma && narrow && product->activations == ELEMENT_E4M3 ? 2 : 1;
   const double matrix_us =
-      elements * product->slice / (multiply_adds / schedulers) * narrow_wgmma(product);
+      elements * product->slice / (twice * multiply_adds / schedulers) * narrow_wgmma(product);
   const int copies = product->wgmma ? product->slice / product->warp_columns : 1;
   const double converted_us =
       narrow && product->activations == ELEMENT_BF16
