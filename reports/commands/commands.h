@@ -52,7 +52,6 @@ int command_fleet(struct run *run);
 
 // Writes an answer about a fleet's nodes to -o: if that is an xlsx file, as a workbook whose first
 // sheet is `sheet`. Returns 0 or -1.
-bool output_is_workbook(const struct run *run); // -o names a workbook
 int refuse_explained_workbook(struct run *run); // -1 after the error, else 0
 int fleet_print(struct run *run, const struct answer *answer, const char *title, const char *sheet);
 

@@ -5,22 +5,16 @@
 #include "reports/answers/fleet.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
+#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 #include "reports/results/fleet_book.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
-
-bool output_is_workbook(const struct run *run) {
-  const char *path = run->options.output_path;
-  const size_t length = path ? strlen(path) : 0, ending = strlen(".xlsx");
-  return length > ending && !strcmp(path + length - ending, ".xlsx");
-}
 
 int refuse_explained_workbook(struct run *run) {
-  if (!run->options.explain || !output_is_workbook(run))
+  if (!run->options.explain || !output_file_is_workbook(run))
     return 0;
   diagnostics_error(
       run->diagnostics, (struct place){0},
@@ -31,7 +25,7 @@ int refuse_explained_workbook(struct run *run) {
 
 int fleet_print(struct run *run, const struct answer *answer, const char *title,
                 const char *sheet) {
-  const bool is_workbook = output_is_workbook(run);
+  const bool is_workbook = output_file_is_workbook(run);
   if (refuse_explained_workbook(run))
     return -1;
   if (!is_workbook && !run->options.explain)

@@ -86,7 +86,7 @@ static const struct known_option {
     {{"where", KEY_WHERE, "CONDITION", 0,
       "Only rows with COLUMN=VALUE, or COLUMN~TEXT (contains); may be repeated, all must match", 0},
      OPTIONS_WHERE},
-    {{"latest", KEY_LATEST, NULL, 0, "Only the latest rows of each accelerator and model", 0},
+    {{"latest", KEY_LATEST, NULL, 0, "Only each accelerator's and model's latest rows", 0},
      OPTIONS_ROWS},
     {{"stale", KEY_STALE, NULL, 0, "Only rows older than 12 months", 0}, OPTIONS_ROWS},
     {{"time", KEY_TIME, "SECONDS", 0,
@@ -241,6 +241,7 @@ static void set_format(const struct parsing *parsing, const char *name, struct a
     if (strcmp(format_names[f], name) != 0)
       continue;
     parsing->options->format = (enum output_format)f;
+    parsing->options->format_given = true;
     return;
   }
   const char *nearest = nearest_name(name, allowed, count);

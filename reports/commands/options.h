@@ -67,6 +67,7 @@ struct options {
   const char *accelerator, *precision, *model, *date, *published;
   const char *power, *devices, *utc_offset, *clock_offset;
   enum output_format format;
+  bool format_given;
   bool mixed, all_cases, plan, explain, latest, stale, spread, quiet, verbose;
 };
 

@@ -7,6 +7,7 @@
 #include "reports/answers/cases.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
+#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/page/data.h"
 
@@ -30,6 +31,8 @@ static const char *reading_arguments(const struct run *run) {
 }
 
 int command_page(struct run *run) {
+  if (output_file_expect(run, "a page", "html"))
+    return -1;
   if (!page_has_charts()) {
     run->diagnostics->machine_failed = true;
     diagnostics_error(run->diagnostics, (struct place){0},

@@ -8,6 +8,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/read.h"
+#include "reports/commands/output_file.h"
 #include "reports/faces/faces.h"
 #include "reports/print/style.h"
 
@@ -111,9 +112,9 @@ int run_open_output(struct run *run, struct output *output) {
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers) {
   struct output output;
-  if (run_open_output(run, &output))
+  if (output_file_refuse_workbook(run) || run_open_output(run, &output))
     return -1;
-  answers_print(scenario, answers, run->options.format, output.stream, run->arena);
+  answers_print(scenario, answers, output_file_format(run), output.stream, run->arena);
   for (size_t i = 0; i < answers->count; i++) {
     run->no |= answers->list[i].no;
     run->undecided |= answers->list[i].undecided;
@@ -129,9 +130,9 @@ int run_print_answer(struct run *run, const struct scenario *scenario, struct an
 int run_explain_answer(struct run *run, const struct scenario *scenario,
                        const struct answer *answer) {
   struct output output;
-  if (run_open_output(run, &output))
+  if (output_file_refuse_workbook(run) || run_open_output(run, &output))
     return -1;
-  answer_explain(scenario, answer, run->options.format, output.stream, run->arena);
+  answer_explain(scenario, answer, output_file_format(run), output.stream, run->arena);
   return output_close(&output, run->diagnostics);
 }
 

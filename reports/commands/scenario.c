@@ -14,6 +14,7 @@
 #include "reports/answers/questions.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
+#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 #include "reports/print/format.h"
@@ -54,6 +55,8 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
 
 int command_report(struct run *run) {
   const struct simulation *simulation;
+  if (output_file_expect(run, "a workbook", "xlsx"))
+    return -1;
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario || simulate_report(run, scenario, &simulation))
     return -1;

@@ -694,6 +694,16 @@ def check_report(folder):
     equal(run('report', folder.golden, '-o', folder.path / 'none' / 'x.xlsx').returncode, MACHINE_FAILED, 'no folder')
 
 
+def check_output_names(folder):
+    """What a file's name chooses, unless --format does."""
+    for name, asked, form in (('x.csv', None, 'csv'), ('x.JSON', None, 'json'), ('x.txt', None, 'table'),
+                              ('x.v2', None, 'table'), ('x.csv', 'json', 'json'), ('x.json', 'table', 'table')):
+        target = folder.path / name
+        options = ['--format', asked] if asked else []
+        equal(run('compare', folder.golden, '-q', *options, '-o', target).returncode, 0, name)
+        equal(target.read_text(), run('compare', folder.golden, '-q', '--format', form).stdout, f'{name}, {asked}')
+
+
 def check_catalog(folder):
     rows = run_csv('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
     equal([row['id'] for row in rows], ['h200-sxm-141'], 'a row by its id')

@@ -83,6 +83,10 @@ MISTAKES = [
     ('catalog prices --where accelerator', 'COLUMN=VALUE or COLUMN~TEXT'),
     (f'report {BASE} -o -', "can only be written to a file, and '-' is not one"),
     (f'report {BASE} -o /dev/full', 'can only be written to a file'),
+    (f'report {BASE} -o tco.csv', "the name of a workbook ends in .xlsx, and 'tco.csv' does not"),
+    (f'page {BASE} -o tco.xlsx', "the name of a page ends in .html, and 'tco.xlsx' does not"),
+    (f'compare {BASE} -o tco.xlsx', "'compare' writes no workbook, 'report' does: write a file other than 'tco.xlsx'"),
+    ('plan examples/plan/twelve-quarters.ini --explain=calendar -o plan.XLSX', 'a workbook has no explanations'),
 ]
 
 # Slips of a unit or a digit, and the resulting warning; plausible figures, without one.
