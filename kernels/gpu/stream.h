@@ -17,10 +17,10 @@
 // from a mixture's experts, nothing that the step computes has a part in it. So weights can be
 // requested as long as there is room for them, whatever the block is waiting for.
 //
-// In a layer of experts, each item that a step can have (arguments.h) has products of its own: all
-// those of gate and up, then all those of down. Whose matrices they are is known once the experts
-// are chosen; until then the stream ends before the first of them. Of an item that the step does
-// not have, a product has no rows.
+// In a layer of experts, each item that a step can have (arguments/streaming.h) has products of its
+// own: all those of gate and up, then all those of down. Whose matrices they are is known once the
+// experts are chosen; until then the stream ends before the first of them. Of an item that the step
+// does not have, a product has no rows.
 //
 // For the plan, the kernel (streaming.h) and their tests alike.
 #ifndef PERTOKEN_KERNELS_GPU_STREAM_H

@@ -1,5 +1,5 @@
 // units: how narrow weights, and INT8, are stored in device memory, so that the kernels matrix_* of
-// arguments.h turn them into BF16 on their way into the matrix unit.
+// arguments/product.h turn them into BF16 on their way into the matrix unit.
 //
 // A row's elements are taken in units of UNIT, the last one padded; a unit is 16 octets of 8
 // adjacent elements. A row first has the codes of each unit, in steps of 64 bytes as the matrix

@@ -4,9 +4,9 @@
 //
 // in BF16 or E4M3, with sums in float, and without scales: E4M3's scales for each row and vector
 // are applied to the sums, like the rest of the epilogue. Everything is stored row by row as
-// arguments.h says, and the padding of a stride is multiplied too: it is zero. So weights are used
-// in place, without a second copy. All four begin at multiples of VENDOR_ALIGNMENT, which the
-// libraries assume.
+// arguments/layout.h says, and the padding of a stride is multiplied too: it is zero. So weights
+// are used in place, without a second copy. All four begin at multiples of VENDOR_ALIGNMENT, which
+// the libraries assume.
 #ifndef PERTOKEN_KERNELS_GPU_VENDOR_H
 #define PERTOKEN_KERNELS_GPU_VENDOR_H
 

@@ -14,9 +14,9 @@
 #include "reports/answers/acceptance_plan.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
-#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
+#include "reports/print/output_name.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static int print_plan(struct run *run, struct acceptance_request request) {
       read_share(run, "--chance", run->options.chance, &plan_request.power) ||
       (run->options.argument_count > 1 && read_fleet(run, &plan_request.of.fleet)))
     return -1;
-  if (output_file_is_workbook(run)) {
+  if (output_name_is_workbook(run->options.output_path)) {
     diagnostics_error(run->diagnostics, nowhere,
                       "a plan has no workbook: print it, or write it with --format csv or json");
     return -1;

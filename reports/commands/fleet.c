@@ -5,16 +5,16 @@
 #include "reports/answers/fleet.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
-#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
+#include "reports/print/output_name.h"
 #include "reports/results/fleet_book.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 int refuse_explained_workbook(struct run *run) {
-  if (!run->options.explain || !output_file_is_workbook(run))
+  if (!run->options.explain || !output_name_is_workbook(run->options.output_path))
     return 0;
   diagnostics_error(
       run->diagnostics, (struct place){0},
@@ -25,7 +25,7 @@ int refuse_explained_workbook(struct run *run) {
 
 int fleet_print(struct run *run, const struct answer *answer, const char *title,
                 const char *sheet) {
-  const bool is_workbook = output_file_is_workbook(run);
+  const bool is_workbook = output_name_is_workbook(run->options.output_path);
   if (refuse_explained_workbook(run))
     return -1;
   if (!is_workbook && !run->options.explain)

@@ -7,9 +7,9 @@
 #include "reports/answers/cases.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
-#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/page/data.h"
+#include "reports/print/output_name.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const char *reading_arguments(const struct run *run) {
 }
 
 int command_page(struct run *run) {
-  if (output_file_expect(run, "a page", "html"))
+  if (output_name_expect(run->options.output_path, "a page", "html", run->diagnostics))
     return -1;
   if (!page_has_charts()) {
     run->diagnostics->machine_failed = true;

@@ -7,10 +7,10 @@
 #include "model/scenario/scenario.h"
 #include "reports/answers/served.h"
 #include "reports/commands/commands.h"
-#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 #include "reports/plans/answer.h"
+#include "reports/print/output_name.h"
 #include "reports/results/plan_book.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@
 // Only a plan has a workbook of its own; report's workbook has the answers of every question.
 static int print(struct run *run, const struct scenario *scenario, const struct answers *answers) {
   const struct answer *answer = &answers->list[0];
-  if (!output_file_is_workbook(run) || strcmp(answer->kind, "plan") != 0)
+  if (!output_name_is_workbook(run->options.output_path) || strcmp(answer->kind, "plan") != 0)
     return run_print_answers(run, scenario, answers);
   if (plan_book_write(answer, run->options.output_path, run->arena, run->diagnostics))
     return -1;

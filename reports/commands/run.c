@@ -8,8 +8,8 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/read.h"
-#include "reports/commands/output_file.h"
 #include "reports/faces/faces.h"
+#include "reports/print/output_name.h"
 #include "reports/print/style.h"
 
 #include <errno.h>
@@ -109,12 +109,28 @@ int run_open_output(struct run *run, struct output *output) {
   return output_open(output, run->options.output_path, run->arena, run->diagnostics);
 }
 
+static enum output_format format_of(const struct options *options) {
+  return options->format_given ? options->format : output_name_format(options->output_path);
+}
+
+// Where an answer comes this far, no workbook has it.
+static int refuse_workbook(struct run *run) {
+  const struct options *options = &run->options;
+  if (!output_name_is_workbook(options->output_path))
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "'%s' writes no workbook, 'report' does: write a file other than '%s', such as "
+                    "x.csv",
+                    options->command, options->output_path);
+  return -1;
+}
+
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers) {
   struct output output;
-  if (output_file_refuse_workbook(run) || run_open_output(run, &output))
+  if (refuse_workbook(run) || run_open_output(run, &output))
     return -1;
-  answers_print(scenario, answers, output_file_format(run), output.stream, run->arena);
+  answers_print(scenario, answers, format_of(&run->options), output.stream, run->arena);
   for (size_t i = 0; i < answers->count; i++) {
     run->no |= answers->list[i].no;
     run->undecided |= answers->list[i].undecided;
@@ -130,9 +146,9 @@ int run_print_answer(struct run *run, const struct scenario *scenario, struct an
 int run_explain_answer(struct run *run, const struct scenario *scenario,
                        const struct answer *answer) {
   struct output output;
-  if (output_file_refuse_workbook(run) || run_open_output(run, &output))
+  if (refuse_workbook(run) || run_open_output(run, &output))
     return -1;
-  answer_explain(scenario, answer, output_file_format(run), output.stream, run->arena);
+  answer_explain(scenario, answer, format_of(&run->options), output.stream, run->arena);
   return output_close(&output, run->diagnostics);
 }
 

@@ -46,8 +46,9 @@ struct scenario *run_read_file(struct run *run, const char *path, const char *be
 // The file of -o, or standard output. Returns 0, or -1 after an error.
 int run_open_output(struct run *run, struct output *output);
 
-// Prints the answers to -o, in the format that is asked for (output_file.h); the answer is no if one of them says so.
-// scenario: NULL if there is none. Returns 0, or -1 after an error.
+// Prints the answers to -o, in the format asked for by --format or the name (output_name.h); the
+// answer is no if one of them says so. scenario: NULL if there is none. Returns 0, or -1 after an
+// error.
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers);
 

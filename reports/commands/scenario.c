@@ -14,11 +14,11 @@
 #include "reports/answers/questions.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
-#include "reports/commands/output_file.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 #include "reports/print/format.h"
 #include "reports/print/interval.h"
+#include "reports/print/output_name.h"
 #include "reports/workbook/workbook.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
 
 int command_report(struct run *run) {
   const struct simulation *simulation;
-  if (output_file_expect(run, "a workbook", "xlsx"))
+  if (output_name_expect(run->options.output_path, "a workbook", "xlsx", run->diagnostics))
     return -1;
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario || simulate_report(run, scenario, &simulation))

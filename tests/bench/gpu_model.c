@@ -21,7 +21,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/measurement_read.h"

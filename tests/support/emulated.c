@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/tuning.h"

@@ -1,12 +1,12 @@
 // emulated: single GPU kernels, run by the host emulators, and as nvcc's PTX if that was built
-// (tests/stand_ins/ptx), on memory of exactly the size that arguments.h gives.
+// (tests/stand_ins/ptx), on memory of exactly the size that kernels/gpu/arguments gives.
 #ifndef PERTOKEN_TESTS_EMULATED_H
 #define PERTOKEN_TESTS_EMULATED_H
 
 #include "tests/support/fixture.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
 #include "tests/stand_ins/emulator/launch.h"
 
 // An emulator of one kind of GPU; kernels/gpu and the build of its tests describe the differences.

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/planner.h"
+#include "kernels/gpu/stream.h"
 #include "tests/support/gpu_timing_stage.h"
 #include "tests/support/shapes.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/integers.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/stream.h"
 

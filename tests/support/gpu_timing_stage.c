@@ -4,12 +4,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/integers.h"
+#include "kernels/gpu/stream.h"
 #include "tests/support/gpu_timing_attention.h"
 #include "tests/support/gpu_timing_flow.h"
 

@@ -1,4 +1,7 @@
 #include "tests/support/integer_product.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_TESTS_INTEGER_PRODUCT_H
 #define PERTOKEN_TESTS_INTEGER_PRODUCT_H
 
+#include "kernels/gpu/arguments/product.h"
 #include "tests/support/emulated.h"
 
 // What becomes of a sum: it is stored, added to a residual, or goes through SwiGLU with that of a

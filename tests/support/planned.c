@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/planner.h"
 
 // Units, warp width and shared memory per block (CUDA C++ Programming Guide; AMD's CDNA 3 ISA).

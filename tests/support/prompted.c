@@ -1,6 +1,7 @@
 #include "tests/support/prompted.h"
 
 #include "kernels/element.h"
+#include "kernels/gpu/arguments/latent.h"
 #include "tests/support/compared.h"
 #include "tests/support/fixture.h"
 #include "tests/support/tolerance.h"

@@ -1,6 +1,6 @@
 // attention: one new position of each batch row against its cache, or the positions of a prompt
-// against their row's cache, on the matrix tile: the kernels attention_* of arguments.h. What
-// matters is that the stream of keys and values never stops.
+// against their row's cache, on the matrix tile: the kernels attention_* of arguments/attention.h.
+// What matters is that the stream of keys and values never stops.
 //
 // A warp takes units of the cache, each one tile step of positions (32 in BF16, 64 in E4M3): every
 // ATTENTION_WARPS-th unit of its block's share. For a unit
@@ -23,7 +23,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/device/attention_merge.h"
 #include "kernels/gpu/device/attention_queries.h"
 #include "kernels/gpu/device/attention_share.h"

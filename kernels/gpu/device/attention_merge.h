@@ -6,7 +6,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_MERGE_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_MERGE_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/device/attention_share.h"
 #include "kernels/gpu/device/machine/matrix_tile.h"
 #include "kernels/gpu/device/products/round.h"

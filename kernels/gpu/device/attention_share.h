@@ -2,7 +2,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_SHARE_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_SHARE_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/device/machine/lane_ring.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 

@@ -1,5 +1,5 @@
 // calibration: kernels that measure how fast the device is, and check whether its matrix unit works
-// as assumed: read_*, rate_* and tile_check_* of arguments.h.
+// as assumed: read_*, rate_* and tile_check_* of arguments/calibration.h.
 //
 // Reads are measured alone, at full speed, as a reference for other kernels; they load as the
 // products do, 16 bytes per lane. The rate is that of the matrix tile when nothing is fetched: a
@@ -11,7 +11,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_CALIBRATION_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_CALIBRATION_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/calibration.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 #include "kernels/gpu/device/machine/platform.h"
 

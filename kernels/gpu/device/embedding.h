@@ -3,7 +3,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_EMBEDDING_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/device/machine/passed.h"
 #include "kernels/gpu/device/machine/platform.h"
 

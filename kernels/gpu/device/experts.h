@@ -1,5 +1,5 @@
 // experts: the products of a mixture's experts, built on those of product_vector, product_matrix
-// and units: the kernels expert_vector_*, expert_matrix_* and gather of arguments.h.
+// and units: the kernels expert_vector_*, expert_matrix_* and gather of arguments/experts.h.
 //
 // A block takes an item from the list that `route` made and does what the plain kernel does, with
 // the expert's matrices; blocks beyond the list's end do nothing. The weights to read are not known
@@ -7,7 +7,9 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_EXPERTS_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_EXPERTS_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/device/products/product_matrix.h"
 #include "kernels/gpu/device/products/product_vector.h"
 #include "kernels/gpu/device/units.h"

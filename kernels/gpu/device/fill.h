@@ -4,7 +4,8 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_FILL_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/fill.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/device/machine/platform.h"
 #include "kernels/gpu/units.h"
 

@@ -3,7 +3,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_FINISH_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_FINISH_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/device/machine/platform.h"
 #include "kernels/gpu/device/products/product_matrix.h"
 

@@ -1,9 +1,9 @@
 // heads: products with a separate matrix for each head, built on those of product_vector and
-// product_matrix: the kernels heads_* of arguments.h.
+// product_matrix: the kernels heads_* of arguments/product.h.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_HEADS_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_HEADS_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/device/products/product_matrix.h"
 #include "kernels/gpu/device/products/product_vector.h"
 

@@ -1,6 +1,6 @@
-// kernels: every kernel of arguments.h under its name, instantiated from the templates of the
-// stages; those on the matrix tile are named in their own headers. One source for nvcc, clang -x
-// hip and the emulator's g++ -x c++.
+// kernels: every kernel of kernels/gpu/arguments under its name, instantiated from the templates of
+// the stages; those on the matrix tile are named in their own headers. One source for nvcc, clang
+// -x hip and the emulator's g++ -x c++.
 #include "kernels/gpu/device/attention.h"
 #include "kernels/gpu/device/calibration.h"
 #include "kernels/gpu/device/embedding.h"

@@ -1,6 +1,6 @@
 // latent: attention whose keys and values are one short entry per position (latent attention of
 // decode.h), of one new position of each batch row, or of a prompt's positions in their row's
-// cache: the kernels latent_* of arguments.h.
+// cache: the kernels latent_* of arguments/latent.h.
 //
 // A block takes units of LATENT_UNIT positions, for LATENT_HEADS columns: heads, or in a prompt
 // pairs of a position and a head. For a unit
@@ -26,7 +26,9 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_LATENT_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_LATENT_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/device/attention_merge.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 

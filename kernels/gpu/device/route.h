@@ -9,7 +9,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_ROUTE_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
 #include "kernels/gpu/device/machine/platform.h"
 #include "kernels/routing.h"
 
@@ -38,7 +38,7 @@ DEVICE int route_place(const uint32_t *keys, int count, int i) {
   return place;
 }
 
-// A row's shared memory; route_shared_bytes (arguments.h) has room for everything.
+// A row's shared memory; route_shared_bytes (arguments/experts.h) has room for everything.
 struct route_room {
   float *r;         // [count]
   uint32_t *keys;   // [count], the values that decide the choice

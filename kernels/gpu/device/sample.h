@@ -3,7 +3,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_SAMPLE_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_SAMPLE_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/device/machine/platform.h"
 
 struct candidate {
@@ -64,7 +64,7 @@ DEVICE struct candidate blocks_best(const float *best, const int *best_index) {
   return warp_best(found);
 }
 
-// A candidate's key as arguments.h says: half 0 is the low one. Both zeros are equal.
+// A candidate's key as arguments/token.h says: half 0 is the low one. Both zeros are equal.
 DEVICE uint32_t key_half(struct candidate c, int half) {
   const uint32_t bits = c.value == 0 ? 0 : bits_of(c.value);
   if (c.index == NO_INDEX) {

@@ -1,5 +1,5 @@
-// streaming: the kernels streaming_* of arguments.h, compiled separately from the others, whose
-// stages they contain once more.
+// streaming: the kernels streaming_* of arguments/streaming.h, compiled separately from the others,
+// whose stages they contain once more.
 #include "kernels/gpu/device/streaming.h"
 
 #define STREAMING(batch)                                                                          \

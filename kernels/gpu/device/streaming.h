@@ -25,7 +25,11 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_STREAMING_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
+#include "kernels/gpu/units.h"
 #include "kernels/gpu/device/machine/passed.h"
 #include "kernels/gpu/device/machine/platform.h"
 

@@ -3,7 +3,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_TURN_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_TURN_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/device/attention.h"
 #include "kernels/gpu/device/machine/platform.h"
 

@@ -1,6 +1,6 @@
 // units: weights stored in units (kernels/gpu/units.h), as BF16 (unit_codes.h): as a row of the
 // embedding, and times a batch of BF16 activations on the matrix tile: the kernels embed_* and
-// matrix_WEIGHTS_bf16_* of arguments.h for such weights, with any batch.
+// matrix_WEIGHTS_bf16_* of arguments/product.h for such weights, with any batch.
 //
 // A warp streams its rows' codes, and what is stored beside them, from memory into registers, some
 // units ahead of their use. The matrix unit multiplies even a batch of one: 32 codes of 4 bits in a

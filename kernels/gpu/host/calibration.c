@@ -1,6 +1,7 @@
 #include "kernels/gpu/host/calibration.h"
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/calibration.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
 #include "kernels/gpu/host/state.h"
@@ -158,7 +159,7 @@ static enum decode_status time_rate(struct gpu_context *context, struct gpu_laun
   return status;
 }
 
-// Two row tiles by one column tile for each repeat and warp: rate_* in arguments.h.
+// Two row tiles by one column tile for each repeat and warp: rate_* in arguments/calibration.h.
 static double rate_operations(const struct plan *plan, const struct plan_product *product,
                               unsigned blocks, int repeats) {
   const int elements =

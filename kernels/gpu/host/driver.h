@@ -8,8 +8,8 @@
 // and every later call then fails the same way.
 //
 // Contexts of several devices can be joined, so that launches of ALL_REDUCE_SUM and ALL_REDUCE_MAX
-// (arguments.h) meet: each context is then used by its own thread, and a launch may wait for those
-// of the others.
+// (arguments/token.h) meet: each context is then used by its own thread, and a launch may wait for
+// those of the others.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_DRIVER_H
 #define PERTOKEN_KERNELS_GPU_HOST_DRIVER_H
 
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct tensor_map;     // arguments.h
+struct tensor_map;     // arguments/wgmma.h
 struct vendor_product; // vendor.h
 struct vendor_size;
 struct gpu_context; // an open device, its loaded code, its queue
@@ -52,8 +52,8 @@ struct gpu_driver {
   // The library, once a context has loaded it: "cuBLASLt 13.1.0"; "" if there is none.
   const char *(*multiplied_by)(const struct gpu_context *);
 
-  // Turns a matrix, in place, into what a kernel takes: arguments.h. DECODE_UNSUPPORTED without
-  // wgmma.
+  // Turns a matrix, in place, into what a kernel takes (arguments/wgmma.h). Without wgmma,
+  // DECODE_UNSUPPORTED.
   enum decode_status (*tensor_map)(struct gpu_context *, struct tensor_map *);
 
   // With `recorded`, as one graph of the runtime if possible; otherwise launched one by one.

@@ -1,7 +1,7 @@
 // CUDA's runtime, linked statically: on a machine without a GPU only the driver is missing, and a
 // call to the runtime tells.
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/identity.h"
 #include "kernels/gpu/host/runtime.h"

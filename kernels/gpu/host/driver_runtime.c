@@ -1,5 +1,5 @@
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/context.h"
 #include "kernels/gpu/host/driver.h"

@@ -1,6 +1,6 @@
 #include "kernels/gpu/host/prompt_experts.h"
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
 #include "kernels/gpu/plan/plan.h"

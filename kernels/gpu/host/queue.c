@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/host/context.h"
 
 #define MAX_QUEUED   200         // launches: filling a longer queue stalls

@@ -7,7 +7,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 #define PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/library_file.h"
 #include "kernels/gpu/host/vendor_products.h"

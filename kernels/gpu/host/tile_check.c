@@ -1,7 +1,7 @@
 #include "kernels/gpu/host/tile_check.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/calibration.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/failure.h"
 #include "kernels/gpu/host/wgmma_check.h"

@@ -2,7 +2,8 @@
 
 #include "kernels/decode.h"
 #include "kernels/family.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"

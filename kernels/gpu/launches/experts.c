@@ -1,7 +1,8 @@
 #include "kernels/gpu/launches/experts.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/product.h"
 #include "kernels/gpu/plan/device.h"

@@ -2,7 +2,8 @@
 
 #include "kernels/decode.h"
 #include "kernels/element.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/fill.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/vectors.h"

@@ -1,7 +1,8 @@
 #include "kernels/gpu/launches/latent.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/launches/product.h"

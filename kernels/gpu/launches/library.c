@@ -1,7 +1,8 @@
 #include "kernels/gpu/launches/library.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/matrix.h"
 #include "kernels/gpu/launches/operands.h"

@@ -1,6 +1,7 @@
 #include "kernels/gpu/launches/list.h"
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/plan.h"
 
 #include <stdbool.h>

@@ -3,7 +3,13 @@
 #ifndef PERTOKEN_KERNELS_GPU_LAUNCHES_LIST_H
 #define PERTOKEN_KERNELS_GPU_LAUNCHES_LIST_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/fill.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/token.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/vendor.h"

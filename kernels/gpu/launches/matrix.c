@@ -1,7 +1,10 @@
 #include "kernels/gpu/launches/matrix.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/plan/device.h"

@@ -3,7 +3,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_LAUNCHES_OPERANDS_H
 #define PERTOKEN_KERNELS_GPU_LAUNCHES_OPERANDS_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"

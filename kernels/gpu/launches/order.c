@@ -1,6 +1,10 @@
 #include "kernels/gpu/launches/order.h"
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/plan/plan.h"
 

@@ -3,7 +3,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_LAUNCHES_ORDER_H
 #define PERTOKEN_KERNELS_GPU_LAUNCHES_ORDER_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/streaming.h"
 #include "kernels/gpu/launches/list.h"
 
 #include <stdbool.h>

@@ -2,9 +2,10 @@
 #ifndef PERTOKEN_KERNELS_GPU_LAUNCHES_STREAMING_H
 #define PERTOKEN_KERNELS_GPU_LAUNCHES_STREAMING_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/streaming.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/gpu/stream.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,8 @@
 #include "kernels/gpu/launches/token.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"

@@ -1,7 +1,7 @@
 #include "kernels/gpu/launches/vector.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/plan/device.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct tensor_map; // arguments.h
+struct tensor_map; // arguments/wgmma.h
 
 struct gpu_device {
   struct decode_device described;
@@ -16,7 +16,7 @@ struct gpu_device {
   int warp;
   size_t shared_bytes; // that one block may use
   bool any_chunk;      // matrix kernels take chunks of any length; neither these nor attention copy
-                       // what they stream: arguments.h
+                       // what they stream: arguments/wgmma.h
   bool overlap;        // programmatic dependent launch
   bool wgmma;          // the matrix unit and copy engine of sm_90a
   int clusters; // the most blocks of a cluster, which reach each other's shared memory; 0, 1: none

@@ -1,7 +1,11 @@
 #include "kernels/gpu/plan/division.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/experts.h"

@@ -2,7 +2,9 @@
 
 #include "kernels/element.h"
 #include "kernels/family.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/routing.h"
 

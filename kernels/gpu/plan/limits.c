@@ -2,7 +2,10 @@
 
 #include "kernels/decode.h"
 #include "kernels/family.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/plan/experts.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"

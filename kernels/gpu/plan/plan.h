@@ -8,7 +8,7 @@
 #define PERTOKEN_KERNELS_GPU_PLAN_PLAN_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/device.h"
 #include "kernels/share.h"
@@ -68,7 +68,7 @@ enum plan_region {
   REGION_LATENT_SUMS,
   REGION_ATTENDED,
   REGION_FFN_OUT,
-  REGION_SCALED,  // x times a norm's gain, and sums of x^2, between two products: arguments.h,
+  REGION_SCALED,  // x times a norm's gain, and sums of x^2, between two products: wgmma.h,
   REGION_SQUARES, // wgmma_norm
   REGION_LOGITS,
   REGION_ACTIVATIONS,
@@ -78,7 +78,7 @@ enum plan_region {
   REGION_BEST,
   REGION_BEST_INDEX,
   REGION_ROUTED, // the router's outputs
-  REGION_CHOSEN, // experts; what follows is described in arguments.h under experts
+  REGION_CHOSEN, // experts; what follows is described in arguments/experts.h
   REGION_CHOSEN_WEIGHTS,
   REGION_SLOTS,
   REGION_SLOT_ROWS,
@@ -112,7 +112,7 @@ struct plan_extent {
   int first_layer;    // that have it
 };
 
-// "bf16", "e4m3", "mxfp6_e2m3": as kernels are named (arguments.h).
+// "bf16", "e4m3", "mxfp6_e2m3": as kernels are named (arguments/layout.h).
 extern const char *const gpu_element_names[];
 // For an element that is not stored in units.
 size_t gpu_element_bytes(enum element element);
@@ -156,7 +156,7 @@ struct plan_product {
   int slice, warp_columns, splits, chunk, buffers;
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
   bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
-  int stages, strips;    // of wgmma: arguments.h
+  int stages, strips;    // of wgmma: arguments/wgmma.h
   int beside, parts;     // of wgmma, too; a cluster has beside * parts blocks
   struct even_work work; // of wgmma, instead of `splits`; its blocks are the clusters
   int activation_stride; // of rounded activations
@@ -186,7 +186,8 @@ struct plan {
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
   struct plan_stream {  // of such a step: where in a block's shared memory what begins
     size_t sums, experts, ring, shared_bytes;
-    int pairs, slots, beside, flying; // arguments.h; no slots where the kernels have no ring
+    int pairs, slots, beside,
+        flying; // arguments/streaming.h; no slots where the kernels have no ring
   } stream;
   int carveout; // device.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups;
@@ -194,7 +195,7 @@ struct plan {
   struct plan_experts {
     int layers, first_layer; // that have experts: the last ones
     int pairs;               // a batch row and an expert that it goes to
-    int items, slots;        // the most that there can be: arguments.h
+    int items, slots;        // the most that there can be: arguments/experts.h
     int columns;             // of an item; 0 for vector kernels
     int library_count;       // in a prompt: the fewest positions of an expert for the library
   } experts;

@@ -1,7 +1,8 @@
 #include "kernels/gpu/plan/planner.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/experts.h"
 #include "kernels/gpu/plan/integers.h"

@@ -1,6 +1,10 @@
 #include "kernels/gpu/plan/streaming.h"
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"

@@ -1,6 +1,6 @@
 #include "kernels/gpu/plan/tuning.h"
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/stream.h"
 
 #include <stdio.h>

@@ -86,7 +86,7 @@ def register_limit(family, name):
 
 
 def streaming_shared():
-    text = (TREE / 'kernels/gpu/arguments.h').read_text()
+    text = (TREE / 'kernels/gpu/arguments/streaming.h').read_text()
     return int(re.search(r'STREAMING_SHARED = (\d+)', text).group(1))
 
 

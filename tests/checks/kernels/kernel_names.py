@@ -1,4 +1,4 @@
-"""The GPUs' kernels by their names, and what is known of each: kernels/gpu/arguments.h and device/kernels.cu."""
+"""The GPUs' kernels by their names, and what is known of each: kernels/gpu/arguments and device/kernels.cu."""
 import re
 
 PAIRS = ['bf16_bf16', 'e4m3_bf16', 'e4m3_e4m3']

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/fill.h"
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/reference/reference.h"
 #include "kernels/reference/stages.h"
 

@@ -3,6 +3,8 @@
 // each item must get exactly an expert's part of it.
 // Deep: all shapes, on all emulators, and as nvcc's PTX.
 // Seconds: 1, deep 3
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/product.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
 #include "tests/support/integer_product.h"

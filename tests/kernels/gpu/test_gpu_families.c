@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/latent.h"
 
 enum { MAX_BATCH = 5 };
 

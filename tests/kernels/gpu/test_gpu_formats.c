@@ -14,6 +14,9 @@
 #include <string.h>
 
 #include "kernels/element.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
 #include "kernels/quantised.h"

@@ -2,6 +2,7 @@
 // multiples of a tile, every mix of types, warps of 32 and 64 lanes, and E4M3 in gfx942's form.
 // Deep: also the scalar tile, and about three times as many requests.
 // Seconds: 17, deep 50
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/plan.h"
 #include "tests/support/emulated.h"
 #include "tests/support/odd_request.h"
@@ -180,7 +181,7 @@ static unsigned char *region_at(const struct plan *plan, void *memory, enum plan
 
 // Everything that a step must write before it reads it becomes NaN: what passes between its stages,
 // the new position's key and value, and all keys and values beyond the context (finite values:
-// arguments.h promises zeros to the kernel there, which only zero weights can hide).
+// arguments/product.h promises zeros to the kernel there, which only zero weights can hide).
 static void poison(const struct plan *plan, void *memory) {
   static const enum plan_region written[] = {
       REGION_X,           REGION_QKV_OUT,           REGION_ATTENDED, REGION_FFN_OUT, REGION_LOGITS,

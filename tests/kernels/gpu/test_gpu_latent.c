@@ -9,6 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/fill.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/reference/stages.h"
 #include "kernels/weights.h"
 

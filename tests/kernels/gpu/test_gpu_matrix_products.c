@@ -2,6 +2,8 @@
 // must be exact. So must a tile by itself.
 // Deep: all shapes, on all emulators, and as nvcc's PTX.
 // Seconds: 1, deep 5
+#include "kernels/gpu/arguments/calibration.h"
+#include "kernels/gpu/arguments/product.h"
 #include "tests/support/depth.h"
 #include "tests/support/emulated.h"
 #include "tests/support/integer_product.h"

@@ -2,6 +2,9 @@
 // exact, and so must the rows of an embedding.
 // Deep: on all emulators, and as nvcc's PTX.
 // Seconds: 1, deep 4
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/token.h"
 #include "tests/support/emulated.h"
 #include "tests/support/integer_product.h"
 

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/token.h"
 #include "kernels/reference/reference.h"
 
 static float sign_at(int vector, int column) {

@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/weights.h"
 
 // As the emulator's driver makes it.

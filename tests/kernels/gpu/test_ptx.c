@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/calibration.h"
 #include "kernels/gpu/host/tile_check.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"

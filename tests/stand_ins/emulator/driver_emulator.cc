@@ -25,11 +25,11 @@
 #include <time.h>
 
 extern "C" {
-#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/vendor_products.h"
 }
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/token.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "tests/stand_ins/emulator/emulator.h"
 #if defined(EMULATOR_PTX)
 #include "tests/stand_ins/ptx/ptx.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// In the last word of a tensor map created by the driver (kernels/gpu/arguments.h).
+// In the last word of a tensor map created by the driver (kernels/gpu/arguments/wgmma.h).
 #define EMULATOR_TENSOR_MAP UINT64_C(0x7E4503A9)
 
 struct emulator_launch {

@@ -16,6 +16,7 @@
 #ifndef PERTOKEN_WGMMA_INSTRUCTION_H
 #define PERTOKEN_WGMMA_INSTRUCTION_H
 
+#include "kernels/gpu/arguments/wgmma.h"
 #include "tests/stand_ins/emulator/copies.h"
 #include "tests/stand_ins/emulator/matrix_instruction.h"
 

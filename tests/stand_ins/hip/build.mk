@@ -10,7 +10,7 @@ $(BUILD)/tests/lib/fake_hip.so: FAKE_RCCL := tests/stand_ins/hip/fake_rccl.c
 $(BUILD)/tests/lib/fake_hip.so: tests/stand_ins/hip/fake_rccl.c
 
 $(FAKE_HIP): tests/stand_ins/hip/fake_hip.c tests/stand_ins/hip/fake_hip.h tests/stand_ins/emulator/launch.h \
-  kernels/gpu/arguments.h tests/stand_ins/hip/build.mk
+  $(wildcard kernels/gpu/arguments/*.h) tests/stand_ins/hip/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< ($(@F))"
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $< $(FAKE_RCCL)

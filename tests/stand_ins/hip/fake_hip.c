@@ -30,7 +30,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/streaming.h"
 #include "tests/stand_ins/emulator/launch.h"
 #include "tests/stand_ins/hip/fake_hip.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 
 const char ptx_architecture[] = PTX_ARCHITECTURE;
 const char ptx_streaming_architecture[] = PTX_STREAMING;

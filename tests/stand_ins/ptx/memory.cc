@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "tests/stand_ins/emulator/launch.h"
 
 namespace {
@@ -426,7 +426,8 @@ void bulk_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
 
 // ---- cp.async.bulk.tensor.2d: a box of bytes of a matrix, with the 128-byte swizzle: of an
 // address, bits 4 to 6 are exchanged by those of bits 7 to 9 (PTX ISA, "Swizzling Modes"). What the
-// driver makes of the matrix is its own affair; here it is what launches.c says (arguments.h).
+// driver makes of the matrix is its own affair; here it is what launches.c says
+// (arguments/wgmma.h).
 
 enum { BOX_ALIGNMENT = 128 };
 

@@ -52,7 +52,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_MATRIX_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_MATRIX_WGMMA_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/device/machine/platform.h"
 
 enum { WGMMA_NEXT = 32 >> 4, WGMMA_TILE_BYTES = WGMMA_ROWS * WGMMA_STEP_BYTES };

@@ -8,7 +8,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_FAMILY_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
 #include "kernels/gpu/device/products/round.h"
 
 // ---- attention

@@ -15,7 +15,9 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PAIRS_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PAIRS_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/stream.h"
+#include "kernels/gpu/units.h"
 #include "kernels/gpu/device/machine/matrix_tile.h"
 #include "kernels/gpu/device/machine/unit_codes.h"
 #include "kernels/gpu/device/products/product_vector.h"

@@ -1,5 +1,5 @@
 // product_matrix: weights times a batch of activations, on the matrix tile: the kernels matrix_* of
-// arguments.h.
+// arguments/product.h.
 //
 // Each lane has its share of the warp's rows of weights on their way in a ring (lane_ring.h), a few
 // steps ahead of their use; two row tiles share each column tile's bytes. The stream begins before
@@ -10,7 +10,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_MATRIX_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_MATRIX_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/device/machine/lane_ring.h"
 #include "kernels/gpu/device/machine/matrix_elements.h"
 #include "kernels/gpu/device/products/family.h"

@@ -26,7 +26,11 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_STREAM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_PRODUCT_STREAM_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
+#include "kernels/gpu/stream.h"
+#include "kernels/gpu/units.h"
 #include "kernels/gpu/device/machine/ring.h"
 
 DEVICE void stream_meanwhile(void);
@@ -86,7 +90,7 @@ struct stream_block {
   struct stream_kept *kept;
 };
 
-// In the launch's shared memory as arguments.h says.
+// In the launch's shared memory as arguments/streaming.h says.
 DEVICE struct stream_block stream_block_of(void) {
   SHARED(unsigned char, shared);
   const struct streaming_place *place = streaming_place();

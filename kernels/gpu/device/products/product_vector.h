@@ -1,5 +1,5 @@
 // product_vector: weights times one to four vectors, on the ordinary arithmetic units: the kernels
-// vector_* of arguments.h. All that matters is that the stream of weights never stops.
+// vector_* of arguments/product.h. All that matters is that the stream of weights never stops.
 //
 // A block takes an even share of adjacent rows, dealt to its warps one at a time. A warp goes
 // through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes per lane, and holds one window

@@ -1,7 +1,7 @@
 // product_wgmma: weights times a batch of activations on the matrix unit of sm_90a: the kernels
-// wgmma_* of arguments.h. The weights are A, the batch is B. Two warpgroups multiply what a third
-// one's thread copies (wgmma_ring.h); norms between products need no kernel (wgmma_norm.h), and
-// what several blocks have of a tile meets in L2 or in a cluster (wgmma_merge.h).
+// wgmma_* of arguments/wgmma.h. The weights are A, the batch is B. Two warpgroups multiply what a
+// third one's thread copies (wgmma_ring.h); norms between products need no kernel (wgmma_norm.h),
+// and what several blocks have of a tile meets in L2 or in a cluster (wgmma_merge.h).
 //
 // BF16 x BF16 goes from shared memory straight into the matrix unit. In E4M3 x BF16 the weights
 // pass through registers, where they become BF16; the activations are in an order for which a

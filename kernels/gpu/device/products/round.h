@@ -10,15 +10,16 @@
 // hold weights leave few for this. E4M3 is made from (x * norm) * inverse, in this order, so that
 // the largest can be found before the inverse root is known: rounding is monotone.
 //
-// "Paired" output has pairs of elements in the order of wgmma_paired_word (arguments.h). Output as
-// BF16 has the values of the INT8 or E4M3 codes, all of which BF16 holds.
+// "Paired" output has pairs of elements in the order of wgmma_paired_word (arguments/wgmma.h).
+// Output as BF16 has the values of the INT8 or E4M3 codes, all of which BF16 holds.
 //
 // The block's shared memory must have room for ROOM_BYTES.
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_ROUND_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCTS_ROUND_H
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/device/machine/passed.h"
 #include "kernels/gpu/device/machine/platform.h"
 
@@ -517,7 +518,7 @@ DEVICE void round_group(const struct vectors &v, int b, int first,
 
 // ---- what is written
 
-// wgmma_paired_word of arguments.h, which is a host function.
+// wgmma_paired_word of arguments/wgmma.h, which is a host function.
 DEVICE int paired_word(int word) {
   const int chunk = word / 8 % 8;
   return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/source_file.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/planner.h"
 #include "model/evidence/measurement_read.h"
@@ -162,8 +164,8 @@ static void test_constants(void **state) {
   assert_true(layer_us(fp8, &converts) < layer_us(fp8, &timing_h200) - 20);
 }
 
-// E4M3 by E4M3 is multiplied twice as fast as what wgmma multiplies in BF16: on a slow device, where
-// the matrix unit limits both, products take half the time.
+// E4M3 by E4M3 is multiplied twice as fast as what wgmma multiplies in BF16: on a slow device,
+// where the matrix unit limits both, products take half the time.
 static void test_narrow_activations(void **state) {
   (void)state;
   struct timing_machine slow = timing_h200;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/integers.h"

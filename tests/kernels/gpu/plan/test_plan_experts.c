@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/arithmetic.h"
 #include "kernels/gpu/plan/cost.h"

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/latent.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/limits.h"

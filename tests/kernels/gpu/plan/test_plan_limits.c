@@ -1,8 +1,10 @@
 // What no GPU plan can be made for, and the messages.
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/plan/tuning.h"
+#include "kernels/gpu/stream.h"
 #include "tests/support/pieces.h"
 #include "tests/support/planned.h"
 #include "tests/support/shapes.h"

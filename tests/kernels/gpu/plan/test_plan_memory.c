@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/fill.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/token.h"
+#include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/launches/exchange.h"
 #include "kernels/gpu/launches/fill.h"

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/arguments/attention.h"
+#include "kernels/gpu/arguments/experts.h"
+#include "kernels/gpu/arguments/layout.h"
+#include "kernels/gpu/arguments/product.h"
+#include "kernels/gpu/arguments/streaming.h"
 #include "kernels/gpu/launches/streaming.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/plan.h"

@@ -1,0 +1,47 @@
+#include "reports/print/output_name.h"
+#include "base/diagnostics.h"
+#include "reports/print/format.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#define LONGEST_ENDING 5
+
+// Without its point; NULL: there is none, or it is no word.
+static const char *ending_of(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  const char *name = slash ? slash + 1 : path;
+  const char *point = name ? strrchr(name, '.') : NULL;
+  const size_t length = point ? strlen(point + 1) : 0;
+  if (!point || point == name || length == 0 || length > LONGEST_ENDING)
+    return NULL;
+  for (size_t i = 1; i <= length; i++)
+    if (!isalpha((unsigned char)point[i]))
+      return NULL;
+  return point + 1;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+  const char *found = ending_of(path);
+  return found && !strcasecmp(found, ending);
+}
+
+bool output_name_is_workbook(const char *path) {
+  return ends_in(path, "xlsx");
+}
+
+enum output_format output_name_format(const char *path) {
+  return ends_in(path, "csv") ? FORMAT_CSV : ends_in(path, "json") ? FORMAT_JSON : FORMAT_TABLE;
+}
+
+int output_name_expect(const char *path, const char *what, const char *ending,
+                       struct diagnostics *diagnostics) {
+  if (!ending_of(path) || ends_in(path, ending))
+    return 0;
+  diagnostics_error(diagnostics, (struct place){0}, "the name of %s ends in .%s, and '%s' does not",
+                    what, ending, path);
+  return -1;
+}

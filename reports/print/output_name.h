@@ -1,0 +1,24 @@
+// output_name: what the end of a file's name, as given to -o, asks for.
+#ifndef PERTOKEN_REPORTS_PRINT_OUTPUT_NAME_H
+#define PERTOKEN_REPORTS_PRINT_OUTPUT_NAME_H
+
+#include "base/diagnostics.h"
+#include "reports/print/format.h"
+
+#include <stdbool.h>
+
+// Of all, `path` may be NULL: no file. Capitals do not matter.
+
+// x.xlsx
+bool output_name_is_workbook(const char *path);
+
+// Of an answer in x.csv or x.json; else a table.
+enum output_format output_name_format(const char *path);
+
+// For a command that writes nothing but `what`, "a workbook" or "a page", in files of `ending`:
+// refuses a name that ends like other files, in up to five letters. Returns 0, or -1 after an
+// error.
+int output_name_expect(const char *path, const char *what, const char *ending,
+                       struct diagnostics *diagnostics);
+
+#endif
