@@ -9,6 +9,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/reading/read.h"
 #include "reports/faces/faces.h"
+#include "reports/print/format.h"
 #include "reports/print/output_name.h"
 #include "reports/print/style.h"
 

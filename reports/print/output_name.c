@@ -1,5 +1,6 @@
 #include "reports/print/output_name.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "reports/print/format.h"
 
 #include <ctype.h>

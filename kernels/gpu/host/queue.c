@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "kernels/gpu/arguments/token.h"
+#include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/context.h"
+#include "kernels/gpu/host/runtime.h"
 
 #define MAX_QUEUED   200         // launches: filling a longer queue stalls
 #define SMALL_SHARED (47 * 1024) // usable without asking: 48 KiB, static memory included

@@ -7,7 +7,6 @@
 #include "kernels/gpu/arguments/streaming.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
-#include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/experts.h"
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/limits.h"

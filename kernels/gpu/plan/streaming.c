@@ -1,5 +1,6 @@
 #include "kernels/gpu/plan/streaming.h"
 
+#include "kernels/decode.h"
 #include "kernels/gpu/arguments/attention.h"
 #include "kernels/gpu/arguments/experts.h"
 #include "kernels/gpu/arguments/layout.h"
@@ -12,6 +13,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SLOTS_ALIGNMENT 128
