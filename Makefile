@@ -67,7 +67,7 @@ $(BUILD)/obj/model/delivery/fleet.o: COMPILE += -fopenmp
 MODEL_OBJECTS = $(filter $(BUILD)/obj/base/% $(BUILD)/obj/model/%,$(OBJECTS))
 MODEL   := $(BUILD)/libmodel.a
 LIBRARY := $(BUILD)/libpertoken.a
-SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
+SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c tests/support/*/*.c))
 SUPPORT := $(BUILD)/libsupport.a
 # A test's name is enough to find it: $(BUILD)/tests/test_x is built from tests/ROOM/test_x.c.
 TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
@@ -226,7 +226,7 @@ fuzz: ## fuzz the readers of input files for a while
 # The device's headers are C++. CUDA's may be missing.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
              $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu/arguments kernels/gpu/plan kernels/gpu/launches kernels/gpu/host probe/* tests/* \
-                                    tests/model/* tests/kernels/* tests/kernels/gpu/* tests/probe/* tests/stand_ins/hip tests/stand_ins/plugins,\
+                                    tests/model/* tests/support/* tests/kernels/* tests/kernels/gpu/* tests/probe/* tests/stand_ins/hip tests/stand_ins/plugins,\
                           $(d)/*.c $(d)/*.h) \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))
 

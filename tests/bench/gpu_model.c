@@ -1,4 +1,4 @@
-// The predicted duration of decode steps on an H200, by the model of tests/support/gpu_timing.h,
+// The predicted duration of decode steps on an H200, by the model of tests/support/timing/timing.h,
 // for use without a GPU or for comparison with records of one.
 //
 //   gpu_model [--before] [--with POINT,...] [RECORD.json]...
@@ -8,7 +8,7 @@
 // memory alone, predicted microseconds, the share of the predicted time in which the bytes of the
 // whole step (of attention alone: its own) would be read at full speed, and the largest term other
 // than memory, all for the kernels as they are. --with changes them: P1 to P14, streaming, as
-// described in gpu_timing.h. --points prints what the changes already made have brought, the effect
+// described in timing.h. --points prints what the changes already made have brought, the effect
 // of each of the others alone, and of all together. With records, a line for each of their results
 // for an H100 or H200: the measured value, and the prediction for that workload at the record's
 // bandwidth and clock. The model's constants are those measured; --before: those chosen before any
@@ -27,7 +27,7 @@
 #include "model/evidence/measurement_read.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"
-#include "tests/support/gpu_timing.h"
+#include "tests/support/timing/timing.h"
 
 #define MISTAKEN 2
 
@@ -207,7 +207,7 @@ static int usage(void) {
   fprintf(stderr,
           "gpu_model [--before] [--with POINT,...] [RECORD.json]...\n"
           "gpu_model [--before] --points\n"
-          "POINT: P1 to P14, P1m, P2m, P6c, P6s, P7m, streaming (tests/support/gpu_timing.h)\n");
+          "POINT: P1 to P14, P1m, P2m, P6c, P6s, P7m, streaming (tests/support/timing/timing.h)\n");
   return MISTAKEN;
 }
 

@@ -62,8 +62,9 @@
 // In nanoseconds: a launch until its first bytes have come; each merge through L2, beside its sums;
 // and a cluster that adds up parts, whose blocks begin together and wait for each other twice. In
 // bytes a nanosecond: the sums of merges, and what the network between shared memories brings one
-// multiprocessor (gpu_timing.h). What is said of merges is fitted to the same times of an H200;
-// both other starts are assumed, as clusters that add up parts were not measured there.
+// multiprocessor (tests/support/timing/timing.h). What is said of merges is fitted to the same
+// times of an H200; both other starts are assumed, as clusters that add up parts were not measured
+// there.
 #define START        1000
 #define MERGE_START  500
 #define MERGE_RATE   50

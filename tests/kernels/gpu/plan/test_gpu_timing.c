@@ -14,10 +14,10 @@
 #include "kernels/gpu/plan/planner.h"
 #include "model/evidence/measurement_read.h"
 #include "model/evidence/measurement_write.h"
-#include "tests/support/gpu_timing.h"
-#include "tests/support/gpu_timing_stage.h"
 #include "tests/support/place_of_work.h"
 #include "tests/support/shapes.h"
+#include "tests/support/timing/timing.h"
+#include "tests/support/timing/timing_stage.h"
 
 #define RECORD "data/measured/tinyllama-1.1b-decode-67500151.json"
 #define MODEL  "build/bench/gpu_model"

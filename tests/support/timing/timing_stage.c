@@ -1,4 +1,4 @@
-#include "tests/support/gpu_timing_stage.h"
+#include "tests/support/timing/timing_stage.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -13,8 +13,8 @@
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/stream.h"
-#include "tests/support/gpu_timing_attention.h"
-#include "tests/support/gpu_timing_flow.h"
+#include "tests/support/timing/timing_attention.h"
+#include "tests/support/timing/timing_flow.h"
 
 // From the kernels' sources (kernels/gpu/device), and lengths of instruction sequences.
 #define LOAD_BYTES     512 // of a warp's load of 16 bytes a lane

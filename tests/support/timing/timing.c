@@ -1,4 +1,4 @@
-#include "tests/support/gpu_timing.h"
+#include "tests/support/timing/timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/stream.h"
-#include "tests/support/gpu_timing_stage.h"
 #include "tests/support/shapes.h"
+#include "tests/support/timing/timing_stage.h"
 
 const struct timing_machine timing_h200 = {.read = 4.5e6,
                                            .l2 = 6.0e6,

@@ -1,4 +1,4 @@
-#include "tests/support/gpu_timing_attention.h"
+#include "tests/support/timing/timing_attention.h"
 
 #include <math.h>
 

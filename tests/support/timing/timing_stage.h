@@ -1,9 +1,9 @@
-// gpu_timing_stage: one launch of gpu_timing.h's model.
-#ifndef PERTOKEN_TESTS_GPU_TIMING_STAGE_H
-#define PERTOKEN_TESTS_GPU_TIMING_STAGE_H
+// timing_stage: one launch of timing.h's model.
+#ifndef PERTOKEN_TESTS_TIMING_STAGE_H
+#define PERTOKEN_TESTS_TIMING_STAGE_H
 
 #include "kernels/gpu/plan/device.h"
-#include "tests/support/gpu_timing_flow.h"
+#include "tests/support/timing/timing_flow.h"
 
 #include <stdbool.h>
 

@@ -1,10 +1,10 @@
-// gpu_timing_flow: the laws that the stages of gpu_timing.h's model share: how long bytes take to
+// timing_flow: the laws that the stages of timing.h's model share: how long bytes take to
 // flow.
-#ifndef PERTOKEN_TESTS_GPU_TIMING_FLOW_H
-#define PERTOKEN_TESTS_GPU_TIMING_FLOW_H
+#ifndef PERTOKEN_TESTS_TIMING_FLOW_H
+#define PERTOKEN_TESTS_TIMING_FLOW_H
 
 #include "kernels/gpu/plan/plan.h"
-#include "tests/support/gpu_timing.h"
+#include "tests/support/timing/timing.h"
 
 #include <stdbool.h>
 

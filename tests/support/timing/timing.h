@@ -1,4 +1,4 @@
-// gpu_timing: how long a step of a plan would take on an H200, by a model: a prediction, never a
+// timing: how long a step of a plan would take on an H200, by a model: a prediction, never a
 // measurement. It goes through the launches of a layer as the plan divides them
 // (kernels/gpu/plan and launches) and adds up, in microseconds, the time that the memory takes for
 // their bytes and the additional time, by reason.
@@ -24,8 +24,8 @@
 // has been measured on one H200 since (docs/gpu-model.md), and the five last exist for that.
 //
 // It covers dense models with weights in BF16 or E4M3 on one NVIDIA GPU with sm_90's matrix unit.
-#ifndef PERTOKEN_TESTS_GPU_TIMING_H
-#define PERTOKEN_TESTS_GPU_TIMING_H
+#ifndef PERTOKEN_TESTS_TIMING_H
+#define PERTOKEN_TESTS_TIMING_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/plan/device.h"

@@ -1,4 +1,4 @@
-#include "tests/support/gpu_timing_flow.h"
+#include "tests/support/timing/timing_flow.h"
 
 #include <math.h>
 
