@@ -1,11 +1,11 @@
 """steps: how each step of a check is run. Their order is in order.py."""
 import csv
+import dataclasses
 import json
 import pathlib
 import re
 import shutil
 import time
-from dataclasses import dataclass
 from typing import Callable
 
 import machine
@@ -29,9 +29,9 @@ FASTEST = 'fastest'  # of the kernels' variants, found on the device before a re
 BEST = 'best: '  # begins the ladder's result for each workload
 LADDER_REST_S = 20  # a round in progress when its time is up, and opening the device
 # For each of our precisions: the activations of ours, and the options of the peer that computes the same.
-PEER_VARIANTS = {'bf16': (('bf16', ('bf16',)), ('bf16', ('bf16', '--compile'))),
-                 'fp8': (('weights', ('fp8-w8a8',)), ('weights', ('fp8-w8a8', '--compile')),
-                         ('bf16', ('fp8-w8a16', '--compile')))}
+PEER_VARIANTS = {'bf16': (('', ('bf16',)), ('', ('bf16', '--compile'))),
+                 'fp8': (('fp8', ('fp8-w8a8',)), ('fp8', ('fp8-w8a8', '--compile')),
+                         ('', ('fp8-w8a16', '--compile')))}
 
 
 class Context:
@@ -61,7 +61,7 @@ class Context:
         return 'tiny' if tiny or self.tiny else workloads.MODELS[short]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Step:
     name: str
     needs_s: float  # it is not begun with less
@@ -142,6 +142,8 @@ def run_command(context, workload, seconds, folder, *, layers='', device='', var
                '--batch', ','.join(map(str, workload.batch)),
                '--context', ','.join(map(str, workload.context)), '--kv', workload.kv,
                '--time', seconds, '-o', folder]
+    if workload.activations:
+        command += ['--activations', workload.activations]
     if workload.prompts:
         command += ['--prefill', ','.join(map(str, workload.prompts))]
     command += ['--variant', variant or OWN]
@@ -310,9 +312,9 @@ def read_result(folder):
 
 def ours_beside(context, workload, activations, where, limit_s):
     """(our decode rate, None), or (None, why not)."""
-    command = run_command(context, workload, 0.2 if context.tiny else 3, where,
-                          variant=trusted(context, FASTEST))
-    outcome = probed(context, 'peer-ours', [*command, '--activations', activations], limit_s, where)
+    command = run_command(context, dataclasses.replace(workload, activations=activations),
+                          0.2 if context.tiny else 3, where, variant=trusted(context, FASTEST))
+    outcome = probed(context, 'peer-ours', command, limit_s, where)
     ours = read_result(where) if outcome.status == DONE else None
     if ours:
         return {'tokens_per_s': ours['tokens_per_s'], 'types': ours['types']}, None
@@ -339,7 +341,7 @@ def comparing(workload, number):
                 return out_of_time(context, limit_s)
             return Outcome(MISSING, '; '.join(sorted({one['failed'] for one in found})))
         for activations in dict.fromkeys(one['activations'] for one in found):
-            where = context.out / 'peer' / f'{workload.name()}-{activations}-{number}'
+            where = context.out / 'peer' / f'{workload.name()}-{activations or "own"}-{number}'
             ours[activations], failure = ours_beside(context, workload, activations, where,
                                                      end - time.monotonic())
             if failure:

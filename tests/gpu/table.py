@@ -12,7 +12,7 @@ ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}  {}'
 GROUP_ROW = '{:<52} {:>9} {:>9} {:>7} {:>9}  {}'
 PROMPT_ROW = '{:<37} {:>6} {:>9} {:>9}  {}'
 COUNTED_ROW = '{:<44} {:>9} {:>7} {:>7} {:>7} {:>9}'
-POWER_ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}'
+POWER_ROW = '{:<56} {:>6} {:>7} {:>9} {:>9}'
 H200 = 'NVIDIA H200'
 NOT_RUN = {'status': 'not run', 'words': ''}
 
@@ -37,6 +37,7 @@ def is_of(context, result, workload, batch, context_length):
     kv = {'bf16': 'bf16', 'fp8': 'e4m3'}[workload.kv]
     return (result['model']['id'] == context.model(workload.model)
             and result['precision'] == workload.precision and result['types']['kv'] == kv
+            and (result['types']['activations'] == 'e4m3') == (workload.activations == 'fp8')
             and result['batch'] == batch and result['context'] == context_length)
 
 
@@ -266,8 +267,9 @@ def prompt_rows(context):
 
 def power_row(result):
     sampled, load = result['sampled_power_w'], result['load_power_w']
-    name = f'{result["model"]["id"]} {result["precision"]}, batch {result["batch"]}, context ' \
-           f'{result["context"]}'
+    narrow = ', fp8 activations' if result['types']['activations'] == 'e4m3' else ''
+    name = f'{result["model"]["id"]} {result["precision"]}{narrow}, batch {result["batch"]}, ' \
+           f'context {result["context"]}'
     apart = '-' if sampled is None else f'{100 * (sampled / load - 1):+.1f} %'
     return POWER_ROW.format(name, number(result['idle_power_w'], '.0f'), f'{load:.0f}', apart,
                             number(result['joules_per_token'], '.3g'))

@@ -17,27 +17,31 @@ class Workload:
     kv: str = 'bf16'
     layers: int = 0  # 0: all
     prompts: tuple = ()  # measured beside decoding, in positions
+    activations: str = ''  # fp8; otherwise the device's own choice, on GPUs bf16
 
     def name(self):
         def words(values):
             return '+'.join(map(str, values))
         return (f'{self.model}-{self.precision}-batch{words(self.batch)}-context{words(self.context)}'
+                + (f'-activations{self.activations}' if self.activations else '')
                 + (f'-kv{self.kv}' if self.kv != 'bf16' else '')
                 + (f'-{self.layers}layers' if self.layers else '')
                 + (f'-prompts{words(self.prompts)}' if self.prompts else ''))
 
 
-def one(model, precision, batch, context, kv='bf16', layers=0):
-    return Workload(model, precision, (batch,), (context,), kv, layers)
+def one(model, precision, batch, context, kv='bf16', layers=0, activations=''):
+    return Workload(model, precision, (batch,), (context,), kv, layers, activations=activations)
 
 
 # Verified, not judged by speed: the paths of small and large batches, whole and split contexts.
-VERIFIED = [Workload('small', precision, (1, 2, 4, 7, 16, 33), (65, 1000), kv)
-            for precision, kv in (('bf16', 'bf16'), ('fp8', 'bf16'), ('bf16', 'fp8'), ('fp8', 'fp8'))]
+VERIFIED = [Workload('small', precision, (1, 2, 4, 7, 16, 33), (65, 1000), kv, activations=activations)
+            for precision, kv, activations in (('bf16', 'bf16', ''), ('fp8', 'bf16', ''), ('bf16', 'fp8', ''),
+                                               ('fp8', 'fp8', ''), ('fp8', 'bf16', 'fp8'))]
 
 RECORDS = [
     one('8b', 'fp8', 1, 512), one('8b', 'bf16', 1, 512), one('70b', 'fp8', 1, 512),
-    one('70b', 'fp8', 64, 4096, 'fp8'), one('8b', 'bf16', 64, 512), one('8b', 'fp8', 64, 512),
+    one('70b', 'fp8', 64, 4096, 'fp8'), one('8b', 'bf16', 64, 512),
+    one('70b', 'fp8', 64, 4096, 'fp8', activations='fp8'), one('8b', 'fp8', 64, 512),
     one('70b', 'fp8', 64, 512, 'fp8'), one('7b', 'fp8', 1, 512),
 ]
 
@@ -102,5 +106,5 @@ def tiny(workloads, count):
     """The first few, on a small shape: a rehearsal of the steps, not of their figures."""
     return [Workload(w.model, w.precision, tuple(dict.fromkeys(min(b, 2) for b in w.batch)),
                      tuple(dict.fromkeys(64 if c < 1000 else 96 for c in w.context)), w.kv,
-                     prompts=tuple(p // 32 for p in w.prompts))
+                     prompts=tuple(p // 32 for p in w.prompts), activations=w.activations)
             for w in workloads[:count]]

@@ -93,13 +93,13 @@ def group_of(result, index):
             'slowest': 96.0, 'fastest': 98.0, 'load_power_w': 390.0 * count, 'telemetry': telemetry_of(index)}}
 
 def result_of(batch, context, index):
-    name = f"{value('--model')} {value('--precision')} {batch} {context}"
+    name = f"{value('--model')} {value('--precision')} {batch} {context} {value('--activations')}".strip()
     depths = [int(depth) for depth in value('--layers', '80').split(',')]
     share, layers = plan['shares'].get(name, 0.5), max(depths)
     seconds = 1e-5 * context * layers
     return group_of({'model': {'id': value('--model')}, 'precision': value('--precision'), 'batch': batch,
             'context': context, 'types': {'weights': 'e4m3', 'head': 'bf16',
-            'activations': {'weights': 'e4m3'}.get(value('--activations'), 'bf16'),
+            'activations': {'fp8': 'e4m3'}.get(value('--activations'), 'bf16'),
             'kv': {'bf16': 'bf16', 'fp8': 'e4m3'}[value('--kv', 'bf16')]},
             'slices': depths[1:], 'layers_measured': layers, 'layer_seconds': 4.2e-6, 'step_seconds': seconds,
             'bytes_per_step': share * 4.5e12 * seconds, 'read_bandwidth': 4.5e12,
@@ -175,7 +175,7 @@ print(json.dumps({'precision': variant, 'tokens_per_s': speed,
 PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '', 'wrong': [],
         'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.02, 'held': 0, 'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'unknown': [], 'shares': {
             'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
-            'llama-2-70b fp8 1 512': 0.90}}
+            'llama-2-70b fp8 1 512': 0.90, 'llama-2-70b fp8 64 4096': 0.80}}
 
 
 class Rehearsal:
@@ -257,14 +257,16 @@ def test_whole(folder):
     expect_row(table, 'The first record: ', ' s after the check was called')
     expect('tensor-parallel (70b-fp8-batch64-context4096-kvfp8 2, ' in rehearsal.not_done()
            and ' 8): skipped: one GPU here' in rehearsal.not_done(), table)
-    expect_row(table, 'llama-2-70b fp8, batch 64, a share of 1/8', ' - ', ' 4.20 ', ' 400 ', '0.500 R')
+    expect_row(table, 'llama-2-70b fp8, batch 64, a share of 1/8', ' - ', ' 4.20 ', ' 400 ', '0.800 R')
     expect_row(table, 'Read bandwidth R', '4.500 TB/s before', '4.470 after', '-0.67 %')
     expect_row(table, 'An H200 must read 4.45 TB/s', ': met')
     expect_row(table, '8B bf16, batch 1', '0.90', '0.94', '0.950', '4.20', 'stretch met')
     expect_row(table, '8B fp8, batch 1', '0.840', 'met')
     expect_row(table, 'Llama-2-70B fp8, batch 1 ', '0.900', 'BELOW')
-    expect_row(table, 'attention, bf16 KV', '0.500', '35840.00', 'BELOW')
+    expect_row(table, 'attention, bf16 KV', '0.843', '35840.00', 'BELOW')
     expect_row(table, 'llama-2-70b fp8, batch 64, context 4096', ' 80 ', ' 400 ', '+1.0 %', ' 4')
+    expect_row(table, 'llama-2-70b fp8, fp8 activations, batch 64, context 4096', ' 80 ', ' 400 ')
+    expect_row(table, 'Llama-2-70B fp8, batch 64, context 4096, fp8 KV', '0.800', 'met')
     expect_row(table, 'llama-3.1-8b bf16 ', ' 512 ', ' 16000 ', ' 32.0 ', 'own tiles')
     expect_row(table, '8b-bf16-batch1-context512', 'unmeasured')
     expect('The peer is missing' in table and 'ladder: missing: none is not built' in table, table)
@@ -431,7 +433,7 @@ def test_plans(folder):
     for way in ('default', 'matrix=registers'):
         expect(any(name.startswith('way 70b') and name.endswith(way) for name in names), names)
     table = ' '.join(rehearsal.table().split())
-    expect('matrix-registers: llama-2-70b fp8, batch 64 0.500 4.20 context 4096, 4 layers' in table, table)
+    expect('matrix-registers: llama-2-70b fp8, batch 64 0.800 4.20 context 4096, 4 layers' in table, table)
     calls = rehearsal.calls('run')
     expect(sum('--verify-only' in call for call in calls) == 3, calls)
     if not DEEP:
