@@ -3,10 +3,9 @@
 
     check_machine_code.py [TREE]
 
-Checks the images that the build left in build/gpu. What is missing there, or older than the kernels'
-sources, is compiled: in a full run for all targets, else for one of each vendor. TREE is another source
-tree; its kernels are always compiled.
-Deep only: compiling for every GPU takes minutes.
+Checks the images that the build left in build/gpu; one that is missing there, or older than the kernels'
+sources, is skipped. TREE is another source tree, whose kernels are compiled for all targets.
+Deep only: `make test` builds no images.
 Seconds: 130
 
 For CUDA it reads the PTX, the metadata of the cubin and, of sm_90a, which instructions wait for which loads
@@ -67,7 +66,7 @@ def main():
             if image:
                 check_streaming_hip(target, image)
     if count.passed + count.failed == before:
-        count.skip('machine code', 'neither images of the GPUs in build/gpu, nor nvcc or clang-19 to make them')
+        count.skip('machine code', 'no images of the GPUs in build/gpu: the build was without them, or found neither nvcc nor clang-19')
     count.finish()
 
 

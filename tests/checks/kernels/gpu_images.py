@@ -6,12 +6,11 @@ import subprocess
 import sys
 
 from kernels.kernel_names import EVERY, EXPERT_VECTOR, HEADS_VECTOR, OPTIONAL, VECTOR, WGMMA
-from support.program import Count, DEEP, ROOT
+from support.program import Count, ROOT
 
 CUDA = {'80': False, '90a': True, '100': True, '120': True}  # has griddepcontrol (PTX ISA, sm_90)
 MATRIX_UNITS = ['gfx90a', 'gfx942', 'gfx950']
 HIP = MATRIX_UNITS + ['gfx1100', 'gfx1201']
-OFTEN = {'90a', 'gfx942'}  # compiled if there is no image
 STEP_FOR = ('80', '90a', '100')  # build.mk
 
 # The registers that a kernel may use so that as many blocks fit as kernels.cu intends: 65,536 per
@@ -46,8 +45,8 @@ def run(*command):
 
 
 def newest_source():
-    folders = [TREE / f'kernels/{f}' for f in ('', 'gpu', 'gpu/device', 'gpu/device/machine', 'gpu/device/products')]
-    return max(p.stat().st_mtime for f in folders for p in f.iterdir() if p.suffix in ('.h', '.cu'))
+    rooms = ('*', 'gpu/*', 'gpu/arguments/*', 'gpu/device/**/*')
+    return max(p.stat().st_mtime for room in rooms for p in (TREE / 'kernels').glob(room) if p.suffix in ('.h', '.cu'))
 
 
 def built(*names):
@@ -58,10 +57,11 @@ def built(*names):
 
 
 def wanted(target, compiler, images):
-    """Is this target checked? If not, it is counted as skipped, with the reason."""
-    if images or (compiler and (DEEP or target in OFTEN)):
+    """Is this target checked? If not, it is counted as skipped, with the reason. A build without images
+    (GPU=no) is not made up for: it would take longer than all other suites."""
+    if images or (compiler and TREE != ROOT):
         return True
-    count.skip(target, 'no fresh image in build/gpu' + ('' if compiler else ', no compiler'))
+    count.skip(target, 'no fresh image in build/gpu' if TREE == ROOT else 'no compiler')
     return False
 
 
