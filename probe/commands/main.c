@@ -189,6 +189,20 @@ static int verify_devices(struct invocation *run, const struct device *devices, 
   return 0;
 }
 
+static bool are_equal(const struct device *a, const struct device *b) {
+  return a->backend == b->backend && a->described.units == b->described.units &&
+         !strcmp(a->described.name, b->described.name) &&
+         !strcmp(a->described.runtime, b->described.runtime);
+}
+
+// The first of `count` sessions whose device is equal to that of the next one.
+static const struct session *equal_before(const struct session *sessions, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (are_equal(sessions[i].protocol.device, sessions[count].protocol.device))
+      return &sessions[i];
+  return NULL;
+}
+
 // One by one, then all at once.
 static int run_devices(struct invocation *run, const struct device *devices, size_t count,
                        const struct measurement_shape *model) {
@@ -198,6 +212,7 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
   for (size_t i = 0; i < count && !stop_signal; i++) {
     sessions[i] = make_session(run, count == 1);
     sessions[i].protocol.device = &devices[i];
+    sessions[i].equal = equal_before(sessions, i);
     if (run_alone(run, &sessions[i], model))
       return -1;
     records[i] = sessions[i].record;

@@ -397,6 +397,18 @@ static int pass_gate(const struct session *session, const struct trial *trial, b
   return gate ? gate->pass(gate->context, trial, is_whole) : 0;
 }
 
+// The trial with the variant that an equal device has been measured with.
+static struct trial as_measured_before(const struct session *session, const struct trial *given) {
+  struct trial trial = *given;
+  const struct session *equal = session->equal;
+  const struct measurement *result = equal && equal->record ? result_of(equal, given) : NULL;
+  if (result && trial.fastest) {
+    trial.fastest = false;
+    trial.variant = *result->step_form.variant ? result->step_form.variant : NULL;
+  }
+  return trial;
+}
+
 static int measure(struct session *session, const struct trial_list *trials) {
   struct protocol *protocol = &session->protocol;
   protocol->idle_power_w = protocol->host_idle_power_w = NAN;
@@ -404,9 +416,10 @@ static int measure(struct session *session, const struct trial_list *trials) {
     protocol_idle(protocol);
   for (size_t i = 0; i < trials->count && !*protocol->stop; i++) {
     struct measurement result;
-    if (pass_gate(session, &trials->list[i], session->is_whole))
+    const struct trial trial = as_measured_before(session, &trials->list[i]);
+    if (pass_gate(session, &trial, session->is_whole))
       return -1;
-    const enum protocol_outcome outcome = result_measure(protocol, &trials->list[i], &result);
+    const enum protocol_outcome outcome = result_measure(protocol, &trial, &result);
     if (outcome == PROTOCOL_FAILED)
       return -1;
     if (outcome == PROTOCOL_DONE && keep(session, &result))

@@ -28,6 +28,9 @@ struct session {
   // The devices that hold each model together, protocol.device first; none: that one alone.
   const struct device *ranks; // [rank_count]
   size_t rank_count;
+  // Of an equal device, already run: what is the fastest variant there is measured here, so that
+  // both compute alike. NULL: each trial's is found on this device.
+  const struct session *equal;
   const struct session_gate *gate; // NULL: none
   int power_limit_w;               // that the device is held at for this; 0: its own limit
   bool is_whole;                   // it covers all devices that are measured

@@ -175,16 +175,23 @@ def test_prompts_on_a_gpu(directory):
         expect(not members or near(operations[0, positions], 2 * half), operations)
 
 
-def with_wrong_variant(directory, how):
-    """(result, record) of a run on the test GPU, whose only variant misbehaves."""
+def run_with_wrong_variant(directory, how, device='cuda', **environment):
+    """A run on the test GPU, whose only variant misbehaves or, with `no`, is the fastest."""
     write_data(directory / 'data')
     (directory / 'plugins').mkdir()
     (directory / 'plugins' / 'wrong.so').symlink_to(WRONG)
     environment = {**with_plugins(directory / 'plugins'), 'WRAPPED': METERED / 'metered.so', 'WRONG': how,
-                   'WRONG_TUNING': 'step=streaming'}
-    result = probe('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', 'cuda',
+                   'WRONG_TUNING': 'step=streaming', **environment}
+    result = probe('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', device,
                    '--time', '0.1', '-o', directory / 'records', environment=environment)
-    expect_exit(result, DONE, 'own choice')
+    expect_exit(result, DONE)
+    return result
+
+
+def with_wrong_variant(directory, how):
+    """(result, record), where the variant misbehaves."""
+    result = run_with_wrong_variant(directory, how)
+    expect('own choice' in result.stdout, result.stdout)
     measured = json.loads(record_in(directory / 'records').read_text())['results'][0]
     expect(measured['step_form']['variant'] == '' and len(measured['variants']) == 2, measured)
     return result, measured['variants'][1]
@@ -207,6 +214,17 @@ def test_wrong_variants(directory):
         result, tried = with_wrong_variant(folder, how)
         expect(warning in result.stderr and ('warning' in result.stderr) == bool(warning), (how, result.stderr))
         expect(tried['variant'] == 'step=streaming' and tried['refused'], tried)
+
+
+def test_equal_devices(directory):
+    """What is the fastest on the first of them is measured on the other, without trying again."""
+    if is_without_wrong_variant():
+        return
+    result = run_with_wrong_variant(directory, 'no', 'cuda:0,1', METERED_DEVICES='2')
+    records = [json.loads(path.read_text()) for path in (directory / 'records').glob('*.json')]
+    found = sorted((record['results'][0]['step_form']['variant'], len(record['results'][0]['variants'])) for record in records)
+    expect(found == [('step=streaming', 0), ('step=streaming', 2)], (found, result.stdout, result.stderr))
+    expect(all(record['results'][0]['together']['devices'] == 2 for record in records), records)
 
 
 def test_endless_variant(directory):
@@ -755,7 +773,7 @@ def test_terminal(directory):
 QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
-         test_wrong_variants]
+         test_wrong_variants, test_equal_devices]
 MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
              test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
 LONG = [test_endless_variant, test_interrupt, test_slices, test_wall, test_check]

@@ -2,7 +2,8 @@
 // computes something else with the variant WRONG_TUNING: with WRONG=token, other tokens for models
 // with more than WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device
 // is lost; with WRONG=refused it does not support the tuning; with WRONG=endless its steps never
-// end; with WRONG=crash they end the process. The variant is the only one that it offers.
+// end; with WRONG=crash they end the process; with WRONG=no nothing is wrong with it, and without
+// it each step takes 2 ms more. The variant is the only one that it offers.
 #include "kernels/decode.h"
 
 #include <dlfcn.h>
@@ -36,6 +37,9 @@ static enum decode_status run(struct decode_state *state, int steps) {
     pause();
   if (is_wrong("crash"))
     abort();
+  const bool is_own = !request.variant || !*request.variant;
+  if (is_own && strcmp(getenv("WRONG"), "no") == 0)
+    usleep(2000 * (useconds_t)steps);
   return is_wrong("failed") ? DECODE_FAILED : wrapped->run(state, steps);
 }
 
