@@ -2,6 +2,7 @@
 
 #include "model/cost/usable.h"
 
+#include <math.h>
 #include <string.h>
 
 const struct node *graph_formula(const struct graph *graph, int declaration) {
@@ -18,6 +19,63 @@ const char *graph_formula_text(const struct graph *graph, int declaration, struc
 bool graph_is_series(const struct graph *graph, int declaration) {
   return declaration_is_series(&graph->model->declarations[declaration]) &&
          graph->state[declaration] != GRAPH_INPUT;
+}
+
+// ---- whole numbers
+
+static bool is_whole(const struct node *node, const bool *whole);
+
+static bool are_whole(const struct node *node, int first, const bool *whole) {
+  for (int i = first; i < node->argument_count; i++)
+    if (!is_whole(node->arguments[i], whole))
+      return false;
+  return true;
+}
+
+static bool is_whole_call(const struct node *node, const bool *whole) {
+  switch (node->function) {
+  case FUNCTION_CEIL:
+  case FUNCTION_FLOOR: return true;
+  case FUNCTION_IF: return are_whole(node, 1, whole);
+  case FUNCTION_RECENT: return is_whole(node->arguments[0], whole);
+  case FUNCTION_ROUND:
+  case FUNCTION_GROWTH:
+  case FUNCTION_OWN: return false;
+  default: return are_whole(node, 0, whole);
+  }
+}
+
+static bool is_whole(const struct node *node, const bool *whole) {
+  switch (node->kind) {
+  case NODE_NUMBER: return node->value == floor(node->value);
+  case NODE_NAME: return node->declaration == T_NAME || whole[node->declaration];
+  case NODE_NEGATE:
+  case NODE_ADD:
+  case NODE_SUBTRACT:
+  case NODE_MULTIPLY: return are_whole(node, 0, whole);
+  case NODE_DIVIDE:
+  case NODE_POWER: return false;
+  case NODE_CALL: return is_whole_call(node, whole);
+  default: return true; // a comparison
+  }
+}
+
+// A series may read itself, so everything computed is taken for whole until its formula denies it.
+void graph_find_whole(const struct graph *graph, bool *whole) {
+  const struct model *model = graph->model;
+  for (int d = 0; d < model->count; d++)
+    whole[d] =
+        graph->state[d] == GRAPH_INPUT ? model->declarations[d].integer : graph->state[d] >= 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < graph->order_count; i++) {
+      const int d = graph->order[i];
+      if (!whole[d] || is_whole(graph->formulas[d], whole))
+        continue;
+      whole[d] = false;
+      changed = true;
+    }
+  }
 }
 
 bool graph_single(const struct graph *graph, const struct node *node) {

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
@@ -12,6 +13,7 @@
 #include "reports/spreadsheet/row_order.h"
 #include "reports/workbook/sheets.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, STAMP_ROW };
@@ -21,7 +23,10 @@ struct writer {
   struct option_sheet *sheet;
   struct references references;
   size_t option;
+  bool *whole; // [declarations]: shown without decimals
 };
+
+static const struct unit unit_whole = {.text = "number", .counts = true};
 
 static void write_timeline(struct book *book) {
   static const char *const above[] = {"Period begins", "", "", ""};
@@ -36,15 +41,16 @@ static void write_timeline(struct book *book) {
   }
 }
 
-static lxw_format *format_of(const struct writer *writer, const struct declaration *item,
-                             const char *formula) {
+static lxw_format *format_of(const struct writer *writer, int declaration, const char *formula) {
+  const struct declaration *item = &writer->sheet->graph.model.declarations[declaration];
+  const bool whole = writer->whole[declaration] && !strcmp(item->unit.text, unit_plain.text);
   const struct name *name = names_find(&writer->book->names, formula + 1);
   bool link = name && (!name->sheet || strcmp(name->sheet, writer->book->sheet->name) != 0);
   bool total = item->role == ROLE_HEADLINE;
   enum cell_role role = link    ? (total ? CELL_TOTAL_LINK : CELL_LINK)
                         : total ? CELL_TOTAL
                                 : CELL_FORMULA;
-  return formats_cell(&writer->book->formats, role, &item->unit);
+  return formats_cell(&writer->book->formats, role, whole ? &unit_whole : &item->unit);
 }
 
 static void write_cell(struct writer *writer, int declaration, int row, int column, int period) {
@@ -55,7 +61,7 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   writer->references.arena = book->arena = &scratch;
   const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                             column, &writer->references);
-  lxw_format *format = format_of(writer, item, formula);
+  lxw_format *format = format_of(writer, declaration, formula);
   const bool may_be_none = item->none_below >= 0; // only for a scenario's own items
   const char *none = may_be_none ? option_none(book->scenario, sheet->option, declaration) : NULL;
   if (may_be_none)
@@ -136,6 +142,8 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
   int periods = book->scenario->periods;
   struct writer writer = {.book = book, .sheet = sheet};
   writer.option = (size_t)(sheet - book->sheets->options);
+  writer.whole = arena_array(book->arena, (size_t)sheet->graph.model.count, sizeof *writer.whole);
+  graph_find_whole(&sheet->graph.graph, writer.whole);
   writer.references = (struct references){.model = &sheet->graph.model,
                                           .names = sheet->graph.names,
                                           .rows = sheet->rows,

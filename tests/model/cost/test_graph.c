@@ -287,6 +287,63 @@ static void test_varying(void **state) {
   }
 }
 
+// What is a whole number whatever the inputs: `n` is a whole input, `x` none; `flag` and `turn` are
+// computed.
+static void test_whole(void **state) {
+  (void)state;
+  static const struct {
+    const char *formula;
+    bool whole;
+  } cases[] = {
+      {"3", true},
+      {"3.5", false},
+      {"n", true},
+      {"x", false},
+      {"x > 2", true},
+      {"ceil(x)", true},
+      {"floor(x / 2) * n - flag", true},
+      {"-n", true},
+      {"n / 2", false},
+      {"n^2", false},
+      {"round(x, 0)", false},
+      {"min(n, floor(x))", true},
+      {"max(n, x)", false},
+      {"if(x > 2, n, 0)", true},
+      {"if(x > 2, n, x)", false},
+      {"t", true},
+      {"prev(turn) + 1", true},
+      {"prev(y) + 1", true},  // of itself
+      {"prev(y) + x", false}, // likewise
+      {"recent(turn, n)", true},
+      {"age / 1 yr", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct model *model = model_of(
+        &fixture,
+        arena_printf(&fixture.arena,
+                     "[input n]\nlabel = N\nunit = -\ngroup = g\ndefault = 3\ninteger = yes\n"
+                     "[input x]\nlabel = X\nunit = -\ngroup = g\ndefault = 3\n"
+                     "[item flag]\nlabel = F\nunit = -\ngroup = g\nformula = price > 2 USD\n"
+                     "[series turn]\nlabel = T\nunit = -\ngroup = g\nformula = floor(age / 1 yr)\n"
+                     "[series y]\nlabel = Z\nunit = -\ngroup = g\nformula = %s\n",
+                     cases[i].formula));
+    expect_error(&fixture, cases[i].formula, "");
+    assert_non_null(model);
+    enum given *given = arena_array(&fixture.arena, (size_t)model->count, sizeof *given);
+    given[model_find(model, "price")] = GIVEN_VALUE;
+    const struct graph *graph =
+        graph_build(model, "o", (struct place){0}, given, &fixture.arena, &fixture.diagnostics);
+    assert_non_null(graph);
+    bool *whole = arena_array(&fixture.arena, (size_t)model->count, sizeof *whole);
+    graph_find_whole(graph, whole);
+    if (whole[model_find(model, "y")] != cases[i].whole)
+      fail_msg("%s: %d", cases[i].formula, whole[model_find(model, "y")]);
+    fixture_end(&fixture);
+  }
+}
+
 static void test_default_model(void **state) {
   (void)state;
   struct fixture fixture;
@@ -309,10 +366,11 @@ static void test_default_model(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),      cmocka_unit_test(test_long_cycle),
-      cmocka_unit_test(test_malformed),    cmocka_unit_test(test_states),
-      cmocka_unit_test(test_alternatives), cmocka_unit_test(test_varying),
-      cmocka_unit_test(test_absence),      cmocka_unit_test(test_default_model),
+      cmocka_unit_test(test_refused),       cmocka_unit_test(test_long_cycle),
+      cmocka_unit_test(test_malformed),     cmocka_unit_test(test_states),
+      cmocka_unit_test(test_alternatives),  cmocka_unit_test(test_varying),
+      cmocka_unit_test(test_absence),       cmocka_unit_test(test_whole),
+      cmocka_unit_test(test_default_model),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
