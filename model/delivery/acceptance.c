@@ -619,6 +619,8 @@ static void warn_of_strays(const struct judging *judging) {
                 "not covered by a guarantee, and left out: %s", fleet->workloads[w].words);
   for (size_t i = 0; i < fleet->refused.count; i++)
     texts_add(&acceptance->warnings, judging->arena, "%s", fleet->refused.list[i]);
+  for (size_t i = 0; i < fleet->unlike.count; i++)
+    texts_add(&acceptance->warnings, judging->arena, "%s", fleet->unlike.list[i]);
 }
 
 static const struct offer_guarantee *guarantee_named(const struct offer *offer, const char *name) {

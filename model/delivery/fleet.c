@@ -343,6 +343,48 @@ static void warn_of_moved(const struct reading *reading) {
                 all[d]->id, fleet->nodes[all[d - 1]->node].name, fleet->nodes[all[d]->node].name);
 }
 
+enum { MAX_VARIANTS = 8 }; // that are told apart
+
+struct variants {
+  const char *names[MAX_VARIANTS];
+  size_t counts[MAX_VARIANTS], count;
+};
+
+static void count_variant(struct variants *variants, const char *name) {
+  size_t at = 0;
+  while (at < variants->count && strcmp(variants->names[at], name) != 0)
+    at++;
+  if (at == MAX_VARIANTS)
+    return;
+  if (at == variants->count)
+    variants->names[variants->count++] = name;
+  variants->counts[at]++;
+}
+
+// Each machine finds the fastest kernels for itself. If they are not the same, they are a part of
+// what the devices differ by.
+static void warn_of_variants(const struct reading *reading) {
+  struct fleet *fleet = reading->fleet;
+  for (size_t w = 0; w < fleet->workload_count; w++) {
+    const struct fleet_workload *workload = &fleet->workloads[w];
+    struct variants variants = {.count = 0};
+    const char *words = "";
+    for (size_t r = 0; r < workload->run_count; r++) {
+      const char *variant = fleet->runs[workload->first_run + r].variant;
+      if (variant)
+        count_variant(&variants, variant);
+    }
+    for (size_t v = 0; v < variants.count; v++)
+      words = arena_printf(reading->arena, "%s%s%zu with %s", words, *words ? ", " : "",
+                           variants.counts[v],
+                           *variants.names[v] ? variants.names[v] : "the kernels' own choice");
+    if (variants.count > 1)
+      texts_add(&fleet->unlike, reading->arena,
+                "%s: measured with different kernels, %s: choose one with --variant",
+                workload->words, words);
+  }
+}
+
 const struct fleet *fleet_read(const char *const *paths, size_t count, const char *expected,
                                struct arena *arena, struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
@@ -363,6 +405,7 @@ const struct fleet *fleet_read(const char *const *paths, size_t count, const cha
   collect_devices(&reading);
   collect_runs(&reading);
   warn_of_moved(&reading);
+  warn_of_variants(&reading);
   if (expect_nodes(&reading, expected))
     return NULL;
   return diagnostics->errors == errors ? reading.fleet : NULL;

@@ -50,6 +50,7 @@ struct fleet {
   struct texts missing;     // expected nodes without a record
   struct texts unexpected;  // nodes with a record that are not on the list
   struct texts warnings;    // about devices that occur in two nodes
+  struct texts unlike;      // workloads for which not all devices ran the same of our kernels
   struct texts refused;     // the first server loads that are not used, and why
 };
 

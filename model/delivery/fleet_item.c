@@ -155,6 +155,7 @@ static struct fleet_run run_of(const struct measurement *result, const char *fil
       .started = kept(arena, result->started),
       .file = file,
       .digest = digest,
+      .variant = kept(arena, result->step_form.variant),
       .doubts = doubts_of(result, arena),
   };
   if (at_once) {

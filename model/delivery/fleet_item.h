@@ -66,8 +66,9 @@ struct fleet_run {
   const struct fleet_latencies *latencies; // NULL: not a server
   const char *started, *file, *digest;
   const char *program,
-      *tool_version;  // the build of the probe's kernels, or a server's engine; the probe's
-  const char *doubts; // what went wrong during the measurement: measurement_doubts; ""
+      *tool_version;   // the build of the probe's kernels, or a server's engine; the probe's
+  const char *variant; // of the probe's kernels, "" for their own choice; NULL: not a device
+  const char *doubts;  // what went wrong during the measurement: measurement_doubts; ""
 };
 
 struct fleet_item {

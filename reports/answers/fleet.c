@@ -519,6 +519,8 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   answer.no = outliers > 0 || fleet->missing.count > 0;
   for (size_t i = 0; i < fleet->warnings.count; i++)
     answer_warn(&answer, "%s", fleet->warnings.list[i]);
+  for (size_t i = 0; i < fleet->unlike.count; i++)
+    answer_warn(&answer, "%s", fleet->unlike.list[i]);
   for (size_t i = 0; i < fleet->refused.count; i++)
     answer_warn(&answer, "%s", fleet->refused.list[i]);
   explain_parts(&telling, margin);

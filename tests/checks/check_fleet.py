@@ -19,7 +19,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from support.fleet_records import record, result, with_links, write
+from support.fleet_records import record, result, with_links, with_variant, write
 from support.program import (BAD_INPUT, Count, DEEP, DONE, NO, PERTOKEN, PROBE, Skip, expect, expect_exit, near, run, run_csv,
                              run_json)
 from support.processor import is_quick
@@ -241,6 +241,19 @@ def test_clocks_apart(folder):
                                                       for r, rate in enumerate(device)]))
         answers.append(fleet(at)['tables'])
     expect(answers[0] == answers[1], 'clocks change the answer')
+
+
+def test_unlike_kernels(folder):
+    """A warning where the devices were measured with different variants of the probe's kernels, and only there."""
+    variants = ['step=streaming', '', 'step=streaming']
+    for n, variant in enumerate(variants):
+        write(folder, with_variant(record(f'node-{n}', 0, [result(1000.0 + n, 550.0)]), variant))
+    warnings = fleet(folder, statuses=(DONE,))['warnings']
+    expect(len(warnings) == 1 and warnings[0].endswith(
+        "measured with different kernels, 2 with step=streaming, 1 with the kernels' own choice: choose one with --variant"),
+        warnings)
+    write(folder, with_variant(record('node-1', 0, [result(1001.0, 550.0)]), 'step=streaming'))
+    expect(fleet(folder, statuses=(DONE,))['warnings'] == [], 'the same kernels')
 
 
 def test_one_device_of_two_nodes(folder):

@@ -102,6 +102,17 @@ def with_links(made, links):
     return made
 
 
+def with_variant(made, variant):
+    """The record as of schema 16, which states the variant of the probe's kernels."""
+    made = with_links(made, '')
+    for one in made['results']:
+        one['step_form'] = {**one['step_form'], 'variant': variant}
+        one['variants'] = []
+    made['schema'] = 16
+    made['digest'] = digest_of(made)
+    return made
+
+
 def write(folder, made, name=None):
     node, device = made['environment'].get('node'), made['device']['index']
     path = Path(folder) / f'{name or f"{node}-{device}"}.json'
