@@ -50,8 +50,8 @@ struct graph *graph_try(const struct model *model, const char *option, const enu
 // Does a declaration have a value per period in the option's graph?
 bool graph_is_series(const struct graph *graph, int declaration);
 
-// whole[declaration]: are all its values whole numbers, whatever those of the inputs, as its formula
-// shows? Flags, years and counts that are rounded are.
+// whole[declaration]: are all its values whole numbers, whatever those of the inputs, as its
+// formula shows? Flags, years and counts that are rounded are.
 void graph_find_whole(const struct graph *graph, bool *whole);
 
 // Is the node first() or highest() of what is a single number in this graph, and so that number?
