@@ -27,6 +27,7 @@ from support.program import (BAD_INPUT, Count, DEEP, MACHINE_FAILED, PERTOKEN, R
 
 OLD = b'an older file'
 # Commands that write, as they are before -o.
+ENDINGS = {'report': 'xlsx', 'page': 'html'}
 COMMANDS = [['report'], ['compare'], ['sensitivity'], ['finance'], ['explain', 'a.tco'], ['page']]
 PATIENCE_S = 100
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -80,8 +81,10 @@ def refuse(target, *arguments):
 
 
 def test_scenario_as_output(folder):
-    path, option = scenario(folder), first_option()
+    """Whatever it is called: a report must end in .xlsx, a page in .html."""
+    option = first_option()
     for command, *rest in COMMANDS:
+        path = scenario(folder).rename(folder / f"scenario.{ENDINGS.get(command, 'ini')}")
         refuse(path, command, path, *(text.replace('a.', f'{option}.') for text in rest))
 
 
@@ -105,22 +108,22 @@ def test_everything_read_as_output(folder):
         (data / table.name).write_bytes(table.read_bytes())
     refuse(parent, 'compare', child)
     refuse(model, 'compare', parent, '--model', model)
-    refuse(data / 'accelerators.csv', 'report', parent, '--data', data)
+    refuse(data / 'accelerators.csv', 'compare', parent, '--data', data)
 
 
 # ---- existing files
 
 def test_mode_and_owner(folder):
-    path, target = scenario(folder), folder / 'out.xlsx'
-    target.write_bytes(OLD)
-    target.chmod(0o640)
+    path = scenario(folder)
     owner = (1234, 4321) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
-    os.chown(target, *owner)
-    for command in ('report', 'compare'):
+    for command, target in (('report', folder / 'out.xlsx'), ('compare', folder / 'out.csv')):
+        target.write_bytes(OLD)
+        target.chmod(0o640)
+        os.chown(target, *owner)
         expect(pertoken(command, path, '-o', target).returncode == 0, command)
         now = target.stat()
         expect(stat.S_IMODE(now.st_mode) == 0o640 and (now.st_uid, now.st_gid) == owner, f'{command}: {now}')
-    expect(sorted(os.listdir(folder)) == ['out.xlsx', 'scenario.ini'], os.listdir(folder))
+    expect(sorted(os.listdir(folder)) == ['out.csv', 'out.xlsx', 'scenario.ini'], os.listdir(folder))
 
 
 def test_new_file(folder):

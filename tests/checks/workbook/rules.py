@@ -396,7 +396,7 @@ def green(color):
 
 
 def with_unit(subject):
-    """(sheet, row, column, number format, unit) of the numbers of Inputs and the calculations."""
+    """(sheet, row, column, number format, unit, value) of the numbers of Inputs and the calculations."""
     inputs = subject.inputs
     places = [(inputs.sheet, *place, entry.unit)
               for entry in inputs.all for place in (entry.live, *entry.cells.values())]
@@ -406,15 +406,20 @@ def with_unit(subject):
     for sheet, row, column, unit in places:
         cell = sheet.cell(row, column)
         if cell and cell.is_number():
-            yield sheet, row, column, cell.style.format if cell.style else 'General', unit
+            yield sheet, row, column, cell.style.format if cell.style else 'General', unit, \
+                sheet.value(row, column)
 
 
 def rule_18(subject):
-    """the number format follows the unit; on Inputs but for the decimals, see rule 28"""
+    """the number format follows the unit, plain numbers without decimals are whole; on Inputs see rule 28"""
     first = {}
-    for sheet, row, column, code, unit in with_unit(subject):
+    for sheet, row, column, code, unit, value in with_unit(subject):
         if sheet.name == 'Inputs':
             code = without_decimals(code)
+        elif unit == '-' and code == without_decimals(code):
+            if value != round(value):
+                yield at(sheet, row, column, f'{value} in the format {code}')
+            continue
         usual = first.setdefault((sheet.name == 'Inputs', unit), code)
         if ('%' in unquoted(code)) != unit.startswith('%') or code == 'General':
             yield at(sheet, row, column, f'{unit} in the format {code}')
@@ -432,7 +437,7 @@ def unquoted(code):
 
 def rule_19(subject):
     """formats for zero, negative numbers and dates; the sign convention stated"""
-    for sheet, row, column, code, unit in with_unit(subject):
+    for sheet, row, column, code, unit, _ in with_unit(subject):
         money = sheet.name != 'Inputs' and unit.startswith('USD')
         if money and len(unquoted(code).split(';')) < 3:
             yield at(sheet, row, column, f'no format for negative and zero: {code}')
