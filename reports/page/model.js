@@ -106,14 +106,15 @@ function headline_grade(state, inputs, o) {
   const { grades, swing, matters } = data.grading;
   const cost = evaluate(inputs[o], o).cost_per_mtok;
   let weakest = 0;
-  for (const { input } of data.grading.inputs) {
+  for (const { input, shown } of data.grading.inputs) {
     const figure = graded_figure(state, o, input);
     if (!figure || ungraded.has(figure.origin))
       continue;
-    const target = { input, moves: [o] };
-    const moves = [1 - swing, 1 + swing].some((factor) => {
-      const moved = cost_with(inputs, target, inputs[o][input] * factor, o, [cost]);
-      return Math.abs(moved / cost - 1) > matters;
+    const target = { input, moves: [o] }, value = inputs[o][input];
+    const free = shown === 'price' && value === 0;
+    const moves = (free ? [1] : [value * (1 - swing), value * (1 + swing)]).some((end) => {
+      const moved = cost_with(inputs, target, end, o, [cost]);
+      return Math.abs(moved / cost - 1) > (free ? 0 : matters);
     });
     if (moves)
       weakest = Math.max(weakest, grades.indexOf(figure.grade),

@@ -72,6 +72,12 @@ static double amount_of(const struct graded *graded, int declaration) {
 
 // ---- the effect of each figure
 
+static double end_of(const struct graded *graded, int declaration, bool high) {
+  const double value = amount_of(graded, declaration);
+  return high ? grading_raised(graded->book->scenario, graded->option->option, declaration, value)
+              : value * (1 - GRADE_SWING);
+}
+
 // Each end of every figure is a column.
 static void lay_out(struct graded *graded, int row) {
   struct book *book = graded->book;
@@ -84,7 +90,7 @@ static void lay_out(struct graded *graded, int row) {
     const bool high = i % 2;
     columns[i] = (struct replica_column){
         d, cell_fixed(book, graded->row + i / 2, high ? COLUMN_HIGH : COLUMN_LOW),
-        amount_of(graded, d) * (high ? 1 + GRADE_SWING : 1 - GRADE_SWING),
+        end_of(graded, d, high),
         arena_printf(book->arena, "%s, %s end", book->scenario->model->declarations[d].label,
                      high ? "high" : "low")};
   }
@@ -105,23 +111,26 @@ static const char *place_formula(const struct graded *graded, int i) {
                                                 grade_name(floor), graded->order);
 }
 
-// From the engine; infinite if there is no cost to move.
 static double moved(const struct graded *graded, int i) {
-  const double cost = shown_value(graded->book, graded->option, graded->item, 0);
-  if (cost == 0)
-    return 0;
-  return fmax(fabs(replica_value(graded->replica, 2 * (size_t)i) / cost - 1),
-              fabs(replica_value(graded->replica, 2 * (size_t)i + 1) / cost - 1));
+  return grading_influence(shown_value(graded->book, graded->option, graded->item, 0),
+                           replica_value(graded->replica, 2 * (size_t)i),
+                           replica_value(graded->replica, 2 * (size_t)i + 1));
 }
 
 static int place_of(const struct graded *graded, int i) {
   const struct scenario *scenario = graded->book->scenario;
   const struct figure *figure =
       option_figure(scenario, graded->option->option, scenario->selected, graded->declarations[i]);
+  const int d = graded->declarations[i];
   const bool given = figure->origin > ORIGIN_RENT;
-  const enum grade grade =
-      grading_counted(scenario, graded->option->option, graded->declarations[i], figure->grade);
-  return given && moved(graded, i) > GRADE_MATTERS ? 2 + (int)grade : 1;
+  const enum grade grade = grading_counted(scenario, graded->option->option, d, figure->grade);
+  const double threshold =
+      grading_matters(scenario, graded->option->option, d, amount_of(graded, d));
+  return given && moved(graded, i) > threshold ? 2 + (int)grade : 1;
+}
+
+static bool is_price(const struct graded *graded, int declaration) {
+  return grading_is_price(graded->book->scenario, graded->option->option, declaration);
 }
 
 static void write_ends(const struct graded *graded, int i) {
@@ -129,11 +138,15 @@ static void write_ends(const struct graded *graded, int i) {
   const int row = graded->row + i, d = graded->declarations[i];
   const struct unit *unit = &book->scenario->model->declarations[d].unit;
   const char *input = option_name_used(graded->option, d);
-  for (int k = 0; k < 2; k++)
-    put_formula(book, row, COLUMN_LOW + k,
-                amount_of(graded, d) * (k ? 1 + GRADE_SWING : 1 - GRADE_SWING) /
-                    unit_cell_factor(unit),
-                CELL_FORMULA, unit, "=%s*(1%s%s)", input, k ? "+" : "-", graded->swing->text);
+  const char *swing = graded->swing->text;
+  put_formula(book, row, COLUMN_LOW, end_of(graded, d, false) / unit_cell_factor(unit),
+              CELL_FORMULA, unit, "=%s*(1-%s)", input, swing);
+  const double high = end_of(graded, d, true) / unit_cell_factor(unit);
+  if (is_price(graded, d))
+    put_formula(book, row, COLUMN_HIGH, high, CELL_FORMULA, unit, "=IF(%s=0,1,%s*(1+%s))", input,
+                input, swing);
+  else
+    put_formula(book, row, COLUMN_HIGH, high, CELL_FORMULA, unit, "=%s*(1+%s)", input, swing);
 }
 
 static void write_costs(const struct graded *graded, int i) {
@@ -155,11 +168,15 @@ static void write_figure(const struct graded *graded, int i) {
   write_ends(graded, i);
   write_costs(graded, i);
   put_formula(book, row, COLUMN_MOVES, moved(graded, i), CELL_FORMULA, &unit_percent,
-              "=IF(%s=0,0,MAX(ABS(%s/%s-1),ABS(%s/%s-1)))", cost,
-              cell_here(book, row, COLUMN_AT_LOW), cost, cell_here(book, row, COLUMN_AT_HIGH),
-              cost);
+              "=IF(%s=0,1*(%s<>0),MAX(ABS(%s/%s-1),ABS(%s/%s-1)))", cost,
+              cell_here(book, row, COLUMN_AT_HIGH), cell_here(book, row, COLUMN_AT_LOW), cost,
+              cell_here(book, row, COLUMN_AT_HIGH), cost);
+  const char *threshold = is_price(graded, d)
+                              ? arena_printf(book->arena, "%s*(%s<>0)", graded->matters->text,
+                                             option_name_used(graded->option, d))
+                              : graded->matters->text;
   put_formula(book, row, COLUMN_PLACE, place_of(graded, i), CELL_FORMULA, &place_unit,
-              "=IF(%s>%s,%s,1)", cell_here(book, row, COLUMN_MOVES), graded->matters->text,
+              "=IF(%s>%s,%s,1)", cell_here(book, row, COLUMN_MOVES), threshold,
               place_formula(graded, i));
 }
 

@@ -4,6 +4,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
@@ -64,9 +65,36 @@ enum grade grading_counted(const struct scenario *scenario, const struct option 
   return added ? grade_weaker(grade, GRADE_PROJECTED) : grade;
 }
 
-// The relative change of the cost per token if each of some inputs alone falls and rises by a
-// swing: computed as a block of cases, of which case 0 is the unchanged option. -1 is not an input,
-// and moves nothing.
+bool grading_is_price(const struct scenario *scenario, const struct option *option,
+                      int declaration) {
+  for (size_t g = 0; g < GRADED_INPUTS; g++)
+    if (graded_inputs[g].shown == SHOWN_PRICE &&
+        declaration == option_moved(option, model_find(scenario->model, graded_inputs[g].input)))
+      return true;
+  return false;
+}
+
+double grading_raised(const struct scenario *scenario, const struct option *option, int declaration,
+                      double value) {
+  return value == 0 && grading_is_price(scenario, option, declaration)
+             ? unit_cell_factor(&scenario->model->declarations[declaration].unit)
+             : value * (1 + GRADE_SWING);
+}
+
+double grading_matters(const struct scenario *scenario, const struct option *option,
+                       int declaration, double value) {
+  return value == 0 && grading_is_price(scenario, option, declaration) ? 0 : GRADE_MATTERS;
+}
+
+double grading_influence(double cost, double lowered, double raised) {
+  if (cost == 0)
+    return lowered != 0 || raised != 0;
+  return fmax(fabs(lowered / cost - 1), fabs(raised / cost - 1));
+}
+
+// The relative change of the cost per token if each of some inputs alone falls and rises: computed
+// as a block of cases, of which case 0 is the unchanged option. -1 is not an input, and moves
+// nothing.
 static void find_influences(const struct scenario *scenario, const struct option *option,
                             const int *inputs, size_t count, double *influences) {
   const struct model *model = scenario->model;
@@ -79,14 +107,14 @@ static void find_influences(const struct scenario *scenario, const struct option
   for (size_t i = 0; i < count; i++) {
     if (inputs[i] < 0)
       continue;
-    evaluation_at(block, inputs[i], 0)[1 + 2 * i] *= 1 - GRADE_SWING;
-    evaluation_at(block, inputs[i], 0)[2 + 2 * i] *= 1 + GRADE_SWING;
+    double *values = evaluation_at(block, inputs[i], 0);
+    values[1 + 2 * i] *= 1 - GRADE_SWING;
+    values[2 + 2 * i] = grading_raised(scenario, option, inputs[i], values[0]);
   }
   evaluate(block);
   const double *costs = evaluation_at(block, model_find(model, "cost_per_mtok"), 0);
   for (size_t i = 0; i < count; i++)
-    influences[i] =
-        fmax(fabs(costs[1 + 2 * i] / costs[0] - 1), fabs(costs[2 + 2 * i] / costs[0] - 1));
+    influences[i] = grading_influence(costs[0], costs[1 + 2 * i], costs[2 + 2 * i]);
   arena_free(&scratch);
 }
 
@@ -175,7 +203,9 @@ static void grade_option(const struct subject *subject) {
     const int d = weighing.inputs[i];
     const struct figure *figure =
         d < 0 ? &figure_none : option_figure(scenario, option, scenario->selected, d);
-    if (figure->origin > ORIGIN_RENT && weighing.influences[i] > GRADE_MATTERS)
+    if (figure->origin > ORIGIN_RENT &&
+        weighing.influences[i] >
+            grading_matters(scenario, option, d, option_value(scenario, option, d, 0)))
       option->headline_grade =
           grade_weaker(option->headline_grade, grading_counted(scenario, option, d, figure->grade));
   }

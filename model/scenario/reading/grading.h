@@ -2,11 +2,12 @@
 // scenario after its evaluation.
 //
 // The headline grade is the weakest among the inputs of the table and the numbers in the user's
-// items that matter: those that change the cost per token by more than GRADE_MATTERS if they alone
-// fall or rise by GRADE_SWING. Faces that update it live watch the table and the most influential
-// numbers. The grades of throughput, power and price are the weakest of their inputs. Rates that
-// are combined into a serving estimate keep their grades, but count as projected at best: their
-// combination was not measured.
+// items that matter: those that change the cost per token by more than GRADE_MATTERS if they
+// alone fall or rise by GRADE_SWING. Faces that update it live watch the table and the most
+// influential numbers. A price of 0 cannot fall or rise by a share: it matters if any other
+// price would change the cost at all. The grades of throughput, power and price are the weakest
+// of their inputs. Rates that are combined into a serving estimate keep their grades, but count
+// as projected at best: their combination was not measured.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 
@@ -16,6 +17,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define GRADE_SWING   0.1
@@ -35,6 +37,22 @@ extern const struct graded_input graded_inputs[GRADED_INPUTS];
 // The grade that an option's figure for an input counts as.
 enum grade grading_counted(const struct scenario *scenario, const struct option *option,
                            int declaration, enum grade grade);
+
+bool grading_is_price(const struct scenario *scenario, const struct option *option,
+                      int declaration);
+
+// The upper end of an input's swing, from its value, in base units: of a price of 0, one of the
+// units that it is shown in.
+double grading_raised(const struct scenario *scenario, const struct option *option, int declaration,
+                      double value);
+
+// The change of the cost per token above which an input with this value matters, as a share.
+double grading_matters(const struct scenario *scenario, const struct option *option,
+                       int declaration, double value);
+
+// The change of a cost per token, as a share of it, the larger one of both ends; of no cost, 1 if
+// it becomes one.
+double grading_influence(double cost, double lowered, double raised);
 
 // Fills the grades and warnings of an evaluated option for the selected case, replacing earlier
 // ones; `number` is its own in scenario->options.

@@ -168,6 +168,13 @@ def figure_value(data, which, target):
     raise KeyError(target['input'])
 
 
+FREE = 0.1  # of the prices drawn
+
+
+def is_price(data, item):
+    return any(one['input'] == item['name'] and one.get('shown') == 'price' for one in data['grading']['inputs'])
+
+
 def draw_number(draw, data, which, target, item):
     """A number in the input's unit, near its value and within its limits, or None."""
     if item['choices']:
@@ -176,12 +183,16 @@ def draw_number(draw, data, which, target, item):
     for _ in range(TRIES):
         if item['name'] == 'horizon':
             number = float(draw.randint(1, 7))
+        elif is_price(data, item) and draw.random() < FREE:
+            number = 0.0
         else:
             percent = 100 if item['unit'].startswith('%') else 1
             start = old or FROM_ZERO.get(item['unit'], 1) * percent
             number = start * draw.uniform(0.6, 1.6)
             number = float(round(number)) if item['integer'] else float(f'{number:.6g}')
         value = number * item['factor']
+        if number == old:  # no change, to the page
+            continue
         if (target['low'] is None or value >= target['low']) and \
            (target['high'] is None or value <= target['high']):
             return number

@@ -68,6 +68,8 @@ STATES = [
     ({('b.list_price', 'dearer'): 30000}, 'dearer', ('overwritten (was 28000 USD/gpu, assumed, {place})', '-',
                                                      'assumed'), ('claim', 'assumed'), 1),
     ({('b.list_price', 'base'): 22000}, 'base', ORIGIN, ('claim', 'claim'), 0),
+    ({('b.list_price', 'base'): 0}, 'base', ('overwritten (was 22000 USD/gpu, claim, 2026-04, {place})', '-',
+                                             'assumed'), ('claim', 'assumed'), 1),
     ({('load_power', 'base'): 41}, 'base', ORIGIN, ('claim', 'claim'), 1),  # does not matter
     ({('load_power', 'base'): 4000}, 'base', ORIGIN, ('assumed', 'assumed'), 1),
     ({('throughput', 'base'): 3000, ('a.list_price', 'base'): 1}, 'base', ORIGIN, ('assumed', 'assumed'), 2),

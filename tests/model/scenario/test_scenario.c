@@ -322,6 +322,31 @@ static void test_grades(void **state) {
   end(&run);
 }
 
+// A tenth of 0 moves nothing, but any other price would. The weakest beside it is the power.
+static void test_prices_of_zero(void **state) {
+  (void)state;
+  static const struct {
+    const char *price;
+    enum grade headline;
+  } cases[] = {
+      {"list_price = 0 USD\nlist_price.source = a friend\n", GRADE_CLAIM},
+      {"list_price = 0 USD\nlist_price.quote = Q-118 2026-10-01\n", GRADE_PROJECTED},
+      {"list_price = 0 USD\n", GRADE_ASSUMED},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s[workload]\nmodel = llama-2-70b\nprecision = fp8\nscenario = server\n"
+             "[option c]\naccelerator = mi325x-256\n%s",
+             base, cases[i].price);
+    read_text(&run, text, NULL, NULL, 0);
+    expect_error(&run.fixture, cases[i].price, "");
+    assert_int_equal(run.scenario->options[2].headline_grade, cases[i].headline);
+    end(&run);
+  }
+}
+
 // An empty value removes an inherited one.
 static void test_taken_back(void **state) {
   (void)state;
@@ -421,11 +446,17 @@ static void test_horizons(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_precedence),   cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_bad_settings), cmocka_unit_test(test_rent),
-      cmocka_unit_test(test_not_included), cmocka_unit_test(test_decode_is_not_serving),
-      cmocka_unit_test(test_grades),       cmocka_unit_test(test_taken_back),
-      cmocka_unit_test(test_inheritance),  cmocka_unit_test(test_all_errors_in_one_run),
+      cmocka_unit_test(test_precedence),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_bad_settings),
+      cmocka_unit_test(test_rent),
+      cmocka_unit_test(test_not_included),
+      cmocka_unit_test(test_decode_is_not_serving),
+      cmocka_unit_test(test_grades),
+      cmocka_unit_test(test_prices_of_zero),
+      cmocka_unit_test(test_taken_back),
+      cmocka_unit_test(test_inheritance),
+      cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
