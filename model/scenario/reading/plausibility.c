@@ -39,6 +39,15 @@ static const struct looked_at {
     {"input_price", CATALOG_API_PRICES, true},
     {"electricity_price", CATALOG_POWER, true},
     {"pue", CATALOG_POWER, false},
+    {"support", CATALOG_TYPICAL_VALUES, false},
+    {"failure_rate", CATALOG_TYPICAL_VALUES, false},
+    {"spares", CATALOG_TYPICAL_VALUES, false},
+    {"network_price", CATALOG_TYPICAL_VALUES, false},
+    {"colo_rate", CATALOG_TYPICAL_VALUES, true},
+    {"demand_charge", CATALOG_TYPICAL_VALUES, false},
+    {"build_price", CATALOG_TYPICAL_VALUES, true},
+    {"water_use", CATALOG_TYPICAL_VALUES, false},
+    {"loan_rate", CATALOG_TYPICAL_VALUES, false},
 };
 
 // Typed, and neither from the catalogue nor left at a default.
@@ -82,19 +91,21 @@ static void warn_of_nothing(const struct scenario *scenario, size_t option, int 
 static void look_at(const struct scenario *scenario, size_t option, const struct looked_at *input,
                     struct arena *arena) {
   const bool is_price = input->table == CATALOG_PRICES || input->table == CATALOG_API_PRICES;
+  const bool any_grade = is_price || input->table == CATALOG_TYPICAL_VALUES;
   int d;
   struct published published;
   const struct figure *figure = typed_figure(scenario, option, input->input, &d);
   if (!figure || figure->value < 0 || !catalog_glance(scenario->catalog, input->table) ||
-      !published_input(scenario, option, d, is_price ? GRADE_ASSUMED : GRADE_PUBLISHED, &published))
+      !published_input(scenario, option, d, any_grade ? GRADE_ASSUMED : GRADE_PUBLISHED,
+                       &published))
     return;
   const double highest = figure_highest(figure);
-  const char *lowest = is_price ? "lowest in the catalogue" : "lowest published";
+  const char *lowest = any_grade ? "lowest in the catalogue" : "lowest published";
   if (highest <= 0 && is_price)
     warn_of_nothing(scenario, option, d, published.low, lowest, published.low_id, arena);
   else if (highest > PLAUSIBILITY_TIMES * published.high)
     warn(scenario, option, d, highest, published.high,
-         is_price ? "highest in the catalogue" : "highest published", published.high_id, arena);
+         any_grade ? "highest in the catalogue" : "highest published", published.high_id, arena);
   else if (input->low_as_well && figure->value > 0 &&
            PLAUSIBILITY_TIMES * figure->value < published.low)
     warn(scenario, option, d, figure->value, published.low, lowest, published.low_id, arena);

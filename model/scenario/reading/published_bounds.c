@@ -37,6 +37,23 @@ static const struct place_in_catalogue {
      "list_price", 1e-6, "model", "API prices of input tokens"},
 };
 
+// The row of typical values for an input.
+static const struct typical {
+  const char *input, *id;
+  double scale; // of the input's unit, per unit of the row
+  const char *of;
+} typical[] = {
+    {"support", "support_contract", 1, "support contracts"},
+    {"failure_rate", "gpu_interruptions_training", 1, "interruptions of training by a GPU"},
+    {"spares", "gpu_overprovision_spares", 1, "shares of spares"},
+    {"network_price", "network_cost_per_gpu", 1, "network costs"},
+    {"colo_rate", "colo_rent_wholesale", 1, "colocation rents"},
+    {"demand_charge", "demand_charge", 1, "demand charges"},
+    {"build_price", "dc_construction", 1000, "construction costs"},
+    {"water_use", "wue", 1, "water usage effectiveness"},
+    {"loan_rate", "gpu_debt_rate", 1, "rates of loans on GPUs"},
+};
+
 static bool is(const struct table *table, size_t row, const char *column, const char *value) {
   return !strcmp(table_cell(table, row, column), value);
 }
@@ -107,6 +124,29 @@ static const char *one_of(const struct scenario *scenario, size_t option, const 
                                   : scenario->options[option].accelerator;
 }
 
+static void widen_by_row(struct published *out, const struct table *table, size_t row,
+                         double scale) {
+  static const char *const columns[] = {"low", "mid", "high"};
+  double value;
+  for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+    if (table_number(table, row, columns[c], &value))
+      widen(out, value * scale, table_cell(table, row, "id"));
+}
+
+// `scale`: base units in one of the input's unit.
+static bool published_typical(const struct scenario *scenario, const char *input, double scale,
+                              enum grade weakest, struct published *out) {
+  const struct table *table = catalog_table(scenario->catalog, CATALOG_TYPICAL_VALUES);
+  for (size_t i = 0; table && i < sizeof typical / sizeof typical[0]; i++) {
+    const long row = strcmp(typical[i].input, input) ? -1 : catalog_find(table, typical[i].id);
+    if (row < 0 || catalog_grade(table, (size_t)row) > weakest)
+      continue;
+    widen_by_row(out, table, (size_t)row, scale * typical[i].scale);
+    out->of = typical[i].of;
+  }
+  return out->count;
+}
+
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
                      enum grade weakest, struct published *out) {
   const struct declaration *declarations = scenario->model->declarations;
@@ -131,8 +171,10 @@ bool published_input(const struct scenario *scenario, size_t option, int declara
           table_number(table, r, place->figure, &value))
         widen(out, value * place->scale / rate, table_cell(table, r, "id"));
     out->of = place->of;
+    return out->count;
   }
-  return out->count;
+  return published_typical(scenario, input, unit_factor(&declarations[declaration].unit) / rate,
+                           weakest, out);
 }
 
 static bool same_benchmark(const struct table *table, size_t a, size_t b) {
