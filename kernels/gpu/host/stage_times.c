@@ -114,13 +114,15 @@ static enum decode_status time_stage(struct gpu_context *context, const struct p
 enum decode_status gpu_stage_times(struct gpu_context *context, const struct plan *plan, void *base,
                                    double least_s, struct gpu_stage_time *out, size_t *count) {
   struct step_launches step = {.count = 0};
+  *count = 0;
+  if (plan->streaming)
+    return DECODE_OK;
   step.launches = gpu_plan_step(plan, base, &step.count, &step.what);
   struct gpu_launch *chosen = calloc(step.count + 2 * MIN_LAUNCHES, sizeof *chosen);
   enum decode_status status = step.launches && chosen ? DECODE_OK : DECODE_NO_MEMORY;
   if (status == DECODE_OK) {
     status = wgmma_maps(context, step.launches, step.count);
   }
-  *count = 0;
   for (size_t i = 0; i < step.count && status == DECODE_OK && *count < MAX_GPU_STAGES; i++) {
     if (is_known(&step, i)) {
       continue;

@@ -27,7 +27,7 @@ struct gpu_stage_time {
 };
 
 // Repeats each stage for at least `least_s`; 0: once. *count of `out` [MAX_GPU_STAGES], in the
-// order of a step.
+// order of a step; none of a streaming step, which is one launch.
 enum decode_status gpu_stage_times(struct gpu_context *context, const struct plan *plan, void *base,
                                    double least_s, struct gpu_stage_time *out, size_t *count);
 

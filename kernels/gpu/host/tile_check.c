@@ -91,7 +91,8 @@ static enum decode_status check_wgmma(struct gpu_context *context, const struct 
     const struct plan_product *before = &plan->product[p];
     if (before->weights == product->weights && before->activations == product->activations &&
         before->slice == product->slice && before->warp_columns == product->warp_columns &&
-        before->beside == product->beside && before->parts == product->parts)
+        before->beside == product->beside && before->strips == product->strips &&
+        before->parts == product->parts)
       return DECODE_OK; // the same kernel
   }
   bool passes;

@@ -15,17 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// More rows than a warpgroup's tiles, and not a multiple of them.
-enum { ROWS = 200, MAX_BATCH = 256, MAX_COLUMNS = (MAX_CLUSTER + 1) * WGMMA_STEP_BYTES };
-// Of those that do a step of a tile each: two steps of two tiles of 128 rows, or of one whose
+// More rows than a strip of four tiles of 64, so that its second strip has some, and not a multiple
+// of a tile.
+enum { ROWS = 328, MAX_BATCH = 256, MAX_COLUMNS = (MAX_CLUSTER + 1) * WGMMA_STEP_BYTES };
+// Of those that do a step of a tile each: two steps of three tiles of 128 rows, or of two whose
 // blocks are beside each other.
-enum { MAX_BLOCKS = 4 };
+enum { MAX_BLOCKS = 8 };
 
 // What the kernel works on, both on the device and on the host; room for BF16.
 struct check_operands {
   uint16_t weights[ROWS * MAX_COLUMNS];
   uint16_t activations[MAX_BATCH * MAX_COLUMNS];
-  float ones[MAX_BATCH];
+  float ones[ROWS]; // more than MAX_BATCH
   float output[MAX_BATCH * ROWS];
   unsigned counters[MAX_BLOCKS * WGMMA_GROUPS * 4];
 };
@@ -71,7 +72,7 @@ static void set_operands(const struct plan_product *product, struct check_operan
       put(product->activations, out->activations, row * activation_stride(product) + at,
           value_of(1, row, c));
     }
-  for (int i = 0; i < MAX_BATCH; i++)
+  for (int i = 0; i < ROWS; i++)
     out->ones[i] = 1;
   for (int i = 0; i < MAX_BATCH * ROWS; i++)
     out->output[i] = NAN;

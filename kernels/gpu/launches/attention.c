@@ -66,6 +66,12 @@ static void turn(struct launch_list *list) {
   list_add(list, "turn", &launch, &(union launch_arguments){.turn = arguments});
 }
 
+// Of these kernels by themselves, whose launches also stand beside a streaming step: that one's own
+// attention copies nothing.
+static size_t shared_bytes_of(const struct plan *plan) {
+  return attention_shared_bytes(plan->head_dim_padded, !plan->device.any_chunk);
+}
+
 static void attend_prompt(struct launch_list *list) {
   const struct plan *plan = list->plan;
   const struct decode_shape *shape = &plan->request.shape;
@@ -95,7 +101,7 @@ static void attend_prompt(struct launch_list *list) {
   };
   struct gpu_launch launch = {.grid = {(columns + tile - 1) / tile, (unsigned)shape->kv_heads, 1},
                               .block = ATTENTION_WARPS * (unsigned)plan->device.warp,
-                              .shared_bytes = gpu_plan_attention_shared_bytes(plan),
+                              .shared_bytes = shared_bytes_of(plan),
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "attention_%s_prompt_%d",
            gpu_element_names[plan->request.types.kv], plan->head_dim_padded);
@@ -139,7 +145,7 @@ static void attend(struct launch_list *list, const struct plan *plan, int row, i
                                        (unsigned)(shape->kv_heads * plan->head_groups),
                                        (unsigned)count},
                               .block = ATTENTION_WARPS * (unsigned)plan->device.warp,
-                              .shared_bytes = gpu_plan_attention_shared_bytes(plan),
+                              .shared_bytes = shared_bytes_of(plan),
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "attention_%s%s_%d",
            gpu_element_names[plan->request.types.kv], attention.family ? "_family" : "",

@@ -88,6 +88,26 @@ static void every_way(void **unused) {
     }
 }
 
+// Steps of a streaming plan, whose own attention needs less shared memory than the kernel here.
+static void beside_streaming_steps(void **unused) {
+  static const struct prompted_beside beside = {.row = 1, .position = 190, .count = 4};
+  struct decode_shape shape = piece_plain;
+  (void)unused;
+  setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
+  emulated_set("EMULATOR_SHARED", 232448);
+  emulated_set("EMULATOR_UNITS", 2);
+  for (size_t p = 0; p < EMULATED; p++) {
+    shape.head_dim = p % 2 ? 64 : 128;
+    struct decode_request request = request_of(&shape, &prompted_mixes[0].types, 2, 4);
+    request.context = 200;
+    if (emulated[p].wgmma || depth_is_full())
+      prompted_check_beside(&emulated[p], &request, &beside, "streaming");
+  }
+  unsetenv("EMULATOR_UNITS");
+  unsetenv("EMULATOR_SHARED");
+  unsetenv("PERTOKEN_GPU_TUNING");
+}
+
 // Prompts that do not fit a mixture's pass, by as many positions as there are rows beside them, or
 // by more.
 static void more_than_a_pass(void **unused) {
@@ -221,9 +241,13 @@ static void nothing_beside(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_family),     cmocka_unit_test(every_way),
-      cmocka_unit_test(more_than_a_pass), cmocka_unit_test(forced_experts),
-      cmocka_unit_test(nothing_beside),   cmocka_unit_test(alterations_are_noticed),
+      cmocka_unit_test(every_family),
+      cmocka_unit_test(every_way),
+      cmocka_unit_test(beside_streaming_steps),
+      cmocka_unit_test(more_than_a_pass),
+      cmocka_unit_test(forced_experts),
+      cmocka_unit_test(nothing_beside),
+      cmocka_unit_test(alterations_are_noticed),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }
