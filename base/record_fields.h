@@ -26,8 +26,9 @@
 #define COUNT(s, member)      FIELD_OF(s, member, .kind = FIELD_COUNT, .high = 9.3e18)
 #define COUNT_SINCE(s, member, schema)                                                             \
   FIELD_OF(s, member, .kind = FIELD_COUNT, .high = 9.3e18, .since = schema)
-#define BOOL(s, member)        FIELD_OF(s, member, .kind = FIELD_BOOL)
-#define NAME(s, member, texts) FIELD_OF(s, member, .kind = FIELD_NAME, .names = texts)
+#define BOOL(s, member)               FIELD_OF(s, member, .kind = FIELD_BOOL)
+#define BOOL_SINCE(s, member, schema) FIELD_OF(s, member, .kind = FIELD_BOOL, .since = schema)
+#define NAME(s, member, texts)        FIELD_OF(s, member, .kind = FIELD_NAME, .names = texts)
 #define REALS(s, member, count)                                                                    \
   FIELD_OF(s, member, .kind = FIELD_REALS, .high = ENDLESS,                                        \
            .count_offset = offsetof(struct s, count))

@@ -1,5 +1,7 @@
 #include "model/evidence/measurement.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -133,6 +135,14 @@ static const char *unsteadiness(const struct measurement *result, struct arena *
   return arena_printf(arena, "%s: %.0f %%%s of the read bandwidth", text, 100 * share, interval);
 }
 
+// "6.2 % slower in the seconds under the meter than in its samples: measure with --soak"
+static const char *difference_of_window(const struct measurement *result, struct arena *arena) {
+  const double share = result->window_tokens_per_s / result->tokens_per_s - 1;
+  return arena_printf(arena, "%.2g %% %s in the seconds under the meter than in its samples%s",
+                      100 * fabs(share), share < 0 ? "slower" : "faster",
+                      result->beside.soak_s > 0 ? "" : ": measure with --soak");
+}
+
 const char *measurement_doubts(const struct measurement *result, struct arena *arena) {
   const struct measurement_flags *flags = &result->flags;
   const struct {
@@ -148,6 +158,7 @@ const char *measurement_doubts(const struct measurement *result, struct arena *a
                                      "share of it is not usable: measure again on a quiet machine"},
       {flags->sampling_inconsistent, "energy and sampled power disagree"},
       {flags->thermal_unsettled, "the power had not settled"},
+      {flags->window_differs, difference_of_window(result, arena)},
   };
   const char *list = "";
   for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)

@@ -16,16 +16,22 @@
 #include <stdint.h>
 
 // 2 adds other watts beside the device's own, telemetry and the device's state; 3 the device's
-// results while others beside it run the same; 4 the meter's readings over time; 5 several devices
-// that hold one model together; 6 telemetry of each of several devices; 7 how a step is executed on
-// the device; 8 the cache size that the system reports, and the interval of the share of the read
-// bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 how a model's layers
-// differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied natively and what is
-// converted; 15 the device's links, and the wall's watts while all devices of a machine run; 16 the
-// ways to compute a step that were tried. Older records are read, with these unknown: their models
-// are Llamas, or were measured as such.
-#define MEASUREMENT_SCHEMA 16
+// results while others beside it run the same; 4 the meter's readings over time; 5 several
+// devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is
+// executed on the device; 8 the cache size that the system reports, and the interval of the
+// share of the read bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12
+// how a model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied
+// natively and what is converted; 15 the device's links, and the wall's watts while all devices
+// of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
+// were taken. Older records are read, with these unknown: their models are Llamas, or were
+// measured as such.
+#define MEASUREMENT_SCHEMA 17
 #define MEASUREMENT_BASIS  "decode"
+
+// A GPU that is capped, or warms up, decodes more slowly in the seconds under the meter than in
+// its samples, of milliseconds between reads of memory. The same share as for a power that has not
+// settled.
+#define MAX_WINDOW_DIFFERENCE 0.03
 
 struct measurement_device {
   const char *backend;           // "cpu"
@@ -171,6 +177,7 @@ struct measurement_flags {
   bool bandwidth_void;
   bool sampling_inconsistent; // energy and integrated power differ by over 5 %
   bool thermal_unsettled;     // power was still rising or falling at the end
+  bool window_differs; // the rates of the window and of the samples, by MAX_WINDOW_DIFFERENCE
 };
 
 // Of a quantity sampled several times while the load ran. NAN if unknown.
@@ -343,9 +350,12 @@ struct measurement {
   const char *energy_meter;               // "rapl powercap, 2 packages", or "none: WHY"
   double idle_power_w, load_power_w;      // of what the meter covers
   double sampled_power_w;                 // trapezoid of sampled power, to check load_power_w
-  double joules_per_token;                // load_power_w / tokens_per_s, of all ranks
   double energy_j, energy_window_s;       // between two edges of the counter
-  double power_slope_w_per_s;             // over the energy window
+  double window_tokens_per_s;             // as tokens_per_s, decoded meanwhile
+  // load_power_w of all ranks, over the tokens that were decoded at those watts; before schema 17
+  // over tokens_per_s.
+  double joules_per_token;
+  double power_slope_w_per_s; // over the energy window
   struct measurement_readings readings;
   struct measurement_beside beside;
   struct measurement_telemetry telemetry;

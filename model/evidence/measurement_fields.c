@@ -132,11 +132,15 @@ static const struct field variant_fields[] = {TEXT(measurement_variant, variant)
                                               MAYBE(measurement_variant, step_seconds, 0),
                                               TEXT(measurement_variant, refused), END};
 
-static const struct field flags_fields[] = {
-    BOOL(measurement_flags, cache_resident),    BOOL(measurement_flags, noisy),
-    BOOL(measurement_flags, unconverged),       BOOL(measurement_flags, drift),
-    BOOL(measurement_flags, bandwidth_void),    BOOL(measurement_flags, sampling_inconsistent),
-    BOOL(measurement_flags, thermal_unsettled), END};
+static const struct field flags_fields[] = {BOOL(measurement_flags, cache_resident),
+                                            BOOL(measurement_flags, noisy),
+                                            BOOL(measurement_flags, unconverged),
+                                            BOOL(measurement_flags, drift),
+                                            BOOL(measurement_flags, bandwidth_void),
+                                            BOOL(measurement_flags, sampling_inconsistent),
+                                            BOOL(measurement_flags, thermal_unsettled),
+                                            BOOL_SINCE(measurement_flags, window_differs, 17),
+                                            END};
 
 static const struct field range_fields[] = {MAYBE(measurement_range, min, -ENDLESS),
                                             MAYBE(measurement_range, median, -ENDLESS),
@@ -273,6 +277,7 @@ static const struct field result_fields[] = {
     MAYBE(measurement, joules_per_token, 0),
     MAYBE(measurement, energy_j, 0),
     MAYBE(measurement, energy_window_s, 0),
+    MAYBE_SINCE(measurement, window_tokens_per_s, 0, 17),
     MAYBE(measurement, power_slope_w_per_s, -ENDLESS),
     OBJECT_SINCE(measurement, readings, readings_fields, 4),
     OBJECT_SINCE(measurement, beside, beside_fields, 2),

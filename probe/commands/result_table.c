@@ -34,6 +34,8 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
       {flags->bandwidth_void, "no valid % read"},
       {flags->sampling_inconsistent, "sampling: inconsistent"},
       {flags->thermal_unsettled, "thermal: unsettled"},
+      {flags->window_differs,
+       arena_printf(arena, "%.5g token/s under the meter", result->window_tokens_per_s)},
   };
   const char *all = "";
   for (size_t i = 0; i < sizeof remarks / sizeof remarks[0]; i++)

@@ -296,11 +296,14 @@ static void warn_if_busy(const struct session *session) {
     diagnostics_warning(session->protocol.diagnostics, nowhere,
                         "%g other process%s on the device, so this is not the best it can do",
                         state->other_processes, state->other_processes > 1 ? "es are" : " is");
-  if (record->environment.load_average > 0.5 * record->device.units)
-    diagnostics_warning(session->protocol.diagnostics, nowhere,
-                        "this machine is busy (load average %.1f on %d units), so this is not the "
-                        "best it can do",
-                        record->environment.load_average, record->device.units);
+  const bool is_host = !strcmp(record->device.backend, "cpu");
+  const long processors = is_host ? record->device.units : sysconf(_SC_NPROCESSORS_ONLN);
+  if (record->environment.load_average > 0.5 * (double)processors)
+    diagnostics_warning(
+        session->protocol.diagnostics, nowhere,
+        "this machine is busy (load average %.1f on %ld processors), so this is not "
+        "the best it can do",
+        record->environment.load_average, processors);
 }
 
 // The first device's state, with the processes on all of them.
@@ -543,6 +546,7 @@ int session_run_together(struct session *sessions, size_t count,
   meter_set_open(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
   protocol_use(&protocol, &set);
   protocol.wall = &sessions[0].options->wall;
+  protocol.soak_s = sessions[0].options->soak_s;
   const int result = measure_together(sessions, devices, count, &protocol, &trials);
   meter_set_close(&set);
   folder_close(&folder);

@@ -39,7 +39,10 @@ static enum decode_status measure_state(const struct protocol *protocol, const s
                                         struct depth *depth, bool metered) {
   struct sampling *sampling = &depth->sampling;
   enum decode_status status = sampling_warm_up(sampling);
-  if (status == DECODE_OK)
+  if (status == DECODE_OK && metered)
+    status = energy_load_soak(protocol, sampling->state, sampling->step_s, sampling->label,
+                              &depth->load);
+  if (status == DECODE_OK && !*protocol->stop)
     status = sampling_run(sampling);
   if (sampling->touched.steps)
     depth->experts = (double)sampling->touched.experts / (double)sampling->touched.steps;

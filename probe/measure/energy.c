@@ -14,6 +14,8 @@ static const double inconsistent_share = 0.05;
 static const double unsettled_share = 0.03;
 
 const struct energy_use energy_unknown = {
+    .start_s = NAN,
+    .end_s = NAN,
     .joules = NAN,
     .seconds = NAN,
     .power_w = NAN,
@@ -97,6 +99,19 @@ static double sampled_power(const struct energy_window *window, double momentary
   return isnan(momentary_w) ? trapezoid(times, powers, count) : momentary_w;
 }
 
+// Only the first and the last reading are at edges of the counter. The others are up to a period
+// old: of the powers between adjacent readings the first is too low and the last too high, which
+// would tilt the line.
+static double slope(const struct energy_window *window, double momentary_w, double *times,
+                    double *powers, size_t count) {
+  if (!isnan(momentary_w)) {
+    mean_of_momentary(window, offsetof(struct meter_reading, watts), times, powers);
+    return fit_line(times, powers, window->count).b;
+  }
+  return count > 4 ? fit_line(times + 1, powers + 1, count - 2).b
+                   : fit_line(times, powers, count).b;
+}
+
 struct energy_use energy_stop(struct energy_window *window) {
   struct energy_use use = energy_unknown;
   if (keep_edge(window) != METER_OK)
@@ -106,6 +121,8 @@ struct energy_use energy_stop(struct energy_window *window) {
   const double seconds = last->time_s - first->time_s;
   if (seconds < MIN_ENERGY_WINDOW_S)
     return use;
+  use.start_s = first->time_s;
+  use.end_s = last->time_s;
   use.seconds = seconds;
   use.joules = last->joules - first->joules;
   use.power_w = use.joules / seconds;
@@ -120,7 +137,7 @@ struct energy_use energy_stop(struct energy_window *window) {
   if (count < 2)
     return use;
   use.sampled_power_w = sampled_power(window, momentary_w, times, powers, count);
-  use.slope_w_per_s = fit_line(times, powers, count).b;
+  use.slope_w_per_s = slope(window, momentary_w, times, powers, count);
   use.inconsistent = fabs(use.sampled_power_w - use.power_w) > inconsistent_share * use.power_w;
   use.unsettled = fabs(use.slope_w_per_s) * seconds > unsettled_share * use.power_w;
   return use;

@@ -21,12 +21,14 @@ struct energy_window {
 
 // All NAN and false unless the window lasted MIN_ENERGY_WINDOW_S and the meter did not fail.
 struct energy_use {
-  double joules, seconds, power_w; // from first to last edge
+  double start_s, end_s;           // the first and last edge, by the meter's clock
+  double joules, seconds, power_w; // between them
   // The trapezoid integral of the meter's momentary power or, if it has none, of the powers between
   // adjacent readings; NAN if power_w is such an integral itself.
   double sampled_power_w;
   double module_power_w; // trapezoid, for the modules that the devices are on; NAN: none
-  double slope_w_per_s;  // of a straight line through the powers between adjacent readings
+  double slope_w_per_s;  // of a straight line through the momentary powers, or through those
+                         // between adjacent readings, from the second to the last but one
   bool inconsistent;     // the two powers differ by more than 5 %
   bool unsettled;        // the line moves by more than 3 % of the power during the window
   struct measurement_window readings; // for the same time; the sensors' watts if there are any

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "kernels/decode.h"
 #include "probe/measure/energy_watch.h"
+#include "probe/measure/pace.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
 
@@ -18,6 +19,7 @@ struct load {
   struct decode_state *state;
   int steps; // of a chunk
   const char *label;
+  struct pace *pace; // of the chunks; NULL: nobody asks
 };
 
 struct energy_load energy_load_unknown(void) {
@@ -26,11 +28,16 @@ struct energy_load energy_load_unknown(void) {
       .host_use = energy_unknown,
       .wall = {"", NAN},
       .soak_s = NAN,
+      .step_s = NAN,
   };
 }
 
 static enum decode_status run_chunk(const struct load *load) {
-  return load->protocol->device->backend->run(load->state, load->steps);
+  const double start_s = clock_now(load->protocol->clock);
+  const enum decode_status status = load->protocol->device->backend->run(load->state, load->steps);
+  if (status == DECODE_OK && load->pace)
+    pace_keep(load->pace, start_s, clock_now(load->protocol->clock));
+  return status;
 }
 
 static bool is_there(const struct meter *meter) {
@@ -50,16 +57,17 @@ static void say(const struct load *load, const char *what, double seconds) {
                arena_printf(load->protocol->arena, "%s, %.0f s", what, seconds));
 }
 
-static enum decode_status soak(const struct load *load, double *soaked_s) {
-  const struct protocol *protocol = load->protocol;
+enum decode_status energy_load_soak(const struct protocol *protocol, struct decode_state *state,
+                                    double step_s, const char *label, struct energy_load *out) {
+  const struct load load = {protocol, state, protocol_steps(chunk_s, step_s), label, NULL};
   const double start = clock_now(protocol->clock);
   enum decode_status status = DECODE_OK;
   if (protocol->soak_s > 0)
-    say(load, "soaking", protocol->soak_s);
-  *soaked_s = 0;
-  while (status == DECODE_OK && *soaked_s < protocol->soak_s && !*protocol->stop) {
-    status = run_chunk(load);
-    *soaked_s = clock_now(protocol->clock) - start;
+    say(&load, "soaking", protocol->soak_s);
+  out->soak_s = 0;
+  while (status == DECODE_OK && out->soak_s < protocol->soak_s && !*protocol->stop) {
+    status = run_chunk(&load);
+    out->soak_s = clock_now(protocol->clock) - start;
   }
   return status;
 }
@@ -80,6 +88,19 @@ static enum decode_status load_watched(const struct load *load, struct energy_wa
   return status;
 }
 
+// The machine's controller may answer after the watch is over: until then the load goes on.
+static enum decode_status answer_under_load(const struct load *load, struct wall *wall,
+                                            struct wall_reading *out) {
+  const struct protocol *protocol = load->protocol;
+  const double end_s = clock_now(protocol->clock) + WALL_LIMIT_S;
+  enum decode_status status = DECODE_OK;
+  while (status == DECODE_OK && !wall_has_answered(wall) && clock_now(protocol->clock) < end_s &&
+         !*protocol->stop)
+    status = run_chunk(load);
+  *out = wall_answer(wall, WALL_LIMIT_S, protocol->arena);
+  return status;
+}
+
 static enum decode_status meter_load(const struct load *load, struct energy_load *out) {
   const struct protocol *protocol = load->protocol;
   struct wall wall;
@@ -92,24 +113,30 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
     return status;
   status = load_watched(load, &watch, &wall, &asked);
   energy_watch_stop(&watch);
-  if (asked)
-    out->wall = wall_answer(&wall, WALL_LIMIT_S, protocol->arena);
   out->use = watch.use;
   out->host_use = watch.host_use;
+  out->step_s = 1 / pace_in(load->pace, watch.use.start_s, watch.use.end_s);
   out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
+  if (asked && status == DECODE_OK)
+    status = answer_under_load(load, &wall, &out->wall);
+  else if (asked)
+    out->wall = wall_answer(&wall, WALL_LIMIT_S, protocol->arena);
   return status;
 }
 
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
                                    double step_s, const char *label, struct energy_load *out) {
-  const struct load load = {protocol, state, protocol_steps(chunk_s, step_s), label};
-  *out = energy_load_unknown();
+  const int steps = protocol_steps(chunk_s, step_s);
+  struct arena chunks = {NULL}; // the watch has the protocol's
+  struct pace pace = {.units = steps, .arena = &chunks};
+  const struct load load = {protocol, state, steps, label, &pace};
   out->telemetry =
       telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
   if (protocol->wall && !wall_is_to_be_asked(protocol->wall))
     out->wall = wall_typed(protocol->wall, protocol->arena);
   if (!has_anything_to_watch(protocol))
     return DECODE_OK;
-  const enum decode_status status = soak(&load, &out->soak_s);
-  return status == DECODE_OK && !*protocol->stop ? meter_load(&load, out) : status;
+  const enum decode_status status = meter_load(&load, out);
+  arena_free(&chunks);
+  return status;
 }

@@ -35,7 +35,7 @@ static void begin(struct energy_watch *watch) {
 static void look(struct energy_watch *watch) {
   const double now_s = clock_now(watch->clock);
   if (watch->has_window && energy_sample(&watch->window) != METER_OK)
-    atomic_store(&watch->is_over, true);
+    watch->is_due = true;
   if (watch->has_host_window && energy_sample(&watch->host_window) != METER_OK)
     watch->has_host_window = false;
   if (now_s >= watch->next_look_s) {
@@ -43,7 +43,7 @@ static void look(struct energy_watch *watch) {
     watch->next_look_s = now_s + look_every_s;
   }
   if (now_s >= watch->end_s)
-    atomic_store(&watch->is_over, true);
+    watch->is_due = true;
 }
 
 static void end(struct energy_watch *watch) {
@@ -57,7 +57,7 @@ static void end(struct energy_watch *watch) {
 static void *run(void *argument) {
   struct energy_watch *watch = argument;
   begin(watch);
-  while (!atomic_load(&watch->is_over) && !atomic_load(&watch->is_stopped)) {
+  while (!watch->is_due && !atomic_load(&watch->is_stopped)) {
     clock_sleep(watch->clock, sample_every_s);
     look(watch);
   }
@@ -69,6 +69,7 @@ static void *run(void *argument) {
 int energy_watch_start(struct energy_watch *watch) {
   atomic_init(&watch->is_over, false);
   atomic_init(&watch->is_stopped, false);
+  watch->is_due = false;
   watch->use = watch->host_use = energy_unknown;
   if (watch->on_thread)
     return pthread_create(&watch->thread, NULL, run, watch) ? -1 : 0;
@@ -77,9 +78,10 @@ int energy_watch_start(struct energy_watch *watch) {
 }
 
 bool energy_watch_is_over(struct energy_watch *watch) {
-  if (!watch->on_thread)
-    look(watch);
-  return atomic_load(&watch->is_over);
+  if (watch->on_thread)
+    return atomic_load(&watch->is_over); // after the last edge, which is under load as well
+  look(watch);
+  return watch->is_due;
 }
 
 void energy_watch_stop(struct energy_watch *watch) {

@@ -34,6 +34,7 @@ struct energy_watch {
   // For energy_watch.c alone.
   struct energy_window window, host_window;
   bool has_window, has_host_window;
+  bool is_due; // what remains is an edge
   double end_s, next_look_s;
   pthread_t thread;
   atomic_bool is_over, is_stopped;

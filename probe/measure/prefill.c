@@ -7,6 +7,7 @@
 #include "kernels/reference/check.h"
 #include "kernels/share.h"
 #include "probe/measure/energy_watch.h"
+#include "probe/measure/pace.h"
 #include "probe/measure/verify.h"
 
 #include <math.h>
@@ -268,15 +269,21 @@ static enum decode_status meter_prompt(const struct protocol *protocol, struct d
   out->load_power_w = out->joules_per_token = NAN;
   if (!protocol->meter || !protocol->meter->kind || *protocol->meter->why)
     return DECODE_OK;
+  struct arena chunks = {NULL};
+  struct pace prompts = {.units = out->positions, .arena = &chunks};
   struct energy_watch watch = protocol_watch(protocol);
   watch.on_thread = protocol->on_thread;
   if (energy_watch_start(&watch))
     return DECODE_OK;
-  while (status == DECODE_OK && !energy_watch_is_over(&watch) && !*protocol->stop)
+  while (status == DECODE_OK && !energy_watch_is_over(&watch) && !*protocol->stop) {
+    const double start_s = clock_now(protocol->clock);
     status = take_prompt(backend, state, tokens, out->positions, out->chunk);
+    pace_keep(&prompts, start_s, clock_now(protocol->clock));
+  }
   energy_watch_stop(&watch);
   out->load_power_w = watch.use.power_w;
-  out->joules_per_token = watch.use.power_w / out->tokens_per_s;
+  out->joules_per_token = watch.use.power_w / pace_in(&prompts, watch.use.start_s, watch.use.end_s);
+  arena_free(&chunks);
   return status;
 }
 

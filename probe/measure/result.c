@@ -168,12 +168,16 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   out->readings = (struct measurement_readings){protocol->idle_readings, use->readings};
   out->load_power_w = use->power_w;
   out->sampled_power_w = use->sampled_power_w;
-  out->joules_per_token = ranks_of(out) * use->power_w / out->tokens_per_s;
+  out->window_tokens_per_s =
+      out->tokens_per_s * depth->sampling.summary.median / depth->load.step_s;
+  out->joules_per_token = ranks_of(out) * use->power_w / out->window_tokens_per_s;
   out->energy_j = use->joules;
   out->energy_window_s = use->seconds;
   out->power_slope_w_per_s = use->slope_w_per_s;
   out->flags.sampling_inconsistent = use->inconsistent;
   out->flags.thermal_unsettled = use->unsettled;
+  out->flags.window_differs =
+      fabs(out->window_tokens_per_s / out->tokens_per_s - 1) > MAX_WINDOW_DIFFERENCE;
   tell_beside(protocol, &depth->load, out);
 }
 

@@ -37,6 +37,7 @@ enum decode_status sampling_warm_up(struct sampling *sampling) {
     last[0] = last[1];
     last[1] = step_s;
   }
+  sampling->step_s = step_s;
   sampling->steps = protocol_steps(PROTOCOL_SAMPLE_S, step_s);
   return status;
 }

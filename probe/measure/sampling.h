@@ -18,6 +18,7 @@ struct sampling {
   const char *label; // for progress
   int batch;
   const struct decode_cost *cost; // of a step
+  double step_s;                  // roughly, when warm
   int steps;                      // of a sample
   double *samples;                // [count], seconds per step
   double *shares; // [count], bytes per step and second over the bandwidth of the reads around it
@@ -28,8 +29,8 @@ struct sampling {
   bool settled;
 };
 
-// Runs until the speed has settled, at most 3 s, and sets `steps`. The caller has set everything
-// down to `cost`.
+// Runs until the speed has settled, at most 3 s, and sets `step_s` and `steps`. The caller has
+// set everything down to `cost`.
 enum decode_status sampling_warm_up(struct sampling *sampling);
 
 // Samples until the median has settled, protocol->time_s is up, or *stop. A sample's share is based

@@ -7,6 +7,7 @@
 #include "kernels/decode.h"
 #include "probe/devices/device.h"
 #include "probe/measure/energy_watch.h"
+#include "probe/measure/pace.h"
 #include "probe/measure/trial.h"
 #include "probe/meters/telemetry.h"
 #include "probe/meters/wall.h"
@@ -15,19 +16,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <time.h>
 
 static const double chunk_s = 0.1;
-static const double warm_s = 2;
+static const double warm_s = 2; // without a soak
 static const double look_s = 0.05;
 
 static const struct place nowhere = {0};
-
-// A call of the backend, and how long it took.
-struct chunk {
-  double start_s, end_s;
-};
 
 struct decoder {
   const struct clock *clock;
@@ -36,8 +31,7 @@ struct decoder {
   struct decode_state *state;
   int steps; // of a chunk
   atomic_bool *over;
-  struct chunk *chunks;
-  size_t count, capacity;
+  struct pace pace;
   atomic_bool warm; // a first chunk is done
   enum decode_status status;
   const char *why; // of a failure: the backend keeps its words per thread
@@ -45,43 +39,18 @@ struct decoder {
   pthread_t thread;
 };
 
-static bool keep(struct decoder *decoder, double start_s, double end_s) {
-  if (decoder->count == decoder->capacity) {
-    const size_t capacity = decoder->capacity ? 2 * decoder->capacity : 256;
-    struct chunk *chunks = realloc(decoder->chunks, capacity * sizeof *chunks);
-    if (!chunks)
-      return false;
-    decoder->chunks = chunks;
-    decoder->capacity = capacity;
-  }
-  decoder->chunks[decoder->count++] = (struct chunk){start_s, end_s};
-  return true;
-}
-
 static void *work(void *argument) {
   struct decoder *decoder = argument;
   while (decoder->status == DECODE_OK && !atomic_load(decoder->over)) {
     const double start_s = clock_now(decoder->clock);
     decoder->status = decoder->device->backend->run(decoder->state, decoder->steps);
-    if (decoder->status == DECODE_OK && !keep(decoder, start_s, clock_now(decoder->clock)))
-      decoder->status = DECODE_NO_MEMORY;
+    if (decoder->status == DECODE_OK)
+      pace_keep(&decoder->pace, start_s, clock_now(decoder->clock));
     atomic_store(&decoder->warm, true);
   }
   if (decoder->status != DECODE_OK)
     decoder->why = device_failure(decoder->device->backend, decoder->status, &decoder->arena);
   return NULL;
-}
-
-// A device's token/s in the window: chunks that are partly in it count in part.
-static double rate_in(const struct decoder *decoder, int batch, double start_s, double end_s) {
-  double steps = 0;
-  for (size_t i = 0; i < decoder->count; i++) {
-    const struct chunk *chunk = &decoder->chunks[i];
-    const double inside = fmin(chunk->end_s, end_s) - fmax(chunk->start_s, start_s);
-    if (inside > 0)
-      steps += decoder->steps * inside / (chunk->end_s - chunk->start_s);
-  }
-  return batch * steps / (end_s - start_s);
 }
 
 // ---- the devices
@@ -142,7 +111,6 @@ static enum protocol_outcome dismiss(struct group *group, enum protocol_outcome 
       outcome = fail(group, decoder->device, decoder->why);
     if (decoder->state)
       decoder->device->backend->destroy(decoder->state);
-    free(decoder->chunks);
     arena_free(&decoder->arena);
   }
   return outcome;
@@ -159,7 +127,7 @@ static bool all_warm(const struct group *group) {
 
 static void warm_up(const struct group *group) {
   const struct protocol *protocol = group->protocol;
-  const double end_s = clock_now(protocol->clock) + warm_s;
+  const double end_s = clock_now(protocol->clock) + fmax(warm_s, protocol->soak_s);
   while (!*protocol->stop && (!all_warm(group) || clock_now(protocol->clock) < end_s))
     clock_sleep(protocol->clock, look_s);
 }
@@ -214,7 +182,7 @@ static void tell(const struct group *group, double start_s, double end_s, struct
   out->window_s = end_s - start_s;
   out->total = 0;
   for (size_t i = 0; i < group->count; i++) {
-    const double rate = rate_in(&group->decoders[i], group->trial->batch, start_s, end_s);
+    const double rate = group->trial->batch * pace_in(&group->decoders[i].pace, start_s, end_s);
     out->tokens_per_s[i] = rate;
     out->total += rate;
     out->slowest = i ? fmin(out->slowest, rate) : rate;
@@ -232,12 +200,15 @@ enum protocol_outcome together_measure(const struct protocol *protocol,
                         .count = count};
   double start_s = 0, end_s = 0;
   out->tokens_per_s = arena_array(protocol->arena, count, sizeof *out->tokens_per_s);
-  for (size_t i = 0; i < count; i++)
-    group.decoders[i] = (struct decoder){.clock = protocol->clock,
-                                         .device = &devices[i],
-                                         .variant = alone[i]->step_form.variant,
-                                         .steps = protocol_steps(chunk_s, alone[i]->step_seconds),
-                                         .over = &group.over};
+  for (size_t i = 0; i < count; i++) {
+    struct decoder *decoder = &group.decoders[i];
+    *decoder = (struct decoder){.clock = protocol->clock,
+                                .device = &devices[i],
+                                .variant = alone[i]->step_form.variant,
+                                .steps = protocol_steps(chunk_s, alone[i]->step_seconds),
+                                .over = &group.over};
+    decoder->pace = (struct pace){.units = decoder->steps, .arena = &decoder->arena};
+  }
   protocol_say(protocol, trial_text(trial, protocol->arena),
                arena_printf(protocol->arena, "%zu devices together", count));
   enum protocol_outcome outcome = load_models(&group);

@@ -24,9 +24,9 @@ struct together {
 };
 
 // Of the protocol, the clock, the meter (of all the devices), host, wall, telemetry (of each of
-// them), energy_s, stop, progress, arena and diagnostics are used. alone [count]: the trial's
-// result on each, whose variant is used again. The devices may belong to several backends. What
-// *out points to is in the protocol's arena. Failures are reported.
+// them), energy_s, soak_s, stop, progress, arena and diagnostics are used. alone [count]: the
+// trial's result on each, whose variant is used again. The devices may belong to several
+// backends. What *out points to is in the protocol's arena. Failures are reported.
 enum protocol_outcome together_measure(const struct protocol *protocol,
                                        const struct device *devices, size_t count,
                                        const struct trial *trial, struct measurement *const *alone,

@@ -15,6 +15,9 @@ enum { MAX_CONTEXT = 1024, MAX_VOCAB = 8192, MIN_ROWS = 4, MAX_LAYERS = 2 };
 // Roughly the oracle's time per weight, and per weight and batch row.
 static const double weight_s = 3.5e-9, product_s = 0.6e-9;
 static const double patience_s = 8;
+// For a second layer: only between two layers does a step pass the vectors from one's `down` to the
+// next one's qkv.
+static const double second_layer_s = 12;
 
 static int least(int a, int b) {
   return a < b ? a : b;
@@ -61,7 +64,7 @@ static struct decode_request smaller(const struct decode_request *request) {
   if (oracle_seconds(&small, small.batch) > patience_s)
     small.shape.vocab =
         least(small.shape.vocab, MAX_VOCAB - MAX_VOCAB % (small.ranks > 1 ? small.ranks : 1));
-  if (oracle_seconds(&small, fewest) > patience_s)
+  if (oracle_seconds(&small, fewest) > second_layer_s)
     small.shape.layers = 1;
   keep_kinds(request, &small);
   return small;

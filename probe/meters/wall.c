@@ -50,12 +50,12 @@ static const struct wall_program {
   double (*parse)(const char *text);
 } programs[] = {
     {"ipmitool",
-     "ipmitool dcmi, once in the middle of the window",
+     "ipmitool dcmi, once under load",
      "ipmitool failed: it needs root and a management controller",
      {"ipmitool", "dcmi", "power", "reading"},
      wall_parse},
     {"curl",
-     "redfish, once in the middle of the window",
+     "redfish, once under load",
      "curl got no answer from the Redfish service: try the address with curl -n",
      {"curl", "--silent", "--fail", "--location", "--netrc-optional", "--max-time", "9"},
      wall_parse_redfish},
@@ -117,17 +117,23 @@ struct wall_reading wall_typed(const struct wall_options *options, struct arena 
 
 void wall_ask(struct wall *wall, const struct wall_options *options) {
   *wall = (struct wall){.program = program_of(options)};
+  wall->asked_s = clock_now(&machine_clock);
   wall->failure = start(wall, options->redfish);
+}
+
+bool wall_has_answered(const struct wall *wall) {
+  struct pollfd wait = {.fd = wall->output, .events = POLLIN};
+  return !wall->pid || poll(&wait, 1, 0) > 0;
 }
 
 // Collects the program's output until it closes its output (true), time is up or there is no room.
 static bool collect(const struct wall *wall, double limit_s, char *text, size_t size) {
-  const double end = clock_now(&machine_clock) + limit_s;
+  const double end = wall->asked_s + limit_s;
   size_t length = 0;
   while (length + 1 < size) {
     struct pollfd wait = {.fd = wall->output, .events = POLLIN};
-    const double left_s = end - clock_now(&machine_clock);
-    if (left_s <= 0 || poll(&wait, 1, (int)(1000 * left_s) + 1) <= 0)
+    const double left_s = fmax(0, end - clock_now(&machine_clock));
+    if (poll(&wait, 1, (int)ceil(1000 * left_s)) <= 0)
       break;
     const ssize_t got = read(wall->output, text + length, size - length - 1);
     if (got < 0)

@@ -36,6 +36,7 @@ struct wall {
   const struct wall_program *program; // that is asked
   int pid, output;                    // of the program; pid 0: it is not running
   int failure;                        // errno of starting it
+  double asked_s;                     // of machine_clock
 };
 
 // Whether there is a program to ask: ipmitool is on the PATH, or a Redfish address was given.
@@ -44,7 +45,11 @@ bool wall_can_be_asked(const struct wall_options *options);
 // Starts the program; a failure shows in the answer. `options` must outlive `wall`.
 void wall_ask(struct wall *wall, const struct wall_options *options);
 
-// Waits for the answer, at most limit_s. To be called once after wall_ask.
+// Whether wall_answer would not wait.
+bool wall_has_answered(const struct wall *wall);
+
+// Waits for the answer, at most until limit_s after it was asked for. To be called once after
+// wall_ask.
 struct wall_reading wall_answer(struct wall *wall, double limit_s, struct arena *arena);
 
 // The momentary watts in the output of ipmitool, and in a Redfish response; NAN: none.

@@ -232,12 +232,12 @@ static void lost_parts_are_noticed(void **unused) {
 }
 
 // One of the prompt's all-reduces does nothing: two in each layer and, for the token, one at the
-// end, after which the ranks have tokens of their own. Two are those of the state's creation.
+// end, after which the ranks have tokens of their own. Three are those of the state's creation.
 static void lost_all_reduces_are_noticed(void **unused) {
   const struct decode_backend *backend = plugins[0].backend;
   const struct decode_request request = request_of(&tiny, bf16_of_e4m3, SHORT, 4);
   struct reference *oracle = prompted_oracle(&request, SHORT);
-  const int before = 2, last = before + 2 * request.shape.layers + 1;
+  const int before = 3, last = before + 2 * request.shape.layers + 1;
   (void)unused;
   for (int n = before + 1; n <= last + 1; n++) {
     char number[16];
@@ -391,7 +391,7 @@ static void an_all_reduce_fails(void **unused) {
   const struct decode_prompt prompt = {.count = 5, .tokens = prompted_tokens(RANKED_VOCAB)};
   (void)unused;
   setenv("EMULATOR_FAIL_DEVICE", "2", 1);
-  setenv("EMULATOR_MISS_REDUCE", "3", 1);
+  setenv("EMULATOR_MISS_REDUCE", "4", 1);
   struct decode_state *state = compared_state(backend, &request, "missed");
   assert_int_equal(backend->prefill(state, &prompt), DECODE_FAILED);
   expect_ended(backend, state, "rank 2 of 4, device 2: the all-reduce failed");

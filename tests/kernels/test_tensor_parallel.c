@@ -340,7 +340,7 @@ static void a_rank_is_lost(void **unused) {
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 3, 4);
   int in_create = 0, in_run = 0;
   (void)unused;
-  for (int launch = 1;; launch += 1 + launch / 6) {
+  for (int launch = 1;; launch += 1 + launch / 8) {
     enum decode_status status = DECODE_OK;
     set_number("EMULATOR_FAIL_DEVICE", ranked_devices[launch % 4]);
     set_number("EMULATOR_FAIL_LAUNCH", launch);
@@ -372,7 +372,7 @@ static void an_all_reduce_fails(void **unused) {
   set_number("EMULATOR_FAIL_DEVICE", 2);
   set_number("EMULATOR_MISS_REDUCE", 1);
   expect_refused(&request, DECODE_FAILED, "rank 2 of 4, device 2: the all-reduce failed");
-  set_number("EMULATOR_MISS_REDUCE", 3);
+  set_number("EMULATOR_MISS_REDUCE", 4);
   struct decode_state *state = make(&request);
   assert_int_equal(backend->run(state, 2), DECODE_FAILED);
   expect_ended(state, "rank 2 of 4, device 2: the all-reduce failed");

@@ -227,6 +227,21 @@ static void test_telemetry(void **state) {
   end(&scene);
 }
 
+// All are warm before the window: each was soaked alone, and cooled while the others were measured.
+static void test_soaked_together(void **state) {
+  (void)state;
+  for (int soaks = 0; soaks < 2; soaks++) {
+    struct scene scene;
+    start(&scene, "twins:0,1");
+    measure_alone(&scene);
+    scene.options.soak_s = soaks ? 30 : 0;
+    const double begin_s = clock_now(&twins_clock);
+    assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), 0);
+    assert_int_equal(clock_now(&twins_clock) - begin_s > 30, soaks);
+    end(&scene);
+  }
+}
+
 // The machine's power while all ran: typed, or requested in the middle of the window.
 static void test_wall(void **state) {
   (void)state;
@@ -482,19 +497,13 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_together),
-      cmocka_unit_test(test_wall),
-      cmocka_unit_test(test_known),
-      cmocka_unit_test(test_lost),
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_indivisible),
-      cmocka_unit_test(test_ranks_table),
-      cmocka_unit_test(test_long_numbers),
-      cmocka_unit_test(test_exchange),
-      cmocka_unit_test(test_telemetry),
-      cmocka_unit_test(test_ranks_telemetry),
+      cmocka_unit_test(test_names),           cmocka_unit_test(test_together),
+      cmocka_unit_test(test_soaked_together), cmocka_unit_test(test_wall),
+      cmocka_unit_test(test_known),           cmocka_unit_test(test_lost),
+      cmocka_unit_test(test_table),           cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_indivisible),     cmocka_unit_test(test_ranks_table),
+      cmocka_unit_test(test_long_numbers),    cmocka_unit_test(test_exchange),
+      cmocka_unit_test(test_telemetry),       cmocka_unit_test(test_ranks_telemetry),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,8 +236,8 @@ static void test_verify_plan(void **state) {
   } cases[] = {
       {&tinyllama, 1, 2, 32000, 1, 2},  {&llama_8b, 1, 2, 128256, 1, 2},
       {&llama_8b, 16, 2, 8192, 16, 1},  {&llama_8b, 64, 2, 8192, 16, 1},
-      {&llama_8b, 256, 2, 8192, 16, 1}, {&llama_70b, 64, 1, 8192, 8, 1},
-      {&llama_70b, 5, 1, 8192, 5, 1},   {&one_layer, 1, 1, 32000, 1, 2},
+      {&llama_8b, 256, 2, 8192, 16, 1}, {&llama_70b, 64, 2, 8192, 4, 1},
+      {&llama_70b, 5, 2, 8192, 4, 1},   {&one_layer, 1, 1, 32000, 1, 2},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request = {

@@ -156,8 +156,10 @@ static enum decode_status reduce(void *argument, int rank) {
   struct gpu_launch *launch = gpu_plan_all_reduce(&state->plan, state->base, &count);
   if (!launch)
     return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
-  // The first is not timed: it includes waiting until all ranks are there.
-  enum decode_status status = failure_told(gpu_driver.launch(state->context, launch));
+  // The first ones are not timed: they include waiting until all ranks are there.
+  enum decode_status status = DECODE_OK;
+  for (size_t i = 0; i < count && status == DECODE_OK; i++)
+    status = failure_told(gpu_driver.launch(state->context, &launch[i]));
   if (status == DECODE_OK)
     status = failure_told(gpu_driver.timer_start(state->context));
   for (int i = 0; i < ranks->repeats && status == DECODE_OK; i++)
@@ -250,7 +252,8 @@ static enum decode_status make_plans(struct gpu_ranks *ranks,
   return status;
 }
 
-// The first all-reduce sets up connections, which must not happen while a step is recorded.
+// The first all-reduce of either kind sets up connections, which must not happen while a step is
+// recorded.
 static enum decode_status prepare(struct gpu_ranks *ranks) {
   enum decode_status status = together(ranks, load);
   ranks->loaded = status == DECODE_OK;

@@ -41,7 +41,12 @@ void launch_agree(struct launch_list *list) {
   list_add(list, "sample", &launch, &(union launch_arguments){.sample_key = arguments});
 }
 
+static void every_all_reduce(struct launch_list *list) {
+  launch_add_up_residual(list);
+  all_reduce(list, ALL_REDUCE_MAX, REGION_KEYS_OF_TOKENS, (size_t)list->plan->request.batch);
+}
+
 struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count) {
   struct launch_list list = {.plan = plan, .base = base, .layer = -1};
-  return list_make(&list, launch_add_up_residual, count);
+  return list_make(&list, every_all_reduce, count);
 }

@@ -13,8 +13,8 @@ void launch_add_up_residual(struct launch_list *list);
 // Turns the tokens into the best that the ranks have found.
 void launch_agree(struct launch_list *list);
 
-// A single all-reduce of a layer: [*count], in one allocation with its arguments, to be passed to
-// free; NULL without memory.
+// A single all-reduce of a layer, and the token's: [*count], in one allocation with its arguments,
+// to be passed to free; NULL without memory.
 struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count);
 
 #endif

@@ -218,14 +218,14 @@ static void test_wall_asked(void **state) {
     double watts;
     const char *meter;
   } cases[] = {
-      {"ipmitool", works, 812, "ipmitool dcmi, once in the middle of the window"},
+      {"ipmitool", works, 812, "ipmitool dcmi, once under load"},
       {"ipmitool", "#!/bin/sh\necho no device >&2\nexit 1\n", NAN,
        "none: ipmitool failed: it needs root and a management controller"},
       {"ipmitool", "#!/bin/sh\necho hello\n", NAN, "none: ipmitool reported no watts"},
       {"ipmitool", "#!/bin/sh\nexec /bin/sleep 9\n", NAN,
        "none: ipmitool did not answer within 0.3 s"},
       {"ipmitool", NULL, NAN, "none: ipmitool is not installed"},
-      {"curl", service, 344, "redfish, once in the middle of the window"},
+      {"curl", service, 344, "redfish, once under load"},
       {"curl", "#!/bin/sh\nexit 22\n", NAN,
        "none: curl got no answer from the Redfish service: try the address with curl -n"},
       {"curl", "#!/bin/sh\necho '{}'\n", NAN, "none: curl reported no watts"},
