@@ -299,6 +299,20 @@ static enum recheck_outcome recheck_all(const struct protocol *protocol, const s
   return worst;
 }
 
+// A device held at another limit is another device. Unknown limits are no reason.
+static bool is_at_its_limit(const struct protocol *protocol,
+                            const struct measurement_record *record, const struct meter_set *set) {
+  const double recorded_w = record->environment.device_state.power_limit_w;
+  const double now_w = set->telemetry_count ? set->telemetry[0].state.power_limit_w : NAN;
+  if (!(fabs(now_w - recorded_w) > 1))
+    return true;
+  diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
+                    "the record is of a device held at %g W, and its limit is %g W now: set it "
+                    "back for the check",
+                    recorded_w, now_w);
+  return false;
+}
+
 enum recheck_outcome recheck(const struct protocol *given, const struct probe_options *options,
                              const struct decode_backend *const *backends, FILE *out) {
   struct found found;
@@ -320,7 +334,9 @@ enum recheck_outcome recheck(const struct protocol *given, const struct probe_op
   meter_set_open(&set, found.devices, found.count, protocol.roots, protocol.clock, protocol.arena);
   protocol.meter = &set.device;
   const enum recheck_outcome outcome =
-      recheck_all(&protocol, &found, record, options->tolerance, out);
+      is_at_its_limit(&protocol, record, &set)
+          ? recheck_all(&protocol, &found, record, options->tolerance, out)
+          : RECHECK_FAILED;
   meter_set_close(&set);
   return outcome;
 }

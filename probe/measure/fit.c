@@ -8,6 +8,8 @@
 
 static const uint64_t min_room = UINT64_C(64) << 20;    // for calibration
 static const uint64_t max_margin = UINT64_C(512) << 20; // left to others
+// What NCCL or RCCL takes on each of several devices, after the model: buffers of every channel.
+static const uint64_t joined_room = UINT64_C(1) << 30;
 static const struct place nowhere = {0};
 
 // Memory that is free now, or was when the device was found if it can no longer be read.
@@ -28,9 +30,10 @@ static uint64_t free_bytes(const struct protocol *protocol, const struct trial *
   return least;
 }
 
-static uint64_t margin_of(uint64_t available) {
+static uint64_t margin_of(const struct trial *trial, uint64_t available) {
   const uint64_t share = available / 20;
-  return min_room + (share < max_margin ? share : max_margin);
+  const uint64_t most = max_margin + (trial->rank_count > 1 ? joined_room : 0);
+  return min_room + (share < most ? share : most);
 }
 
 static bool fits(const struct protocol *protocol, const struct trial *trial, int layers,
@@ -38,7 +41,7 @@ static bool fits(const struct protocol *protocol, const struct trial *trial, int
   const struct decode_request request = trial_request(trial, layers);
   struct decode_cost cost;
   return protocol->device->backend->cost(&request, &cost) == DECODE_OK &&
-         cost.resident_bytes + margin_of(available) <= available;
+         cost.resident_bytes + margin_of(trial, available) <= available;
 }
 
 // "; --layers 4,8,12 measures slices of it", as deep as fits and cut between repetitions of its
@@ -74,7 +77,7 @@ int fit_check(const struct protocol *protocol, const struct trial *trial) {
     return -1;
   }
   const uint64_t available = free_bytes(protocol, trial);
-  if (cost.resident_bytes + margin_of(available) <= available)
+  if (cost.resident_bytes + margin_of(trial, available) <= available)
     return 0;
   diagnostics_error(protocol->diagnostics, nowhere,
                     "%s needs %.2f GB (%llu bytes), but only %.2f GB (%llu bytes) is free%s",
@@ -87,6 +90,6 @@ int fit_check(const struct protocol *protocol, const struct trial *trial) {
 uint64_t fit_room(const struct protocol *protocol, const struct trial *trial,
                   const struct decode_cost *cost) {
   const uint64_t available = free_bytes(protocol, trial);
-  const uint64_t taken = cost->resident_bytes + margin_of(available);
+  const uint64_t taken = cost->resident_bytes + margin_of(trial, available);
   return available > taken ? available - taken + min_room : min_room;
 }

@@ -2,11 +2,14 @@
 #include "base/arena.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
+#include "probe/meters/hwmon.h"
 #include "probe/meters/kinds.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/power_limit.h"
+#include "probe/meters/small_file.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -49,8 +52,24 @@ static double others_of(const struct power_limit_users *users, const struct mete
   return others;
 }
 
+// ROCm 6.1 and 6.2 read nine digits of a limit in microwatts: 1000 W as 100, which would then be
+// set again at the end.
+static bool contradicts_driver(struct power_limit *limit, const struct meter_roots *roots,
+                               const struct meter_address *address, double watts) {
+  const char *sensors = hwmon_sensors(roots, address, limit->arena);
+  const double microwatts = sensors ? small_file_number(sensors, "power1_cap", limit->arena) : NAN;
+  const double driver_w = 1e-6 * microwatts;
+  if (!(driver_w > 0) || fabs(driver_w - watts) <= 1)
+    return false;
+  limit->why =
+      arena_printf(limit->arena, "amd-smi: it reports a limit of %g W, but the driver has %g W",
+                   watts, driver_w);
+  return true;
+}
+
 static enum meter_status find_limit(struct power_limit *limit,
-                                    const struct power_limit_users *users) {
+                                    const struct power_limit_users *users,
+                                    const struct meter_roots *roots) {
   struct held *held = limit->own;
   struct amd_state state = {.compute_partition = ""};
   struct meter_address address;
@@ -64,6 +83,8 @@ static enum meter_status find_limit(struct power_limit *limit,
   const enum meter_status status = read_cap(limit, &cap);
   if (status != METER_OK)
     return status;
+  if (contradicts_driver(limit, roots, &address, cap.watts))
+    return METER_ABSENT;
   limit->watts = cap.watts;
   limit->least_w = cap.least_w;
   limit->most_w = cap.most_w;
@@ -84,7 +105,7 @@ static enum meter_status open_limit(struct power_limit *limit,
     limit->why = held->amd.why;
     return status;
   }
-  status = find_limit(limit, users);
+  status = find_limit(limit, users, roots);
   if (status != METER_OK)
     amd_close(&held->amd);
   return status;

@@ -99,6 +99,16 @@ def test_sweep(machine):
         expect(('fewest' in row) == (result is fewest), done.stdout)
 
 
+def test_check(machine):
+    """A record of another limit is not compared with what the device does now."""
+    for path in (machine.folder / 'records').glob('*.json'):
+        watts = check_probe.load(path)['environment']['device_state']['power_limit_w']
+        done = machine.probe('check', path)
+        said = ' '.join(done.stderr.split())
+        expect(done.returncode == BAD_INPUT and not done.stdout and
+               f'held at {watts:g} W, and its limit is 650 W now' in said, (done.returncode, done.stdout, said))
+
+
 def without_limits(path):
     other = path.with_name('without.ini')
     other.write_text(re.sub(r'power_limit = .*\n', '', path.read_text()))
@@ -190,7 +200,7 @@ def main():
     count = Count()
     with tempfile.TemporaryDirectory(prefix='pertoken-power-limit-') as folder:
         machine = Machine(pathlib.Path(folder))
-        for test in (test_sweep, test_compare, test_ways_out, test_refused):
+        for test in (test_sweep, test_check, test_compare, test_ways_out, test_refused):
             count.test(test.__name__, test, machine)
     count.finish()
 

@@ -272,12 +272,12 @@ def test_not_measured(machine):
 def test_older_record(machine):
     def without_what_is_newer(result):
         for name in ('readings', 'tensor_parallel', 'step_form', 'variants', 'prefills', 'mixed', 'routing',
-                     'share_ci95_low', 'share_ci95_high'):
+                     'share_ci95_low', 'share_ci95_high', 'window_tokens_per_s'):
             del result[name]
         for name in ('experts', 'latent', 'layer', 'rope'):
             del result['model'][name]
         del result['together']['telemetry'], result['types']['experts'], result['telemetry']['links']
-        del result['together']['wall_power_w']
+        del result['together']['wall_power_w'], result['flags']['window_differs']
     record = edited(machine.record, without_what_is_newer)
     del record['device']['reported_cache_bytes'], record['environment']['node']
     book = machine.book('older', {**record, 'schema': 3})

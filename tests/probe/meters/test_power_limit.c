@@ -91,6 +91,31 @@ static void sets_what_it_is_told(void **state) {
   }
 }
 
+// A library that reads nine digits of a limit of ten: 100 W would be set at the end.
+static void believes_the_driver(void **state) {
+  (void)state;
+  for (int wrong = 0; wrong < 2; wrong++) {
+    char tree[] = "/tmp/pertoken-driver-XXXXXX";
+    struct machine machine;
+    struct power_limit limit;
+    start(&machine);
+    struct arena *arena = &machine.fixture.arena;
+    assert_non_null(mkdtemp(tree));
+    fixture_write(&machine.fixture, tree, arena_printf(arena, "%s/hwmon/hwmon5/power1_cap", amd),
+                  wrong ? "10000000000\n" : "1000000000\n");
+    machine.roots.pci = tree;
+    const enum meter_status status =
+        power_limit_open(&limit, amd, NULL, &machine.roots, &machine.fixture.arena);
+    assert_int_equal(status, wrong ? METER_ABSENT : METER_OK);
+    if (wrong)
+      assert_non_null(strstr(limit.why, "reports a limit of 1000 W, but the driver has 10000 W"));
+    else
+      power_limit_close(&limit);
+    assert_int_equal(system(arena_printf(arena, "rm -r '%s'", tree)), 0);
+    end(&machine);
+  }
+}
+
 // ---- a sweep
 
 struct trouble {
@@ -228,6 +253,7 @@ static void sets_back_on_every_way_out(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sets_what_it_is_told),
+      cmocka_unit_test(believes_the_driver),
       cmocka_unit_test(refuses_in_words),
       cmocka_unit_test(sets_back_on_every_way_out),
   };
