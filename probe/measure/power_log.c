@@ -129,6 +129,31 @@ static const char *open_meter(struct power_log *log, struct logged *logged,
              : arena_printf(arena, "no meter of %s%s: %s", logged->name, pci, logged->meter.why);
 }
 
+// A second die whose first has a track of its own has none: the watts are the same.
+static bool is_covered(const struct power_log *log, size_t which) {
+  const char *by = log->list[which].meter.covered_by;
+  for (size_t i = 0; by && i < log->count; i++)
+    if (i != which && !strcmp(log->list[i].devices[0], by))
+      return true;
+  return false;
+}
+
+static void drop(struct power_log *log, size_t which) {
+  meter_close(&log->list[which].meter);
+  log->count--;
+  memmove(&log->list[which], &log->list[which + 1], (log->count - which) * sizeof log->list[which]);
+}
+
+static const char *open_meters(struct power_log *log, const struct power_log_request *request) {
+  const char *why = NULL;
+  for (size_t i = 0; i < log->count && !why; i++) {
+    why = open_meter(log, &log->list[i], request);
+    if (!why && is_covered(log, i))
+      drop(log, i--);
+  }
+  return why;
+}
+
 static void close_meters(struct power_log *log) {
   for (size_t i = 0; i < log->count; i++)
     meter_close(&log->list[i].meter);
@@ -165,8 +190,8 @@ static const char *host_name(struct arena *arena) {
 
 static const char *begin(struct power_log *log, const struct power_log_request *request) {
   const char *why = choose(log, request);
-  for (size_t i = 0; i < log->count && !why; i++)
-    why = open_meter(log, &log->list[i], request);
+  if (!why)
+    why = open_meters(log, request);
   log->started = clock_state_read();
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

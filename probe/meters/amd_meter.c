@@ -149,10 +149,11 @@ static enum meter_status add_device(struct meter *meter, const char *pci, const 
     return METER_ABSENT;
   }
   const size_t partitions = partitions_of(amd, index);
-  if (!meter_address_shares_socket(&amd->addresses[metered], &amd->addresses[index]))
+  if (!meter_address_shares_socket(&amd->addresses[metered], &amd->addresses[index])) {
+    meter->covered_by = meter_address_text(&amd->addresses[metered], meter->arena);
     *note = arena_printf(meter->arena, "; %s is a second die: the first, %s, covers both", pci,
-                         meter_address_text(&amd->addresses[metered], meter->arena));
-  else if (partitions > 1)
+                         meter->covered_by);
+  } else if (partitions > 1)
     *note = arena_printf(meter->arena, "; the watts of a socket, shared by its %zu partitions",
                          partitions);
   return add_socket(meter, (size_t)metered);

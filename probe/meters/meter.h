@@ -64,6 +64,8 @@ struct meter {
 
   const char *const *devices; // PCI addresses "0000:17:00.0", of device meters
   size_t device_count;
+  const char *covered_by; // the PCI address of the first die, whose watts are those of a second one
+                          // that is metered here; NULL: there is none
   // For a kind without a counter: the integral of its watts so far.
   struct {
     double time_s, watts, joules; // watts are NAN before the first

@@ -6,6 +6,7 @@
 #include "tests/stand_ins/fake/fake_nvml.h"
 #include "tests/stand_ins/fake/load.h"
 #include "tests/stand_ins/fake/nvml_host.h"
+#include "tests/support/amd_machine.h"
 #include "tests/support/fixture.h"
 
 #include "base/clock.h"
@@ -225,11 +226,46 @@ static void test_a_stop_keeps_what_was_read(void **state) {
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, start, end)
 
+// The two dies of an MI250X, of which the first's watts are the module's.
+static void test_module_counts_once(void **state) {
+  (void)state;
+  static const unsigned buses[] = {0xc1, 0xc6};
+  static const char *const chosen[] = {"all", "0000:c6:00.0,0000:c1:00.0", "0000:c6:00.0"};
+  for (size_t c = 0; c < sizeof chosen / sizeof chosen[0]; c++) {
+    struct amd_machine machine;
+    struct power_log *log;
+    amd_start(&machine);
+    struct arena *arena = &machine.fixture.arena;
+    machine.amd->count = 2;
+    for (int i = 0; i < 2; i++) {
+      struct fake_accelerator *die = &machine.amd->list[i];
+      *die = amd_accelerator(buses[i], 0);
+      die->current_w = AMD_UNTOLD;
+      die->average_w = i ? 0 : 500;
+      die->energy = i ? 0 : 1000;
+      amd_put(&machine, arena_printf(arena, "0000:%02x:00.0/vendor", buses[i]), "0x1002\n");
+      amd_put(&machine, arena_printf(arena, "0000:%02x:00.0/class", buses[i]), "0x038000\n");
+    }
+    machine.roots.powercap = machine.roots.events = "/nonexistent";
+    const struct power_log_request request = {chosen[c], 0.02, &machine.roots, &machine_clock};
+    assert_null(power_log_start(&request, &log, arena));
+    clock_sleep(&machine_clock, 0.3);
+    expect_near(power_log_watts(log), 500, 1e-9, "the module");
+    assert_int_equal(power_log_series(log, arena).count, 1);
+    power_log_stop(log);
+    amd_end(&machine);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      EACH(test_accelerators_are_found),  EACH(test_all_devices_are_read),
-      EACH(test_devices_are_named),       EACH(test_a_device_is_lost),
-      EACH(test_what_is_written_is_read), EACH(test_a_stop_keeps_what_was_read),
+      EACH(test_accelerators_are_found),
+      EACH(test_all_devices_are_read),
+      EACH(test_devices_are_named),
+      EACH(test_a_device_is_lost),
+      EACH(test_what_is_written_is_read),
+      EACH(test_a_stop_keeps_what_was_read),
+      cmocka_unit_test(test_module_counts_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
