@@ -38,10 +38,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a complete measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 17}", "a record of schema 17, this version reads 1 to 16");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 16");
+  refuse(&work, "{\"schema\": 18}", "a record of schema 18, this version reads 1 to 17");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 17");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 16}", "the record has no digest");
+  refuse(&work, "{\"schema\": 17}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -215,6 +215,8 @@ static void take_out_8(json_t *record) {
     json_object_del(json_object_get(result, "step_form"), "arithmetic");
     json_object_del(json_object_get(result, "step_form"), "variant");
     json_object_del(result, "variants");
+    json_object_del(result, "window_tokens_per_s");
+    json_object_del(json_object_get(result, "flags"), "window_differs");
     json_object_del(result, "share_ci95_low");
     json_object_del(result, "share_ci95_high");
   }
@@ -307,11 +309,12 @@ static void test_old_schema(void **state) {
   assert_string_equal(old->step_form.arithmetic, "");
   assert_string_equal(old->step_form.variant, "");
   assert_int_equal(old->variant_count, 0);
+  assert_true(isnan(old->window_tokens_per_s) && !old->flags.window_differs);
   assert_true(isnan(old->together.total_tokens_per_s) && isnan(old->together.wall_power_w));
   // When it is resumed, it is written in the newest schema.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(example_text(work.path, arena), "\"schema\": 16"));
+  assert_non_null(strstr(example_text(work.path, arena), "\"schema\": 17"));
   place_of_work_end(&work);
 }
 
