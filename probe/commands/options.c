@@ -122,8 +122,8 @@ static const struct known_option {
     {"time", KEY_TIME, COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, "SECONDS",
      "Maximum sampling time per result (10)"},
     {"soak", KEY_SOAK, COMMAND_RUN | COMMAND_FLEET, "SECONDS",
-     "Hold the load this long (300), with the last half, at most a minute, under the energy "
-     "meter (without --soak: 5.5 under the meter)"},
+     "Hold the load this long (300): the last half, at most a minute, is under the energy meter, "
+     "and samples are taken just before that (without --soak: 5.5 under the meter)"},
     {"wall-power", KEY_WALL_POWER, COMMAND_RUN, "WATTS",
      "Wall power of the whole machine under this load, read from a PDU: '512 W' (default: "
      "ipmitool, if installed)"},
