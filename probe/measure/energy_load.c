@@ -89,11 +89,10 @@ static enum decode_status load_watched(const struct load *load, struct energy_wa
 }
 
 // The machine's controller may answer after the watch is over: until then the load goes on.
-static enum decode_status answer_under_load(const struct load *load, struct wall *wall,
-                                            struct wall_reading *out) {
+static enum decode_status answer_under_load(const struct load *load, enum decode_status status,
+                                            struct wall *wall, struct wall_reading *out) {
   const struct protocol *protocol = load->protocol;
   const double end_s = clock_now(protocol->clock) + WALL_LIMIT_S;
-  enum decode_status status = DECODE_OK;
   while (status == DECODE_OK && !wall_has_answered(wall) && clock_now(protocol->clock) < end_s &&
          !*protocol->stop)
     status = run_chunk(load);
@@ -117,11 +116,7 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
   out->host_use = watch.host_use;
   out->step_s = 1 / pace_in(load->pace, watch.use.start_s, watch.use.end_s);
   out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
-  if (asked && status == DECODE_OK)
-    status = answer_under_load(load, &wall, &out->wall);
-  else if (asked)
-    out->wall = wall_answer(&wall, WALL_LIMIT_S, protocol->arena);
-  return status;
+  return asked ? answer_under_load(load, status, &wall, &out->wall) : status;
 }
 
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,

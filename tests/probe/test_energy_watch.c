@@ -13,8 +13,9 @@ static struct {
   double lost_s;
 } draw;
 
+// What it shows changes ten times a second.
 struct counter {
-  double last_s, joules;
+  double last_s, joules, shown, tick;
 };
 
 static enum meter_status draw_open(struct meter *meter, const struct meter_roots *roots) {
@@ -35,7 +36,11 @@ static enum meter_status draw_read(struct meter *meter, struct meter_reading *re
   reading->watts = atomic_load(&draw.watts);
   counter->joules += reading->watts * (reading->time_s - counter->last_s);
   counter->last_s = reading->time_s;
-  reading->joules = counter->joules;
+  const double tick = floor(reading->time_s / 0.1);
+  if (tick != counter->tick)
+    counter->shown = counter->joules;
+  counter->tick = tick;
+  reading->joules = counter->shown;
   return METER_OK;
 }
 

@@ -212,8 +212,8 @@ static struct vendor_product square(char *buffer, enum element element, int size
                                  .out = (float *)(void *)(buffer + 4 * matrix + VENDOR_WORKSPACE)};
 }
 
-// All bits of fractions and signs differ, as those of weights do: the power, and with it the clock,
-// depend on them. No infinity, no NaN, in FNUZ either.
+// Signs and fractions differ, as those of weights do: the power, and with it the clock, depend on
+// them. No infinity, no NaN, in FNUZ either.
 static enum decode_status set_operands(struct gpu_context *context, enum element element,
                                        char *buffer, size_t bytes) {
   uint32_t *pattern = malloc(PATTERN_BYTES);

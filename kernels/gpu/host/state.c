@@ -334,17 +334,12 @@ enum decode_status state_check_position(const struct decode_state *state, int po
 
 enum decode_status state_set_position(struct decode_state *state, int position) {
   enum decode_status status = state_check_position(state, position);
-  if (status != DECODE_OK || position + 1 == state->plan.request.context)
+  if (status != DECODE_OK || (state->step && position + 1 == state->plan.request.context))
     return status;
-  const int before = state->plan.request.context;
   state->plan.request.context = position + 1;
   state_free_step(state);
   status = copy_angles(state);
-  if (status == DECODE_OK)
-    status = state_make_step(state);
-  if (status != DECODE_OK)
-    state->plan.request.context = before; // without a step: the next call makes one
-  return status;
+  return status == DECODE_OK ? state_make_step(state) : status;
 }
 
 enum decode_status state_check_tokens(const struct plan *plan, const int *tokens, int count) {
