@@ -32,6 +32,7 @@
 #include "probe/measure/protocol.h"
 #include "probe/measure/tryout.h"
 #include "probe/meters/meter.h"
+#include "probe/meters/users.h"
 #include "probe/serving/rung.h"
 
 #include <asm-generic/ioctls.h>
@@ -58,7 +59,8 @@ struct invocation {
   struct fleet_member *member;    // for the command fleet only
   struct arena *arena;
   struct diagnostics *diagnostics;
-  bool differs; // a check or a verification found something out of tolerance
+  struct device_users users; // before a backend is loaded
+  bool differs;              // a check or a verification found something out of tolerance
 };
 
 // ---- what the commands share
@@ -96,6 +98,7 @@ static struct protocol make_protocol(const struct invocation *run) {
   return (struct protocol){
       .clock = &machine_clock,
       .roots = &machine_meters,
+      .users = &run->users,
       .program = "/proc/self/exe",
       .on_thread = true,
       .idle_power_w = NAN,
@@ -312,12 +315,15 @@ static int run_model(struct invocation *run, struct power_sweep *sweep) {
 static int run_run(struct invocation *run) {
   struct power_sweep sweep = {.limits = &run->options.power_limits,
                               .roots = &machine_meters,
+                              .users = &run->users,
                               .arena = run->arena,
                               .diagnostics = run->diagnostics};
-  if (!run->options.power_limits.count)
-    return run_model(run, NULL);
-  if (power_sweep_begin(&sweep))
+  const bool sweeps = run->options.power_limits.count != 0;
+  if (sweeps && power_sweep_begin(&sweep))
     return -1;
+  run->users = device_users_find(&machine_meters, run->arena);
+  if (!sweeps)
+    return run_model(run, NULL);
   const int result = run_model(run, &sweep);
   return power_sweep_end(&sweep) || result ? -1 : 0;
 }
@@ -357,6 +363,7 @@ static int run_fleet(struct invocation *run) {
   struct offered *workloads;
   size_t count;
   const struct protocol protocol = make_protocol(run);
+  run->users = device_users_find(&machine_meters, run->arena);
   setvbuf(stderr, NULL, _IOLBF, 0); // processes of all nodes may share it: a line at a time
   if (find_workloads(run, &workloads, &count) ||
       fleet_join(&member, &run->options, workloads, count, &protocol))
@@ -460,6 +467,7 @@ static int check_serving(struct invocation *run) {
 static int run_check(struct invocation *run) {
   if (is_serving_record(run->options.record, run->arena))
     return check_serving(run);
+  run->users = device_users_find(&machine_meters, run->arena);
   struct protocol protocol = make_protocol(run);
   const enum recheck_outcome outcome = recheck(&protocol, &run->options, backends_of(run), stdout);
   clear_progress();

@@ -31,7 +31,6 @@ int power_sweep_begin(struct power_sweep *sweep) {
                                                "cannot start the process that would restore "
                                                "the power limit: %s",
                                                strerror(errno)));
-  sweep->users = power_limit_users_find(sweep->roots, sweep->arena);
   return 0;
 }
 
@@ -71,7 +70,7 @@ int power_sweep_open(struct power_sweep *sweep, const struct device *device) {
                                     "%s has no power limit that can be set: --power-limit needs a "
                                     "GPU with a PCI address",
                                     device->described.name));
-  if (power_limit_open(&sweep->limit, pci, &sweep->users, sweep->roots, sweep->arena) != METER_OK)
+  if (power_limit_open(&sweep->limit, pci, sweep->users, sweep->roots, sweep->arena) != METER_OK)
     return fail_on_machine(
         sweep, arena_printf(sweep->arena, "no power limit can be set: %s", sweep->limit.why));
   sweep->is_open = true;

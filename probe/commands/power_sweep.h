@@ -15,6 +15,7 @@
 #include "probe/meters/meter.h"
 #include "probe/meters/power_guard.h"
 #include "probe/meters/power_limit.h"
+#include "probe/meters/users.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,11 +25,11 @@ struct power_sweep {
   // Set by the caller.
   const struct number_list *limits; // watts
   const struct meter_roots *roots;
+  const struct device_users *users; // before a backend was loaded
   struct arena *arena;
   struct diagnostics *diagnostics;
 
   // For power_sweep.c alone.
-  struct power_limit_users users;
   struct power_guard guard;
   struct power_limit limit;
   bool is_open, is_held;

@@ -331,7 +331,8 @@ enum recheck_outcome recheck(const struct protocol *given, const struct probe_op
   warn_of_kernels(&protocol, record);
   if (!protocol.roots)
     return recheck_all(&protocol, &found, record, options->tolerance, out);
-  meter_set_open(&set, found.devices, found.count, protocol.roots, protocol.clock, protocol.arena);
+  meter_set_open(&set, found.devices, found.count, protocol.roots, protocol.users, protocol.clock,
+                 protocol.arena);
   protocol.meter = &set.device;
   const enum recheck_outcome outcome =
       is_at_its_limit(&protocol, record, &set)

@@ -465,7 +465,7 @@ int session_run(struct session *session, const struct measurement_shape *model) 
     return run_trials(session, &trials);
   const bool alone = session->rank_count == 0;
   meter_set_open(&set, alone ? protocol->device : session->ranks, alone ? 1 : session->rank_count,
-                 protocol->roots, protocol->clock, protocol->arena);
+                 protocol->roots, protocol->users, protocol->clock, protocol->arena);
   protocol_use(protocol, &set);
   const int result = run_trials(session, &trials);
   meter_set_close(&set);
@@ -543,7 +543,8 @@ int session_run_together(struct session *sessions, size_t count,
   struct device *devices = arena_array(protocol.arena, count, sizeof *devices);
   for (size_t i = 0; i < count; i++)
     devices[i] = *sessions[i].protocol.device;
-  meter_set_open(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
+  meter_set_open(&set, devices, count, protocol.roots, protocol.users, protocol.clock,
+                 protocol.arena);
   protocol_use(&protocol, &set);
   protocol.wall = &sessions[0].options->wall;
   protocol.soak_s = sessions[0].options->soak_s;

@@ -2,7 +2,9 @@
 
 #include "base/arena.h"
 #include "model/evidence/measurement.h"
+#include "probe/meters/address.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
@@ -27,18 +29,29 @@ static void open_telemetry(struct telemetry *telemetry, const struct device *dev
   else
     *telemetry = (struct telemetry){.name = "none: a device without a PCI address",
                                     .why = "",
+                                    .device = "",
                                     .state = measurement_device_state_unknown,
                                     .arena = arena};
 }
 
+static void count_others(struct telemetry *telemetry, const struct device_users *users) {
+  struct meter_address address;
+  const double others =
+      meter_address_parse(telemetry->device, &address) ? device_users_of(users, &address) : NAN;
+  if (!isnan(others))
+    telemetry->state.other_processes = others;
+}
+
 void meter_set_open(struct meter_set *set, const struct device *devices, size_t count,
-                    const struct meter_roots *roots, const struct clock *clock,
-                    struct arena *arena) {
+                    const struct meter_roots *roots, const struct device_users *users,
+                    const struct clock *clock, struct arena *arena) {
   *set = (struct meter_set){.telemetry = arena_array(arena, count, sizeof *set->telemetry),
                             .telemetry_count = count,
                             .devices = addresses_of(devices, count, arena)};
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     open_telemetry(&set->telemetry[i], &devices[i], set->devices[i], roots, clock, arena);
+    count_others(&set->telemetry[i], users);
+  }
   if (is_host(&devices[0])) {
     meter_open(&set->device, roots, clock, arena);
     set->host = (struct meter){.name = "", .why = ""};

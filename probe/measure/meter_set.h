@@ -7,6 +7,7 @@
 #include "probe/devices/device.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
+#include "probe/meters/users.h"
 
 #include <stddef.h>
 #include <time.h>
@@ -19,10 +20,11 @@ struct meter_set {
 };
 
 // Opens what watches `count` devices of one vendor; power that they share is counted once. Never
-// fails: what is missing is "none: WHY". The set must not be moved while it is open.
+// fails: what is missing is "none: WHY". The set must not be moved while it is open. `users`, or
+// NULL, know of other processes on the devices what telemetry cannot tell from this one.
 void meter_set_open(struct meter_set *set, const struct device *devices, size_t count,
-                    const struct meter_roots *roots, const struct clock *clock,
-                    struct arena *arena);
+                    const struct meter_roots *roots, const struct device_users *users,
+                    const struct clock *clock, struct arena *arena);
 
 void meter_set_close(struct meter_set *set);
 

@@ -14,6 +14,7 @@
 #include "probe/measure/trial.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
+#include "probe/meters/users.h"
 #include "probe/meters/wall.h"
 
 #include <signal.h>
@@ -45,6 +46,7 @@ struct protocol {
   // Where the commands find the meters above for the devices that they choose. NULL: they are used
   // as given.
   const struct meter_roots *roots;
+  const struct device_users *users; // before a backend was loaded; or NULL
   const char *program; // tries a variant of the kernels in a process of its own: tryout.h; or NULL
   bool on_thread;      // meters are read while the load runs, not between its chunks
   double time_s, energy_s;            // at most, for sampling; at least, under the meter

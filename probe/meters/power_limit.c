@@ -2,8 +2,6 @@
 
 #include "base/arena.h"
 #include "probe/meters/address.h"
-#include "probe/meters/amd.h"
-#include "probe/meters/kinds.h"
 #include "probe/meters/meter.h"
 
 #include <math.h>
@@ -12,26 +10,8 @@ static const double same_w = 1; // a limit is rounded when it is read back
 
 static const struct power_limit_kind *const kinds[] = {&power_limit_nvml, &power_limit_amd};
 
-struct power_limit_users power_limit_users_find(const struct meter_roots *roots,
-                                                struct arena *arena) {
-  struct power_limit_users users = {0};
-  struct amd *amd = arena_alloc(arena, sizeof *amd);
-  if (amd_open(amd, &amd_smi, roots, arena) != METER_OK)
-    return users;
-  users.addresses = arena_array(arena, amd->count + 1, sizeof *users.addresses);
-  users.processes = arena_array(arena, amd->count + 1, sizeof *users.processes);
-  for (; users.count < amd->count; users.count++) {
-    struct amd_state state = {.processes = -1};
-    amd->source->state(amd, users.count, &state);
-    users.addresses[users.count] = amd->addresses[users.count];
-    users.processes[users.count] = state.processes;
-  }
-  amd_close(amd);
-  return users;
-}
-
 enum meter_status power_limit_open(struct power_limit *limit, const char *pci,
-                                   const struct power_limit_users *users,
+                                   const struct device_users *users,
                                    const struct meter_roots *roots, struct arena *arena) {
   const unsigned vendor = meter_address_vendor(roots->pci, pci, arena);
   const char *whys = "";

@@ -5,21 +5,8 @@
 #define PERTOKEN_PROBE_METERS_POWER_LIMIT_H
 
 #include "base/arena.h"
-#include "probe/meters/address.h"
 #include "probe/meters/meter.h"
-
-#include <stddef.h>
-
-// AMD SMI counts this process among a device's users once it uses one, so the others are counted
-// before a backend is loaded.
-struct power_limit_users {
-  struct meter_address *addresses; // [count], of AMD's devices
-  int *processes;                  // [count]; -1: unknown
-  size_t count;
-};
-
-struct power_limit_users power_limit_users_find(const struct meter_roots *roots,
-                                                struct arena *arena);
+#include "probe/meters/users.h"
 
 struct power_limit;
 
@@ -27,7 +14,7 @@ struct power_limit_kind {
   const char *name; // "nvml"
   unsigned vendor;
   // Fills in `own` and what is found. On failure limit->why has a sentence.
-  enum meter_status (*open)(struct power_limit *limit, const struct power_limit_users *users,
+  enum meter_status (*open)(struct power_limit *limit, const struct device_users *users,
                             const struct meter_roots *roots);
   enum meter_status (*read)(struct power_limit *limit, double *watts);
   enum meter_status (*set)(struct power_limit *limit, double watts);
@@ -50,7 +37,7 @@ struct power_limit {
 // `pci`, `roots` and `arena` must outlive it. `users` may be NULL for a caller that only restores a
 // limit. On failure limit->why says why, and there is nothing to close.
 enum meter_status power_limit_open(struct power_limit *limit, const char *pci,
-                                   const struct power_limit_users *users,
+                                   const struct device_users *users,
                                    const struct meter_roots *roots, struct arena *arena);
 
 // METER_FORBIDDEN without permission; METER_LOST if the device afterwards reports a different

@@ -7,6 +7,7 @@
 #include "probe/meters/meter.h"
 #include "probe/meters/power_limit.h"
 #include "probe/meters/small_file.h"
+#include "probe/meters/users.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -43,15 +44,6 @@ static enum meter_status set_limit(struct power_limit *limit, double watts) {
   return status == METER_OK ? status : refuse(limit, status);
 }
 
-// All partitions of its socket together, since they share one power limit.
-static double others_of(const struct power_limit_users *users, const struct meter_address *at) {
-  double others = NAN;
-  for (size_t i = 0; users && i < users->count; i++)
-    if (users->processes[i] >= 0 && meter_address_shares_socket(&users->addresses[i], at))
-      others = (isnan(others) ? 0 : others) + users->processes[i];
-  return others;
-}
-
 // ROCm 6.1 and 6.2 read nine digits of a limit in microwatts: 1000 W as 100, which would then be
 // set again at the end.
 static bool contradicts_driver(struct power_limit *limit, const struct meter_roots *roots,
@@ -67,8 +59,7 @@ static bool contradicts_driver(struct power_limit *limit, const struct meter_roo
   return true;
 }
 
-static enum meter_status find_limit(struct power_limit *limit,
-                                    const struct power_limit_users *users,
+static enum meter_status find_limit(struct power_limit *limit, const struct device_users *users,
                                     const struct meter_roots *roots) {
   struct held *held = limit->own;
   struct amd_state state = {.compute_partition = ""};
@@ -91,12 +82,11 @@ static enum meter_status find_limit(struct power_limit *limit,
   held->amd.source->state(&held->amd, held->index, &state);
   if (*state.compute_partition && strcmp(state.compute_partition, "SPX") != 0)
     limit->part = state.compute_partition;
-  limit->other_processes = others_of(users, &address);
+  limit->other_processes = device_users_of(users, &address);
   return METER_OK;
 }
 
-static enum meter_status open_limit(struct power_limit *limit,
-                                    const struct power_limit_users *users,
+static enum meter_status open_limit(struct power_limit *limit, const struct device_users *users,
                                     const struct meter_roots *roots) {
   struct held *held = arena_alloc(limit->arena, sizeof *held);
   limit->own = held;

@@ -61,8 +61,7 @@ static enum meter_status find_limit(struct power_limit *limit) {
   return METER_OK;
 }
 
-static enum meter_status open_limit(struct power_limit *limit,
-                                    const struct power_limit_users *users,
+static enum meter_status open_limit(struct power_limit *limit, const struct device_users *users,
                                     const struct meter_roots *roots) {
   struct held *held = arena_alloc(limit->arena, sizeof *held);
   (void)users;

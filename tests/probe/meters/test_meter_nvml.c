@@ -427,7 +427,7 @@ static void test_set_of_a_gpu(void **state) {
   machine.roots.powercap = machine.roots.events = "/nonexistent";
   const struct decode_backend backend = {.name = "cuda"};
   struct device device = {&backend, 1, {.pci = "0000:65:00.0"}};
-  meter_set_open(&set, &device, 1, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, &device, 1, &machine.roots, NULL, &machine.clock, &machine.fixture.arena);
   assert_string_equal(set.device.kind->name, "nvml");
   assert_string_equal(set.telemetry[0].name, "nvml");
   assert_string_equal(set.telemetry[0].device, "0000:65:00.0");
@@ -436,7 +436,7 @@ static void test_set_of_a_gpu(void **state) {
   meter_set_close(&set);
   assert_int_equal(machine.nvml->inits, 0);
   device.described.pci[0] = 0;
-  meter_set_open(&set, &device, 1, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, &device, 1, &machine.roots, NULL, &machine.clock, &machine.fixture.arena);
   expect_text(set.device.name, "none: a device without a PCI address");
   expect_text(set.telemetry[0].name, "none: a device without a PCI address");
   meter_set_close(&set);
@@ -452,7 +452,7 @@ static void test_set_of_a_cpu(void **state) {
   machine.roots.powercap = machine.roots.events = machine.roots.cpu = "/nonexistent";
   const struct decode_backend backend = {.name = "cpu"};
   const struct device device = {&backend, 0, {.pci = ""}};
-  meter_set_open(&set, &device, 1, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, &device, 1, &machine.roots, NULL, &machine.clock, &machine.fixture.arena);
   expect_text(set.device.name, "none: rapl-powercap: /nonexistent");
   assert_null(set.host.kind);
   assert_string_equal(set.host.name, "");

@@ -6,6 +6,7 @@
 #include "probe/commands/power_sweep.h"
 #include "probe/meters/power_guard.h"
 #include "probe/meters/power_limit.h"
+#include "probe/meters/users.h"
 
 #include <math.h>
 #include <signal.h>
@@ -74,7 +75,7 @@ static void sets_what_it_is_told(void **state) {
     struct machine machine;
     struct power_limit limit;
     start(&machine);
-    struct power_limit_users users = power_limit_users_find(&machine.roots, &machine.fixture.arena);
+    struct device_users users = device_users_find(&machine.roots, &machine.fixture.arena);
     assert_int_equal(
         power_limit_open(&limit, cases[i].pci, &users, &machine.roots, &machine.fixture.arena),
         METER_OK);
@@ -176,8 +177,10 @@ static void run_trouble(const struct trouble *trouble) {
   start(&machine);
   trouble->make(&machine);
   strcpy(device.described.pci, trouble->pci);
+  const struct device_users users = device_users_find(&machine.roots, &machine.fixture.arena);
   struct power_sweep sweep = {.limits = &limits,
                               .roots = &machine.roots,
+                              .users = &users,
                               .arena = &machine.fixture.arena,
                               .diagnostics = &machine.fixture.diagnostics};
   assert_int_equal(power_sweep_begin(&sweep), 0);
@@ -212,8 +215,10 @@ static void hold_and_go(struct machine *machine, const char *pci, const struct w
   struct device device = {.described = {.name = "a device"}};
   const struct number_list limits = {{550, 600}, 2};
   strcpy(device.described.pci, pci);
+  const struct device_users users = device_users_find(&machine->roots, &machine->fixture.arena);
   struct power_sweep sweep = {.limits = &limits,
                               .roots = &machine->roots,
+                              .users = &users,
                               .arena = &machine->fixture.arena,
                               .diagnostics = &machine->fixture.diagnostics};
   signal(SIGSEGV, SIG_DFL); // the inherited handler is for the test program

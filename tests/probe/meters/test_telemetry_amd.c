@@ -5,6 +5,7 @@
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/meter_set.h"
 #include "probe/meters/telemetry.h"
+#include "probe/meters/users.h"
 
 #include <math.h>
 
@@ -75,7 +76,7 @@ static void test_telemetry_of_several(void **state) {
   const struct decode_backend backend = {.name = "hip"};
   const struct device devices[] = {{&backend, 1, {.pci = "0000:d1:00.0"}},
                                    {&backend, 0, {.pci = "0000:c1:00.0"}}};
-  meter_set_open(&set, devices, 2, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, devices, 2, &machine.roots, NULL, &machine.clock, &machine.fixture.arena);
   struct energy_watch watch = {.clock = &machine.clock,
                                .meter = &set.device,
                                .host = &set.host,
@@ -102,6 +103,23 @@ static void test_telemetry_of_several(void **state) {
   assert_string_equal(sums[0].throttles[0].reason, "power limit");
   expect_near(sums[0].throttles[0].seconds, 0.4 * sums[0].window_s, 0.02, "of its time");
   assert_int_equal(sums[1].throttle_count, 0);
+  meter_set_close(&set);
+  amd_end(&machine);
+}
+
+// AMD SMI counts whoever asks, once a device is in use.
+static void test_counts_others_only(void **state) {
+  (void)state;
+  struct amd_machine machine;
+  struct meter_set set;
+  amd_start(&machine);
+  machine.roots.powercap = machine.roots.events = "/nonexistent";
+  const struct device_users before = device_users_find(&machine.roots, &machine.fixture.arena);
+  machine.amd->processes++; // this one
+  const struct decode_backend backend = {.name = "hip"};
+  const struct device device = {&backend, 0, {.pci = "0000:c1:00.0"}};
+  meter_set_open(&set, &device, 1, &machine.roots, &before, &machine.clock, &machine.fixture.arena);
+  expect_near(set.telemetry[0].state.other_processes, 2, 0, "others");
   meter_set_close(&set);
   amd_end(&machine);
 }
@@ -170,9 +188,8 @@ static void test_telemetry_of_sysfs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_telemetry),
-      cmocka_unit_test(test_telemetry_of_several),
-      cmocka_unit_test(test_throttle_bits),
+      cmocka_unit_test(test_telemetry),          cmocka_unit_test(test_telemetry_of_several),
+      cmocka_unit_test(test_counts_others_only), cmocka_unit_test(test_throttle_bits),
       cmocka_unit_test(test_telemetry_of_sysfs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
