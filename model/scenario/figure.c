@@ -5,6 +5,8 @@
 
 const struct figure figure_none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
 
+const char *const figure_attributes[FIGURE_ATTRIBUTES] = {"source", "date", "quote"};
+
 double figure_highest(const struct figure *figure) {
   double highest = figure->value;
   for (size_t i = 0; i < figure->year_count; i++)

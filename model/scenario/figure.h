@@ -44,6 +44,10 @@ struct figure {
   size_t tier_count;
 };
 
+// What may follow an input's name to state its provenance: NAME.source, NAME.date, NAME.quote.
+enum { FIGURE_ATTRIBUTES = 3 };
+extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
+
 // The highest of all years.
 double figure_highest(const struct figure *figure);
 

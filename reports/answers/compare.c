@@ -86,8 +86,7 @@ static void add_grades(const struct comparing *comparing, struct answer_table *t
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct option *option = option_at(comparing, o);
     const char *grade = option_item_grade(comparing->scenario, option, declaration);
-    const bool shown = grade && item_applies(comparing->scenario, option, declaration) &&
-                       option_value(comparing->scenario, option, declaration, 0) != 0;
+    const bool shown = grade && item_applies(comparing->scenario, option, declaration);
     cells[1 + o] = shown ? cell_words(grade) : cell_absent("");
   }
 }

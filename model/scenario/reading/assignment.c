@@ -384,12 +384,11 @@ static void assign_options(struct reading *reading, const struct ini_key *list, 
 
 // The numbers in its formula as inputs, with the item's source, date and quote.
 static void assign_item(struct reading *reading, const struct ini_section *section) {
-  static const char *const attributes[] = {"source", "date", "quote"};
   const struct model *model = reading->scenario->model;
   const struct ini_key *options = ini_find(section, "options");
-  const struct ini_key *said[] = {ini_find(section, attributes[0]),
-                                  ini_find(section, attributes[1]),
-                                  ini_find(section, attributes[2])};
+  const struct ini_key *said[FIGURE_ATTRIBUTES];
+  for (size_t a = 0; a < FIGURE_ATTRIBUTES; a++)
+    said[a] = ini_find(section, figure_attributes[a]);
   size_t numbers = 0;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
@@ -402,16 +401,17 @@ static void assign_item(struct reading *reading, const struct ini_section *secti
     }
     numbers++;
     assign_to_common(reading, input->name, input->literal, input->place);
-    for (size_t a = 0; a < sizeof attributes / sizeof attributes[0]; a++)
+    for (size_t a = 0; a < FIGURE_ATTRIBUTES; a++)
       if (said[a])
         inputs_assign(reading->inputs, (struct layer){ORIGIN_COMMON, -1, 0},
-                      arena_printf(reading->arena, "%s.%s", input->name, attributes[a]), said[a],
-                      reading->diagnostics);
+                      arena_printf(reading->arena, "%s.%s", input->name, figure_attributes[a]),
+                      said[a], reading->diagnostics);
   }
-  for (size_t a = 0; a < sizeof attributes / sizeof attributes[0] && !numbers; a++)
+  for (size_t a = 0; a < FIGURE_ATTRIBUTES && !numbers; a++)
     if (said[a])
       diagnostics_error(reading->diagnostics, said[a]->place,
-                        "'%s' applies to numbers in the formula; it has none", attributes[a]);
+                        "'%s' applies to numbers in the formula; it has none",
+                        figure_attributes[a]);
 }
 
 // Items come first: what [common] states about their numbers replaces these.

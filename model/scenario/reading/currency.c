@@ -35,9 +35,12 @@ bool currency_is_rate(const char *key) {
   return !strncmp(key, rate, length) && (!key[length] || key[length] == '.');
 }
 
-// What-ifs may change a rate without stating a source; the scenario's own rate needs one.
-static void check_source(const struct figure *rate, struct diagnostics *diagnostics) {
-  const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION;
+// What-ifs may change a rate without stating a source, with --set or in a file that inherits the
+// currency; the file that chooses the currency needs one.
+static void check_source(const struct scenario *scenario, const struct figure *rate,
+                         struct diagnostics *diagnostics) {
+  const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION ||
+                       rate->place.source != scenario->currency_place.source;
   if (!what_if && (!*rate->source || !*rate->date))
     diagnostics_error(diagnostics, rate->place,
                       "an exchange rate needs its source and date: give exchange_rate.source and "
@@ -66,7 +69,7 @@ void currency_check(const struct scenario *scenario, struct diagnostics *diagnos
     const bool none = rate_of(scenario, o)->origin == PRETENDED;
     missing |= none;
     if (!none && is_first_there(scenario, o))
-      check_source(rate_of(scenario, o), diagnostics);
+      check_source(scenario, rate_of(scenario, o), diagnostics);
   }
   if (missing)
     diagnostics_error(diagnostics, scenario->currency_place,

@@ -22,12 +22,11 @@
 // The input NAME that may be a list, from NAME, OPTION.NAME, NAME.OPTION or their twins in USD; or
 // -1.
 static int scheduled(const struct model *model, const char *key, struct arena *arena) {
-  static const char *const attributes[] = {"source", "date", "quote"};
   const char *point = strchr(key, '.');
   const char *names[] = {point ? point + 1 : key,
                          point ? arena_copy_n(arena, key, (size_t)(point - key)) : key};
-  for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
-    if (!strcmp(names[0], attributes[i]))
+  for (size_t i = 0; i < FIGURE_ATTRIBUTES; i++)
+    if (!strcmp(names[0], figure_attributes[i]))
       return -1;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     int d = model_find(model, names[i]);

@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "model/scenario/figure.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -21,11 +22,46 @@ struct chain {
   struct diagnostics *diagnostics;
 };
 
+// The key of a section whose provenance stands under plain names: "source", not "formula.source".
+static const struct {
+  const char *kind, *key;
+} plain_provenance[] = {{"item", "formula"}, {"claim", "says"}};
+
 static struct ini_key *find_key(struct ini_section *section, const char *name) {
   for (size_t k = 0; k < section->key_count; k++)
     if (!strcmp(section->keys[k].name, name))
       return &section->keys[k];
   return NULL;
+}
+
+static void drop_key(struct ini_section *section, const char *name) {
+  struct ini_key *key = find_key(section, name);
+  if (!key)
+    return;
+  struct ini_key *last = &section->keys[--section->key_count];
+  memmove(key, key + 1, (size_t)(last - key) * sizeof *key);
+}
+
+static const char *provenance_of(const char *kind, const char *key, const char *attribute,
+                                 struct arena *arena) {
+  for (size_t i = 0; i < sizeof plain_provenance / sizeof plain_provenance[0]; i++)
+    if (!strcmp(kind, plain_provenance[i].kind))
+      return !strcmp(key, plain_provenance[i].key) ? attribute : "";
+  return arena_printf(arena, "%s.%s", key, attribute);
+}
+
+// The source, date and quote of an inherited statement do not vouch for the one that replaces it.
+static void drop_provenance(struct ini_section *section, const char *key, struct arena *arena) {
+  for (size_t a = 0; a < FIGURE_ATTRIBUTES; a++)
+    drop_key(section, provenance_of(section->kind, key, figure_attributes[a], arena));
+}
+
+// Of two keys that set one input, such as grid and grid_intensity, the later one counts: a new
+// statement comes last. A range keeps its place, which decides what is drawn for it.
+static void retract(struct ini_section *section, const char *key, struct arena *arena) {
+  drop_provenance(section, key, arena);
+  if (strcmp(section->kind, "range") != 0)
+    drop_key(section, key);
 }
 
 // Within a file no section repeats another, so only the first `inherited` ones can be the same.
@@ -47,6 +83,8 @@ static void merge_section(struct chain *chain, size_t inherited, const struct in
     return;
   }
   into->place = from->place;
+  for (size_t k = 0; k < from->key_count; k++)
+    retract(into, from->keys[k].name, chain->arena);
   into->keys = arena_grow(chain->arena, into->keys, into->key_count,
                           into->key_count + from->key_count, sizeof *into->keys);
   for (size_t k = 0; k < from->key_count; k++) {
@@ -57,14 +95,6 @@ static void merge_section(struct chain *chain, size_t inherited, const struct in
   }
 }
 
-static void drop_key(struct ini_section *section, const char *name) {
-  struct ini_key *key = find_key(section, name);
-  if (!key)
-    return;
-  struct ini_key *last = &section->keys[--section->key_count];
-  memmove(key, key + 1, (size_t)(last - key) * sizeof *key);
-}
-
 // A key of a common section replaces the inherited one, whichever common section that is in.
 static void drop_inherited(struct chain *chain, size_t inherited, const struct ini_section *from) {
   for (size_t i = 0; i < inherited && chain->is_common(from->kind); i++) {
@@ -72,7 +102,7 @@ static void drop_inherited(struct chain *chain, size_t inherited, const struct i
     for (size_t k = 0; k < from->key_count && chain->is_common(section->kind) &&
                        strcmp(section->kind, from->kind) != 0;
          k++)
-      drop_key(section, from->keys[k].name);
+      retract(section, from->keys[k].name, chain->arena);
   }
 }
 

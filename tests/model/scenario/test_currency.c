@@ -468,6 +468,33 @@ static void mistakes_are_refused(void **state) {
   }
 }
 
+// Another rate for the same currency is a what-if; a new currency is not.
+static void an_inherited_rate_is_replaced(void **state) {
+  (void)state;
+  static const struct {
+    const char *lines, *expected;
+  } cases[] = {{"exchange_rate = 1.25 USD/EUR\n", ""},
+               {"currency = GBP\nexchange_rate = 1.25 USD/GBP\n",
+                "4:17: an exchange rate needs its source and date"}};
+  char *whole = realpath("examples/euro.ini", NULL), text[1024];
+  assert_non_null(whole);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    snprintf(text, sizeof text, "[scenario]\ninherits = %s\n%s", whole, cases[i].lines);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, cases[i].lines, cases[i].expected);
+    if (!*cases[i].expected) {
+      const struct figure *rate =
+          option_figure(fixture.scenario, &fixture.scenario->options[0], 0,
+                        model_find(fixture.scenario->model, "exchange_rate"));
+      assert_int_equal(rate->value == 1.25, 1);
+      assert_string_equal(rate->source, "");
+    }
+    scenario_fixture_end(&fixture);
+  }
+  free(whole);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(amounts_in_usd_are_converted),
@@ -481,6 +508,7 @@ int main(void) {
       cmocka_unit_test(rents_in_usd_are_converted),
       cmocka_unit_test(waiting_costs_the_same_in_another_currency),
       cmocka_unit_test(a_range_goes_where_the_amount_is),
+      cmocka_unit_test(an_inherited_rate_is_replaced),
       cmocka_unit_test(mistakes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // Scenarios: precedence, rent, evidence, cases, grades, and what is refused. Run in the
 // repository's root.
+#include "base/ini.h"
 #include "model/scenario/reading/read.h"
 #include "tests/support/fixture.h"
 
@@ -358,12 +359,10 @@ static void test_taken_back(void **state) {
            "discount = 10 %%\ndiscount.source = a friend\ndiscount.date = 2026\n",
            base);
   read_text(&run, text, NULL, NULL, 0);
-  const char *child =
-      write_file(&run, "child.ini",
-                 "[scenario]\ninherits = test.ini\n[option b]\nlist_price = 7 USD\n"
-                 "list_price.quote =\n[option c]\nprice =\nlist_price = 5 USD\nevidence =\n"
-                 "throughput = 4000 token/s\ndiscount = 20 %\ndiscount.source =\n"
-                 "discount.date =\n");
+  const char *child = write_file(&run, "child.ini",
+                                 "[scenario]\ninherits = test.ini\n[option b]\nlist_price = 7 USD\n"
+                                 "[option c]\nprice =\nlist_price = 5 USD\nevidence =\n"
+                                 "throughput = 4000 token/s\ndiscount.source =\ndiscount.date =\n");
   struct scenario_request request = {.path = child, .data_directory = "data"};
   struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
   expect_error(&run.fixture, "taken back", "");
@@ -371,7 +370,7 @@ static void test_taken_back(void **state) {
   assert_int_equal(b->price_grade, GRADE_ASSUMED);
   assert_int_equal(c->price_grade, GRADE_ASSUMED);
   assert_int_equal(c->throughput_grade, GRADE_ASSUMED);
-  expect_near(value_of(scenario, "c.net_price"), 4, 1e-14, "net_price");
+  expect_near(value_of(scenario, "c.net_price"), 4.5, 1e-14, "net_price");
   const struct figure *discount =
       option_figure(scenario, c, 0, model_find(scenario->model, "discount"));
   assert_int_equal(discount->grade, GRADE_ASSUMED);
@@ -403,6 +402,110 @@ static void test_inheritance(void **state) {
   assert_null(scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics));
   expect_error(&run.fixture, "circle", "inherits from itself");
   unlink(child);
+  end(&run);
+}
+
+// What a child states anew has the child's source, or none.
+static const struct {
+  const char *parent, *child, *item, *source;
+  double value;
+} restated[] = {
+    {"pue.source = a friend\npue.date = 2026\n", "[common]\npue = 1.3\n", "a.pue", "", 1.3},
+    {"pue.quote = Q-1 2026-10-01\n", "[common]\npue = 1.3\n", "a.pue", "", 1.3},
+    {"pue.source = a friend\n", "[common]\npue = 1.3\npue.source = a plan\n", "a.pue", "a plan",
+     1.3},
+    {"pue.source = a friend\n", "[common]\npue.source = a plan\n", "a.pue", "a plan", 1.25},
+    {"pue.source = a friend\n", "[common]\nwacc = 8 %/yr\n", "a.pue", "a friend", 1.25},
+    {"[workload]\ndelivered = 90 %\ndelivered.source = a friend\n", "[common]\ndelivered = 80 %\n",
+     "a.delivered", "", 80},
+    {"[option c]\naccelerator = mi325x-256\nlist_price = 9 USD\nthroughput = 1 token/s\n"
+     "list_price.source = a friend\n",
+     "[option c]\nlist_price = 1 USD\n", "c.list_price", "", 1},
+    {"[option c]\naccelerator = mi325x-256\nlist_price = 9 USD\nthroughput = 1 token/s\n"
+     "list_price.source = a friend\n",
+     "[common]\nlist_price = 1 USD\n", "c.list_price", "a friend", 9},
+    {"[item alarm]\nlabel = Alarm\nunit = USD/yr\ngroup = opex\nformula = 10 USD/yr\n"
+     "source = a friend\ndate = 2026\n",
+     "[item alarm]\nformula = 20 USD/yr\n", "a.alarm_1", "", 20},
+    {"[item alarm]\nlabel = Alarm\nunit = USD/yr\ngroup = opex\nformula = 10 USD/yr\n"
+     "source = a friend\ndate = 2026\n",
+     "[item alarm]\nlabel = An alarm\n", "a.alarm_1", "a friend", 10},
+    {"grid = US-CAL-CISO\n", "[common]\ngrid_intensity = 111 g/kWh\n", "a.grid_intensity", "", 111},
+};
+
+static void test_restated(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof restated / sizeof restated[0]; i++) {
+    struct run run;
+    char text[2048];
+    const char *first_option = strstr(base, "[option a]");
+    const bool common = restated[i].parent[0] != '[';
+    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(first_option - base), base,
+             common ? restated[i].parent : "", first_option, common ? "" : restated[i].parent);
+    read_text(&run, text, NULL, NULL, 0);
+    const char *child = write_file(
+        &run, "child.ini",
+        arena_printf(&run.fixture.arena, "[scenario]\ninherits = test.ini\n%s", restated[i].child));
+    struct scenario_request request = {.path = child, .data_directory = "data"};
+    struct scenario *scenario =
+        scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+    expect_error(&run.fixture, restated[i].child, "");
+    const struct option *option = &scenario->options[*restated[i].item - 'a'];
+    const int d = model_find(scenario->model, restated[i].item + 2);
+    expect_near(value_of(scenario, restated[i].item), restated[i].value, 1e-12, restated[i].child);
+    assert_string_equal(option_figure(scenario, option, 0, d)->source, restated[i].source);
+    unlink(child);
+    end(&run);
+  }
+}
+
+// The grandchild's figure counts, though it replaces one that stood before the parent's grid.
+static void test_restated_last(void **state) {
+  (void)state;
+  struct run run;
+  read_text(&run, base, NULL, NULL, 0);
+  const char *parent =
+      write_file(&run, "parent.ini",
+                 "[scenario]\ninherits = test.ini\n[common]\ngrid_intensity = 400 g/kWh\n");
+  const char *child = write_file(&run, "child.ini",
+                                 "[scenario]\ninherits = parent.ini\n[common]\n"
+                                 "grid = US-CAL-CISO\n");
+  const char *grandchild = write_file(&run, "grandchild.ini",
+                                      "[scenario]\ninherits = child.ini\n[common]\n"
+                                      "grid_intensity = 111 g/kWh\n");
+  struct scenario_request request = {.path = grandchild, .data_directory = "data"};
+  struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+  expect_error(&run.fixture, "grandchild", "");
+  expect_near(value_of(scenario, "a.grid_intensity"), 111, 1e-12, "grid_intensity");
+  unlink(parent);
+  unlink(child);
+  unlink(grandchild);
+  end(&run);
+}
+
+static void test_restated_claim(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text, "%s[claim dear]\nsays = a.tco = 1 USD\nsource = a friend\n", base);
+  read_text(&run, text, NULL, NULL, 0);
+  static const struct {
+    const char *line;
+    bool kept;
+  } children[] = {{"says = a.tco = 2 USD\n", false}, {"with.pue = 1.3\n", true}};
+  for (size_t i = 0; i < sizeof children / sizeof children[0]; i++) {
+    const char *child = write_file(&run, "child.ini",
+                                   arena_printf(&run.fixture.arena,
+                                                "[scenario]\ninherits = test.ini\n[claim dear]\n%s",
+                                                children[i].line));
+    struct scenario_request request = {.path = child, .data_directory = "data"};
+    struct scenario *scenario =
+        scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+    expect_error(&run.fixture, children[i].line, "");
+    assert_int_equal(scenario->question_count, 1);
+    assert_int_equal(ini_find(&scenario->questions[0], "source") != NULL, children[i].kept);
+    unlink(child);
+  }
   end(&run);
 }
 
@@ -446,17 +549,13 @@ static void test_horizons(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_precedence),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_bad_settings),
-      cmocka_unit_test(test_rent),
-      cmocka_unit_test(test_not_included),
-      cmocka_unit_test(test_decode_is_not_serving),
-      cmocka_unit_test(test_grades),
-      cmocka_unit_test(test_prices_of_zero),
-      cmocka_unit_test(test_taken_back),
-      cmocka_unit_test(test_inheritance),
-      cmocka_unit_test(test_all_errors_in_one_run),
+      cmocka_unit_test(test_precedence),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_bad_settings),   cmocka_unit_test(test_rent),
+      cmocka_unit_test(test_not_included),   cmocka_unit_test(test_decode_is_not_serving),
+      cmocka_unit_test(test_grades),         cmocka_unit_test(test_prices_of_zero),
+      cmocka_unit_test(test_taken_back),     cmocka_unit_test(test_inheritance),
+      cmocka_unit_test(test_restated),       cmocka_unit_test(test_restated_last),
+      cmocka_unit_test(test_restated_claim), cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
