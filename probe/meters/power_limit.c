@@ -5,6 +5,7 @@
 #include "probe/meters/meter.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const double same_w = 1; // a limit is rounded when it is read back
 

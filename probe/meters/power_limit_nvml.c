@@ -5,6 +5,7 @@
 #include "probe/meters/meter.h"
 #include "probe/meters/nvml.h"
 #include "probe/meters/power_limit.h"
+#include "probe/meters/users.h"
 
 #include <math.h>
 #include <stddef.h>
