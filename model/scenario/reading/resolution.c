@@ -255,8 +255,20 @@ static void report_idle(const struct scenario *scenario, const struct companions
 
 // ---- what was not stated
 
-static bool may_apply(const struct declaration *input, const struct figure **figures) {
-  return (input->only_with < 0 || is_given(figures[input->only_with])) &&
+// An option has the same inputs in every case: an input with a default, which no other case needs
+// to give, is there if one case gives it.
+static bool is_given_somewhere(const struct resolving *resolving, int declaration) {
+  const bool has_default = resolving->scenario->model->declarations[declaration].has_default;
+  for (size_t c = 0; c < (has_default ? resolving->scenario->case_count : 1); c++)
+    if (is_given(resolving_figures(resolving, c)[declaration]))
+      return true;
+  return false;
+}
+
+static bool may_apply(const struct resolving *resolving, const struct declaration *input,
+                      const struct figure **figures) {
+  return (input->only_with < 0 || is_given(figures[input->only_with]) ||
+          is_given_somewhere(resolving, input->only_with)) &&
          (input->absent_with < 0 || !is_given(figures[input->absent_with]));
 }
 
@@ -265,7 +277,8 @@ static void apply_defaults(const struct resolving *resolving, const struct figur
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
     const bool neutral = resolving->option->rented && input->has_rent_default;
-    if (said(figures[d]) || !may_apply(input, figures) || (!input->has_default && !neutral))
+    if (said(figures[d]) || !may_apply(resolving, input, figures) ||
+        (!input->has_default && !neutral))
       continue;
     figures[d] = resolving_keep(
         resolving, (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
@@ -413,6 +426,9 @@ static void build_graph(const struct resolving *resolving) {
   enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++)
     given[d] = given_by(option->figures[d]);
+  for (int d = 0; d < model->count; d++)
+    if (given[d] == GIVEN_NOT && is_given_somewhere(resolving, d))
+      given[d] = GIVEN_VALUE;
   option->graph = graph_build_lent(model, option->id, option->place, given, option->lent,
                                    resolving->arena, resolving->diagnostics);
   if (!option->graph)

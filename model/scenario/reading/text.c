@@ -57,10 +57,10 @@ static void drop_provenance(struct ini_section *section, const char *key, struct
 }
 
 // Of two keys that set one input, such as grid and grid_intensity, the later one counts: a new
-// statement comes last. A range keeps its place, which decides what is drawn for it.
+// statement comes last. A range or a correlation keeps its place, which decides what is drawn.
 static void retract(struct ini_section *section, const char *key, struct arena *arena) {
   drop_provenance(section, key, arena);
-  if (strcmp(section->kind, "range") != 0)
+  if (strcmp(section->kind, "range") != 0 && strcmp(section->kind, "correlate") != 0)
     drop_key(section, key);
 }
 

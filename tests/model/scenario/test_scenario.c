@@ -96,6 +96,14 @@ static const struct {
     {"[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 20},
     {"[case c]\ndiscount = 20 %\n", "c", "discount=25 %", "b.discount", 25},
     {"[case c]\ndiscount = 20 %\n", "base", NULL, "b.discount", 0},
+    // Power is included where there is a rent that could include it.
+    {"colo_rate = 9 USD/kW/month\ncolo_power = included\n", NULL, NULL, "b.power_total", 0},
+    {"[case c]\ncolo_rate = 9 USD/kW/month\n", "c", "colo_power=included", "b.power_total", 0},
+    {"[case c]\ncolo_rate = 9 USD/kW/month\n", "base", "colo_power=included", "b.power_total",
+     800 * 1.0625 * 26280 * 0.08},
+    {"[option c]\naccelerator = h200-sxm-141\nlist_price = 9 USD\nthroughput = 1 token/s\n"
+     "colo_rate = 9 USD/kW/month\n",
+     NULL, "colo_power=included", "b.power_total", 800 * 1.0625 * 26280 * 0.08},
     {"", NULL, "common.pue=1.5", "b.pue", 1.5},
     {"pue = 1.1\n", NULL, "pue=1.5", "b.pue", 1.1},
     {"pue = 1.1\n", NULL, "pue=1.5", "a.pue", 1.5},
@@ -157,6 +165,7 @@ static const struct {
     {"load_power = -5 W\n", "17:14: 'load_power' must be above 0 W/gpu, not -5 W"},
     {"accelerators_per_node = 2.5\n", "must be a whole number"},
     {"colo_power = maybe\n", "expected metered or included, not 'maybe'"},
+    {"colo_power = included\n", "17:14: 'colo_power' has no effect on option 'b' without 'colo_r"},
     {"[case c]\ndiscuont = 3 %\n", "18:1: unknown key 'discuont' in [case c]; did you mean 'disc"},
     {"[case c]\nx.discount = 3 %\n", "18:1: there is no option 'x'"},
     {"[case c]\nb.evidence = tp0090\n", "18:1: a case changes inputs: 'evidence'"},
