@@ -389,12 +389,9 @@ int claim_free(const struct scenario *scenario, size_t option, int declaration) 
     const struct target target = {quantity->declaration, quantity->option};
     if (quantity->declaration != declaration || !target_moves(scenario, target, option))
       continue;
-    const enum origin origin =
-        option_figure(scenario, &scenario->options[option], scenario->selected, declaration)
-            ->origin;
-    const bool fixed = origin == ORIGIN_CASE || origin == ORIGIN_SET ||
-                       origin == ORIGIN_CASE_OPTION || origin == ORIGIN_SET_OPTION;
-    if (!fixed && (found < 0 || quantity->option >= 0))
+    const struct figure *figure =
+        option_figure(scenario, &scenario->options[option], scenario->selected, declaration);
+    if (!figure_is_what_if(figure) && (found < 0 || quantity->option >= 0))
       found = (int)i;
   }
   return found;

@@ -1,11 +1,17 @@
 #include "model/scenario/figure.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 const struct figure figure_none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
 
 const char *const figure_attributes[FIGURE_ATTRIBUTES] = {"source", "date", "quote"};
+
+bool figure_is_what_if(const struct figure *figure) {
+  return figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_SET ||
+         figure->origin == ORIGIN_CASE_OPTION || figure->origin == ORIGIN_SET_OPTION;
+}
 
 double figure_highest(const struct figure *figure) {
   double highest = figure->value;

@@ -48,6 +48,9 @@ struct figure {
 enum { FIGURE_ATTRIBUTES = 3 };
 extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
 
+// Is it given by the selected case or --set? Nothing else then moves it.
+bool figure_is_what_if(const struct figure *figure);
+
 // The highest of all years.
 double figure_highest(const struct figure *figure);
 

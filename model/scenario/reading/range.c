@@ -221,18 +221,16 @@ int option_range(const struct scenario *scenario, const struct option *option, i
   if (option_is_lent(option, declaration))
     return option_range(scenario, &scenario->options[option->lender], declaration);
   int found = -1, number = (int)(option - scenario->options);
-  bool certain = figure->origin == ORIGIN_CASE_OPTION || figure->origin == ORIGIN_SET_OPTION;
-  if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin == ORIGIN_RENT || certain)
+  if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin == ORIGIN_RENT ||
+      figure_is_what_if(figure))
     return -1;
-  bool common =
-      takes_common(figure) && figure->origin != ORIGIN_CASE && figure->origin != ORIGIN_SET;
   for (size_t r = 0; r < scenario->range_count; r++) {
     const struct range *range = &scenario->ranges[r];
     if (range->declaration != declaration)
       continue;
     if (range->option == number)
       return (int)r;
-    if (range->option < 0 && common)
+    if (range->option < 0 && takes_common(figure))
       found = (int)r;
   }
   return found;

@@ -12,8 +12,8 @@
 
 // The uncertainty of an input, by a key of [range]. Without an option it applies to the common
 // value, and to every option that uses that: one without a value of its own, and not rented. An
-// option's own range has priority over the common one. A value given in the selected case, or with
-// --set, for the same input and level is certain: the range then does not apply.
+// option's own range has priority over the common one. A value that the option takes from the
+// selected case or from --set is certain: no range then applies.
 struct range {
   const char *key; // "electricity_price", "mi325x.discount"
   struct place place;
