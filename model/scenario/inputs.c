@@ -281,11 +281,25 @@ static void assign_quote(struct figure *figure, const struct ini_key *key, struc
   figure->date = space + 1;
 }
 
+// A quote has its own source and date.
+static void refuse_two_sources(const struct said *said, const char *attribute,
+                               const struct ini_key *key, struct diagnostics *diagnostics) {
+  const bool has_one = said->figure.source || said->figure.date;
+  if (said->attribute && has_one && *key->value &&
+      said->attribute_place.source == key->place.source &&
+      !strcmp(said->attribute, "quote") != !strcmp(attribute, "quote"))
+    diagnostics_error(diagnostics, key->place,
+                      "both '%s' and '%s' of one value are given: a quote has its own source and "
+                      "date",
+                      said->attribute, attribute);
+}
+
 static bool assign_attribute(struct said *said, const char *attribute, const struct ini_key *key,
                              struct arena *arena, struct diagnostics *diagnostics) {
   struct figure *figure = &said->figure;
   struct date date;
   const bool none = !*key->value; // an empty text undoes what a file has inherited
+  refuse_two_sources(said, attribute, key, diagnostics);
   if (!strcmp(attribute, "quote") && !none)
     assign_quote(figure, key, arena, diagnostics);
   else if (!strcmp(attribute, "source")) {

@@ -295,9 +295,13 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
     reading_unknown_key(reading, name, key, where, false);
 }
 
-static bool names_offer(const char *name) {
+// "quote", or "h200.quote" in a case; "list_price.quote" is that price's.
+static bool names_offer(const struct reading *reading, const char *name) {
   const char *point = strrchr(name, '.');
-  return !strcmp(point ? point + 1 : name, "quote");
+  if (!point)
+    return !strcmp(name, "quote");
+  const char *option = arena_copy_n(reading->arena, name, (size_t)(point - name));
+  return !strcmp(point + 1, "quote") && scenario_option(reading->scenario, option) >= 0;
 }
 
 static void assign_section(struct reading *reading, const struct ini_section *section) {
@@ -309,7 +313,7 @@ static void assign_section(struct reading *reading, const struct ini_section *se
   const size_t count = section->key_count;
   for (size_t k = 0; k < 2 * count; k++) {
     const struct ini_key *key = &section->keys[k < count ? k : k - count];
-    if (names_offer(key->name) != (k >= count))
+    if (names_offer(reading, key->name) != (k >= count))
       continue; // keys of its own come first: an offer does not change them
     if (section_is_common(section->kind))
       assign_common(reading, section, key);

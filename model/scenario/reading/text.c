@@ -6,6 +6,7 @@
 #include "base/source_file.h"
 #include "model/scenario/figure.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,66 @@ static void drop_provenance(struct ini_section *section, const char *key, struct
     drop_key(section, provenance_of(section->kind, key, figure_attributes[a], arena));
 }
 
-// Of two keys that set one input, such as grid and grid_intensity, the later one counts: a new
-// statement comes last. A range or a correlation keeps its place, which decides what is drawn.
+// Nor do they go with another source or quote. `key`: "list_price.source".
+static void drop_other_provenance(struct ini_section *section, const char *key,
+                                  struct arena *arena) {
+  const char *point = strrchr(key, '.');
+  const char *name = point ? point + 1 : key;
+  if (strcmp(name, "source") != 0 && strcmp(name, "quote") != 0)
+    return;
+  const char *stem = arena_copy_n(arena, key, (size_t)(name - key));
+  for (size_t a = 0; a < FIGURE_ATTRIBUTES; a++)
+    drop_key(section, arena_printf(arena, "%s%s", stem, figure_attributes[a]));
+}
+
+// The other name under which the same input may be stated: of an amount the one in USD.
+static const char *twin_of(const char *key, struct arena *arena) {
+  static const char usd[] = "_usd";
+  static const char *const grids[2] = {"grid", "grid_intensity"};
+  const char *point = strrchr(key, '.');
+  const char *name = point ? point + 1 : key;
+  const int before = (int)(name - key);
+  for (size_t i = 0; i < 2; i++)
+    if (!strcmp(name, grids[i]))
+      return arena_printf(arena, "%.*s%s", before, key, grids[1 - i]);
+  const size_t length = strlen(key), ending = sizeof usd - 1;
+  return length > ending && !strcmp(key + length - ending, usd)
+             ? arena_copy_n(arena, key, length - ending)
+             : arena_printf(arena, "%s%s", key, usd);
+}
+
+// A range or a correlation keeps its place, which decides what is drawn.
 static void retract(struct ini_section *section, const char *key, struct arena *arena) {
+  const char *twin = twin_of(key, arena);
   drop_provenance(section, key, arena);
+  drop_provenance(section, twin, arena);
+  drop_other_provenance(section, key, arena);
+  drop_key(section, twin);
   if (strcmp(section->kind, "range") != 0 && strcmp(section->kind, "correlate") != 0)
     drop_key(section, key);
+}
+
+// "insurance_1", "h200.insurance_1" or "insurance_1.source" for the item "insurance"?
+static bool is_number_of(const char *key, const char *item) {
+  const size_t length = strlen(item);
+  for (const char *at = key; at; at = strchr(at, '.')) {
+    at += *at == '.';
+    if (!strncmp(at, item, length) && at[length] == '_' && isdigit((unsigned char)at[length + 1]))
+      return true;
+  }
+  return false;
+}
+
+// What ancestors state about the numbers in an item's formula is about theirs.
+static void drop_numbers(struct chain *chain, size_t inherited, const struct ini_section *item) {
+  if (strcmp(item->kind, "item") != 0 || !ini_find(item, "formula"))
+    return;
+  for (size_t i = 0; i < inherited; i++) {
+    struct ini_section *section = &chain->text->sections[i];
+    for (size_t k = section->key_count; k-- > 0;)
+      if (is_number_of(section->keys[k].name, item->argument))
+        drop_key(section, section->keys[k].name);
+  }
 }
 
 // Within a file no section repeats another, so only the first `inherited` ones can be the same.
@@ -143,8 +198,10 @@ static int read_source(struct chain *chain, const char *path, const struct sourc
   const struct ini_key *inherits = scenario ? ini_find(scenario, "inherits") : NULL;
   int bad = inherits ? read_ancestor(chain, path, inherits) : 0;
   const size_t inherited = chain->text->section_count;
-  for (size_t i = 0; i < ini->section_count; i++)
+  for (size_t i = 0; i < ini->section_count; i++) {
     drop_inherited(chain, inherited, &ini->sections[i]);
+    drop_numbers(chain, inherited, &ini->sections[i]);
+  }
   for (size_t i = 0; i < ini->section_count; i++)
     merge_section(chain, inherited, &ini->sections[i]);
   chain->text->all_text = arena_printf(chain->arena, "%s%s", chain->text->all_text, source->text);

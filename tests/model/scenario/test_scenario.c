@@ -162,6 +162,10 @@ static const struct {
     {"[workload]\nbatch = 0\n", "expected a positive whole number"},
     {"pue = 0.9\n", "17:7: 'pue' must be at least 1, not 0.9"},
     {"discount = 120 %\n", "17:12: 'discount' must be at most 100 %, not 120 %"},
+    {"pue = 1.2\npue.source = a friend\npue.quote = Q-1 2026-10-01\n",
+     "19:1: both 'source' and 'quote' of one value are given: a quote has its own source and date"},
+    {"pue = 1.2\npue.quote = Q-1 2026-10-01\npue.date = 2026\n",
+     "19:1: both 'quote' and 'date' of one value are given"},
     {"load_power = -5 W\n", "17:14: 'load_power' must be above 0 W/gpu, not -5 W"},
     {"accelerators_per_node = 2.5\n", "must be a whole number"},
     {"colo_power = maybe\n", "expected metered or included, not 'maybe'"},
@@ -414,6 +418,10 @@ static void test_inheritance(void **state) {
   end(&run);
 }
 
+#define ITEM                                                                                       \
+  "[item alarm]\nlabel = Alarm\nunit = USD/yr\ngroup = opex\nformula = 10 USD/yr\n"                \
+  "source = a friend\ndate = 2026\n"
+
 // What a child states anew has the child's source, or none.
 static const struct {
   const char *parent, *child, *item, *source;
@@ -433,12 +441,8 @@ static const struct {
     {"[option c]\naccelerator = mi325x-256\nlist_price = 9 USD\nthroughput = 1 token/s\n"
      "list_price.source = a friend\n",
      "[common]\nlist_price = 1 USD\n", "c.list_price", "a friend", 9},
-    {"[item alarm]\nlabel = Alarm\nunit = USD/yr\ngroup = opex\nformula = 10 USD/yr\n"
-     "source = a friend\ndate = 2026\n",
-     "[item alarm]\nformula = 20 USD/yr\n", "a.alarm_1", "", 20},
-    {"[item alarm]\nlabel = Alarm\nunit = USD/yr\ngroup = opex\nformula = 10 USD/yr\n"
-     "source = a friend\ndate = 2026\n",
-     "[item alarm]\nlabel = An alarm\n", "a.alarm_1", "a friend", 10},
+    {ITEM, "[item alarm]\nformula = 20 USD/yr\n", "a.alarm_1", "", 20},
+    {ITEM, "[item alarm]\nlabel = An alarm\n", "a.alarm_1", "a friend", 10},
     {"grid = US-CAL-CISO\n", "[common]\ngrid_intensity = 111 g/kWh\n", "a.grid_intensity", "", 111},
 };
 
