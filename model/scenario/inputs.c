@@ -435,6 +435,47 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
   }
 }
 
+// Does the option's cost follow what a layer says about an input, itself or in USD?
+static bool uses(const struct scenario *scenario, const struct option *option, struct layer layer,
+                 int d) {
+  const int in_usd = scenario->model->declarations[d].in_usd;
+  const struct figure *figure = option_figure(scenario, option, layer.which_case, d);
+  const bool is_input =
+      option->graph->state[d] == GRAPH_INPUT || figure->year_count || figure->tier_count;
+  return (is_input && figure->origin == layer.origin) ||
+         (in_usd >= 0 && uses(scenario, option, layer, in_usd));
+}
+
+static bool is_unused(const struct inputs *inputs, const struct scenario *scenario,
+                      struct layer layer, int d) {
+  size_t own = 0;
+  if (!inputs_says(inputs, layer, d) || !*declaration_key(inputs->model, d))
+    return false;
+  own_words(inputs, scenario, layer.which_case, d, &own);
+  if (own == scenario->option_count)
+    return false; // inputs_check_reach has said so
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (uses(scenario, &scenario->options[o], layer, d))
+      return false;
+  return true;
+}
+
+void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
+                      struct diagnostics *diagnostics) {
+  const struct layer set = {ORIGIN_SET, -1, scenario->selected};
+  for (int d = 0; d < inputs->model->count; d++) {
+    const char *name = declaration_key(inputs->model, d);
+    if (is_unused(inputs, scenario, set, d))
+      diagnostics_error(diagnostics, said_at(inputs, set, d)->figure.place,
+                        "'%s' has no effect: no option uses it, given its other values", name);
+    for (size_t c = 1; c < inputs->case_count; c++)
+      if (is_unused(inputs, scenario, (struct layer){ORIGIN_CASE, -1, c}, d))
+        texts_add(&scenario->warnings, inputs->arena,
+                  "'%s' in case %s has no effect: no option uses it, given its other values", name,
+                  scenario->cases[c]);
+  }
+}
+
 void inputs_apply(const struct inputs *inputs, struct layer layer, const struct figure **figures) {
   const size_t row = row_of(inputs, layer);
   for (int d = 0; d < inputs->model->count && inputs->rows[row]; d++) {

@@ -50,6 +50,11 @@ void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics)
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
                         struct diagnostics *diagnostics);
 
+// The same, once the options are resolved, of what no option uses: what does not go with its other
+// values.
+void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
+                      struct diagnostics *diagnostics);
+
 // Sets figures[model->count] to what the option's layers alone give it in a case: figure_none if
 // nothing was said. Later layers win, and the option level over the common one. Figures are not
 // copied: they live as long as the inputs.

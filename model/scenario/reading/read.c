@@ -124,6 +124,7 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   scenario_resolve(scenario, arena, diagnostics);
   if (failed(&reading))
     return NULL;
+  inputs_check_use(reading.inputs, scenario, diagnostics);
   ranges_of_evidence(&reading);
   scenario_evaluate(scenario, arena, diagnostics);
   ranges_check(&reading);

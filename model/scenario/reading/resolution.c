@@ -560,6 +560,7 @@ const struct scenario *scenario_in_case(const struct scenario *scenario, size_t 
   copy->selected = which_case;
   copy->warnings = (struct texts){0};
   inputs_check_reach(copy->inputs, copy, diagnostics);
+  inputs_check_use(copy->inputs, copy, diagnostics);
   if (diagnostics->errors != errors)
     return NULL;
   scenario_assess(copy, arena, diagnostics);

@@ -235,6 +235,10 @@ static void test_bad_settings(void **state) {
       {"peu=1.5", "unknown key 'peu' in --set; did you mean 'pue'?"},
       {"aa.pue=1.5", "there is no option 'aa'; did you mean 'a'?"},
       {"a.accelerator=h200-sxm-14", "unknown accelerator 'h200-sxm-14'"},
+      {"list_price=1 USD", "1:12: every option sets its own 'list_price': a.list_price, b.list_"},
+      {"rental_rate=2 USD/gpu/h", "1:13: 'rental_rate' has no effect: no option uses it, given"},
+      {"decode_throughput=2 token/s", "1:19: 'decode_throughput' has no effect: no option"},
+      {"spot_share=10 %", "1:12: 'spot_share' has no effect: no option uses it"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct run run;
@@ -243,6 +247,20 @@ static void test_bad_settings(void **state) {
     expect_error(&run.fixture, cases[i].setting, cases[i].error);
     end(&run);
   }
+}
+
+static void test_case_without_use(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text, "%s[case c]\nspot_share = 10 %%\npue = 1.3\n", base);
+  read_text(&run, text, NULL, NULL, 0);
+  expect_error(&run.fixture, "a case", "");
+  assert_int_equal(run.scenario->warnings.count, 1);
+  assert_string_equal(run.scenario->warnings.list[0],
+                      "'spot_share' in case c has no effect: no option uses it, given its other "
+                      "values");
+  end(&run);
 }
 
 // Common values do not apply to a rented option; its own settings count.
@@ -562,13 +580,21 @@ static void test_horizons(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_precedence),     cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_bad_settings),   cmocka_unit_test(test_rent),
-      cmocka_unit_test(test_not_included),   cmocka_unit_test(test_decode_is_not_serving),
-      cmocka_unit_test(test_grades),         cmocka_unit_test(test_prices_of_zero),
-      cmocka_unit_test(test_taken_back),     cmocka_unit_test(test_inheritance),
-      cmocka_unit_test(test_restated),       cmocka_unit_test(test_restated_last),
-      cmocka_unit_test(test_restated_claim), cmocka_unit_test(test_all_errors_in_one_run),
+      cmocka_unit_test(test_precedence),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_bad_settings),
+      cmocka_unit_test(test_case_without_use),
+      cmocka_unit_test(test_rent),
+      cmocka_unit_test(test_not_included),
+      cmocka_unit_test(test_decode_is_not_serving),
+      cmocka_unit_test(test_grades),
+      cmocka_unit_test(test_prices_of_zero),
+      cmocka_unit_test(test_taken_back),
+      cmocka_unit_test(test_inheritance),
+      cmocka_unit_test(test_restated),
+      cmocka_unit_test(test_restated_last),
+      cmocka_unit_test(test_restated_claim),
+      cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
