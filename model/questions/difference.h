@@ -26,10 +26,11 @@ struct side {
   int input; // its number there
 };
 
-// One input that differs in some options, or all inputs that belong together: whether an option is
-// bought or rented changes several at once, none of which would mean anything alone.
+// One input that differs in some options, or all inputs that belong together, none of which would
+// mean anything alone: a list with its years and scale, a discount with its volume tiers, an amount
+// with that in USD, and whatever changes with whether an option is bought or rented.
 struct change {
-  int input;         // a declaration; -1 for "bought or rented"
+  int input; // the one input, or that of which the others are parts; -1 for "bought or rented"
   const int *inputs; // [input_count]
   size_t input_count;
   const bool *differs; // [pair_count] in value or grade

@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+"""What `diff` finds between two scenarios: which inputs are one change, and what else differs.
+
+check_commands checks its faces on the golden example.
+"""
+from support.program import expect, run_json, run_tests
+
+HEAD = """[scenario]
+title = Two scenarios
+date = 2026-11-20
+{head}
+[workload]
+model = {model}
+precision = fp8
+utilization = 70 %
+{workload}
+[common]
+horizon = 3 yr
+accelerators = 64
+pue = 1.25
+electricity_price = {electricity}
+{common}
+"""
+EUR = 'currency = EUR\nexchange_rate = 1.25 USD/EUR\nexchange_rate.source = plan\nexchange_rate.date = 2026-11'
+TYPED = 'throughput = 4000 token/s\n'
+
+
+def scenario(*prices, head='', model='llama-2-70b', workload='scenario = server', electricity='0.08 USD/kWh', common='',
+             throughput=TYPED):
+    """Option a with the first of the prices ("list_price = 30000 USD"), b with the second."""
+    text = HEAD.format(head=head, model=model, workload=workload, electricity=electricity, common=common)
+    for name, accelerator, price in zip('ab', ('h200-sxm-141', 'mi325x-256'), prices):
+        text += f'[option {name}]\naccelerator = {accelerator}\n{throughput}{price}\n'
+    return text
+
+
+def euros(price, **others):
+    return scenario(price, head=EUR, **others)
+
+
+OWNED, RENTED = 'list_price = 30000 USD', 'rental_rate = 2, 1.5 USD/gpu/h'
+TIERS = 'discount = 5 % from 10 gpu, 10 % from 50 gpu\ntier_discount = all'
+TWO_YEARS = '0.08, 0.10 USD/kWh'
+RENT = {'bought_or_rented'}
+
+# A, B, the changes of option a.
+CHANGES = {
+    'a year of a list in USD': (
+        euros('rental_rate = 2, 1.5 USD/gpu/h'), euros('rental_rate = 2, 1.8 USD/gpu/h'), {'rental_rate_year_2_usd'}),
+    'the years of a list in USD': (
+        euros(OWNED, electricity=TWO_YEARS), euros(OWNED, electricity='0.09, 0.15 USD/kWh'), {'electricity_price'}),
+    'a list in USD beside another input': (
+        euros('list_price = 30000, 20000 USD'), euros('list_price = 31000, 20000 USD', common='wacc = 9 %/yr\nhost_power = 9 W'),
+        {'list_price_year_1_usd', 'wacc', 'host_power'}),
+    'a list in USD for one in EUR': (
+        euros('list_price = 30000, 20000 USD'), euros('list_price = 24000, 16000 EUR'), {'list_price'}),
+    'a list for an amount, both in USD': (euros(OWNED), euros('list_price = 30000, 20000 USD'), {'list_price'}),
+    'years of a list': (scenario(RENTED), scenario('rental_rate = 2.2, 1.8 USD/gpu/h'), {'rental_rate'}),
+    'rented by year, then bought': (scenario(RENTED), scenario(OWNED), RENT),
+    'bought, then rented by year': (scenario(OWNED), scenario(RENTED), RENT),
+    'bought by year, then rented': (
+        scenario('list_price = 30000, 20000 USD', electricity=TWO_YEARS), scenario('rental_rate = 2 USD/gpu/h'), RENT),
+    'rented by year in USD, then bought': (
+        euros(RENTED, electricity=TWO_YEARS), euros('list_price = 20000 EUR', electricity=TWO_YEARS), RENT),
+    'bought in EUR, then rented by year in USD': (
+        euros('list_price = 20000 EUR', electricity=TWO_YEARS), euros(RENTED, electricity=TWO_YEARS), RENT),
+    'bought in tiers, then rented': (scenario(OWNED, common=TIERS), scenario(RENTED), RENT),
+    'tiers, then a discount': (scenario(OWNED, common=TIERS), scenario(OWNED, common='discount = 5 %'), {'discount'}),
+    'a discount, then tiers': (scenario(OWNED, common='discount = 5 %'), scenario(OWNED, common=TIERS), {'discount'}),
+    'the value of a tier': (
+        scenario(OWNED, common=TIERS), scenario(OWNED, common=TIERS.replace('10 %', '12 %')), {'discount_tier_2'}),
+}
+
+
+def write(folder, *texts):
+    paths = [folder / name for name in ('a.ini', 'b.ini')]
+    for path, text in zip(paths, texts):
+        path.write_text(text, encoding='utf-8')
+    return paths
+
+
+def cost(path, option):
+    return run_json('compare', path)['options'][option]['items']['cost_per_mtok']
+
+
+def test_what_belongs_together_is_one_change(folder):
+    for what, (first, second, wanted) in CHANGES.items():
+        paths = write(folder, first, second)
+        pair = run_json('diff', *paths)['options'][0]
+        expect(set(pair['alone']) == wanted, f'{what}: {set(pair["alone"])}')
+        costs = [cost(path, 0) for path in paths]
+        results = pair['results']['cost_per_mtok']
+        expect([results['a'], results['b']] == costs, f'{what}: {results}, not {costs}')
+        expect(abs(pair['together']['cost_per_mtok'] / costs[1] - 1) < 1e-12, f'{what}: {pair["together"]}')
+
+
+if __name__ == '__main__':
+    run_tests(globals())
