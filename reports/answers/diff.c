@@ -61,17 +61,18 @@ static const struct aspect aspects[] = {{"", value_text, difference_in_value},
 
 enum { ASPECTS = sizeof aspects / sizeof aspects[0] };
 
-// A row for each option in which it differs; a single row if all differ alike.
+// A row for each option in which it differs by this change; a single row if all differ alike.
 static void add_aspect(const struct diff *diff, struct answer_table *table,
-                       const struct aspect *aspect, int input) {
+                       const struct change *change, const struct aspect *aspect, int input) {
   const struct difference *difference = diff->difference;
   const char *name = arena_printf(diff->arena, "%s%s", declared(diff, input)->name, aspect->suffix);
   const size_t before = table->row_count;
   bool alike = difference->pair_count > 1;
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
-    alike = alike && aspect->differs(difference, p, input);
-    if (!aspect->differs(difference, p, input))
+    const bool differs = change->differs[p] && aspect->differs(difference, p, input);
+    alike = alike && differs;
+    if (!differs)
       continue;
     ANSWER_ROW(table, cell_words(name), cell_option(both->a),
                cell_words(aspect->text(difference_side(difference, p, input, false), diff->arena)),
@@ -103,7 +104,8 @@ static void add_inputs(const struct diff *diff, struct answer *answer) {
   for (size_t c = 0; c < difference->change_count; c++)
     for (size_t i = 0; i < difference->changes[c].input_count; i++)
       for (size_t k = 0; k < ASPECTS; k++)
-        add_aspect(diff, table, &aspects[k], difference->changes[c].inputs[i]);
+        add_aspect(diff, table, &difference->changes[c], &aspects[k],
+                   difference->changes[c].inputs[i]);
 }
 
 // ---- lines of vendors' offers that differ
@@ -200,8 +202,12 @@ static void add_machine_inputs(const struct diff *diff, struct answer *answer) {
 
 // ---- results of an option
 
+// As number_change has it: there is none from zero, and a credit that shrinks is a rise.
 static struct answer_cell change_cell(double a, double b) {
-  return (struct answer_cell){.kind = CELL_CHANGE, .value = a == b ? 0 : b / a - 1};
+  struct answer_cell cell = {.kind = CELL_CHANGE};
+  if (a != b)
+    cell.value = a == 0 ? NAN : a < 0 ? 1 - b / a : b / a - 1;
+  return cell;
 }
 
 static void add_results(const struct diff *diff, struct answer *answer, size_t pair) {
@@ -307,16 +313,27 @@ static void add_scenario(struct answer *answer, struct answer_table *facts, cons
     answer_head(answer, "   ", "MIXED: %s", scenario->mixed_reason);
 }
 
-// "B differs from A in 5 inputs. Cost per million output tokens: h200 -14.6 %, mi325x -6.8 %."
+// An input of a rented option may differ in others by itself, as a change of its own.
+static size_t count_inputs(const struct diff *diff) {
+  const struct difference *difference = diff->difference;
+  bool *counted = arena_array(diff->arena, (size_t)difference->a->model->count, sizeof *counted);
+  size_t count = 0;
+  for (size_t c = 0; c < difference->change_count; c++)
+    for (size_t i = 0; i < difference->changes[c].input_count; i++) {
+      bool *before = &counted[difference->changes[c].inputs[i]];
+      count += !*before;
+      *before = true;
+    }
+  return count;
+}
+
+// "B differs from A in 5 inputs; cost per million output tokens: H200 -14.6 %, MI325X -6.8 %."
 static const char *sentence_of(const struct diff *diff) {
   const struct difference *difference = diff->difference;
   const int cost = model_find(difference->a->model, "cost_per_mtok");
   const char *costs = "";
-  size_t inputs = 0;
   if (difference_is_empty(difference))
     return "No difference in options, inputs and line items.";
-  for (size_t c = 0; c < difference->change_count; c++)
-    inputs += difference->changes[c].input_count;
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
     const double a = option_value(difference->a, both->a, cost, 0);
@@ -325,6 +342,7 @@ static const char *sentence_of(const struct diff *diff) {
         costs, arena_printf(diff->arena, "%s %s", both->a->label, number_change(a, b, diff->arena)),
         diff->arena);
   }
+  const size_t inputs = count_inputs(diff);
   return arena_printf(diff->arena, "B differs from A in %zu input%s%s%s.", inputs,
                       inputs == 1 ? "" : "s", *costs ? "; cost per million output tokens: " : "",
                       costs);

@@ -3,7 +3,9 @@
 
 check_commands checks its faces on the golden example.
 """
-from support.program import expect, run_json, run_tests
+import re
+
+from support.program import expect, run, run_json, run_tests
 
 HEAD = """[scenario]
 title = Two scenarios
@@ -92,6 +94,32 @@ def test_what_belongs_together_is_one_change(folder):
         results = pair['results']['cost_per_mtok']
         expect([results['a'], results['b']] == costs, f'{what}: {results}, not {costs}')
         expect(abs(pair['together']['cost_per_mtok'] / costs[1] - 1) < 1e-12, f'{what}: {pair["together"]}')
+
+
+def test_each_input_is_listed_once(folder):
+    """One option is now bought, so all its inputs change together; the other has one of them changed by itself."""
+    paths = write(folder, scenario('rental_rate = 2 USD/gpu/h', 'list_price = 22000 USD'),
+                  scenario(OWNED, 'list_price = 22000 USD', electricity='0.10 USD/kWh'))
+    text = run('diff', *paths, '-q').stdout
+    expect(len(re.findall(r'^electricity_price +[ab] .*kWh$', text, re.M)) == 2, text)
+    listed = {line.split()[0] for line in re.findall(r'^\w+ +(?:[ab]|all options) +\S.*$', text, re.M)}
+    expect(f'in {len(listed)} inputs' in text, f'{listed}: {text}')
+
+
+def test_changes_agree_with_the_sentence(folder):
+    """There is no change from zero, and what costs less than nothing rises when its credit shrinks."""
+    grant = '[item grant]\nlabel = Grant\nunit = USD\ngroup = capex\nformula = {} USD * accelerators\n'
+    nothing = scenario('list_price = 0 USD', electricity='0 USD/kWh')
+    credits = [scenario(OWNED) + grant.format(credit) for credit in (-50000, -45000)]
+    for what, texts, begins, is_none in (('from zero', (nothing, scenario(OWNED)), '-', True),
+                                         ('below zero', credits, '+', False)):
+        paths = write(folder, *texts)
+        text = run('diff', *paths, '-q').stdout
+        said = re.search(r'tokens: a (\S+)', text).group(1).removesuffix('.')
+        shown = re.search(r'^Cost per million output tokens +USD/Mtok +\S+ +\S+ +(\S+)', text, re.M).group(1)
+        expect(said.startswith(begins) and shown == said, f'{what}: {said}, {shown}')
+        found = run_json('diff', *paths)['options'][0]['results']['cost_per_mtok']['change']
+        expect(found is None if is_none else found > 0, f'{what}: {found}')
 
 
 if __name__ == '__main__':
