@@ -3,6 +3,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/tiers.h"
@@ -56,6 +57,22 @@ bool difference_in_grade(const struct difference *difference, size_t pair, int i
   const struct side b = difference_side(difference, pair, input, true);
   return difference_is_stated(a) && difference_is_stated(b) &&
          figure_of(a)->grade != figure_of(b)->grade;
+}
+
+bool difference_in_workload(const struct difference *difference, size_t pair,
+                            enum workload_key key) {
+  const struct workload *a = &difference->pairs[pair].a->workload;
+  const struct workload *b = &difference->pairs[pair].b->workload;
+  const bool in_a = *a->values[key], in_b = *b->values[key];
+  if (in_a && in_b)
+    return strcmp(a->values[key], b->values[key]) != 0;
+  return (in_a && a->places[key].source) || (in_b && b->places[key].source);
+}
+
+const char *difference_unlike(const struct difference *difference, size_t pair,
+                              struct arena *arena) {
+  const struct pair *both = &difference->pairs[pair];
+  return workload_difference(&both->a->workload, &both->b->workload, arena);
 }
 
 static void match_options(struct difference *difference, struct arena *arena) {
@@ -260,6 +277,9 @@ bool difference_in_pair(const struct difference *difference, size_t pair) {
   const struct pair *both = &difference->pairs[pair];
   if (difference->item_count || strcmp(both->a->accelerator, both->b->accelerator) != 0)
     return true;
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (difference_in_workload(difference, pair, (enum workload_key)key))
+      return true;
   for (size_t i = 0; i < difference->change_count; i++)
     if (difference->changes[i].differs[pair])
       return true;

@@ -5,7 +5,7 @@ check_commands checks its faces on the golden example.
 """
 import re
 
-from support.program import expect, run, run_json, run_tests
+from support.program import DONE, expect, run, run_csv, run_json, run_tests
 
 HEAD = """[scenario]
 title = Two scenarios
@@ -104,6 +104,50 @@ def test_each_input_is_listed_once(folder):
     expect(len(re.findall(r'^electricity_price +[ab] .*kWh$', text, re.M)) == 2, text)
     listed = {line.split()[0] for line in re.findall(r'^\w+ +(?:[ab]|all options) +\S.*$', text, re.M)}
     expect(f'in {len(listed)} inputs' in text, f'{listed}: {text}')
+
+
+PUBLISHED = {'throughput': ''}
+TOTAL = {'workload': 'scenario = server\ntokens = total'}
+MODELS = [('model', 'llama-2-70b', 'mixtral-8x7b')], 'model: llama-2-70b and mixtral-8x7b'
+
+# A, B, the rows of the workload for each option, what makes it unlike.
+WORKLOADS = {
+    'another model': (PUBLISHED, {**PUBLISHED, 'model': 'mixtral-8x7b'}, *MODELS),
+    'another model, same throughput': ({}, {'model': 'mixtral-8x7b'}, *MODELS),
+    'other tokens': (PUBLISHED, TOTAL, [('tokens', 'output', 'total')], 'tokens: output and total'),
+    'a batch that A does not state': ({}, {'workload': 'scenario = server\nbatch = 64'}, [('batch', None, '64')], None),
+    'what only the published throughput states': (PUBLISHED, {}, [], None),
+}
+
+
+def test_workloads_that_differ_are_listed(folder):
+    for what, (one, other, rows, unlike) in WORKLOADS.items():
+        paths = write(folder, *(scenario(OWNED, 'list_price = 22000 USD', **side) for side in (one, other)))
+        result = run_json('diff', *paths)
+        for option in 'ab':
+            found = [(row['name'], row.get('a'), row.get('b')) for row in result.get('workload', [])
+                     if row['option'] == option]
+            expect(found == rows, f'{what}: {found}')
+        wanted = [f'a, b: the costs of A and B are of unlike workloads, {unlike}'] if unlike else []
+        expect(result['warnings'] == wanted, f'{what}: {result["warnings"]}')
+        expect((', of unlike workloads: a ' in result['answer']) == bool(unlike), f'{what}: {result["answer"]}')
+        expect(('in the workload' in result['answer']) == bool(rows), f'{what}: {result["answer"]}')
+        lines = run_csv('diff', *paths)
+        expect([line['label'] for line in lines if line['table'] == 'warnings'] == wanted, f'{what}: CSV')
+        names = {line['row'] for line in lines if line['table'] == 'workload'}
+        expect(names == {f'{option}.{row[0]}' for row in rows for option in 'ab'}, f'{what}: CSV {names}')
+        done = run('diff', *paths, '-q')
+        expect(done.returncode == DONE and ('Warning: a, b: the costs of A' in done.stdout) == bool(unlike),
+               done.stdout + done.stderr)
+
+
+def test_some_workloads_are_unlike(folder):
+    own = 'list_price = 22000 USD\nbatch = '
+    paths = write(folder, scenario(OWNED, own + '64'), scenario(OWNED, own + '32'))
+    result = run_json('diff', *paths)
+    expect(', some of unlike workloads: a 0.0 %' in result['answer'], result['answer'])
+    expect(result['warnings'] == ['b: the costs of A and B are of unlike workloads, batch: 64 and 32'],
+           result['warnings'])
 
 
 def test_changes_agree_with_the_sentence(folder):
