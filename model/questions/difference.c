@@ -3,8 +3,10 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/tiers.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,6 +57,22 @@ bool difference_in_grade(const struct difference *difference, size_t pair, int i
   const struct side b = difference_side(difference, pair, input, true);
   return difference_is_stated(a) && difference_is_stated(b) &&
          figure_of(a)->grade != figure_of(b)->grade;
+}
+
+bool difference_in_workload(const struct difference *difference, size_t pair,
+                            enum workload_key key) {
+  const struct workload *a = &difference->pairs[pair].a->workload;
+  const struct workload *b = &difference->pairs[pair].b->workload;
+  const bool in_a = *a->values[key], in_b = *b->values[key];
+  if (in_a && in_b)
+    return strcmp(a->values[key], b->values[key]) != 0;
+  return (in_a && a->places[key].source) || (in_b && b->places[key].source);
+}
+
+const char *difference_unlike(const struct difference *difference, size_t pair,
+                              struct arena *arena) {
+  const struct pair *both = &difference->pairs[pair];
+  return workload_difference(&both->a->workload, &both->b->workload, arena);
 }
 
 static void match_options(struct difference *difference, struct arena *arena) {
@@ -116,12 +134,12 @@ static void match_items(struct difference *difference, struct arena *arena) {
 }
 
 // Inputs of an option that is bought in one scenario and rented in the other change together.
-static bool belongs_to_rent(const struct difference *difference, size_t pair, int input) {
+static bool belongs_to_rent(const struct difference *difference, size_t pair, int whole) {
   if (difference->pairs[pair].a->rented == difference->pairs[pair].b->rented)
     return false;
-  const struct declaration *declaration = &difference->a->model->declarations[input];
+  const struct declaration *declaration = &difference->a->model->declarations[whole];
   return declaration->in_rent || declaration->has_rent_default ||
-         model_excludes(difference->a->model, input,
+         model_excludes(difference->a->model, whole,
                         model_find(difference->a->model, "list_price"));
 }
 
@@ -158,17 +176,39 @@ static void match_inputs(struct difference *difference, struct arena *arena) {
   difference->in_b = in_b;
 }
 
-static bool is_shared(const struct difference *difference, int input) {
-  return difference->in_b[input] >= 0;
+// The input that an amount in USD, a year or the scale of a list is part of; else the input itself.
+static int whole_of(const struct model *model, int input) {
+  const struct declaration *declarations = model->declarations;
+  input = declarations[input].usd_of >= 0 ? declarations[input].usd_of : input;
+  input = declarations[input].year_of >= 0 ? declarations[input].year_of : input;
+  return declarations[input].scale_of >= 0 ? declarations[input].scale_of : input;
 }
 
-// Adds an input to the collection if it differs; `rent`: only for pairs in which it belongs to the
-// rent, else for the others.
+// For each input that both have, the one that it is part of; -1 for the others.
+static const int *find_wholes(const struct difference *difference, struct arena *arena) {
+  const struct model *model = difference->a->model;
+  int *wholes = arena_array(arena, (size_t)model->count, sizeof *wholes);
+  for (int d = 0; d < model->count; d++)
+    wholes[d] = difference->in_b[d] >= 0 ? whole_of(model, d) : -1;
+  for (int d = 0; d < model->count; d++) {
+    int tiers[TIERS_INPUTS];
+    if (!model->declarations[d].tiers)
+      continue;
+    tiers_inputs(model, d, tiers, arena);
+    for (size_t i = 0; i < TIERS_INPUTS; i++)
+      if (tiers[i] >= 0)
+        wholes[tiers[i]] = d;
+  }
+  return wholes;
+}
+
+// Adds an input to the collection if it differs; `rent`: only for pairs in which its whole belongs
+// to the rent, else for the others.
 static void collect(struct collection *collection, const struct difference *difference, int input,
-                    bool rent) {
+                    int whole, bool rent) {
   bool any = false;
   for (size_t p = 0; p < difference->pair_count; p++) {
-    if (belongs_to_rent(difference, p, input) != rent)
+    if (belongs_to_rent(difference, p, whole) != rent)
       continue;
     const bool in_value = difference_in_value(difference, p, input);
     const bool differs = in_value || difference_in_grade(difference, p, input);
@@ -186,38 +226,32 @@ static void add_change(struct difference *difference, int input, struct collecti
         input, collection.inputs, collection.count, collection.differs, collection.matters};
 }
 
-// A list is one change: its years, and their common factor, which its formula needs first.
-static void collect_list(struct collection *collection, const struct difference *difference,
-                         int input, bool *collected) {
-  const struct declaration *list = &difference->a->model->declarations[input];
-  for (int y = 0; y <= list->year_count && list->year_count; y++) {
-    const int part = y < list->year_count ? list->years[y] : list->alternatives[0].needs[0];
-    collect(collection, difference, part, false);
-    collected[part] = true;
-  }
+static size_t part_count(const int *wholes, int count, int whole) {
+  size_t parts = 0;
+  for (int d = 0; d < count; d++)
+    parts += wholes[d] == whole;
+  return parts;
 }
 
+// An input and its parts are one change: one part alone may contradict the others.
 static void find_changes(struct difference *difference, struct arena *arena) {
-  const struct model *model = difference->a->model;
-  const size_t count = (size_t)model->count, pairs = difference->pair_count;
-  bool *collected = arena_array(arena, count, sizeof *collected);
-  difference->changes = arena_array(arena, count + 1, sizeof *difference->changes);
-  struct collection rent = collection_of(count, pairs, arena);
-  for (int d = 0; d < model->count; d++)
-    if (is_shared(difference, d))
-      collect(&rent, difference, d, true);
+  const int count = difference->a->model->count, *wholes = find_wholes(difference, arena);
+  const size_t pairs = difference->pair_count;
+  difference->changes = arena_array(arena, (size_t)count + 1, sizeof *difference->changes);
+  struct collection rent = collection_of((size_t)count, pairs, arena);
+  for (int d = 0; d < count; d++)
+    if (wholes[d] >= 0)
+      collect(&rent, difference, d, wholes[d], true);
   add_change(difference, -1, rent);
-  for (int d = 0; d < model->count; d++) {
-    const struct declaration *input = &model->declarations[d];
-    if (!is_shared(difference, d) || input->usd_of >= 0 || collected[d])
+  for (int whole = 0; whole < count; whole++) {
+    const size_t parts = part_count(wholes, count, whole);
+    if (!parts)
       continue;
-    // An amount that is in USD on only one side is one change.
-    struct collection alone = collection_of(3 + (size_t)input->year_count, pairs, arena);
-    collect(&alone, difference, d, false);
-    if (input->in_usd >= 0)
-      collect(&alone, difference, input->in_usd, false);
-    collect_list(&alone, difference, d, collected);
-    add_change(difference, alone.count ? alone.inputs[0] : d, alone);
+    struct collection alone = collection_of(parts, pairs, arena);
+    for (int d = 0; d < count; d++)
+      if (wholes[d] == whole)
+        collect(&alone, difference, d, whole, false);
+    add_change(difference, alone.count == 1 ? alone.inputs[0] : whole, alone);
   }
 }
 
@@ -243,6 +277,9 @@ bool difference_in_pair(const struct difference *difference, size_t pair) {
   const struct pair *both = &difference->pairs[pair];
   if (difference->item_count || strcmp(both->a->accelerator, both->b->accelerator) != 0)
     return true;
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (difference_in_workload(difference, pair, (enum workload_key)key))
+      return true;
   for (size_t i = 0; i < difference->change_count; i++)
     if (difference->changes[i].differs[pair])
       return true;

@@ -8,6 +8,7 @@
 #define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 
 #include "base/arena.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -26,10 +27,11 @@ struct side {
   int input; // its number there
 };
 
-// One input that differs in some options, or all inputs that belong together: whether an option is
-// bought or rented changes several at once, none of which would mean anything alone.
+// One input that differs in some options, or all inputs that belong together, none of which would
+// mean anything alone: a list with its years and scale, a discount with its volume tiers, an amount
+// with that in USD, and whatever changes with whether an option is bought or rented.
 struct change {
-  int input;         // a declaration; -1 for "bought or rented"
+  int input; // the one input, or that of which the others are parts; -1 for "bought or rented"
   const int *inputs; // [input_count]
   size_t input_count;
   const bool *differs; // [pair_count] in value or grade
@@ -52,10 +54,10 @@ struct difference {
 struct difference *difference_of(const struct scenario *a, const struct scenario *b,
                                  struct arena *arena);
 
-// Whether the two agree in options, inputs (values and grades), and line items.
+// Whether the two agree in options, inputs (values and grades), workloads and line items.
 bool difference_is_empty(const struct difference *difference);
 
-// Does any input or result of the pair differ?
+// Does any input, result or part of the workload of the pair differ?
 bool difference_in_pair(const struct difference *difference, size_t pair);
 
 // An input of a pair in the first scenario, or the second.
@@ -69,6 +71,16 @@ bool difference_is_stated(struct side side);
 // Does the input's value differ in the pair? Does its grade, if both were given one?
 bool difference_in_value(const struct difference *difference, size_t pair, int input);
 bool difference_in_grade(const struct difference *difference, size_t pair, int input);
+
+// Whether the pair's workloads differ in a key: both have it, or one states it and the other lacks
+// it.
+bool difference_in_workload(const struct difference *difference, size_t pair,
+                            enum workload_key key);
+
+// What makes the pair's throughputs incomparable, and so the costs of their tokens, in the words of
+// workload_difference; NULL for nothing.
+const char *difference_unlike(const struct difference *difference, size_t pair,
+                              struct arena *arena);
 
 // Whether more than one thing differs in the pair, so that their separate effects are worth
 // showing.

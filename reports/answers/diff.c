@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/questions/difference.h"
 #include "model/scenario/option.h"
 #include "reports/faces/parts.h"
@@ -61,17 +62,18 @@ static const struct aspect aspects[] = {{"", value_text, difference_in_value},
 
 enum { ASPECTS = sizeof aspects / sizeof aspects[0] };
 
-// A row for each option in which it differs; a single row if all differ alike.
+// A row for each option in which it differs by this change; a single row if all differ alike.
 static void add_aspect(const struct diff *diff, struct answer_table *table,
-                       const struct aspect *aspect, int input) {
+                       const struct change *change, const struct aspect *aspect, int input) {
   const struct difference *difference = diff->difference;
   const char *name = arena_printf(diff->arena, "%s%s", declared(diff, input)->name, aspect->suffix);
   const size_t before = table->row_count;
   bool alike = difference->pair_count > 1;
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
-    alike = alike && aspect->differs(difference, p, input);
-    if (!aspect->differs(difference, p, input))
+    const bool differs = change->differs[p] && aspect->differs(difference, p, input);
+    alike = alike && differs;
+    if (!differs)
       continue;
     ANSWER_ROW(table, cell_words(name), cell_option(both->a),
                cell_words(aspect->text(difference_side(difference, p, input, false), diff->arena)),
@@ -103,7 +105,59 @@ static void add_inputs(const struct diff *diff, struct answer *answer) {
   for (size_t c = 0; c < difference->change_count; c++)
     for (size_t i = 0; i < difference->changes[c].input_count; i++)
       for (size_t k = 0; k < ASPECTS; k++)
-        add_aspect(diff, table, &aspects[k], difference->changes[c].inputs[i]);
+        add_aspect(diff, table, &difference->changes[c], &aspects[k],
+                   difference->changes[c].inputs[i]);
+}
+
+// ---- workloads that differ
+
+static struct answer_cell workload_cell(const struct option *option, enum workload_key key) {
+  const char *text = option_workload(option, key);
+  return *text ? cell_words(text) : cell_absent(NULL);
+}
+
+static void add_workload(const struct diff *diff, struct answer *answer) {
+  const struct difference *difference = diff->difference;
+  struct answer_table table = answer_table_new("workload", NULL, diff->arena);
+  ANSWER_COLUMN(&table, .key = "name", .title = "Differences in workload", .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "option", .title = "", .align = ALIGN_LEFT,
+                .faces = FACE_TERMINAL | FACE_JSON);
+  ANSWER_COLUMN(&table, .key = "a", .title = "A", .align = ALIGN_RIGHT);
+  ANSWER_COLUMN(&table, .key = "b", .title = "B", .align = ALIGN_RIGHT);
+  table.json = "workload[#].%c";
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    for (size_t p = 0; p < difference->pair_count; p++) {
+      const struct pair *both = &difference->pairs[p];
+      if (!difference_in_workload(difference, p, (enum workload_key)key))
+        continue;
+      const char *name = workload_key_names[key];
+      struct answer_cell *cells = answer_table_row_of(
+          &table, (struct answer_row){.key = arena_printf(diff->arena, "%s.%s", both->a->id, name),
+                                      .label = name});
+      cells[1] = cell_option(both->a);
+      cells[2] = workload_cell(both->a, (enum workload_key)key);
+      cells[3] = workload_cell(both->b, (enum workload_key)key);
+    }
+  if (table.row_count)
+    answer_push(answer, table);
+}
+
+// A warning for each way in which workloads are unlike, with the options of which that is true.
+static void warn_of_unlike(const struct diff *diff, struct answer *answer) {
+  const struct difference *difference = diff->difference;
+  const char **unlike = arena_array(diff->arena, difference->pair_count, sizeof *unlike);
+  for (size_t p = 0; p < difference->pair_count; p++)
+    unlike[p] = difference_unlike(difference, p, diff->arena);
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    const char *names = "", *what = unlike[p];
+    for (size_t other = p; other < difference->pair_count && what; other++)
+      if (unlike[other] && !strcmp(unlike[other], what)) {
+        names = joined(names, difference->pairs[other].a->label, diff->arena);
+        unlike[other] = NULL;
+      }
+    if (what)
+      answer_warn(answer, "%s: the costs of A and B are of unlike workloads, %s", names, what);
+  }
 }
 
 // ---- lines of vendors' offers that differ
@@ -200,8 +254,12 @@ static void add_machine_inputs(const struct diff *diff, struct answer *answer) {
 
 // ---- results of an option
 
+// As number_change has it: there is none from zero, and a credit that shrinks is a rise.
 static struct answer_cell change_cell(double a, double b) {
-  return (struct answer_cell){.kind = CELL_CHANGE, .value = a == b ? 0 : b / a - 1};
+  struct answer_cell cell = {.kind = CELL_CHANGE};
+  if (a != b)
+    cell.value = a == 0 ? NAN : a < 0 ? 1 - b / a : b / a - 1;
+  return cell;
 }
 
 static void add_results(const struct diff *diff, struct answer *answer, size_t pair) {
@@ -307,16 +365,56 @@ static void add_scenario(struct answer *answer, struct answer_table *facts, cons
     answer_head(answer, "   ", "MIXED: %s", scenario->mixed_reason);
 }
 
-// "B differs from A in 5 inputs. Cost per million output tokens: h200 -14.6 %, mi325x -6.8 %."
+// An input of a rented option may differ in others by itself, as a change of its own.
+static size_t count_inputs(const struct diff *diff) {
+  const struct difference *difference = diff->difference;
+  bool *counted = arena_array(diff->arena, (size_t)difference->a->model->count, sizeof *counted);
+  size_t count = 0;
+  for (size_t c = 0; c < difference->change_count; c++)
+    for (size_t i = 0; i < difference->changes[c].input_count; i++) {
+      bool *before = &counted[difference->changes[c].inputs[i]];
+      count += !*before;
+      *before = true;
+    }
+  return count;
+}
+
+static bool is_in_workload(const struct difference *difference) {
+  for (size_t p = 0; p < difference->pair_count; p++)
+    for (int key = 0; key < WORKLOAD_KEYS; key++)
+      if (difference_in_workload(difference, p, (enum workload_key)key))
+        return true;
+  return false;
+}
+
+// "in 5 inputs and in the workload"
+static const char *where_of(const struct diff *diff) {
+  const bool in_workload = is_in_workload(diff->difference);
+  const size_t inputs = count_inputs(diff);
+  if (in_workload && !inputs)
+    return "in the workload";
+  return arena_printf(diff->arena, "in %zu input%s%s", inputs, inputs == 1 ? "" : "s",
+                      in_workload ? " and in the workload" : "");
+}
+
+// ", of unlike workloads"
+static const char *unlike_words(const struct diff *diff) {
+  const struct difference *difference = diff->difference;
+  size_t unlike = 0;
+  for (size_t p = 0; p < difference->pair_count; p++)
+    unlike += difference_unlike(difference, p, diff->arena) != NULL;
+  if (!unlike)
+    return "";
+  return unlike == difference->pair_count ? ", of unlike workloads" : ", some of unlike workloads";
+}
+
+// "B differs from A in 5 inputs; cost per million output tokens: H200 -14.6 %, MI325X -6.8 %."
 static const char *sentence_of(const struct diff *diff) {
   const struct difference *difference = diff->difference;
   const int cost = model_find(difference->a->model, "cost_per_mtok");
   const char *costs = "";
-  size_t inputs = 0;
   if (difference_is_empty(difference))
-    return "No difference in options, inputs and line items.";
-  for (size_t c = 0; c < difference->change_count; c++)
-    inputs += difference->changes[c].input_count;
+    return "No difference in options, inputs, workloads and line items.";
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
     const double a = option_value(difference->a, both->a, cost, 0);
@@ -325,9 +423,10 @@ static const char *sentence_of(const struct diff *diff) {
         costs, arena_printf(diff->arena, "%s %s", both->a->label, number_change(a, b, diff->arena)),
         diff->arena);
   }
-  return arena_printf(diff->arena, "B differs from A in %zu input%s%s%s.", inputs,
-                      inputs == 1 ? "" : "s", *costs ? "; cost per million output tokens: " : "",
-                      costs);
+  if (*costs)
+    costs = arena_printf(diff->arena, "; cost per million output tokens%s: %s", unlike_words(diff),
+                         costs);
+  return arena_printf(diff->arena, "B differs from A %s%s.", where_of(diff), costs);
 }
 
 struct answer diff_answer(const struct scenario *a, const struct scenario *b, struct arena *arena) {
@@ -342,6 +441,7 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   answer.schema = 2;
   answer.csv = fields;
   answer.csv_count = sizeof fields / sizeof fields[0];
+  warn_of_unlike(&diff, &answer);
   add_scenario(&answer, &facts, "a", "A  ", a, arena);
   add_scenario(&answer, &facts, "b", "B  ", b, arena);
   add_only(&answer, &facts, "only_a",
@@ -352,6 +452,7 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   add_names(&answer, &facts, "items", "Line items that differ: ", items, items);
   ANSWER_TABLE(&answer, "options", NULL, {"id", "", NULL})->json = "options[id=%c].%r";
   add_offers(&diff, &answer);
+  add_workload(&diff, &answer);
   add_inputs(&diff, &answer);
   add_machine_inputs(&diff, &answer);
   for (size_t p = 0; p < difference->pair_count; p++) {

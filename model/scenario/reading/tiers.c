@@ -1,7 +1,6 @@
 #include "model/scenario/reading/tiers.h"
 
 #include "base/diagnostics.h"
-#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 
@@ -22,6 +21,15 @@ static const char *word_of(const struct model *model, int declaration, size_t nu
 const char *tiers_input(const struct model *model, int declaration, size_t tier, size_t part,
                         struct arena *arena) {
   return arena_printf(arena, "%s_%zu", word_of(model, declaration, part, arena), tier + 1);
+}
+
+void tiers_inputs(const struct model *model, int declaration, int inputs[TIERS_INPUTS],
+                  struct arena *arena) {
+  size_t count = 0;
+  for (size_t i = 0; i < MAX_TIERS; i++)
+    for (size_t part = 0; part < PARTS; part++)
+      inputs[count++] = model_find(model, tiers_input(model, declaration, i, part, arena));
+  inputs[count] = model_find(model, word_of(model, declaration, PARTS, arena));
 }
 
 static int input_of(const struct resolving *resolving, int declaration, size_t tier, size_t part) {
@@ -116,12 +124,10 @@ static void refuse_lone(const struct resolving *resolving, const struct figure *
 // An input that belongs to tiers has no effect without tiers.
 static void refuse_all_lone(const struct resolving *resolving, const struct figure **figures,
                             int declaration) {
-  const struct model *model = resolving->scenario->model;
-  for (size_t i = 0; i < MAX_TIERS; i++)
-    for (size_t part = 0; part < PARTS; part++)
-      refuse_lone(resolving, figures, declaration, input_of(resolving, declaration, i, part));
-  refuse_lone(resolving, figures, declaration,
-              model_find(model, word_of(model, declaration, PARTS, resolving->arena)));
+  int inputs[TIERS_INPUTS];
+  tiers_inputs(resolving->scenario->model, declaration, inputs, resolving->arena);
+  for (size_t i = 0; i < TIERS_INPUTS; i++)
+    refuse_lone(resolving, figures, declaration, inputs[i]);
 }
 
 void tiers_settle(const struct resolving *resolving) {

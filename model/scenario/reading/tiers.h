@@ -5,14 +5,22 @@
 
 #include "base/arena.h"
 #include "model/cost/model.h"
+#include "model/cost/schedule.h"
 #include "model/scenario/resolving.h"
 
 #include <stddef.h>
+
+enum { TIERS_INPUTS = 2 * MAX_TIERS + 1 };
 
 // The name of a tier's input, from 0: its value (part 0) or the number from which it holds (part
 // 1).
 const char *tiers_input(const struct model *model, int declaration, size_t tier, size_t part,
                         struct arena *arena);
+
+// All inputs of the tiers, with the one that says what a tier's value applies to; -1 for those that
+// the model lacks.
+void tiers_inputs(const struct model *model, int declaration, int inputs[TIERS_INPUTS],
+                  struct arena *arena);
 
 // An option that has tiers in some case has them in all: a value without tiers is one tier from 1
 // on, and missing tiers of a case are copies of its last one. A tier that is stated by itself

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+"""What `diff` finds between two scenarios: which inputs are one change, and what else differs.
+
+check_commands checks its faces on the golden example.
+"""
+import re
+
+from support.program import DONE, expect, run, run_csv, run_json, run_tests
+
+HEAD = """[scenario]
+title = Two scenarios
+date = 2026-11-20
+{head}
+[workload]
+model = {model}
+precision = fp8
+utilization = 70 %
+{workload}
+[common]
+horizon = 3 yr
+accelerators = 64
+pue = 1.25
+electricity_price = {electricity}
+{common}
+"""
+EUR = 'currency = EUR\nexchange_rate = 1.25 USD/EUR\nexchange_rate.source = plan\nexchange_rate.date = 2026-11'
+TYPED = 'throughput = 4000 token/s\n'
+
+
+def scenario(*prices, head='', model='llama-2-70b', workload='scenario = server', electricity='0.08 USD/kWh', common='',
+             throughput=TYPED):
+    """Option a with the first of the prices ("list_price = 30000 USD"), b with the second."""
+    text = HEAD.format(head=head, model=model, workload=workload, electricity=electricity, common=common)
+    for name, accelerator, price in zip('ab', ('h200-sxm-141', 'mi325x-256'), prices):
+        text += f'[option {name}]\naccelerator = {accelerator}\n{throughput}{price}\n'
+    return text
+
+
+def euros(price, **others):
+    return scenario(price, head=EUR, **others)
+
+
+OWNED, RENTED = 'list_price = 30000 USD', 'rental_rate = 2, 1.5 USD/gpu/h'
+TIERS = 'discount = 5 % from 10 gpu, 10 % from 50 gpu\ntier_discount = all'
+TWO_YEARS = '0.08, 0.10 USD/kWh'
+RENT = {'bought_or_rented'}
+
+# A, B, the changes of option a.
+CHANGES = {
+    'a year of a list in USD': (
+        euros('rental_rate = 2, 1.5 USD/gpu/h'), euros('rental_rate = 2, 1.8 USD/gpu/h'), {'rental_rate_year_2_usd'}),
+    'the years of a list in USD': (
+        euros(OWNED, electricity=TWO_YEARS), euros(OWNED, electricity='0.09, 0.15 USD/kWh'), {'electricity_price'}),
+    'a list in USD beside another input': (
+        euros('list_price = 30000, 20000 USD'), euros('list_price = 31000, 20000 USD', common='wacc = 9 %/yr\nhost_power = 9 W'),
+        {'list_price_year_1_usd', 'wacc', 'host_power'}),
+    'a list in USD for one in EUR': (
+        euros('list_price = 30000, 20000 USD'), euros('list_price = 24000, 16000 EUR'), {'list_price'}),
+    'a list for an amount, both in USD': (euros(OWNED), euros('list_price = 30000, 20000 USD'), {'list_price'}),
+    'years of a list': (scenario(RENTED), scenario('rental_rate = 2.2, 1.8 USD/gpu/h'), {'rental_rate'}),
+    'rented by year, then bought': (scenario(RENTED), scenario(OWNED), RENT),
+    'bought, then rented by year': (scenario(OWNED), scenario(RENTED), RENT),
+    'bought by year, then rented': (
+        scenario('list_price = 30000, 20000 USD', electricity=TWO_YEARS), scenario('rental_rate = 2 USD/gpu/h'), RENT),
+    'rented by year in USD, then bought': (
+        euros(RENTED, electricity=TWO_YEARS), euros('list_price = 20000 EUR', electricity=TWO_YEARS), RENT),
+    'bought in EUR, then rented by year in USD': (
+        euros('list_price = 20000 EUR', electricity=TWO_YEARS), euros(RENTED, electricity=TWO_YEARS), RENT),
+    'bought in tiers, then rented': (scenario(OWNED, common=TIERS), scenario(RENTED), RENT),
+    'tiers, then a discount': (scenario(OWNED, common=TIERS), scenario(OWNED, common='discount = 5 %'), {'discount'}),
+    'a discount, then tiers': (scenario(OWNED, common='discount = 5 %'), scenario(OWNED, common=TIERS), {'discount'}),
+    'the value of a tier': (
+        scenario(OWNED, common=TIERS), scenario(OWNED, common=TIERS.replace('10 %', '12 %')), {'discount_tier_2'}),
+}
+
+
+def write(folder, *texts):
+    paths = [folder / name for name in ('a.ini', 'b.ini')]
+    for path, text in zip(paths, texts):
+        path.write_text(text, encoding='utf-8')
+    return paths
+
+
+def cost(path, option):
+    return run_json('compare', path)['options'][option]['items']['cost_per_mtok']
+
+
+def test_what_belongs_together_is_one_change(folder):
+    for what, (first, second, wanted) in CHANGES.items():
+        paths = write(folder, first, second)
+        pair = run_json('diff', *paths)['options'][0]
+        expect(set(pair['alone']) == wanted, f'{what}: {set(pair["alone"])}')
+        costs = [cost(path, 0) for path in paths]
+        results = pair['results']['cost_per_mtok']
+        expect([results['a'], results['b']] == costs, f'{what}: {results}, not {costs}')
+        expect(abs(pair['together']['cost_per_mtok'] / costs[1] - 1) < 1e-12, f'{what}: {pair["together"]}')
+
+
+def test_each_input_is_listed_once(folder):
+    """One option is now bought, so all its inputs change together; the other has one of them changed by itself."""
+    paths = write(folder, scenario('rental_rate = 2 USD/gpu/h', 'list_price = 22000 USD'),
+                  scenario(OWNED, 'list_price = 22000 USD', electricity='0.10 USD/kWh'))
+    text = run('diff', *paths, '-q').stdout
+    expect(len(re.findall(r'^electricity_price +[ab] .*kWh$', text, re.M)) == 2, text)
+    listed = {line.split()[0] for line in re.findall(r'^\w+ +(?:[ab]|all options) +\S.*$', text, re.M)}
+    expect(f'in {len(listed)} inputs' in text, f'{listed}: {text}')
+
+
+PUBLISHED = {'throughput': ''}
+TOTAL = {'workload': 'scenario = server\ntokens = total'}
+MODELS = [('model', 'llama-2-70b', 'mixtral-8x7b')], 'model: llama-2-70b and mixtral-8x7b'
+
+# A, B, the rows of the workload for each option, what makes it unlike.
+WORKLOADS = {
+    'another model': (PUBLISHED, {**PUBLISHED, 'model': 'mixtral-8x7b'}, *MODELS),
+    'another model, same throughput': ({}, {'model': 'mixtral-8x7b'}, *MODELS),
+    'other tokens': (PUBLISHED, TOTAL, [('tokens', 'output', 'total')], 'tokens: output and total'),
+    'a batch that A does not state': ({}, {'workload': 'scenario = server\nbatch = 64'}, [('batch', None, '64')], None),
+    'what only the published throughput states': (PUBLISHED, {}, [], None),
+}
+
+
+def test_workloads_that_differ_are_listed(folder):
+    for what, (one, other, rows, unlike) in WORKLOADS.items():
+        paths = write(folder, *(scenario(OWNED, 'list_price = 22000 USD', **side) for side in (one, other)))
+        result = run_json('diff', *paths)
+        for option in 'ab':
+            found = [(row['name'], row.get('a'), row.get('b')) for row in result.get('workload', [])
+                     if row['option'] == option]
+            expect(found == rows, f'{what}: {found}')
+        wanted = [f'a, b: the costs of A and B are of unlike workloads, {unlike}'] if unlike else []
+        expect(result['warnings'] == wanted, f'{what}: {result["warnings"]}')
+        expect((', of unlike workloads: a ' in result['answer']) == bool(unlike), f'{what}: {result["answer"]}')
+        expect(('in the workload' in result['answer']) == bool(rows), f'{what}: {result["answer"]}')
+        lines = run_csv('diff', *paths)
+        expect([line['label'] for line in lines if line['table'] == 'warnings'] == wanted, f'{what}: CSV')
+        names = {line['row'] for line in lines if line['table'] == 'workload'}
+        expect(names == {f'{option}.{row[0]}' for row in rows for option in 'ab'}, f'{what}: CSV {names}')
+        done = run('diff', *paths, '-q')
+        expect(done.returncode == DONE and ('Warning: a, b: the costs of A' in done.stdout) == bool(unlike),
+               done.stdout + done.stderr)
+
+
+def test_some_workloads_are_unlike(folder):
+    own = 'list_price = 22000 USD\nbatch = '
+    paths = write(folder, scenario(OWNED, own + '64'), scenario(OWNED, own + '32'))
+    result = run_json('diff', *paths)
+    expect(', some of unlike workloads: a 0.0 %' in result['answer'], result['answer'])
+    expect(result['warnings'] == ['b: the costs of A and B are of unlike workloads, batch: 64 and 32'],
+           result['warnings'])
+
+
+def test_changes_agree_with_the_sentence(folder):
+    """There is no change from zero, and what costs less than nothing rises when its credit shrinks."""
+    grant = '[item grant]\nlabel = Grant\nunit = USD\ngroup = capex\nformula = {} USD * accelerators\n'
+    nothing = scenario('list_price = 0 USD', electricity='0 USD/kWh')
+    credits = [scenario(OWNED) + grant.format(credit) for credit in (-50000, -45000)]
+    for what, texts, begins, is_none in (('from zero', (nothing, scenario(OWNED)), '-', True),
+                                         ('below zero', credits, '+', False)):
+        paths = write(folder, *texts)
+        text = run('diff', *paths, '-q').stdout
+        said = re.search(r'tokens: a (\S+)', text).group(1).removesuffix('.')
+        shown = re.search(r'^Cost per million output tokens +USD/Mtok +\S+ +\S+ +(\S+)', text, re.M).group(1)
+        expect(said.startswith(begins) and shown == said, f'{what}: {said}, {shown}')
+        found = run_json('diff', *paths)['options'][0]['results']['cost_per_mtok']['change']
+        expect(found is None if is_none else found > 0, f'{what}: {found}')
+
+
+if __name__ == '__main__':
+    run_tests(globals())
