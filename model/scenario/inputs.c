@@ -446,17 +446,21 @@ static bool uses(const struct scenario *scenario, const struct option *option, s
          (in_usd >= 0 && uses(scenario, option, layer, in_usd));
 }
 
+// A --set is for all cases.
 static bool is_unused(const struct inputs *inputs, const struct scenario *scenario,
                       struct layer layer, int d) {
+  const size_t first = is_set(layer) ? 0 : layer.which_case;
+  const size_t last = is_set(layer) ? scenario->case_count - 1 : layer.which_case;
   size_t own = 0;
   if (!inputs_says(inputs, layer, d) || !*declaration_key(inputs->model, d))
     return false;
   own_words(inputs, scenario, layer.which_case, d, &own);
   if (own == scenario->option_count)
     return false; // inputs_check_reach has said so
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (uses(scenario, &scenario->options[o], layer, d))
-      return false;
+  for (layer.which_case = first; layer.which_case <= last; layer.which_case++)
+    for (size_t o = 0; o < scenario->option_count; o++)
+      if (uses(scenario, &scenario->options[o], layer, d))
+        return false;
   return true;
 }
 
