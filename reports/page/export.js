@@ -49,26 +49,10 @@ function common_section(wanted, name) {
   return { section, takers };
 }
 
-// A value's origin; one changed on the page has none, so that what the original says of its origin is
-// blanked.
+// A value's origin; one changed on the page has none.
 function origin_lines(state, o, number, item) {
   const figure = case_figures[state.which][o][item.name];
-  if (number === in_unit(figure.value, item))
-    return stated_lines(figure, item);
-  if (item.name === 'exchange_rate') // must have a source
-    return [`${item.key}.source = overwritten ${figure.source || 'another'} on the what-if page`];
-  return said_attributes(case_figures[0][o][item.name]).map((attribute) =>
-    `${item.key}.${attribute} =`);
-}
-
-// The keys in which the original may state a value's origin; for one replaced by --set these are
-// unknown here.
-function said_attributes(figure) {
-  if (is_set(figure))
-    return ['source', 'date', 'quote'];
-  if (figure.grade === 'quoted')
-    return ['quote'];
-  return figure.grade === 'claim' ? ['source', ...(figure.date ? ['date'] : [])] : [];
+  return number === in_unit(figure.value, item) ? stated_lines(figure, item) : [];
 }
 
 function stated_lines(figure, item) {
@@ -101,7 +85,9 @@ function keeps_watts(wanted, o, name) {
 }
 
 function watts_lines(o, item) {
-  const { source, date } = case_figures[0][o][item.name];
+  const { grade, source, date } = case_figures[0][o][item.name];
+  if (grade === 'quoted') // the quote is stated already
+    return [];
   return [`${item.key}.source = ${source}`, ...(date ? [`${item.key}.date = ${date}`] : [])];
 }
 
