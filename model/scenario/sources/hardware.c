@@ -62,7 +62,7 @@ static void take_api(const struct resolving *resolving, const struct table *tabl
   for (size_t i = 0; i < sizeof prices / sizeof prices[0]; i++) {
     const int d = model_find(model, prices[i].input);
     struct figure figure;
-    if (d < 0 || figures[d]->origin != ORIGIN_NONE ||
+    if (d < 0 || figures[d]->origin >= ORIGIN_OPTION ||
         !resolving_cell(table, row, prices[i].column, &figure))
       continue;
     figure.value *= unit_factor(&model->declarations[d].unit);
@@ -243,23 +243,39 @@ static int apply_accelerator(struct resolving *resolving) {
   return 0;
 }
 
+// Counts a part as included in every case that takes the row's price; a price that is typed instead
+// may not include it. Returns a statement of it beside the row's price, or NULL.
+static const struct figure *include_part(struct resolving *resolving, int part, int list_price,
+                                         const struct figure *included) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    if (figures[list_price]->origin != ORIGIN_NONE)
+      continue;
+    if (figures[part]->origin != ORIGIN_NONE)
+      return figures[part];
+    figures[part] = included;
+  }
+  return NULL;
+}
+
 // A server's price includes the server, and a rack's also the network: they must be neither paid
 // twice nor reported as missing.
 static int settle_parts(struct resolving *resolving, const struct ini_key *key,
-                        const char *category, struct figure price) {
+                        const char *category, int list_price, struct figure price) {
   static const char *const parts[] = {"node_price", "network_price"};
   const size_t count = !strcmp(category, "rack") ? 2 : !strcmp(category, "server") ? 1 : 0;
   int result = 0;
+  price.value = 0;
+  price.in_usd = false;
+  price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
+  const struct figure *included = resolving_keep(resolving, price);
   for (size_t i = 0; i < count; i++) {
-    const int d = model_find(resolving->scenario->model, parts[i]);
-    if (!resolving_has(resolving, d)) {
-      price.value = 0;
-      price.in_usd = false;
-      price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
-      resolving_fill(resolving, d, price);
+    const int part = model_find(resolving->scenario->model, parts[i]);
+    const struct figure *stated =
+        part < 0 ? NULL : include_part(resolving, part, list_price, included);
+    if (!stated)
       continue;
-    }
-    diagnostics_error(resolving->diagnostics, resolving->option->figures[d]->place,
+    diagnostics_error(resolving->diagnostics, stated->place,
                       "price '%s' of option '%s' is for a whole %s, which includes '%s'",
                       key->value, resolving->option->id, category, parts[i]);
     result = -1;
@@ -276,7 +292,7 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
     diagnostics_error(resolving->diagnostics, key->value_place,
                       "unknown price '%s'; see 'pertoken catalog prices'", key->value);
   if (row < 0)
-    return 0;
+    return -1;
   const char *of = table_cell(table, (size_t)row, "accelerator");
   const char *basis = table_cell(table, (size_t)row, "price_basis");
   struct figure figure;
@@ -293,8 +309,10 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
     return -1;
   }
   figure.in_usd = scenario->model->declarations[list_price].in_usd >= 0;
+  const int result =
+      settle_parts(resolving, key, table_cell(table, (size_t)row, "category"), list_price, figure);
   resolving_fill(resolving, list_price, figure);
-  return settle_parts(resolving, key, table_cell(table, (size_t)row, "category"), figure);
+  return result;
 }
 
 static void apply_price(struct resolving *resolving) {
