@@ -160,18 +160,10 @@ static void apply_carbon(struct resolving *resolving) {
   resolving_fill(resolving, model_find(scenario->model, "embodied_carbon"), figure);
 }
 
-// The offer's accelerator if the option names none; an offer for a different one is an error.
-static void settle_offered_accelerator(struct resolving *resolving) {
-  const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
-  struct ini_key *key = &resolving->selections.keys[SELECT_ACCELERATOR];
-  if (!quote)
-    return;
+static void refuse_other_accelerator(const struct resolving *resolving,
+                                     const struct scenario_offer *quote) {
+  const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   const struct offer *offer = quote->offer;
-  if (!key->name) {
-    *key = (struct ini_key){"accelerator", offer->accelerator, offer->accelerator_place,
-                            offer->accelerator_place};
-    return;
-  }
   long row;
   const struct naming named = naming_find_row(resolving->scenario->catalog, CATALOG_ACCELERATORS,
                                               key->value, &row, resolving->arena);
@@ -181,20 +173,41 @@ static void settle_offered_accelerator(struct resolving *resolving) {
                       offer->accelerator, resolving->option->id, named.word);
 }
 
-// The number offered, if neither a number nor a demand is stated.
+// The offer's accelerator if the option names none; an offer for a different one, in any case, is
+// an error.
+static void settle_offered_accelerator(struct resolving *resolving) {
+  const struct scenario_offer *base = option_offer(resolving->scenario, resolving->option, 0);
+  struct ini_key *key = &resolving->selections.keys[SELECT_ACCELERATOR];
+  if (base && !key->name)
+    *key = (struct ini_key){"accelerator", base->offer->accelerator, base->offer->accelerator_place,
+                            base->offer->accelerator_place};
+  for (size_t c = 0; c < resolving->scenario->case_count && key->name; c++) {
+    const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, c);
+    if (quote && (!c || quote != base))
+      refuse_other_accelerator(resolving, quote);
+  }
+}
+
+// The number offered in each case, if neither a number nor a demand is stated.
 static void apply_offered_count(struct resolving *resolving) {
-  const struct model *model = resolving->scenario->model;
-  const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
-  if (!quote || resolving_has(resolving, model_find(model, "demand")))
+  const struct scenario *scenario = resolving->scenario;
+  const int count = model_find(scenario->model, "accelerators");
+  if (count < 0 || resolving_has(resolving, model_find(scenario->model, "demand")))
     return;
-  const struct offer *offer = quote->offer;
-  resolving_fill(resolving, model_find(model, "accelerators"),
-                 (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = offer->accelerators,
-                                 .place = offer->count_place,
-                                 .grade = GRADE_QUOTED,
-                                 .source = offer_reference(offer, resolving->arena),
-                                 .date = offer->date});
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const struct scenario_offer *quote = option_offer(scenario, resolving->option, c);
+    const struct figure **at = &resolving_figures(resolving, c)[count];
+    if (!quote || (*at)->origin != ORIGIN_NONE)
+      continue;
+    const struct offer *offer = quote->offer;
+    *at = resolving_keep(resolving,
+                         (struct figure){.origin = ORIGIN_CATALOGUE,
+                                         .value = offer->accelerators,
+                                         .place = offer->count_place,
+                                         .grade = GRADE_QUOTED,
+                                         .source = offer_reference(offer, resolving->arena),
+                                         .date = offer->date});
+  }
 }
 
 static int apply_accelerator(struct resolving *resolving) {

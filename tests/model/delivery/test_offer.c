@@ -365,7 +365,7 @@ static const struct scenario *read_scenario(struct world *world, const struct ta
                                      .setting_count = taken->setting ? 1 : 0};
   snprintf(text, sizeof text, "%s%s", head, taken->offer);
   fixture_write(&world->fixture, world->folder, "offer.ini", text);
-  snprintf(text, sizeof text, "%s%s", head, taken->other);
+  snprintf(text, sizeof text, "%s%s", strstr(taken->other, "[offer]") ? "" : head, taken->other);
   fixture_write(&world->fixture, world->folder, "other.ini", text);
   snprintf(text, sizeof text, "%s%s%s", common,
            strstr(taken->offer, "accelerators = 2") || strstr(taken->scenario, "accelerators =")
@@ -397,19 +397,26 @@ static void test_revision_in_a_case(void **state) {
   struct world world;
   static const struct taken taken = {
       price,
-      "[price]\naccelerators = 26000 USD/gpu\n",
+      "[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
+      "accelerator = h200-sxm-141\naccelerators = 32 gpu\n[price]\naccelerators = 26000 USD/gpu\n",
       "[option a]\nquote = offer.ini\n[case later]\na.quote = other.ini\n",
       NULL,
       "",
       0,
       0};
+  static const struct {
+    const char *input;
+    double value;
+  } inputs[] = {{"list_price", 26000}, {"accelerators", 32}};
   start(&world);
   const struct scenario *scenario = read_scenario(&world, &taken);
   expect_error(&world.fixture, "a revision in a case", "");
-  const struct figure *figure =
-      option_figure(scenario, &scenario->options[0], 1, model_find(scenario->model, "list_price"));
-  expect_near(figure->value, 26000, 1e-12, "list_price of the case");
-  assert_int_equal(figure->grade, GRADE_QUOTED);
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+    const int d = model_find(scenario->model, inputs[i].input);
+    const struct figure *figure = option_figure(scenario, &scenario->options[0], 1, d);
+    expect_near(figure->value, inputs[i].value, 1e-12, inputs[i].input);
+    assert_int_equal(figure->grade, GRADE_QUOTED);
+  }
   end(&world);
 }
 
@@ -464,6 +471,30 @@ static const struct {
       "precision = fp8\nbasis = serving\nscenario = server\nbatch = 16\n"
       "tokens_per_s = 2000 token/s/gpu\n",
       "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
+     "guarantees 2 rates that match the workload of option 'a'"},
+    // The same in a case, whose offer must suit the option as that of the base case does.
+    {{price,
+      "[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
+      "accelerator = mi325x-256\naccelerators = 64 gpu\n[price]\naccelerators = 9 USD/gpu\n",
+      "[option a]\nquote = offer.ini\n[case other]\na.quote = other.ini\n", NULL, "", 0, 0},
+     "the offer B is for 'mi325x-256', but option 'a' has 'h200-sxm-141'"},
+    {{rate, price,
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n[case other]\na.quote = other.ini\n",
+      NULL, "", 0, 0},
+     "the offer Q-1, unlike that of the base case, guarantees no 'throughput' for the workload of "
+     "option 'a': give 'a.throughput' in case 'other'"},
+    {{price, rate,
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n[case other]\na.quote = other.ini\n",
+      NULL, "", 0, 0},
+     "the offer Q-1 guarantees a 'throughput' in case 'other', but option 'a' otherwise has none: "
+     "give 'throughput' or evidence for it in the option"},
+    {{rate,
+      "[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\nscenario = server\n"
+      "batch = 8\ntokens_per_s = 1000 token/s/gpu\n[guarantee b]\nmodel = llama-2-70b\n"
+      "precision = fp8\nbasis = serving\nscenario = server\nbatch = 16\n"
+      "tokens_per_s = 2000 token/s/gpu\n",
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n[case other]\na.quote = other.ini\n",
+      NULL, "", 0, 0},
      "guarantees 2 rates that match the workload of option 'a'"},
 };
 
