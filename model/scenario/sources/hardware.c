@@ -369,33 +369,86 @@ static struct figure watts_figure(const struct evidence *from, double value, con
                          .date = from->date};
 }
 
-static void take_watts(struct resolving *resolving, const struct evidence *from, enum grade grade) {
+static bool is_tdp(const struct resolving *resolving, const struct figure *load) {
+  const struct table *accelerators =
+      catalog_glance(resolving->scenario->catalog, CATALOG_ACCELERATORS);
+  return accelerators && load->origin == ORIGIN_CATALOGUE &&
+         load->place.source == accelerators->source;
+}
+
+// Neither stated, nor from a record or an offer.
+static bool are_open(const struct resolving *resolving, const struct figure *load) {
+  return load->origin == ORIGIN_NONE || is_tdp(resolving, load);
+}
+
+// In every case in which they are open.
+static void fill_watts(struct resolving *resolving, struct figure figure) {
   const int load_power = model_find(resolving->scenario->model, "load_power");
+  const struct figure *kept = resolving_keep(resolving, figure);
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **load = &resolving_figures(resolving, c)[load_power];
+    if (are_open(resolving, *load))
+      *load = kept;
+  }
+}
+
+static void take_watts(struct resolving *resolving, const struct evidence *from, enum grade grade) {
   const char *source = arena_printf(resolving->arena, "%s: mean power of its accelerators, %s",
                                     from->id, from->source);
   struct figure figure = watts_figure(from, from->load_power_w, "avg_gpu_power_w_total", source);
   figure.grade = grade;
-  resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, figure);
+  fill_watts(resolving, figure);
 }
 
-// A whole node's watts include the host's: stated host watts are subtracted, otherwise the host's
-// are not paid again. False if the node draws no more than that.
-static bool take_node(struct resolving *resolving, double node_power_w, struct figure node) {
+static double host_watts(const struct resolving *resolving, size_t which_case) {
+  const int host = model_find(resolving->scenario->model, "host_power");
+  const struct figure *figure =
+      host < 0 ? &figure_none : resolving_figures(resolving, which_case)[host];
+  return figure->origin == ORIGIN_NONE ? 0 : figure->value;
+}
+
+static void refuse_host(const struct resolving *resolving, size_t which_case, double node_power_w) {
+  const struct model *model = resolving->scenario->model;
+  const int host = model_find(model, "host_power");
+  const struct unit *unit = &model->declarations[host].unit;
+  diagnostics_error(resolving->diagnostics, resolving_figures(resolving, which_case)[host]->place,
+                    "case '%s' gives option '%s' a 'host_power' of %s, but its whole node drew %s",
+                    resolving->scenario->cases[which_case], resolving->option->id,
+                    quantity_text(host_watts(resolving, which_case), unit, resolving->arena),
+                    quantity_text(node_power_w, unit, resolving->arena));
+}
+
+static void take_node_in(const struct resolving *resolving, size_t which_case, double node_power_w,
+                         struct figure node) {
   const struct model *model = resolving->scenario->model;
   const int load_power = model_find(model, "load_power"), host = model_find(model, "host_power");
-  const double stated =
-      resolving_has(resolving, host) ? resolving->option->figures[host]->value : 0;
+  const struct figure **figures = resolving_figures(resolving, which_case);
+  const double stated = host_watts(resolving, which_case);
   struct figure load = node, contained = node;
-  if (!(node_power_w > stated))
-    return false;
   load.value = node_power_w - stated;
   if (stated > 0)
     load.source = arena_printf(resolving->arena, "%s, less host_power", node.source);
-  resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, load);
+  figures[load_power] = resolving_keep(resolving, load);
   contained.value = 0;
   contained.source =
       arena_printf(resolving->arena, "included in the node's power: %s", node.source);
-  resolving_fill(resolving, host, contained);
+  if (host >= 0 && figures[host]->origin == ORIGIN_NONE)
+    figures[host] = resolving_keep(resolving, contained);
+}
+
+// A whole node's watts include the host's: those stated in a case are subtracted, otherwise the
+// host's are not paid again. False if the node draws no more than that; an error if only in a case.
+static bool take_node(struct resolving *resolving, double node_power_w, struct figure node) {
+  const int load_power = model_find(resolving->scenario->model, "load_power");
+  if (!(node_power_w > host_watts(resolving, 0)))
+    return false;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    if (!are_open(resolving, resolving_figures(resolving, c)[load_power]))
+      continue;
+    else if (node_power_w > host_watts(resolving, c))
+      take_node_in(resolving, c, node_power_w, node);
+    else
+      refuse_host(resolving, c, node_power_w);
   return true;
 }
 
@@ -439,7 +492,7 @@ static bool take_served(struct resolving *resolving, const struct served *served
   if (!isfinite(served->load_power_w))
     return false;
   figure.value = served->load_power_w;
-  resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE, figure);
+  fill_watts(resolving, figure);
   figure.value = served->idle_power_w;
   if (isfinite(figure.value))
     resolving_fill(resolving, model_find(model, "idle_power"), figure);
@@ -455,8 +508,7 @@ static bool take_limit(struct resolving *resolving, const struct evidence *own) 
       watts_figure(own, own->power_limit_w, "power_limit_w",
                    arena_printf(resolving->arena, "%s: its power limit, %s", own->id, own->source));
   figure.grade = GRADE_PROJECTED;
-  resolving_fill_over(resolving, model_find(resolving->scenario->model, "load_power"),
-                      ORIGIN_CATALOGUE, figure);
+  fill_watts(resolving, figure);
   option->power_doubt =
       arena_printf(resolving->arena,
                    "power under load is the limit at which %s ran, %g W/gpu, as none was measured",
@@ -485,16 +537,13 @@ static bool take_own(struct resolving *resolving) {
 void hardware_power(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct option *option = resolving->option;
-  const struct table *accelerators = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const int load_power = model_find(scenario->model, "load_power");
-  if (!accelerators || load_power < 0)
+  if (!catalog_glance(scenario->catalog, CATALOG_ACCELERATORS) || load_power < 0)
     return;
   const struct figure *figure = option->figures[load_power];
-  const bool is_tdp =
-      figure->origin == ORIGIN_CATALOGUE && figure->place.source == accelerators->source;
-  if (figure->origin != ORIGIN_NONE && !is_tdp)
-    return; // stated, or from a record
-  if (!take_own(resolving) && !take_like(resolving) && is_tdp)
+  if (!are_open(resolving, figure))
+    return;
+  if (!take_own(resolving) && !take_like(resolving) && is_tdp(resolving, figure))
     option->power_doubt = arena_printf(
         resolving->arena,
         "power under load is the TDP, %s: no measurement available; actual draw is likely lower",
