@@ -6,6 +6,7 @@
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/selection.h"
 
 #include <math.h>
 #include <string.h>
@@ -386,18 +387,30 @@ static bool option_says(const struct inputs *inputs, size_t option, size_t which
   return false;
 }
 
+// The key by which an option itself gives an input in a case, or NULL.
+static const char *own_key(const struct inputs *inputs, const struct scenario *scenario,
+                           size_t option, size_t which_case, int d) {
+  const int of = inputs->model->declarations[d].year_of; // the input whose list also states it
+  const int selected = selection_giving(&scenario->selections[1 + option],
+                                        inputs->model->declarations[of < 0 ? d : of].name);
+  if (option_says(inputs, option, which_case, d) ||
+      (of >= 0 && option_says(inputs, option, which_case, of)))
+    return declaration_key(inputs->model, d);
+  return selected < 0 ? NULL : selection_key_name(selected);
+}
+
 // The options with their own statement about an input in a case, as "h200.discount,
 // mi325x.discount"; how many in *count.
 static const char *own_words(const struct inputs *inputs, const struct scenario *scenario,
                              size_t which_case, int d, size_t *count) {
   const char *list = "";
-  const int of = inputs->model->declarations[d].year_of; // the input whose list also states it
   *count = 0;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (option_says(inputs, o, which_case, d) ||
-        (of >= 0 && option_says(inputs, o, which_case, of)))
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const char *key = own_key(inputs, scenario, o, which_case, d);
+    if (key)
       list = arena_printf(inputs->arena, "%s%s%s.%s", list, (*count)++ ? ", " : "",
-                          scenario->options[o].id, declaration_key(inputs->model, d));
+                          scenario->options[o].id, key);
+  }
   return list;
 }
 

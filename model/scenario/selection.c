@@ -171,3 +171,25 @@ const struct ini_key *selection_of(const struct selections *selections, int key)
   const bool optional = key >= SELECT_PRICE && key < SELECT_WORKLOAD;
   return selection->name && !(optional && !*selection->value) ? selection : NULL;
 }
+
+static const struct {
+  int key;
+  const char *input;
+} givings[] = {
+    {SELECT_PRICE, "list_price"},
+    {SELECT_API, "input_price"},
+    {SELECT_API, "output_price"},
+    {SELECT_EVIDENCE, "throughput"},
+    {SELECT_EVIDENCE, "decode_throughput"},
+    {SELECT_RECORD, "throughput"},
+    {SELECT_RECORD, "decode_throughput"},
+    {SELECT_PROJECTION, "throughput"},
+    {SELECT_PROJECTION, "decode_throughput"},
+};
+
+int selection_giving(const struct selections *selections, const char *input) {
+  for (size_t i = 0; i < sizeof givings / sizeof givings[0]; i++)
+    if (!strcmp(givings[i].input, input) && selection_of(selections, givings[i].key))
+      return givings[i].key;
+  return -1;
+}

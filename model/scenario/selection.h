@@ -51,4 +51,8 @@ double selection_power_limit(const struct selections *selections, struct arena *
 // The selection, or NULL if there is none.
 const struct ini_key *selection_of(const struct selections *selections, int key);
 
+// The key of the selection that gives an option the input, as if the option stated it itself: a row
+// of prices, evidence of a throughput. -1 if there is none.
+int selection_giving(const struct selections *selections, const char *input);
+
 #endif

@@ -227,6 +227,16 @@ def stated_lengths(folder):
                          'input_tokens': '2048 token', 'output_tokens': '128 token'},
                 f'accelerator = {asked["accelerator"]}\n').answer()
     expect(one.chosen() == best[(len(best) - 1) // 2]['id'], one.chosen())
+    for lengths, words in (((128, 128), 'have another published throughput'),
+                           ((7, 7), 'have request lengths other than')):
+        changed = one.path.with_name('case.ini')
+        case = '[case c]\ninput_tokens = %d token\noutput_tokens = %d token\n' % lengths
+        changed.write_text(one.path.read_text() + case)
+        refused = run('compare', changed)
+        expect(refused.returncode == BAD_INPUT and "option 'o' in case 'c'" in refused.stderr and
+               words in refused.stderr, refused.stderr)
+        changed.write_text(one.path.read_text() + case + 'o.throughput = 9 token/s\n')
+        expect(run_json('compare', changed, '--case', 'c')['options'][0]['inputs']['throughput']['value'] == 9, 'typed')
     row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
     benchmark = ask(folder, row, input_tokens='8192 token', output_tokens='1024 token').answer()
     expect("its requests have MLPerf's lengths" in benchmark.warnings, benchmark.warnings)
@@ -282,6 +292,17 @@ def power_of_a_node(folder):
     stated = ask(folder, row, 'evidence = tp0138\nhost_power = 305 W/gpu\n').answer()
     expect(near(stated.input('load_power')['value'], node_w - 305), stated.input('load_power'))
     expect(near(stated.option['items']['it_power'], one.option['items']['it_power']), stated.option['items'])
+    for base in ('', 'host_power = 100 W/gpu\n'):
+        cases = ask(folder, row, f'evidence = tp0138\n{base}[case host]\no.host_power = 305 W/gpu\n'
+                    '[case typed]\no.load_power = 500 W/gpu\n')
+        inputs = cases.answer('--case', 'host').option['inputs']
+        expect(near(inputs['load_power']['value'], node_w - 305) and inputs['host_power']['value'] == 305, inputs)
+        expect('less host_power' in inputs['load_power']['source'], inputs['load_power'])
+        cases.answer('--case', 'typed')
+        expect(('host power' in cases.warnings) == (not base), cases.warnings)
+    refused = run('compare', ask(folder, row, 'evidence = tp0138\n[case host]\no.host_power = 9000 W/gpu\n').path)
+    expect(refused.returncode == BAD_INPUT and "'host_power' of 9000 W/gpu, but its whole node drew" in refused.stderr,
+           refused.stderr)
 
 
 def rounds_that_differ(folder):

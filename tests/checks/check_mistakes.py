@@ -31,6 +31,8 @@ MISTAKES = [
     (f'compare {BASE} --measurements missing', "cannot read the directory 'missing'"),
     (f'compare {BASE} --model {BASE}', 'unknown section [scenario] in a model'),
     (f"compare {BASE} --set 'discount=22 %'", "every option sets its own 'discount': h200.discount, mi325x.discount"),
+    (f"compare {BASE} --set 'throughput=900 token/s'",
+     "every option sets its own 'throughput': h200.evidence, mi325x.evidence"),
     (f'compare {BASE} --set mi325x.discount=15', "'15' has no unit: expected a quantity such as '5 %'"),
     (f"compare {BASE} --set 'mi325x.discount=-15 %'", 'must be at least 0 %, not -15 %'),
     (f"compare {BASE} --set 'mi325x.list_price=-1 USD'", 'must be at least 0 USD/gpu'),

@@ -166,6 +166,21 @@ def test_contradictions(place):
         place.refused(words, *settings)
 
 
+def test_lengths_of_a_case(place):
+    """A record that was served with other requests than a case's is refused, as it is with --set."""
+    place.records(serving(*CURVE))
+    words = 'the records served requests of 1024 tokens in, 256 out'
+    stated = SCENARIO + 'input_tokens = 1024 token\n[case long]\nmine.input_tokens = 4000 token\n'
+    place.refused(words, 'input_tokens=4000 token')
+    try:
+        place.path.write_text(stated)
+        place.refused("option 'mine' in case 'long': the workload's requests have 4000 tokens in, but " + words)
+        place.path.write_text(stated + 'mine.throughput = 300 token/s\n')
+        expect_rate(place.compare(), 9000, 5600)
+    finally:
+        place.path.write_text(SCENARIO)
+
+
 def test_damaged(place):
     folder = place.records(serving(*CURVE))
     path = folder / 'record-0.json'
@@ -299,8 +314,9 @@ def test_recalculation(place):
     expect(sum(tally.states.values()) > 2 and not tally.failed + tally.refused, 'see above')
 
 
-TESTS = [test_most, test_batch_and_rate, test_times, test_contradictions, test_damaged, test_grades,
-         test_watts, test_decoding, test_prediction, test_records_alone, test_fit, test_faces, test_recalculation]
+TESTS = [test_most, test_batch_and_rate, test_times, test_contradictions, test_lengths_of_a_case, test_damaged,
+         test_grades, test_watts, test_decoding, test_prediction, test_records_alone, test_fit, test_faces,
+         test_recalculation]
 
 
 def main():

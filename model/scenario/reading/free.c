@@ -110,15 +110,6 @@ void frees_read(struct reading *reading) {
       scenario->free_count++;
 }
 
-// Evidence or a price that the option names gives the quantity a value, like one that it states.
-static bool is_chosen(const struct resolving *resolving, const char *input) {
-  const struct selections *selections = &resolving->selections;
-  if (!strcmp(input, "throughput") || !strcmp(input, "decode_throughput"))
-    return selection_of(selections, SELECT_EVIDENCE) || selection_of(selections, SELECT_RECORD) ||
-           selection_of(selections, SELECT_PROJECTION);
-  return !strcmp(input, "list_price") && selection_of(selections, SELECT_PRICE);
-}
-
 void frees_fill(const struct resolving *resolving, const struct figure **figures) {
   const struct scenario *scenario = resolving->scenario;
   for (size_t i = 0; i < scenario->free_count; i++) {
@@ -129,7 +120,8 @@ void frees_fill(const struct resolving *resolving, const struct figure **figures
     const bool common = quantity->option < 0;
     if ((!common && (size_t)quantity->option != resolving->number) ||
         (*figure)->origin != ORIGIN_NONE ||
-        is_chosen(resolving, of < 0 ? input->name : scenario->model->declarations[of].name))
+        selection_giving(&resolving->selections,
+                         of < 0 ? input->name : scenario->model->declarations[of].name) >= 0)
       continue;
     const double middle = (quantity->low + quantity->high) / 2;
     *figure = resolving_keep(

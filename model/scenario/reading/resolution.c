@@ -95,6 +95,16 @@ static void settle_purchase(const struct resolving *resolving, const struct figu
     figures[list_price] = &figure_none;
 }
 
+// What an option names, such as a row of prices, is its own statement: what is said for all options
+// does not apply to it.
+static void settle_named(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (said(figures[d]) && !at_option_level(figures[d]) &&
+        selection_giving(&resolving->selections, model->declarations[d].name) >= 0)
+      figures[d] = &figure_none;
+}
+
 // Inputs that a bought option does not use.
 static void leave_out_rent(const struct resolving *resolving, const struct figure **figures) {
   static const char *const shares[] = {"reserved_share", "spot_share"};
@@ -391,6 +401,7 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
     amendment_apply(resolving->amendment, figures);
   if (which && errors != before)
     return;
+  settle_named(resolving, figures);
   hardware_api(resolving, figures);
   frees_fill(resolving, figures);
   settle_purchase(resolving, figures);

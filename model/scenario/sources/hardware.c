@@ -62,7 +62,7 @@ static void take_api(const struct resolving *resolving, const struct table *tabl
   for (size_t i = 0; i < sizeof prices / sizeof prices[0]; i++) {
     const int d = model_find(model, prices[i].input);
     struct figure figure;
-    if (d < 0 || figures[d]->origin != ORIGIN_NONE ||
+    if (d < 0 || figures[d]->origin >= ORIGIN_OPTION ||
         !resolving_cell(table, row, prices[i].column, &figure))
       continue;
     figure.value *= unit_factor(&model->declarations[d].unit);
@@ -160,18 +160,10 @@ static void apply_carbon(struct resolving *resolving) {
   resolving_fill(resolving, model_find(scenario->model, "embodied_carbon"), figure);
 }
 
-// The offer's accelerator if the option names none; an offer for a different one is an error.
-static void settle_offered_accelerator(struct resolving *resolving) {
-  const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
-  struct ini_key *key = &resolving->selections.keys[SELECT_ACCELERATOR];
-  if (!quote)
-    return;
+static void refuse_other_accelerator(const struct resolving *resolving,
+                                     const struct scenario_offer *quote) {
+  const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   const struct offer *offer = quote->offer;
-  if (!key->name) {
-    *key = (struct ini_key){"accelerator", offer->accelerator, offer->accelerator_place,
-                            offer->accelerator_place};
-    return;
-  }
   long row;
   const struct naming named = naming_find_row(resolving->scenario->catalog, CATALOG_ACCELERATORS,
                                               key->value, &row, resolving->arena);
@@ -181,20 +173,41 @@ static void settle_offered_accelerator(struct resolving *resolving) {
                       offer->accelerator, resolving->option->id, named.word);
 }
 
-// The number offered, if neither a number nor a demand is stated.
+// The offer's accelerator if the option names none; an offer for a different one, in any case, is
+// an error.
+static void settle_offered_accelerator(struct resolving *resolving) {
+  const struct scenario_offer *base = option_offer(resolving->scenario, resolving->option, 0);
+  struct ini_key *key = &resolving->selections.keys[SELECT_ACCELERATOR];
+  if (base && !key->name)
+    *key = (struct ini_key){"accelerator", base->offer->accelerator, base->offer->accelerator_place,
+                            base->offer->accelerator_place};
+  for (size_t c = 0; c < resolving->scenario->case_count && key->name; c++) {
+    const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, c);
+    if (quote && (!c || quote != base))
+      refuse_other_accelerator(resolving, quote);
+  }
+}
+
+// The number offered in each case, if neither a number nor a demand is stated.
 static void apply_offered_count(struct resolving *resolving) {
-  const struct model *model = resolving->scenario->model;
-  const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
-  if (!quote || resolving_has(resolving, model_find(model, "demand")))
+  const struct scenario *scenario = resolving->scenario;
+  const int count = model_find(scenario->model, "accelerators");
+  if (count < 0 || resolving_has(resolving, model_find(scenario->model, "demand")))
     return;
-  const struct offer *offer = quote->offer;
-  resolving_fill(resolving, model_find(model, "accelerators"),
-                 (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = offer->accelerators,
-                                 .place = offer->count_place,
-                                 .grade = GRADE_QUOTED,
-                                 .source = offer_reference(offer, resolving->arena),
-                                 .date = offer->date});
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const struct scenario_offer *quote = option_offer(scenario, resolving->option, c);
+    const struct figure **at = &resolving_figures(resolving, c)[count];
+    if (!quote || (*at)->origin != ORIGIN_NONE)
+      continue;
+    const struct offer *offer = quote->offer;
+    *at = resolving_keep(resolving,
+                         (struct figure){.origin = ORIGIN_CATALOGUE,
+                                         .value = offer->accelerators,
+                                         .place = offer->count_place,
+                                         .grade = GRADE_QUOTED,
+                                         .source = offer_reference(offer, resolving->arena),
+                                         .date = offer->date});
+  }
 }
 
 static int apply_accelerator(struct resolving *resolving) {
@@ -243,23 +256,39 @@ static int apply_accelerator(struct resolving *resolving) {
   return 0;
 }
 
+// Counts a part as included in every case that takes the row's price; a price that is typed instead
+// may not include it. Returns a statement of it beside the row's price, or NULL.
+static const struct figure *include_part(struct resolving *resolving, int part, int list_price,
+                                         const struct figure *included) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    if (figures[list_price]->origin != ORIGIN_NONE)
+      continue;
+    if (figures[part]->origin != ORIGIN_NONE)
+      return figures[part];
+    figures[part] = included;
+  }
+  return NULL;
+}
+
 // A server's price includes the server, and a rack's also the network: they must be neither paid
 // twice nor reported as missing.
 static int settle_parts(struct resolving *resolving, const struct ini_key *key,
-                        const char *category, struct figure price) {
+                        const char *category, int list_price, struct figure price) {
   static const char *const parts[] = {"node_price", "network_price"};
   const size_t count = !strcmp(category, "rack") ? 2 : !strcmp(category, "server") ? 1 : 0;
   int result = 0;
+  price.value = 0;
+  price.in_usd = false;
+  price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
+  const struct figure *included = resolving_keep(resolving, price);
   for (size_t i = 0; i < count; i++) {
-    const int d = model_find(resolving->scenario->model, parts[i]);
-    if (!resolving_has(resolving, d)) {
-      price.value = 0;
-      price.in_usd = false;
-      price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
-      resolving_fill(resolving, d, price);
+    const int part = model_find(resolving->scenario->model, parts[i]);
+    const struct figure *stated =
+        part < 0 ? NULL : include_part(resolving, part, list_price, included);
+    if (!stated)
       continue;
-    }
-    diagnostics_error(resolving->diagnostics, resolving->option->figures[d]->place,
+    diagnostics_error(resolving->diagnostics, stated->place,
                       "price '%s' of option '%s' is for a whole %s, which includes '%s'",
                       key->value, resolving->option->id, category, parts[i]);
     result = -1;
@@ -276,7 +305,7 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
     diagnostics_error(resolving->diagnostics, key->value_place,
                       "unknown price '%s'; see 'pertoken catalog prices'", key->value);
   if (row < 0)
-    return 0;
+    return -1;
   const char *of = table_cell(table, (size_t)row, "accelerator");
   const char *basis = table_cell(table, (size_t)row, "price_basis");
   struct figure figure;
@@ -293,8 +322,10 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
     return -1;
   }
   figure.in_usd = scenario->model->declarations[list_price].in_usd >= 0;
+  const int result =
+      settle_parts(resolving, key, table_cell(table, (size_t)row, "category"), list_price, figure);
   resolving_fill(resolving, list_price, figure);
-  return settle_parts(resolving, key, table_cell(table, (size_t)row, "category"), figure);
+  return result;
 }
 
 static void apply_price(struct resolving *resolving) {
@@ -338,33 +369,86 @@ static struct figure watts_figure(const struct evidence *from, double value, con
                          .date = from->date};
 }
 
-static void take_watts(struct resolving *resolving, const struct evidence *from, enum grade grade) {
+static bool is_tdp(const struct resolving *resolving, const struct figure *load) {
+  const struct table *accelerators =
+      catalog_glance(resolving->scenario->catalog, CATALOG_ACCELERATORS);
+  return accelerators && load->origin == ORIGIN_CATALOGUE &&
+         load->place.source == accelerators->source;
+}
+
+// Neither stated, nor from a record or an offer.
+static bool are_open(const struct resolving *resolving, const struct figure *load) {
+  return load->origin == ORIGIN_NONE || is_tdp(resolving, load);
+}
+
+// In every case in which they are open.
+static void fill_watts(struct resolving *resolving, struct figure figure) {
   const int load_power = model_find(resolving->scenario->model, "load_power");
+  const struct figure *kept = resolving_keep(resolving, figure);
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **load = &resolving_figures(resolving, c)[load_power];
+    if (are_open(resolving, *load))
+      *load = kept;
+  }
+}
+
+static void take_watts(struct resolving *resolving, const struct evidence *from, enum grade grade) {
   const char *source = arena_printf(resolving->arena, "%s: mean power of its accelerators, %s",
                                     from->id, from->source);
   struct figure figure = watts_figure(from, from->load_power_w, "avg_gpu_power_w_total", source);
   figure.grade = grade;
-  resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, figure);
+  fill_watts(resolving, figure);
 }
 
-// A whole node's watts include the host's: stated host watts are subtracted, otherwise the host's
-// are not paid again. False if the node draws no more than that.
-static bool take_node(struct resolving *resolving, double node_power_w, struct figure node) {
+static double host_watts(const struct resolving *resolving, size_t which_case) {
+  const int host = model_find(resolving->scenario->model, "host_power");
+  const struct figure *figure =
+      host < 0 ? &figure_none : resolving_figures(resolving, which_case)[host];
+  return figure->origin == ORIGIN_NONE ? 0 : figure->value;
+}
+
+static void refuse_host(const struct resolving *resolving, size_t which_case, double node_power_w) {
+  const struct model *model = resolving->scenario->model;
+  const int host = model_find(model, "host_power");
+  const struct unit *unit = &model->declarations[host].unit;
+  diagnostics_error(resolving->diagnostics, resolving_figures(resolving, which_case)[host]->place,
+                    "case '%s' gives option '%s' a 'host_power' of %s, but its whole node drew %s",
+                    resolving->scenario->cases[which_case], resolving->option->id,
+                    quantity_text(host_watts(resolving, which_case), unit, resolving->arena),
+                    quantity_text(node_power_w, unit, resolving->arena));
+}
+
+static void take_node_in(const struct resolving *resolving, size_t which_case, double node_power_w,
+                         struct figure node) {
   const struct model *model = resolving->scenario->model;
   const int load_power = model_find(model, "load_power"), host = model_find(model, "host_power");
-  const double stated =
-      resolving_has(resolving, host) ? resolving->option->figures[host]->value : 0;
+  const struct figure **figures = resolving_figures(resolving, which_case);
+  const double stated = host_watts(resolving, which_case);
   struct figure load = node, contained = node;
-  if (!(node_power_w > stated))
-    return false;
   load.value = node_power_w - stated;
   if (stated > 0)
     load.source = arena_printf(resolving->arena, "%s, less host_power", node.source);
-  resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, load);
+  figures[load_power] = resolving_keep(resolving, load);
   contained.value = 0;
   contained.source =
       arena_printf(resolving->arena, "included in the node's power: %s", node.source);
-  resolving_fill(resolving, host, contained);
+  if (host >= 0 && figures[host]->origin == ORIGIN_NONE)
+    figures[host] = resolving_keep(resolving, contained);
+}
+
+// A whole node's watts include the host's: those stated in a case are subtracted, otherwise the
+// host's are not paid again. False if the node draws no more than that; an error if only in a case.
+static bool take_node(struct resolving *resolving, double node_power_w, struct figure node) {
+  const int load_power = model_find(resolving->scenario->model, "load_power");
+  if (!(node_power_w > host_watts(resolving, 0)))
+    return false;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    if (!are_open(resolving, resolving_figures(resolving, c)[load_power]))
+      continue;
+    else if (node_power_w > host_watts(resolving, c))
+      take_node_in(resolving, c, node_power_w, node);
+    else
+      refuse_host(resolving, c, node_power_w);
   return true;
 }
 
@@ -408,7 +492,7 @@ static bool take_served(struct resolving *resolving, const struct served *served
   if (!isfinite(served->load_power_w))
     return false;
   figure.value = served->load_power_w;
-  resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE, figure);
+  fill_watts(resolving, figure);
   figure.value = served->idle_power_w;
   if (isfinite(figure.value))
     resolving_fill(resolving, model_find(model, "idle_power"), figure);
@@ -424,8 +508,7 @@ static bool take_limit(struct resolving *resolving, const struct evidence *own) 
       watts_figure(own, own->power_limit_w, "power_limit_w",
                    arena_printf(resolving->arena, "%s: its power limit, %s", own->id, own->source));
   figure.grade = GRADE_PROJECTED;
-  resolving_fill_over(resolving, model_find(resolving->scenario->model, "load_power"),
-                      ORIGIN_CATALOGUE, figure);
+  fill_watts(resolving, figure);
   option->power_doubt =
       arena_printf(resolving->arena,
                    "power under load is the limit at which %s ran, %g W/gpu, as none was measured",
@@ -454,16 +537,13 @@ static bool take_own(struct resolving *resolving) {
 void hardware_power(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct option *option = resolving->option;
-  const struct table *accelerators = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const int load_power = model_find(scenario->model, "load_power");
-  if (!accelerators || load_power < 0)
+  if (!catalog_glance(scenario->catalog, CATALOG_ACCELERATORS) || load_power < 0)
     return;
   const struct figure *figure = option->figures[load_power];
-  const bool is_tdp =
-      figure->origin == ORIGIN_CATALOGUE && figure->place.source == accelerators->source;
-  if (figure->origin != ORIGIN_NONE && !is_tdp)
-    return; // stated, or from a record
-  if (!take_own(resolving) && !take_like(resolving) && is_tdp)
+  if (!are_open(resolving, figure))
+    return;
+  if (!take_own(resolving) && !take_like(resolving) && is_tdp(resolving, figure))
     option->power_doubt = arena_printf(
         resolving->arena,
         "power under load is the TDP, %s: no measurement available; actual draw is likely lower",

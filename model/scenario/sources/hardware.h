@@ -7,16 +7,18 @@
 #include "model/scenario/resolving.h"
 
 // Fills what the option's layers leave open. From the accelerator: accelerators_per_node,
-// load_power (the TDP) and, if the grid's carbon is given, embodied_carbon. From the price:
-// list_price, and node_price and network_price if the price includes them. Errors: no accelerator,
-// an unknown one or an unknown price; a price that is another accelerator's or not a purchase
-// price, or that is given beside a list_price or a part that it includes. Returns 0, or -1 if the
-// accelerator is unknown, so that nothing more can be looked up.
+// load_power (the TDP) and, if the grid's carbon is given, embodied_carbon. From the price, in
+// every case that takes it: list_price, and node_price and network_price if the price includes
+// them. Errors: no accelerator, an unknown one, an offer of another one or an unknown price; a
+// price that is another accelerator's or not a purchase price, or that is given beside a list_price
+// or a part that it includes. Returns 0, or -1 if the accelerator is unknown, so that nothing more
+// can be looked up.
 int hardware_apply(struct resolving *resolving);
 
 // After throughput_apply: replaces the TDP with the watts of the row that the throughput is from,
 // else with those of a like run (model/evidence/like_run.h), graded projected; option->power_doubt
-// has a note on watts that are not the row's own.
+// has a note on watts that are not the row's own. A case's host_power is deducted from a whole
+// node's watts. Error: it is more than these.
 void hardware_power(struct resolving *resolving);
 
 // Before all of that, in each case: gives an option with `api` the prices of that row, and removes

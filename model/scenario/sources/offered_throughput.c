@@ -6,6 +6,7 @@
 #include "model/cost/model.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
@@ -56,6 +57,42 @@ static void apply_guarantee(struct resolving *resolving, size_t which_case,
                 guarantee->power_place);
 }
 
+// Why a case's offer does not do beside that of the base case, or NULL.
+static const char *why_not(const struct sources *sources, size_t which_case,
+                           const struct scenario_offer *quote, int declaration) {
+  const char *case_name = sources->scenario->cases[which_case];
+  const char *input = sources->scenario->model->declarations[declaration].name;
+  const char *reference = quote->offer->reference, *id = sources->option->id;
+  const enum origin base = sources->option->figures[declaration]->origin;
+  const enum origin its = resolving_figures(sources->resolving, which_case)[declaration]->origin;
+  if (its == ORIGIN_NONE && base != ORIGIN_NONE)
+    return arena_printf(sources->arena,
+                        "the offer %s, unlike that of the base case, guarantees no '%s' for the "
+                        "workload of option '%s': give '%s.%s' in case '%s'",
+                        reference, input, id, id, input, case_name);
+  if (its == ORIGIN_CATALOGUE && base == ORIGIN_NONE)
+    return arena_printf(sources->arena,
+                        "the offer %s guarantees a '%s' in case '%s', but option '%s' otherwise "
+                        "has none: give '%s' or evidence for it in the option",
+                        reference, input, case_name, id, input);
+  return NULL;
+}
+
+// A case has the same kind of throughput as the base case.
+static void check_cases(const struct sources *sources) {
+  const int kinds[] = {sources->throughput, sources->decode};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t c = 1; c < sources->scenario->case_count; c++) {
+      const struct scenario_offer *quote = option_offer(sources->scenario, sources->option, c);
+      const char *why = quote && kinds[i] >= 0 ? why_not(sources, c, quote, kinds[i]) : NULL;
+      if (!why)
+        continue;
+      sources_report(sources, (struct lack){LACK_EVIDENCE, quote->place, why});
+      resolving_pretend(sources->resolving, sources->scenario->model->declarations[kinds[i]].name);
+      return;
+    }
+}
+
 bool offered_throughput_apply(const struct sources *sources) {
   struct resolving *resolving = sources->resolving;
   const struct option *option = sources->option;
@@ -69,7 +106,7 @@ bool offered_throughput_apply(const struct sources *sources) {
         quote ? offer_guarantee_for(quote->offer, &option->workload, &others) : NULL;
     if (!guarantee || stands_under_another(sources, guarantee))
       continue;
-    if (others && !c)
+    if (others && (!c || quote != option_offer(resolving->scenario, option, 0)))
       diagnostics_error(resolving->diagnostics, quote->place,
                         "the offer %s guarantees %zu rates that match the workload of option '%s': "
                         "state its batch, context, basis or scenario",
@@ -77,5 +114,7 @@ bool offered_throughput_apply(const struct sources *sources) {
     apply_guarantee(resolving, c, quote->offer, guarantee);
     found = true;
   }
+  if (found)
+    check_cases(sources);
   return found;
 }

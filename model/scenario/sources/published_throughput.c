@@ -52,6 +52,18 @@ static bool find_published(const struct sources *sources, struct evidence *evide
   return !lack.kind;
 }
 
+static const char *why_not(const struct sources *its, const void *chosen) {
+  const struct evidence *evidence = chosen;
+  struct evidence other;
+  const struct lack lack = published_throughput_choose(its, &other);
+  if (lack.kind || !strcmp(other.id, evidence->id))
+    return lack.kind ? lack.why : NULL;
+  return arena_printf(its->arena,
+                      "requests of these lengths have another published throughput, %s, than those "
+                      "of the base case, %s: give '%s.throughput' in the case",
+                      other.id, evidence->id, its->option->id);
+}
+
 void published_throughput_apply(const struct sources *sources) {
   struct option *option = sources->option;
   struct workload *workload = &option->workload;
@@ -65,6 +77,7 @@ void published_throughput_apply(const struct sources *sources) {
     resolving_pretend(sources->resolving, "throughput");
     return;
   }
+  sources_check_cases(sources, why_not, evidence);
   for (int k = 0; k < WORKLOAD_KEYS; k++)
     if (*evidence->workload.values[k] && (k != WORKLOAD_BATCH || !option->curve))
       workload->values[k] = evidence->workload.values[k];

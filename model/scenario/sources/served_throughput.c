@@ -56,6 +56,18 @@ static void take_served_workload(const struct sources *sources, const struct ser
     values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%.0f", served_input_tokens(served));
 }
 
+static const char *why_not(const struct sources *its, const void *chosen) {
+  const struct served *served = chosen;
+  struct served other;
+  const struct lack lack = served_throughput_choose(its, &other);
+  if (lack.kind || (other.nearest == served->nearest && other.tokens_per_s == served->tokens_per_s))
+    return lack.kind ? lack.why : NULL;
+  return arena_printf(its->arena,
+                      "requests of these lengths were served at another rate than those of the "
+                      "base case: give '%s.throughput' in the case",
+                      its->option->id);
+}
+
 void served_throughput_apply(const struct sources *sources) {
   struct served *served = arena_alloc(sources->arena, sizeof *served);
   struct lack lack = served_throughput_choose(sources, served);
@@ -67,6 +79,7 @@ void served_throughput_apply(const struct sources *sources) {
     resolving_pretend(sources->resolving, "load_power");
     return;
   }
+  sources_check_cases(sources, why_not, served);
   take_served_workload(sources, served);
   sources->option->served = sources->option->served_watts = served;
   resolving_fill(sources->resolving, sources->throughput,

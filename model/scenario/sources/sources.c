@@ -12,10 +12,15 @@
 #include <math.h>
 #include <stddef.h>
 
+static const struct figure *figure_in(const struct resolving *resolving, size_t which_case,
+                                      const char *input) {
+  const int d = model_find(resolving->scenario->model, input);
+  return d < 0 ? &figure_none : resolving_figures(resolving, which_case)[d];
+}
+
 // An input in the base case; 0 if it has none.
 static double tokens_of(const struct resolving *resolving, const char *input) {
-  const int d = model_find(resolving->scenario->model, input);
-  return resolving_has(resolving, d) ? resolving->option->figures[d]->value : 0;
+  return figure_in(resolving, 0, input)->value;
 }
 
 static struct evidence_request request_of(const struct resolving *resolving) {
@@ -89,6 +94,52 @@ struct lack sources_lack_limit(const struct sources *sources, double limit_w) {
                 sources->arena,
                 "the record of option '%s' was measured at a power limit of %g W, not %g W",
                 sources->option->id, limit_w, wanted_w));
+}
+
+// The statement by which a case's requests are of another length, or NULL.
+static const struct figure *other_length(const struct resolving *resolving, size_t which_case) {
+  static const char *const lengths[] = {"input_tokens", "output_tokens"};
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    const struct figure *figure = figure_in(resolving, which_case, lengths[i]);
+    if (figure->value != tokens_of(resolving, lengths[i]))
+      return figure;
+  }
+  return NULL;
+}
+
+// The option as it would be if a case were the base. The copy must outlive the result.
+static struct sources in_case(const struct sources *sources, size_t which_case,
+                              struct option *copy) {
+  const struct resolving *resolving = sources->resolving;
+  struct sources its = *sources;
+  *copy = *sources->option;
+  if (copy->curve)
+    copy->workload.values[WORKLOAD_BATCH] = ""; // as chosen for the base case
+  its.option = copy;
+  its.request.workload = its.served.workload = &copy->workload;
+  its.request.input_tokens = its.served.input_tokens =
+      figure_in(resolving, which_case, "input_tokens")->value;
+  its.request.output_tokens = its.served.output_tokens =
+      figure_in(resolving, which_case, "output_tokens")->value;
+  return its;
+}
+
+void sources_check_cases(const struct sources *sources,
+                         const char *(*why_not)(const struct sources *its, const void *chosen),
+                         const void *chosen) {
+  for (size_t c = 1; c < sources->scenario->case_count; c++) {
+    const struct figure *length = other_length(sources->resolving, c);
+    if (!length || figure_in(sources->resolving, c, "throughput")->origin != ORIGIN_NONE)
+      continue;
+    struct option copy;
+    const struct sources its = in_case(sources, c, &copy);
+    const char *why = why_not(&its, chosen);
+    if (!why)
+      continue;
+    why = arena_printf(sources->arena, "option '%s' in case '%s': %s", sources->option->id,
+                       sources->scenario->cases[c], why);
+    sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
+  }
 }
 
 bool sources_stated(const struct sources *sources) {

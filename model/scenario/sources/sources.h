@@ -35,6 +35,12 @@ struct lack sources_lack(const struct sources *sources, int selection, const cha
 // Passes a lack to resolving->lack, or else reports it as an error.
 void sources_report(const struct sources *sources, struct lack lack);
 
+// Refuses cases whose requests are of other lengths than the base case's, and for which the source
+// that was chosen does not count: why_not says why, or NULL. Before the throughput is filled in.
+void sources_check_cases(const struct sources *sources,
+                         const char *(*why_not)(const struct sources *its, const void *chosen),
+                         const void *chosen);
+
 // Whether the option states a throughput itself, of whatever kind.
 bool sources_stated(const struct sources *sources);
 

@@ -22,6 +22,15 @@ static const char head[] = "[offer]\n"
                            "accelerators = 64 gpu\n";
 static const char nodes[] = "nodes = 8 node\n";
 static const char price[] = "[price]\naccelerators = 27500 USD/gpu\n";
+
+// Offers that replace the head.
+#define OFFER "[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
+#define H100                                                                                       \
+  OFFER                                                                                            \
+  "accelerator = h100-sxm5-80\naccelerators = 64 gpu\n[guarantee chat]\n"                          \
+  "model = llama-3.1-70b\nprecision = bf16\nbasis = serving\nscenario = server\n"                  \
+  "tokens_per_s = 400 token/s/gpu\n"
+
 static const char rate[] =
     "[guarantee chat]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
     "scenario = server\ntokens_per_s = 3900 token/s/gpu\n";
@@ -135,18 +144,12 @@ static const struct {
     {"[acceptance]\nremedy = refund\n", "refund"},
     {"nodes = 8 node\n[acceptance]\nmay_fail = 8 node\n", "fewer than the 8 nodes"},
     {"[acceptance]\nmay_fail = 0.5 node\n", "a whole number of nodes"},
-    {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
-     "accelerator = h200-sxm-141\n",
-     "an offer needs 'accelerators' in [offer]"},
+    {OFFER "accelerator = h200-sxm-141\n", "an offer needs 'accelerators' in [offer]"},
     {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = dollar\n"
      "accelerator = h200-sxm-141\naccelerators = 8\n",
      "a currency code such as USD"},
-    {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
-     "accelerator = h20000\naccelerators = 8.5\n",
-     "a whole number above 0"},
-    {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
-     "accelerator = h20000\naccelerators = 8\n",
-     "unknown accelerator 'h20000'"},
+    {OFFER "accelerator = h20000\naccelerators = 8.5\n", "a whole number above 0"},
+    {OFFER "accelerator = h20000\naccelerators = 8\n", "unknown accelerator 'h20000'"},
     {"[price]\naccelerators = 1 USD/gpu\n[offer]\nvendor = \n", "an offer needs 'reference'"},
 };
 
@@ -363,9 +366,9 @@ static const struct scenario *read_scenario(struct world *world, const struct ta
                                      .data_directory = "data",
                                      .settings = &taken->setting,
                                      .setting_count = taken->setting ? 1 : 0};
-  snprintf(text, sizeof text, "%s%s", head, taken->offer);
+  snprintf(text, sizeof text, "%s%s", strstr(taken->offer, "[offer]") ? "" : head, taken->offer);
   fixture_write(&world->fixture, world->folder, "offer.ini", text);
-  snprintf(text, sizeof text, "%s%s", head, taken->other);
+  snprintf(text, sizeof text, "%s%s", strstr(taken->other, "[offer]") ? "" : head, taken->other);
   fixture_write(&world->fixture, world->folder, "other.ini", text);
   snprintf(text, sizeof text, "%s%s%s", common,
            strstr(taken->offer, "accelerators = 2") || strstr(taken->scenario, "accelerators =")
@@ -392,25 +395,38 @@ static void test_takes(void **state) {
   }
 }
 
+#define LATER   "list_price = 9000 USD\nquote = offer.ini\n[case later]\na.quote = other.ini\n"
+#define REVISED "[option a]\n" LATER
+
+// What the case has from its own offer.
+static const struct taken revised[] = {
+    {price, "[price]\naccelerators = 26000 USD/gpu\n",
+     "[option a]\nquote = offer.ini\n[case later]\na.quote = other.ini\n", NULL, "list_price",
+     26000, GRADE_QUOTED},
+    {price,
+     OFFER
+     "accelerator = h200-sxm-141\naccelerators = 32 gpu\n[price]\naccelerators = 26000 USD/gpu\n",
+     "[option a]\nquote = offer.ini\n[case later]\na.quote = other.ini\n", NULL, "accelerators", 32,
+     GRADE_QUOTED},
+    // The watts of a similar run replace the TDP, but not what is guaranteed in a case.
+    {H100, H100 "power = 640 W/gpu\n",
+     "[option a]\nmodel = llama-3.1-70b\nprecision = bf16\n" LATER, NULL, "load_power", 640,
+     GRADE_QUOTED},
+};
+
 static void test_revision_in_a_case(void **state) {
   (void)state;
-  struct world world;
-  static const struct taken taken = {
-      price,
-      "[price]\naccelerators = 26000 USD/gpu\n",
-      "[option a]\nquote = offer.ini\n[case later]\na.quote = other.ini\n",
-      NULL,
-      "",
-      0,
-      0};
-  start(&world);
-  const struct scenario *scenario = read_scenario(&world, &taken);
-  expect_error(&world.fixture, "a revision in a case", "");
-  const struct figure *figure =
-      option_figure(scenario, &scenario->options[0], 1, model_find(scenario->model, "list_price"));
-  expect_near(figure->value, 26000, 1e-12, "list_price of the case");
-  assert_int_equal(figure->grade, GRADE_QUOTED);
-  end(&world);
+  for (size_t i = 0; i < sizeof revised / sizeof revised[0]; i++) {
+    struct world world;
+    start(&world);
+    const struct scenario *scenario = read_scenario(&world, &revised[i]);
+    expect_error(&world.fixture, revised[i].other, "");
+    const int d = model_find(scenario->model, revised[i].input);
+    const struct figure *figure = option_figure(scenario, &scenario->options[0], 1, d);
+    expect_near(figure->value, revised[i].value, 1e-12, revised[i].input);
+    assert_int_equal(figure->grade, revised[i].grade);
+    end(&world);
+  }
 }
 
 static const struct {
@@ -464,6 +480,24 @@ static const struct {
       "precision = fp8\nbasis = serving\nscenario = server\nbatch = 16\n"
       "tokens_per_s = 2000 token/s/gpu\n",
       "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
+     "guarantees 2 rates that match the workload of option 'a'"},
+    // The same in a case, whose offer must suit the option as that of the base case does.
+    {{price,
+      OFFER "accelerator = mi325x-256\naccelerators = 64 gpu\n[price]\naccelerators = 9 USD/gpu\n",
+      "[option a]\nquote = offer.ini\n[case other]\na.quote = other.ini\n", NULL, "", 0, 0},
+     "the offer B is for 'mi325x-256', but option 'a' has 'h200-sxm-141'"},
+    {{rate, price, REVISED, NULL, "", 0, 0},
+     "the offer Q-1, unlike that of the base case, guarantees no 'throughput' for the workload of "
+     "option 'a': give 'a.throughput' in case 'later'"},
+    {{price, rate, REVISED, NULL, "", 0, 0},
+     "the offer Q-1 guarantees a 'throughput' in case 'later', but option 'a' otherwise has none: "
+     "give 'throughput' or evidence for it in the option"},
+    {{rate,
+      "[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\nscenario = server\n"
+      "batch = 8\ntokens_per_s = 1000 token/s/gpu\n[guarantee b]\nmodel = llama-2-70b\n"
+      "precision = fp8\nbasis = serving\nscenario = server\nbatch = 16\n"
+      "tokens_per_s = 2000 token/s/gpu\n",
+      REVISED, NULL, "", 0, 0},
      "guarantees 2 rates that match the workload of option 'a'"},
 };
 

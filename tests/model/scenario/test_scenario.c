@@ -141,6 +141,54 @@ static void test_precedence(void **state) {
   }
 }
 
+static const char b200[] = "accelerator = b200-sxm-180\nthroughput = 1000 token/s\n"
+                           "price = pr027\n";
+static const char h200[] = "accelerator = h200-sxm-141\nevidence = tp0022\n";
+static const char api[] = "api = ap001\ninput_tokens = 8 token\noutput_tokens = 8 token\n"
+                          "demand = 1 Mtok/yr\ncache_hit = 10 %\n";
+
+// A row that an option names is its own statement: a value for all options does not replace it.
+static const struct {
+  const char *common, *accelerator, *more, *case_name, *setting, *item;
+  double value;
+} named[] = {
+    {"list_price = 30000 USD\n", b200, "", NULL, NULL, "a.net_price", 64375},
+    {"list_price = 30000 USD\n", b200, "", NULL, NULL, "b.net_price", 30000},
+    {"list_price = 1 USD\n", b200, "[case c]\nlist_price = 9 USD\n", "c", NULL, "a.net_price",
+     64375},
+    {"list_price = 1 USD\n", b200, "", NULL, "list_price=9 USD", "a.net_price", 64375},
+    {"list_price = 1 USD\n", b200, "", NULL, "list_price=9 USD", "b.net_price", 9},
+    {"list_price = 1 USD\n", b200, "", NULL, "a.list_price=9 USD", "a.net_price", 9},
+    {"list_price = 1 USD\nthroughput = 1000 token/s\n", h200, "", NULL, NULL, "a.throughput",
+     4274.23},
+    {"list_price = 1 USD\ndecode_throughput = 1000 token/s\n", h200, "", NULL, NULL, "a.throughput",
+     4274.23},
+    {"list_price = 1 USD\n", h200, "[case c]\nthroughput = 1000 token/s\n", "c", NULL,
+     "a.throughput", 4274.23},
+    {"output_price = 9 USD/Mtok\n", api, "", NULL, NULL, "a.output_price", 0.55},
+    {"cached_input_price = 9 USD/Mtok\n", api, "", NULL, NULL, "a.cached_input_price", 0.035},
+};
+
+static void test_named(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+    struct run run;
+    char text[2048];
+    // An output_price for all options would make any option beside `a` a token API.
+    const char *beside = named[i].accelerator == api ? ""
+                                                     : "[option b]\naccelerator = h200-sxm-141\n"
+                                                       "throughput = 4000 token/s\n";
+    snprintf(text, sizeof text,
+             "[scenario]\ndate = 2026-11-01\n[common]\naccelerators = 8\nutilization = 70 %%\n"
+             "pue = 1.25\nelectricity_price = 0.08 USD/kWh\n%s%s[option a]\n%s%s",
+             named[i].common, beside, named[i].accelerator, named[i].more);
+    read_text(&run, text, named[i].case_name, &named[i].setting, named[i].setting ? 1 : 0);
+    expect_error(&run.fixture, text, "");
+    expect_near(value_of(run.scenario, named[i].item), named[i].value, 1e-12, text);
+    end(&run);
+  }
+}
+
 // `more` is appended to the base text, so its first line is line 17, in [option b].
 static const struct {
   const char *more, *error;
@@ -196,6 +244,11 @@ static const struct {
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\nnode_price = "
      "9 USD\n",
      "21:14: price 'pr027' of option 'c' is for a whole server, which includes 'node_price'"},
+    {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\n[case dear]\n"
+     "c.node_price = 9 USD\n",
+     "22:16: price 'pr027' of option 'c' is for a whole server, which includes 'node_price'"},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr999\nthroughput = 1 token/s\n",
+     "19:9: unknown price 'pr999'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr136\nthroughput = 1 token/s\n",
      "price 'pr136' is not a purchase price"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp9999\n",
@@ -283,21 +336,26 @@ static void test_rent(void **state) {
 }
 
 // What a server's or a rack's price includes is not reported as missing; what it does not include
-// is.
+// is, and so is what a price may not include that replaces it.
 static void test_not_included(void **state) {
   (void)state;
   static const struct {
-    const char *accelerator, *price, *missing;
-  } cases[] = {{"b200-sxm-180", "pr027", "network, host power"},
-               {"gb200-nvl72", "pr047", "host power"},
-               {"h200-sxm-141", "pr007", "server, network, host power"}};
+    const char *accelerator, *price, *case_name, *setting, *missing;
+  } cases[] = {
+      {"b200-sxm-180", "pr027", NULL, NULL, "network, host power"},
+      {"gb200-nvl72", "pr047", NULL, NULL, "host power"},
+      {"h200-sxm-141", "pr007", NULL, NULL, "server, network, host power"},
+      {"b200-sxm-180", "pr027", NULL, "c.list_price=30000 USD", "server, network, host power"},
+      {"b200-sxm-180", "pr027", "typed", NULL, "server, network, host power"},
+  };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct run run;
     char text[2048];
     snprintf(text, sizeof text,
-             "%s[option c]\naccelerator = %s\nprice = %s\nthroughput = 1 token/s\n", base,
-             cases[i].accelerator, cases[i].price);
-    read_text(&run, text, NULL, NULL, 0);
+             "%s[option c]\naccelerator = %s\nprice = %s\nthroughput = 1 token/s\n[case typed]\n"
+             "c.list_price = 30000 USD\n",
+             base, cases[i].accelerator, cases[i].price);
+    read_text(&run, text, cases[i].case_name, &cases[i].setting, cases[i].setting ? 1 : 0);
     expect_error(&run.fixture, cases[i].price, "");
     assert_string_equal(run.scenario->options[2].not_included, cases[i].missing);
     expect_near(value_of(run.scenario, "c.network_cost"), 0, 0, "network_cost");
@@ -582,6 +640,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_precedence),
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_named),
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_case_without_use),
       cmocka_unit_test(test_rent),
