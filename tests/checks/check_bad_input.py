@@ -189,7 +189,7 @@ VALUES = [
     bad("no accelerators", swap("accelerators = 800", f"accelerators = {MARK}0"), "accelerators"),
     bad("no horizon", swap("horizon = 3 yr", f"horizon = {MARK}0 yr"), "horizon"),
     bad("throughput of zero", swap("4202 token/s", MARK + "0 token/s"), "throughput"),
-    bad("no choice", below("[common]", f"colo_power = {MARK}metred"),
+    bad("no choice", below("[common]", f"colo_rate = 150 USD/kW/month\ncolo_power = {MARK}metred"),
         "expected metered or included, not 'metred'"),
     bad("a date that is none", swap("2026-11-01", MARK + "2026-13-01"), "expected.*'2026-13-01'"),
     *(bad(f"a start that is none, {text}", swap("horizon = 3 yr", f"horizon = 3 yr\nstart = {MARK}{text}"),

@@ -265,12 +265,13 @@ static void report_idle(const struct scenario *scenario, const struct companions
 
 // ---- what was not stated
 
-// An option has the same inputs in every case: an input with a default, which no other case needs
-// to give, is there if one case gives it.
-static bool is_given_somewhere(const struct resolving *resolving, int declaration) {
-  const bool has_default = resolving->scenario->model->declarations[declaration].has_default;
-  for (size_t c = 0; c < (has_default ? resolving->scenario->case_count : 1); c++)
-    if (is_given(resolving_figures(resolving, c)[declaration]))
+// An option has the same inputs in every case. One with a default, which no other case needs to
+// state, and the years of a list are there if one case states them.
+static bool is_stated_somewhere(const struct resolving *resolving, int declaration) {
+  const struct declaration *input = &resolving->scenario->model->declarations[declaration];
+  const bool may_be = input->has_default || input->year_of >= 0 || input->scale_of >= 0;
+  for (size_t c = 0; c < (may_be ? resolving->scenario->case_count : 0); c++)
+    if (is_stated(resolving_figures(resolving, c)[declaration]))
       return true;
   return false;
 }
@@ -278,7 +279,7 @@ static bool is_given_somewhere(const struct resolving *resolving, int declaratio
 static bool may_apply(const struct resolving *resolving, const struct declaration *input,
                       const struct figure **figures) {
   return (input->only_with < 0 || is_given(figures[input->only_with]) ||
-          is_given_somewhere(resolving, input->only_with)) &&
+          is_stated_somewhere(resolving, input->only_with)) &&
          (input->absent_with < 0 || !is_given(figures[input->absent_with]));
 }
 
@@ -437,9 +438,12 @@ static void build_graph(const struct resolving *resolving) {
   enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++)
     given[d] = given_by(option->figures[d]);
-  for (int d = 0; d < model->count; d++)
-    if (given[d] == GIVEN_NOT && is_given_somewhere(resolving, d))
-      given[d] = GIVEN_VALUE;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    const int one = input->year_of >= 0 || input->scale_of >= 0 ? d : input->only_with;
+    if (one >= 0 && given[one] == GIVEN_NOT && is_stated_somewhere(resolving, one))
+      given[one] = GIVEN_VALUE;
+  }
   option->graph = graph_build_lent(model, option->id, option->place, given, option->lent,
                                    resolving->arena, resolving->diagnostics);
   if (!option->graph)

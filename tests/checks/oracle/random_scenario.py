@@ -172,6 +172,17 @@ def draw_facility(draft):
                 draft.give(option, name)
 
 
+def leave_out_lone_power(draft):
+    """Power can only be included in a colocation rent that is paid."""
+    colocated = [option for option in draft.options
+                 if draft.has(option, "colo_rate") and not is_rented(option.given) and not option.is_api]
+    for option in draft.options:
+        if option not in colocated:
+            option.given.pop("colo_power", None)
+    if not colocated:
+        draft.common.pop("colo_power", None)
+
+
 def draw_speed(draft):
     for option in draft.options:
         if draft.rng.random() < 0.6:
@@ -577,6 +588,7 @@ def make(seed, tables):
     draw_lead_times(seed, draft)
     draw_remedy(seed, draft)
     draw_taken(seed, draft)
+    leave_out_lone_power(draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
     if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")

@@ -96,6 +96,11 @@ static const struct {
     {"[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 20},
     {"[case c]\ndiscount = 20 %\n", "c", "discount=25 %", "b.discount", 25},
     {"[case c]\ndiscount = 20 %\n", "base", NULL, "b.discount", 0},
+    // A list by year in one case, of an input that has its default in the others.
+    {"engineer_cost = 100000 USD/FTE/yr\n[case c]\nb.engineers = 1, 2 FTE\n", "c", NULL,
+     "b.engineering_total", 500000},
+    {"engineer_cost = 100000 USD/FTE/yr\n[case c]\nb.engineers = 1, 2 FTE\n", "base", NULL,
+     "b.engineering_total", 0},
     // Power is included where there is a rent that could include it.
     {"colo_rate = 9 USD/kW/month\ncolo_power = included\n", NULL, NULL, "b.power_total", 0},
     {"[case c]\ncolo_rate = 9 USD/kW/month\n", "c", "colo_power=included", "b.power_total", 0},
