@@ -134,11 +134,13 @@
   "  output_len: {mean: 50}\n  throughput: {output_tokens_per_sec: 100.0}\n"                       \
   "  latency:\n    time_to_first_token: {mean: 0.03, median: 0.03}\n"
 
-#define INFERENCEX(gpus, rates, more)                                                              \
+#define INFERENCEX_SPECULATING(speculation, gpus, rates, more)                                     \
   "{\"hw\": \"h200\", \"conc\": 64, \"image\": \"vllm/vllm-openai:v0.11.0\", \"model\": "          \
-  "\"org/Some-8B\", \"framework\": \"vllm\", \"precision\": \"fp8\", \"spec_decoding\": "          \
-  "\"none\", \"isl\": 1024, \"osl\": 1024, " gpus rates more                                       \
+  "\"org/Some-8B\", \"framework\": \"vllm\", \"precision\": \"fp8\", " speculation                 \
+  "\"isl\": 1024, \"osl\": 1024, " gpus rates more                                                 \
   "\"mean_ttft\": 0.5, \"mean_tpot\": 0.02, \"mean_itl\": 0.05, \"mean_e2el\": 21.0}"
+#define INFERENCEX(gpus, rates, more)                                                              \
+  INFERENCEX_SPECULATING("\"spec_decoding\": \"none\", ", gpus, rates, more)
 #define ONE_NODE "\"is_multinode\": false, \"tp\": 8, "
 #define APART                                                                                      \
   "\"disagg\": true, \"is_multinode\": true, \"num_prefill_gpu\": 4, \"num_decode_gpu\": 8, "
@@ -496,6 +498,38 @@ static void test_counts_of_accelerators(void **state) {
   }
 }
 
+static void test_speculation_of_inferencex(void **state) {
+  (void)state;
+#define SAYS(words) INFERENCEX_SPECULATING(words, ONE_NODE, ONE_NODE_RATES, "")
+  static const struct {
+    const char *text, *speculation;
+  } cases[] = {
+      {SAYS(""), ""},
+      {SAYS("\"spec_decoding\": \"none\", "), ""},
+      {SAYS("\"spec_decoding\": \"mtp\", "), "mtp"},
+      {SAYS("\"spec_decoding\": \"draft_model\", \"mtp\": \"off\", "), "draft_model"},
+      {SAYS("\"spec_decoding\": \"none\", \"mtp\": \"off\", "), ""},
+      {SAYS("\"spec_decoding\": \"none\", \"mtp\": \"on\", "), "mtp"},
+      {SAYS("\"mtp\": \"on\", "), "mtp"}, // as before it had "spec_decoding"
+      {SAYS("\"mtp\": \"off\", "), ""},
+      {SAYS("\"mtp\": \"\", "), ""},
+      {SAYS("\"mtp\": true, "), "mtp"},
+      {SAYS("\"mtp\": \"True\", "), "mtp"},
+      {SAYS("\"mtp\": false, "), ""},
+      {SAYS("\"mtp\": \"mtp3\", "), "mtp3"}, // whatever it means, it is not known to be none
+  };
+#undef SAYS
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct files files;
+    struct imported imported = {0};
+    start(&files);
+    assert_int_equal(read_text(&files, cases[i].text, &imported), 0);
+    if (strcmp(imported.speculation, cases[i].speculation) != 0)
+      fail_msg("'%s' of %s", imported.speculation, cases[i].text);
+    end(&files);
+  }
+}
+
 // As seeds for the fuzzer.
 static int write_files(const char *folder) {
   struct fixture fixture;
@@ -516,6 +550,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_appended_lines_are_rungs),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),
+      cmocka_unit_test(test_speculation_of_inferencex),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
