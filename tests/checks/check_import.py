@@ -100,6 +100,16 @@ def test_formats_agree():
     expect('concurrency 16' in shown and 'Record: ' in shown, shown)
 
 
+def test_a_rate_that_a_limit_may_have_cut():
+    """40 requests/s of 2.66 s each would be 106 in flight, and 16 were allowed."""
+    folder = Imports()
+    answer, (record,) = folder.imported([folder.write('a.json', vllm(request_rate=40.0))])
+    rung, = record['rungs']
+    expect((rung['load'], rung['request_rate'], rung['concurrency']) == ('unknown', None, None), rung)
+    remark = 'load unknown: at 40 requests/s, the limit of 16 in flight may have held some back'
+    expect(remark in record['remarks'] and any(remark in note for note in answer['notes']), answer['notes'])
+
+
 SCENARIO = """[scenario]
 title = Made up
 date = 2026-11-22
