@@ -44,7 +44,7 @@ struct import_record {
 struct import {
   struct import_record *records; // [count]
   size_t count;
-  struct texts notes;  // how names were read
+  struct texts notes;  // how names were read, and which devices the watts are of
   struct texts unsaid; // what the files do not state, and no option can
   struct texts doubts; // warnings
 };

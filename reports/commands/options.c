@@ -177,7 +177,7 @@ static const struct known_option {
      OPTIONS_IMPORT},
     {{"power", KEY_POWER, "FILE", 0, "Power readings over the same time, as written by a meter", 0},
      OPTIONS_IMPORT},
-    {{"devices", KEY_DEVICES, "0,1,...", 0, "Which of that file's devices served (all)", 0},
+    {{"devices", KEY_DEVICES, "0,1,...", 0, "Which of that file's devices served, by index or name (all)", 0},
      OPTIONS_IMPORT},
     {{"utc-offset", KEY_UTC_OFFSET, "+HH:MM", 0,
       "Time zone of timestamps without one; for counters, of the daily profile (UTC)", 0},

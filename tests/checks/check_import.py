@@ -323,9 +323,30 @@ def test_watts_that_are_of_no_use():
     folder.refused([file], 'need --power', *options(devices='0,1'))
     folder.refused([file], "--utc-offset: expected \\+02:00 or the like, not 'two'", *options(power=power, utc_offset='two'))
     folder.refused([power], 'watts without rates: give it with --power')
+    folder.refused([file], "no device '8' among the 8", *options(power=power, devices='8', **zone, **clock))
     chosen = options(power=power, accelerators='4', devices='0,1,2,3', **zone, **clock)
     rung = folder.imported([file], *chosen)[1][0]['rungs'][0]
     expect(near(rung['power']['load_power_w'], 2000) and rung['power']['devices'] == 4, rung['power'])
+
+
+def dcgm(seconds):
+    """A Prometheus answer in the order of the UUIDs, which is not that of the GPUs' numbers."""
+    boards = (('GPU-a', '3', 100), ('GPU-b', '2', 110), ('GPU-c', '1', 700), ('GPU-d', '0', 690))
+    result = [{'metric': {'__name__': 'DCGM_FI_DEV_POWER_USAGE', 'Hostname': 'h', 'UUID': uuid, 'gpu': gpu},
+               'values': [[START + second, str(watts + second % 2)] for second in range(-5, seconds + 6)]}
+              for uuid, gpu, watts in boards]
+    return {'status': 'success', 'data': {'resultType': 'matrix', 'result': result}}
+
+
+def test_devices_are_named_by_the_numbers_that_they_have():
+    folder = Imports()
+    file, seconds = folder.write('a.json', vllm()), int(vllm()['duration'])
+    power = str(folder.write('dcgm.json', dcgm(seconds)))
+    stated = options(accelerators='2', power=power, devices='0,1', clock_offset='0.05')
+    answer, (record,) = folder.imported([file], *stated)
+    rung, = record['rungs']
+    expect(near(rung['power']['load_power_w'], 1391, 1e-3) and rung['power']['which'] == 'GPU-d, GPU-c', rung['power'])
+    expect('watts of 2 devices: 0 (GPU-d), 1 (GPU-c)' in answer['notes'], answer['notes'])
 
 
 def test_watts_of_mlperf_are_of_its_own_window():
