@@ -299,6 +299,9 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   rung->finished = time_text(reading->window.end_s, reading->arena);
   if (*rung->started && !reading->imported->count)
     reading->imported->date = arena_printf(reading->arena, "%.10s", rung->started);
+  const char *wrong = serving_wrong_rung(rung, reading->imported->basis, reading->arena);
+  if (wrong)
+    return reading_error(reading, "%s", wrong);
   say_speculation(reading, rung);
   append_rung(reading, rung);
   reading->window = (struct imported_window){NAN, NAN};

@@ -123,7 +123,8 @@ struct rung_totals {
 // remark; so it does if the file does not state how long a request takes.
 //
 // Errors: no rate; a rate that contradicts the totals, or one that includes input; more requests in
-// flight than were set, the effect of latencies in another unit. Returns 0 or -1.
+// flight than were set, the effect of latencies in another unit; anything else that a record cannot
+// have, such as a negative latency. Returns 0 or -1.
 int rung_add(struct reading *reading, struct serving_rung *rung, const struct rung_totals *totals);
 
 #endif

@@ -100,6 +100,48 @@ def test_formats_agree():
     expect('concurrency 16' in shown and 'Record: ' in shown, shown)
 
 
+def test_figures_that_no_record_can_have():
+    """The file and its figure are named, and the others are imported."""
+    folder = Imports()
+    bad, good = folder.write('bad.json', vllm(mean_ttft_ms=-5)), folder.write('good.json', vllm(4))
+    folder.refused([bad], 'bad.json: error: ttft.mean_s: expected a number of at least 0, found -0.005')
+    done = folder.run([bad, good])
+    expect(done.returncode == BAD_INPUT and '1 of 2 files imported' in done.stdout.replace('\n', ' '), done.stdout)
+    path, = folder.records.iterdir()
+    expect(len(json.loads(path.read_text())['rungs']) == 1, path)
+
+
+def test_a_date_in_the_future():
+    for date, warns in (('2026-08-07', False), ('2026-08-08', True), ('2099-12-31', True)):
+        folder = Imports()
+        file = folder.write('a.json', vllm(date=date, benchmark_start_time_unix=None))
+        done = run('import', file, *options(), '-o', folder.records, environment={'SOURCE_DATE_EPOCH': int(START)})
+        said = f'the run is dated {date}, and today is 2026-08-06' in done.stdout.replace('\n', ' ')
+        expect(done.returncode == DONE and said == warns, f'{date}: {done.stdout}')
+
+
+def test_telemetry_of_a_whole_host():
+    """AIPerf's telemetry adds up all 8 GPUs, of which 1 served: the rates are imported without watts."""
+    folder = Imports()
+    gpus = {f'gpu_{i}': {'gpu_name': 'NVIDIA H200', 'metrics': {'gpu_power_usage': {'unit': 'W', 'avg': 80}}}
+            for i in range(8)}
+    metrics = {'request_throughput': ('requests/sec', 10), 'request_latency': ('ms', 700), 'request_count': ('requests', 800),
+               'output_token_throughput': ('tokens/sec', 1000), 'benchmark_duration': ('sec', 80),
+               'total_isl': ('tokens', 40000), 'total_osl': ('tokens', 80000)}
+    result = {'schema_version': '1.3', 'start_time': '2026-08-06T13:23:14Z', 'input_config': {'loadgen': {'concurrency': 8}},
+              'telemetry_data': {'endpoints': {'a:9401': {'gpus': gpus}}},
+              **{name: {'unit': unit, 'avg': value} for name, (unit, value) in metrics.items()}}
+    file = folder.write('a.json', result)
+    stated = {'accelerator': None}
+    (record,) = folder.imported([file], *options(**stated))[1]
+    expect(record['rungs'][0]['power']['devices'] == 8 and 'left out' not in record['remarks'], record)
+    answer, (record,) = folder.imported([file], *options(accelerators='1', **stated))
+    power, said = record['rungs'][0]['power'], "AIPerf's telemetry, 8 GPUs, of which 1 served"
+    expect(power['source'] == f'none: {said}' and power['load_power_w'] is None and not power['devices'], power)
+    expect(f'left out: the watts of {said}' in record['remarks'], record['remarks'])
+    expect(any(said in note for note in answer['notes']), answer['notes'])
+
+
 def test_a_rate_that_a_limit_may_have_cut():
     """40 requests/s of 2.66 s each would be 106 in flight, and 16 were allowed."""
     folder = Imports()
