@@ -80,7 +80,7 @@ static void test_nvidia_smi_refused(void **state) {
   expect_error(fixture, nvidia, "the times have no time zone");
 }
 
-// The rows are in the order of the UUIDs. The index of GPU-c changes, as after a reset: it has none.
+// The rows are in the order of the UUIDs. The index of GPU-c changes, so that it has none.
 static void test_a_uuid_keeps_its_index(void **state) {
   struct fixture *fixture = *state;
   const struct power_series *series = read_text(fixture, "timestamp, index, uuid, power.draw [W]\n"
