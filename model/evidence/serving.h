@@ -154,7 +154,7 @@ int serving_statistic_samples(enum serving_statistic statistic);
 // LoadGen).
 int serving_samples(int percentile);
 
-// Why a record on that basis cannot have such a rung, NULL if it can: a figure that is out of range;
+// Why a record on that basis cannot have such a rung, NULL if it can: a figure out of range;
 // inconsistencies, as of one that counts without a rate or without its load's figures, or that has
 // percentiles from too few samples; watts without a meter.
 const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_basis basis,

@@ -24,6 +24,8 @@ static void check_series(struct fuzz *fuzz, const struct power_series *series) {
     for (size_t k = 1; k < track->count; k++)
       assert(track->time_s[k] > track->time_s[k - 1]);
   }
+  struct power_series chosen;
+  assert(power_series_select(series, "0,1", &chosen, &fuzz->arena) || chosen.count == 2);
   const struct power_track *first = &series->tracks[0];
   if (!first->count)
     return;
