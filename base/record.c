@@ -1,5 +1,6 @@
 #include "base/record.h"
 
+#include "base/digits.h"
 #include "base/output.h"
 #include "base/record_digest.h"
 
@@ -84,6 +85,30 @@ static char *text_of(const struct record_form *form, const void *record, const c
   json_decref(fields);
   json_decref(object);
   return text;
+}
+
+static const char *wrong_number(const struct field *field, double value, struct arena *arena) {
+  char digits[DIGITS_ROOM];
+  if ((field->kind == FIELD_MAYBE && isnan(value)) || (value >= field->low && value <= field->high))
+    return NULL;
+  return arena_printf(arena, "%s: expected a number of at least %g, found %s", field->name,
+                      field->low, digits_shortest(value, digits));
+}
+
+const char *record_wrong_number(const struct field *fields, const void *base, struct arena *arena) {
+  for (const struct field *field = fields; field->name; field++) {
+    const void *at = (const char *)base + field->offset;
+    const char *wrong = NULL;
+    if (field->kind == FIELD_REAL || field->kind == FIELD_MAYBE)
+      wrong = wrong_number(field, *(const double *)at, arena);
+    else if (field->kind == FIELD_INT)
+      wrong = wrong_number(field, *(const int *)at, arena);
+    else if (field->kind == FIELD_OBJECT && (wrong = record_wrong_number(field->fields, at, arena)))
+      wrong = arena_printf(arena, "%s.%s", field->name, wrong);
+    if (wrong)
+      return wrong;
+  }
+  return NULL;
 }
 
 static int fail(const char *path, int reason, struct diagnostics *diagnostics) {

@@ -58,6 +58,10 @@ int record_of_json(const struct record_form *form, const struct json_t *object,
                    const struct source *source, void *record, const char **digest,
                    struct arena *arena, struct diagnostics *diagnostics);
 
+// Why reading would refuse a struct's numbers, had they been written: "ttft.mean_s: expected a
+// number of at least 0, found -0.005"; NULL if it would not. It does not look into lists.
+const char *record_wrong_number(const struct field *fields, const void *base, struct arena *arena);
+
 // Writes beside `path`, flushes to disk and renames, so that `path` holds either the old record or
 // the new one, never part of one. Sets *digest. A failure is an error with machine_failed set.
 // Returns 0 or -1.

@@ -242,14 +242,12 @@ static const char *wrong_latency(const struct serving_latency *latency, double s
   return NULL;
 }
 
-static const char *wrong_power(const struct serving_power *power, int accelerators) {
+static const char *wrong_power(const struct serving_power *power) {
   const bool has_meter = *power->source && strncmp(power->source, "none", 4) != 0;
   const bool has_watts = !isnan(power->load_power_w);
-  if (has_watts && (!has_meter || power->covers == COVERS_NOTHING))
-    return "watts need a meter and its scope";
-  if (power->devices > accelerators)
-    return "the watts cover more accelerators than the rates";
-  return NULL;
+  return has_watts && (!has_meter || power->covers == COVERS_NOTHING)
+             ? "watts need a meter and its scope"
+             : NULL;
 }
 
 static const char *wrong_load(const struct serving_rung *rung, enum serving_basis basis) {
@@ -273,16 +271,18 @@ static const char *wrong_rates(const struct serving_rung *rung, enum serving_bas
   return NULL;
 }
 
-static const char *wrong_rung(const struct serving_record *record,
-                              const struct serving_rung *rung) {
+const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_basis basis,
+                               struct arena *arena) {
   const struct serving_latency *latencies[] = {&rung->ttft, &rung->tpot, &rung->end_to_end,
                                                &rung->chunk_gap};
-  const char *wrong = wrong_load(rung, record->basis);
+  const char *wrong = record_wrong_number(rung_fields, rung, arena);
+  if (!wrong)
+    wrong = wrong_load(rung, basis);
   if (!wrong && !*rung->refused)
-    wrong = wrong_rates(rung, record->basis);
+    wrong = wrong_rates(rung, basis);
   for (size_t i = 0; i < sizeof latencies / sizeof latencies[0] && !wrong; i++)
     wrong = wrong_latency(latencies[i], rung->completed);
-  return wrong ? wrong : wrong_power(&rung->power, record->accelerators);
+  return wrong ? wrong : wrong_power(&rung->power);
 }
 
 static const char *wrong_record(const struct serving_record *record) {
@@ -309,7 +309,9 @@ int serving_check(const struct serving_record *record, struct diagnostics *diagn
   if (wrong)
     diagnostics_error(diagnostics, place, "%s", wrong);
   for (size_t i = 0; i < record->count; i++) {
-    wrong = wrong_rung(record, &record->rungs[i]);
+    wrong = serving_wrong_rung(&record->rungs[i], record->basis, diagnostics->arena);
+    if (!wrong && record->rungs[i].power.devices > record->accelerators)
+      wrong = "the watts cover more accelerators than the rates";
     if (wrong)
       diagnostics_error(diagnostics, place, "rungs[%zu]: %s", i, wrong);
   }

@@ -154,9 +154,14 @@ int serving_statistic_samples(enum serving_statistic statistic);
 // LoadGen).
 int serving_samples(int percentile);
 
-// Refused, with an error each: inconsistencies. A rung that counts without a rate, without a known
-// load, or with percentiles from too few samples; a grade without its source; a basis that is not
-// the load's; watts without a meter. Returns 0 or -1.
+// Why a record on that basis cannot have such a rung, NULL if it can: a figure out of range;
+// inconsistencies, as of one that counts without a rate or without its load's figures, or that has
+// percentiles from too few samples; watts without a meter.
+const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_basis basis,
+                               struct arena *arena);
+
+// Refused, with an error each: rungs that it cannot have; watts of more accelerators than it has; a
+// grade without its source. Returns 0 or -1.
 int serving_check(const struct serving_record *record, struct diagnostics *diagnostics);
 
 // What a record discloses of a server's name for its model: of a file path only the file's name,

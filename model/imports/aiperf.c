@@ -43,16 +43,18 @@ static const json_t *load_of(const struct reading *reading) {
   return found;
 }
 
-static void read_load(const struct reading *reading, struct serving_rung *rung) {
+static void read_load(struct reading *reading, struct serving_rung *rung) {
   const json_t *load = load_of(reading);
-  const double rate = number_below(reading, load, "request_rate");
+  const double rate = number_below(reading, load, "request_rate"),
+               concurrency = number_below(reading, load, "concurrency");
   const char *type = text_below(reading, load, "type");
   if (!*type)
     type = text_below(reading, load, "request_rate_mode");
   rung->request_rate = rate;
+  reading->max_concurrency = concurrency;
   if (isnan(rate)) {
-    rung->concurrency = number_below(reading, load, "concurrency");
-    rung->load = isnan(rung->concurrency) ? LOAD_UNKNOWN : LOAD_CLOSED;
+    rung->concurrency = concurrency;
+    rung->load = isnan(concurrency) ? LOAD_UNKNOWN : LOAD_CLOSED;
   } else if (!strcmp(type, "constant"))
     rung->load = LOAD_CONSTANT;
   else if (!strcmp(type, "poisson"))

@@ -151,7 +151,7 @@ static int read_document(struct reading *reading) {
 int format_read(const char *path, struct imported *imported, struct arena *arena,
                 struct diagnostics *diagnostics) {
   struct document document;
-  struct reading reading = {&document, NULL, imported, {NAN, NAN}, arena, diagnostics};
+  struct reading reading = {&document, NULL, imported, {NAN, NAN}, NAN, arena, diagnostics};
   *imported = (struct imported){.tool_version = "",
                                 .engine = "",
                                 .engine_version = "",

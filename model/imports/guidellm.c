@@ -14,8 +14,7 @@ static const struct latency_keys statistics = {"*/successful/mean",
                                                "*/successful/percentiles/p99",
                                                "*/successful/std_dev"};
 
-static void read_load(const struct reading *reading, const json_t *strategy,
-                      struct serving_rung *rung) {
+static void read_load(struct reading *reading, const json_t *strategy, struct serving_rung *rung) {
   static const struct {
     const char *type;
     enum serving_load load;
@@ -26,6 +25,7 @@ static void read_load(const struct reading *reading, const json_t *strategy,
                {"poisson", LOAD_POISSON, "rate"},
                {"throughput", LOAD_BURST, NULL}};
   const char *type = text_below(reading, strategy, "type_");
+  reading->max_concurrency = number_below(reading, strategy, "max_concurrency");
   for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
     if (strcmp(type, loads[i].type) != 0)
       continue;

@@ -6,6 +6,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
 #include "model/imports/format.h"
+#include "model/telemetry/power_join.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -258,6 +259,18 @@ static int settle_facts(struct joining *joining) {
   return result;
 }
 
+// A run's date is local, and may be a day ahead of UTC. A later one would count as the newest for
+// years, and never as stale.
+static void doubt_date(const struct joining *joining) {
+  const char *day = joining->facts[FACT_DATE], *today = joining->statement->today;
+  struct date date, latest;
+  if (!today || !date_parse(day, &date) || !date_parse(today, &latest) ||
+      date_compare(date, date_later(latest, 0, 1)) <= 0)
+    return;
+  texts_add(&joining->import->doubts, joining->arena,
+            "the run is dated %s, and today is %s: is a clock wrong?", day, today);
+}
+
 // ---- what the files of one curve have in common
 
 static int contradict(const struct joining *joining, const struct imported *a,
@@ -472,6 +485,21 @@ static void add_rung(struct joining *joining, const struct imported *file, size_
   made->origins[at] = (struct import_origin){file, &file->places[number]};
 }
 
+// A tool's telemetry may cover a whole host. Its sum does not state the watts of those that served.
+static void leave_out_watts(struct serving_record *record, struct arena *arena) {
+  const char *left_out = NULL;
+  for (size_t i = 0; i < record->count; i++) {
+    struct serving_power *power = &record->rungs[i].power;
+    if (power->devices <= record->accelerators)
+      continue;
+    left_out = arena_printf(arena, "%s, of which %d served", power->source, record->accelerators);
+    *power = power_join_none(left_out, arena);
+  }
+  if (left_out)
+    record->remarks = arena_printf(arena, "%s%sleft out: the watts of %s", record->remarks,
+                                   *record->remarks ? "; " : "", left_out);
+}
+
 static void settle_times(struct serving_record *record) {
   for (size_t i = 0; i < record->count; i++) {
     const struct serving_rung *rung = &record->rungs[i];
@@ -497,6 +525,7 @@ static int check_record(const struct joining *joining, struct import_record *mad
   if (check_twice(joining, made))
     return -1;
   settle_times(&made->record);
+  leave_out_watts(&made->record, joining->arena);
   if (counts(record))
     return 0;
   return refuse(joining, arena_printf(joining->arena, "%s: no rung is usable: %s",
@@ -512,6 +541,7 @@ int import_join(const struct imported *files, size_t count,
   if (check_tools(&joining) || settle_facts(&joining) || check_lengths(&joining) ||
       split_published(&joining, &blank))
     return -1;
+  doubt_date(&joining);
   blank.accelerator = joining.facts[FACT_ACCELERATOR];
   blank.accelerators = (int)strtol(joining.facts[FACT_ACCELERATORS], NULL, 10);
   blank.precision = joining.facts[FACT_PRECISION];

@@ -3,6 +3,7 @@
 // The files of one curve agree on accelerator, count, model, precision and lengths, and become one
 // record. If every file has several lengths, there is a record for each. What the files do not
 // state is asked for, all at once; contradictions with their user or with each other are refused.
+// Watts of more accelerators than served are left out, with a remark.
 #ifndef PERTOKEN_MODEL_IMPORTS_IMPORT_H
 #define PERTOKEN_MODEL_IMPORTS_IMPORT_H
 
@@ -28,6 +29,7 @@ enum import_fact {
 struct import_statement {
   const char *facts[IMPORT_FACTS]; // as typed; NULL: not stated
   const char *published;           // "TITLE, URL"; NULL: one's own run
+  const char *today;               // 2026-11-21, in UTC: no run is later; NULL: unknown
 };
 
 // The source of a rung.
@@ -44,7 +46,7 @@ struct import_record {
 struct import {
   struct import_record *records; // [count]
   size_t count;
-  struct texts notes;  // how names were read
+  struct texts notes;  // how names were read, and which devices the watts are of
   struct texts unsaid; // what the files do not state, and no option can
   struct texts doubts; // warnings
 };

@@ -201,6 +201,26 @@ static int fill_concurrency(const struct reading *reading, struct serving_rung *
                        requests_per_s, rung->end_to_end.mean_s, mean, rung->concurrency);
 }
 
+// From being sent to the last token, on average; NAN unknown.
+static double seconds_in_flight(const struct serving_rung *rung) {
+  return isnan(rung->end_to_end.mean_s)
+             ? rung->ttft.mean_s + (rung->output_tokens - 1) * rung->tpot.mean_s
+             : rung->end_to_end.mean_s;
+}
+
+// A limit of the requests in flight, beside a rate, may be what decided when they were sent.
+static void doubt_rate(const struct reading *reading, struct serving_rung *rung) {
+  const double in_flight = rung->request_rate * seconds_in_flight(rung);
+  if (isnan(rung->request_rate) || isnan(reading->max_concurrency) ||
+      2 * in_flight + 10 <= reading->max_concurrency)
+    return;
+  texts_add(&reading->imported->remarks, reading->arena,
+            "load unknown: at %.6g requests/s, the limit of %.6g in flight may have held some back",
+            rung->request_rate, reading->max_concurrency);
+  rung->load = LOAD_UNKNOWN;
+  rung->request_rate = NAN;
+}
+
 static const char *why_refused(const struct serving_rung *rung, struct arena *arena) {
   if (rung->failed > 0)
     return arena_printf(arena, "%.0f requests failed", rung->failed);
@@ -237,7 +257,7 @@ static bool is_without_bound(const json_t *rate) {
   return !rate || (json_is_string(rate) && !strcmp(json_string_value(rate), "inf"));
 }
 
-void rung_set_load(const struct reading *reading, struct serving_rung *rung, const json_t *value) {
+void rung_set_load(struct reading *reading, struct serving_rung *rung, const json_t *value) {
   const double concurrency = number_below(reading, value, "max_concurrency");
   const json_t *rate = json_below(value, "request_rate");
   const double burstiness = number_below(reading, value, "burstiness");
@@ -247,6 +267,7 @@ void rung_set_load(const struct reading *reading, struct serving_rung *rung, con
   } else if (json_is_number(rate) && (isnan(burstiness) || burstiness == 1)) {
     rung->load = LOAD_POISSON;
     rung->request_rate = json_number_value(rate);
+    reading->max_concurrency = concurrency;
   }
 }
 
@@ -266,6 +287,7 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
     rung->input_tokens = totals->input_tokens / rung->completed;
   if (isnan(rung->output_tokens))
     rung->output_tokens = totals->output_tokens / rung->completed;
+  doubt_rate(reading, rung);
   if (!*rung->refused && fill_concurrency(reading, rung))
     return -1;
   for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++)
@@ -277,8 +299,12 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   rung->finished = time_text(reading->window.end_s, reading->arena);
   if (*rung->started && !reading->imported->count)
     reading->imported->date = arena_printf(reading->arena, "%.10s", rung->started);
+  const char *wrong = serving_wrong_rung(rung, reading->imported->basis, reading->arena);
+  if (wrong)
+    return reading_error(reading, "%s", wrong);
   say_speculation(reading, rung);
   append_rung(reading, rung);
   reading->window = (struct imported_window){NAN, NAN};
+  reading->max_concurrency = NAN;
   return 0;
 }

@@ -57,7 +57,9 @@ struct reading {
   const struct document *document;
   const struct document_part *part;
   struct imported *imported;
-  struct imported_window window; // of the current rung, for rung_add, which then clears it
+  // Of the current rung, for rung_add, which then clears them.
+  struct imported_window window;
+  double max_concurrency; // that limits the requests in flight of a rate; NAN none
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
@@ -102,7 +104,7 @@ const char *day_of(const char *text, struct arena *arena);
 // The load as stated by vLLM's client and its derivatives: max_concurrency, request_rate ("inf": as
 // fast as the concurrency allows), burstiness (1: Poisson arrivals; other values have no named
 // load).
-void rung_set_load(const struct reading *reading, struct serving_rung *rung, const json_t *value);
+void rung_set_load(struct reading *reading, struct serving_rung *rung, const json_t *value);
 
 // Totals of a file in addition to its rates; NAN if missing.
 struct rung_totals {
@@ -111,9 +113,18 @@ struct rung_totals {
 };
 
 // Adds a rung, after checks for consistency: what follows from the totals is filled in, percentiles
-// of too few requests are left out, and failed or cached requests lead to its refusal. Errors: no
-// rate; a rate that contradicts the totals, or one that includes input; more requests in flight
-// than were set, the effect of latencies in another unit. Returns 0 or -1.
+// of too few requests are left out, and failed or cached requests lead to its refusal.
+//
+// A client that limits the requests in flight holds others back once the limit is reached: the
+// rate that was set is then not the load, and the time for which they were held back is in no
+// latency. The limit has no effect if it is well above the requests that would be in flight at that
+// rate, by Little's law: twice their mean, for phases in which the server is slower, and ten more,
+// which Poisson arrivals of any rate stay within. Otherwise the load becomes unknown, with a
+// remark; so it does if the file does not state how long a request takes.
+//
+// Errors: no rate; a rate that contradicts the totals, or one that includes input; more requests in
+// flight than were set, the effect of latencies in another unit; anything else that a record cannot
+// have, such as a negative latency. Returns 0 or -1.
 int rung_add(struct reading *reading, struct serving_rung *rung, const struct rung_totals *totals);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
+#include <strings.h>
 
 static const struct latency_keys latencies = {"mean_*", "median_*", "p90_*",
                                               "p95_*",  "p99_*",    "std_*"};
@@ -80,18 +81,33 @@ static void read_power(const struct reading *reading, struct serving_rung *rung,
   power->window_s = power->energy_j / power->load_power_w;
 }
 
+// Before it had "spec_decoding", InferenceX wrote whether it used MTP, and only into some files.
+static const char *speculation_of(const struct reading *reading, const json_t *json) {
+  static const struct {
+    const char *mtp, *speculation;
+  } words[] = {{"on", "mtp"}, {"true", "mtp"}, {"off", ""}, {"false", ""}, {"none", ""}};
+  const char *speculation = text_below(reading, json, "spec_decoding");
+  if (*speculation && strcasecmp(speculation, "none") != 0)
+    return speculation;
+  if (json_is_true(json_below(json, "mtp")))
+    return "mtp";
+  const char *mtp = text_below(reading, json, "mtp");
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (!strcasecmp(mtp, words[i].mtp))
+      return words[i].speculation;
+  return mtp;
+}
+
 static void say_run(const struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
-  const char *image = text_below(reading, json, "image"),
-             *speculation = text_below(reading, json, "spec_decoding");
+  const char *image = text_below(reading, json, "image");
   imported->hardware = text_below(reading, json, "hw");
   imported->precision = text_below(reading, json, "precision");
   imported->model = text_below(reading, json, "model");
   imported->engine = text_below(reading, json, "framework");
   imported->engine_version = image;
-  imported->speculation =
-      strcmp(speculation, "none") ? speculation : text_below(reading, json, "mtp");
+  imported->speculation = speculation_of(reading, json);
   imported->date = day_of(text_below(reading, json, "date"), reading->arena);
   texts_add(&imported->unsaid, reading->arena,
             "the number of requests and seconds its rates cover, and the lengths as served");

@@ -153,10 +153,10 @@ static void say_stack(const struct reading *reading) {
 
 static void read_load(const struct reading *reading, struct serving_rung *rung) {
   const json_t *load = json_below(reading->part->json, "scenario/load/standardized");
-  const json_t *concurrency = json_below(load, "concurrency");
+  const json_t *concurrency = json_below(load, "concurrency"), *rate = json_below(load, "rate_qps");
   rung->asked_input_tokens = number_below(reading, load, "input_seq_len/value");
   rung->asked_output_tokens = number_below(reading, load, "output_seq_len/value");
-  if (json_is_number(concurrency)) {
+  if (json_is_number(concurrency) && !json_is_number(rate)) { // with a rate, it is a limit
     rung->load = LOAD_CLOSED;
     rung->concurrency = json_number_value(concurrency);
   }

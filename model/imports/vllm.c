@@ -77,9 +77,8 @@ int read_vllm(struct reading *reading) {
   rung_set_load(reading, &rung, json);
   rung.window_s = number_below(reading, json, "duration");
   rung.completed = number_below(reading, json, "completed");
-  rung.failed = number_below(reading, json, "failed");
-  if (isnan(rung.failed))
-    rung.failed = fmax(0, prompts - rung.completed);
+  // A prompt without an answer failed, even if none is counted as failed.
+  rung.failed = fmax(number_below(reading, json, "failed"), fmax(0, prompts - rung.completed));
   rung.output_tokens_per_s = number_below(reading, json, "output_throughput");
   rung.ttft = latency_below(reading, json, &latencies, "ttft", 1e-3);
   rung.tpot = latency_below(reading, json, &latencies, "tpot", 1e-3);

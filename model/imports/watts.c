@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 static const struct place nowhere = {0};
 
@@ -107,6 +108,22 @@ static struct serving_power watts_of(const struct joining_watts *joining,
 
 // ---- all rungs
 
+// Which devices were meant by their numbers, and how many there are, for the user to see.
+static void note_devices(const struct power_series *series, struct texts *notes,
+                         struct arena *arena) {
+  struct texts devices = {0};
+  for (size_t i = 0; i < series->count; i++) {
+    const struct power_track *track = &series->tracks[i];
+    if (*track->index && strcmp(track->index, track->name) != 0)
+      texts_add(&devices, arena, "%s (%s)", track->index, track->name);
+    else
+      texts_add(&devices, arena, "%s", track->name);
+  }
+  if (series->covers != COVERS_NODE)
+    texts_add(notes, arena, "watts of %zu device%s: %s", series->count,
+              series->count == 1 ? "" : "s", texts_joined(&devices, arena));
+}
+
 static size_t join_record(const struct joining_watts *joining, struct import_record *made,
                           struct texts *doubts) {
   size_t found = 0;
@@ -155,8 +172,10 @@ int watts_join(struct import *import, const struct imported *files, size_t count
     return -1;
   for (size_t i = 0; i < import->count; i++)
     found += join_record(&joining, &import->records[i], doubts);
-  if (found)
+  if (found) {
+    note_devices(joining.series, &import->notes, arena);
     return 0;
+  }
   diagnostics_error(diagnostics, (struct place){joining.series->source, 0, 0},
                     "no watts for any rung: %s",
                     doubts->count ? doubts->list[0] : "none is usable");

@@ -3,8 +3,9 @@
 //
 // DCGM's blank values are huge numbers, from 0x7ffffffffffffff0 for integers and from 2^47 for
 // reals (dcgm_fields.h). An instance of a partitioned GPU (MIG) reports its board's watts: a board
-// counts once, whatever pod or instance its series are labeled with. A query whose step is finer
-// than the scrape interval repeats values, which are not readings.
+// counts once, whatever pod or instance its series are labeled with. Its number on its host is the
+// label "gpu"; the order of the series is Prometheus's own. A query whose step is finer than the
+// scrape interval repeats values, which are not readings.
 #include "model/telemetry/power_formats.h"
 
 #include "base/arena.h"
@@ -33,7 +34,8 @@ struct points {
   size_t count;
 };
 
-// Identified by its UUID or, without one, its host and number.
+// Identified by its UUID or, without one, its host and number. With a UUID the number is "" if its
+// series differ in it.
 struct board {
   const char *uuid, *host, *gpu;
   struct points watts, energy;
@@ -56,9 +58,12 @@ static struct board *board_of(struct boards *boards, const struct metric *metric
       metric_label(metric, "UUID"), host_of(metric), metric_label(metric, "gpu"), {0}, {0}};
   for (size_t i = 0; i < boards->count; i++) {
     struct board *board = &boards->list[i];
-    if (*it.uuid ? !strcmp(board->uuid, it.uuid)
-                 : !strcmp(board->host, it.host) && !strcmp(board->gpu, it.gpu))
-      return board;
+    if (*it.uuid ? strcmp(board->uuid, it.uuid) != 0
+                 : strcmp(board->host, it.host) != 0 || strcmp(board->gpu, it.gpu) != 0)
+      continue;
+    if (strcmp(board->gpu, it.gpu) != 0)
+      board->gpu = "";
+    return board;
   }
   boards->list = arena_room(arena, boards->list, boards->count, sizeof *boards->list);
   boards->list[boards->count] = it;
@@ -134,10 +139,13 @@ static void add_board(struct board *board, const char *name, struct power_series
   for (;;) {
     const double time_s = fmin(next_time(&board->watts, w), next_time(&board->energy, e));
     if (isinf(time_s))
-      return;
+      break;
     const double power_w = take(&board->watts, &w, time_s);
     power_series_add(series, name, time_s, power_w, take(&board->energy, &e, time_s), arena);
   }
+  struct power_track *track = power_series_track(series, name);
+  if (track)
+    track->index = board->gpu;
 }
 
 static const char *name_of(const struct board *board, struct arena *arena) {

@@ -31,6 +31,7 @@ static const struct field clock_fields[] = {
 
 static const struct field track_fields[] = {
     TEXT(power_track, name),
+    TEXT_SINCE(power_track, index, 2),
     MAYBE(power_track, power_limit_w, 0),
     REALS(power_track, time_s, count),
     MAYBES(power_track, power_w, power_count),
@@ -61,7 +62,7 @@ static const struct field record_fields[] = {
 
 static const struct record_form form = {
     .noun = "power series",
-    .oldest = POWER_RECORD_SCHEMA,
+    .oldest = POWER_RECORD_OLDEST,
     .newest = POWER_RECORD_SCHEMA,
     .fields = record_fields,
 };

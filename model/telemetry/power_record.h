@@ -11,7 +11,9 @@
 
 struct json_t; // of jansson
 
-#define POWER_RECORD_SCHEMA 1
+// 2 adds the devices' indices.
+#define POWER_RECORD_SCHEMA 2
+#define POWER_RECORD_OLDEST 1
 
 // Texts are never NULL.
 struct power_record {

@@ -2,17 +2,15 @@
 
 #include "base/arena.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double agreement = 0.05;
 
 // ---- building
 
-static struct power_track *find_track(const struct power_series *series, const char *name) {
+struct power_track *power_series_track(const struct power_series *series, const char *name) {
   for (size_t i = 0; i < series->count; i++)
     if (!strcmp(series->tracks[i].name, name))
       return &series->tracks[i];
@@ -23,13 +21,13 @@ static struct power_track *add_track(struct power_series *series, const char *na
                                      struct arena *arena) {
   series->tracks = arena_room(arena, series->tracks, series->count, sizeof *series->tracks);
   struct power_track *track = &series->tracks[series->count++];
-  *track = (struct power_track){.name = arena_copy(arena, name), .power_limit_w = NAN};
+  *track = (struct power_track){.name = arena_copy(arena, name), .index = "", .power_limit_w = NAN};
   return track;
 }
 
 const char *power_series_add(struct power_series *series, const char *name, double time_s,
                              double power_w, double energy_j, struct arena *arena) {
-  struct power_track *track = find_track(series, name);
+  struct power_track *track = power_series_track(series, name);
   if (!track && series->count == MAX_POWER_TRACKS)
     return arena_printf(arena, "more than %d devices", MAX_POWER_TRACKS);
   if (!track)
@@ -226,14 +224,41 @@ double power_series_shift_j(const struct power_series *series, double start_s, d
 
 // ---- selections
 
-static const struct power_track *named(const struct power_series *series, const char *name) {
-  const struct power_track *track = find_track(series, name);
-  char *end;
-  errno = 0;
-  const unsigned long number = strtoul(name, &end, 10);
-  if (track || !*name || *end || errno || number >= series->count || strchr("+- ", *name))
-    return track;
-  return &series->tracks[number];
+static const char *why_none(const struct power_series *series, const char *name,
+                            struct arena *arena) {
+  bool has_indices = false;
+  for (size_t i = 0; i < series->count; i++)
+    has_indices |= *series->tracks[i].index != '\0';
+  if (has_indices || !*name || name[strspn(name, "0123456789")] || !series->count)
+    return arena_printf(arena, "no device '%s' among the %zu in the readings", name, series->count);
+  return arena_printf(arena,
+                      "the readings do not state which device is '%s': give its name, such as '%s'",
+                      name, series->tracks[0].name);
+}
+
+// NULL with *why unset: no track has that index.
+static const struct power_track *with_index(const struct power_series *series, const char *index,
+                                            const char **why, struct arena *arena) {
+  const struct power_track *found = NULL;
+  for (size_t i = 0; *index && i < series->count; i++) {
+    const struct power_track *track = &series->tracks[i];
+    if (strcmp(track->index, index) != 0)
+      continue;
+    if (found)
+      *why = arena_printf(arena, "device '%s' is %s or %s: give its name", index, found->name,
+                          track->name);
+    found = found ? found : track;
+  }
+  return found;
+}
+
+static const char *choose(const struct power_series *series, const char *name,
+                          const struct power_track **out, struct arena *arena) {
+  const char *why = NULL;
+  *out = with_index(series, name, &why, arena);
+  if (!*out)
+    *out = power_series_track(series, name);
+  return *out ? why : why_none(series, name, arena);
 }
 
 const char *power_series_select(const struct power_series *series, const char *names,
@@ -243,11 +268,11 @@ const char *power_series_select(const struct power_series *series, const char *n
   chosen.count = 0;
   char *rest = arena_copy(arena, names);
   for (const char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
-    const struct power_track *track = named(series, name);
-    if (!track)
-      return arena_printf(arena, "no device '%s' among the %zu in the readings", name,
-                          series->count);
-    if (find_track(&chosen, track->name))
+    const struct power_track *track;
+    const char *why = choose(series, name, &track, arena);
+    if (why)
+      return why;
+    if (power_series_track(&chosen, track->name))
       return arena_printf(arena, "device '%s' is named twice", name);
     *add_track(&chosen, track->name, arena) = *track;
   }

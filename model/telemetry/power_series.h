@@ -19,10 +19,11 @@ enum { MAX_POWER_TRACKS = 4096 };
 
 // The readings of one device or one machine. The lists have the same length.
 struct power_track {
-  const char *name; // UUID, PCI address or number of a device; "node"
-  double *time_s;   // ascending
-  double *power_w;  // NAN: not reported at that time
-  double *energy_j; // of a counter with any start; NAN: no counter, or not reported then
+  const char *name;  // UUID, PCI address or number of a device; "node"
+  const char *index; // the device's number on its host: "0"; "" unknown
+  double *time_s;    // ascending
+  double *power_w;   // NAN: not reported at that time
+  double *energy_j;  // of a counter with any start; NAN: no counter, or not reported then
   size_t count, power_count, energy_count;
   double power_limit_w; // NAN: not reported
 };
@@ -42,6 +43,9 @@ struct power_series {
 // previous one, or too many tracks.
 const char *power_series_add(struct power_series *series, const char *track, double time_s,
                              double power_w, double energy_j, struct arena *arena);
+
+// The track with that name, or NULL. Another reading may move it.
+struct power_track *power_series_track(const struct power_series *series, const char *name);
 
 // The energy of a window.
 struct power_use {
@@ -64,8 +68,9 @@ const char *power_series_use(const struct power_series *series, double start_s, 
 double power_series_shift_j(const struct power_series *series, double start_s, double end_s,
                             double shift_s);
 
-// The tracks listed in "0,2,GPU-1a2b": by name, or else by number in the series' order. NULL, or
-// why not: an unknown or repeated one.
+// The tracks listed in "0,2,GPU-1a2b": by index, or else by name; never by their order, which says
+// nothing about the devices. NULL, or why not: an unknown or repeated one, or an index that several
+// tracks have, as those of two hosts do.
 const char *power_series_select(const struct power_series *series, const char *names,
                                 struct power_series *out, struct arena *arena);
 

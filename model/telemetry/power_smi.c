@@ -18,12 +18,13 @@
 
 // The columns in which a table has what is needed; -1: none.
 struct columns {
-  int time, device, power, limit;
+  int time, device, index, power, limit;
 };
 
 // The names of a column, best first; ended by NULL.
 static const char *const nvidia_devices[] = {"uuid",       "gpu_uuid", "pci.bus_id",
                                              "gpu_bus_id", "index",    NULL};
+static const char *const nvidia_indices[] = {"index", NULL};
 static const char *const nvidia_watts[] = {"power.draw.instant [W]", "power.draw [W]",
                                            "power.draw.average [W]", NULL};
 static const char *const nvidia_limits[] = {"enforced.power.limit [W]", "power.limit [W]", NULL};
@@ -66,7 +67,7 @@ static bool read_watts(const char *cell, double *out, struct arena *arena) {
 struct smi {
   const char *tool;
   bool is_local; // times without a zone
-  const char *const *devices, *const *watts, *const *limits;
+  const char *const *devices, *const *indices, *const *watts, *const *limits;
 };
 
 static bool read_time(const struct smi *smi, const struct power_input *input, const char *cell,
@@ -79,11 +80,24 @@ static bool read_time(const struct smi *smi, const struct power_input *input, co
   return true;
 }
 
+// A device whose index changes has none: nobody could say which of them is meant.
+static void read_device(const struct columns *columns, const struct table *table, size_t row,
+                        struct power_track *track, struct arena *arena) {
+  double limit_w;
+  const char *index = columns->index < 0 ? "" : cell_of(table, row, columns->index);
+  if (track->count == 1)
+    track->index = index;
+  else if (strcmp(track->index, index) != 0)
+    track->index = "";
+  if (columns->limit >= 0 && read_watts(cell_of(table, row, columns->limit), &limit_w, arena))
+    track->power_limit_w = limit_w;
+}
+
 static const char *read_row(const struct smi *smi, const struct power_input *input,
                             const struct columns *columns, const struct table *table, size_t row,
                             struct power_series *series) {
   struct arena *arena = input->arena;
-  double time_s, power_w, limit_w = NAN;
+  double time_s, power_w;
   const char *time = cell_of(table, row, columns->time);
   const char *power = cell_of(table, row, columns->power);
   const char *device = cell_of(table, row, columns->device);
@@ -92,11 +106,8 @@ static const char *read_row(const struct smi *smi, const struct power_input *inp
   if (!read_watts(power, &power_w, arena))
     return arena_printf(arena, "expected watts such as '187.80 W', found '%s'", power);
   const char *why = power_series_add(series, device, time_s, power_w, NAN, arena);
-  if (!why && columns->limit >= 0 &&
-      read_watts(cell_of(table, row, columns->limit), &limit_w, arena))
-    for (size_t i = 0; i < series->count; i++)
-      if (!strcmp(series->tracks[i].name, device))
-        series->tracks[i].power_limit_w = limit_w;
+  if (!why)
+    read_device(columns, table, row, power_series_track(series, device), arena);
   return why;
 }
 
@@ -119,9 +130,11 @@ static struct power_series *read_table(const struct smi *smi, const struct power
       csv_read(input->source, input->source->name, input->arena, input->diagnostics);
   if (!table)
     return NULL;
-  const struct columns columns = {first_column(table, times), first_column(table, smi->devices),
-                                  first_column(table, smi->watts),
-                                  first_column(table, smi->limits)};
+  const struct columns columns = {.time = first_column(table, times),
+                                  .device = first_column(table, smi->devices),
+                                  .index = first_column(table, smi->indices),
+                                  .power = first_column(table, smi->watts),
+                                  .limit = first_column(table, smi->limits)};
   struct power_series *series = power_series_of(input, smi->tool, COVERS_ACCELERATORS);
   const char *why = check_columns(smi, &columns, input->options);
   if (why)
@@ -138,9 +151,10 @@ static struct power_series *read_table(const struct smi *smi, const struct power
 
 // ---- the two programs
 
-static const struct smi nvidia = {"nvidia-smi CSV", true, nvidia_devices, nvidia_watts,
-                                  nvidia_limits};
-static const struct smi amd = {"amd-smi CSV", false, amd_devices, amd_watts, amd_limits};
+static const struct smi nvidia = {"nvidia-smi CSV", true,         nvidia_devices,
+                                  nvidia_indices,   nvidia_watts, nvidia_limits};
+static const struct smi amd = {"amd-smi CSV", false,     amd_devices,
+                               amd_devices,   amd_watts, amd_limits};
 
 static bool knows_nvidia(const struct power_input *input) {
   return is_in_first_line(input->source, "power.draw");

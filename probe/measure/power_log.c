@@ -18,7 +18,7 @@
 
 struct logged {
   struct meter meter;
-  const char *name;
+  const char *name, *index;
   const char *const *devices; // [1] of meter
   double power_limit_w;
 };
@@ -42,19 +42,21 @@ struct power_log {
 
 // ---- which devices
 
-static void add_logged(struct power_log *log, const char *name, const char *pci) {
+static struct logged *add_logged(struct power_log *log, const char *name) {
   log->list = arena_room(&log->own, log->list, log->count, sizeof *log->list);
   struct logged *logged = &log->list[log->count++];
-  *logged = (struct logged){.name = name, .power_limit_w = NAN};
-  if (!pci)
-    return;
-  const char **devices = arena_array(&log->own, 1, sizeof *devices);
-  devices[0] = pci;
-  logged->devices = devices;
+  *logged = (struct logged){.name = name, .index = "", .power_limit_w = NAN};
+  return logged;
 }
 
-static void add_accelerator(struct power_log *log, const struct accelerator_found *found) {
-  add_logged(log, *found->uuid ? found->uuid : found->pci, found->pci);
+static void add_accelerator(struct power_log *log, const struct accelerator_found *found,
+                            size_t which) {
+  const struct accelerator_found *one = &found[which];
+  const char **devices = arena_array(&log->own, 1, sizeof *devices);
+  struct logged *logged = add_logged(log, *one->uuid ? one->uuid : one->pci);
+  devices[0] = one->pci;
+  logged->devices = devices;
+  logged->index = arena_printf(&log->own, "%zu", which);
 }
 
 static const struct accelerator_found *look_up(const struct accelerator_found *found, size_t count,
@@ -80,7 +82,7 @@ static const char *choose_named(struct power_log *log, const char *names,
     for (size_t i = 0; i < log->count; i++)
       if (!strcmp(log->list[i].devices[0], one->pci))
         return arena_printf(&log->own, "device '%s' is named twice", name);
-    add_accelerator(log, one);
+    add_accelerator(log, found, (size_t)(one - found));
   }
   return NULL;
 }
@@ -93,9 +95,9 @@ static const char *choose(struct power_log *log, const struct power_log_request 
   if (!all && !cpu)
     return choose_named(log, request->devices, found, count);
   for (size_t i = 0; i < count; i++)
-    add_accelerator(log, &found[i]);
+    add_accelerator(log, found, i);
   if (!count)
-    add_logged(log, "CPU packages", NULL);
+    add_logged(log, "CPU packages");
   return NULL;
 }
 
@@ -169,6 +171,11 @@ static void read_one(struct power_log *log, struct logged *logged) {
   const bool is_counted = isnan(logged->meter.integral.watts);
   power_series_add(&log->series, logged->name, reading.time_s + log->utc_offset_s, reading.watts,
                    is_counted ? reading.joules : NAN, &log->own);
+  struct power_track *track = power_series_track(&log->series, logged->name);
+  if (track) {
+    track->index = logged->index;
+    track->power_limit_w = logged->power_limit_w;
+  }
 }
 
 static void *run(void *argument) {
@@ -232,13 +239,6 @@ void power_log_stop(struct power_log *log) {
 
 // ---- queries
 
-static double power_limit_named(const struct power_log *log, const char *name) {
-  for (size_t i = 0; i < log->count; i++)
-    if (!strcmp(log->list[i].name, name))
-      return log->list[i].power_limit_w;
-  return NAN;
-}
-
 struct power_series power_log_series(struct power_log *log, struct arena *arena) {
   pthread_mutex_lock(&log->lock);
   struct power_series series = log->series;
@@ -248,7 +248,7 @@ struct power_series power_log_series(struct power_log *log, struct arena *arena)
     struct power_track *to = &series.tracks[i];
     *to = *from;
     to->name = arena_copy(arena, from->name);
-    to->power_limit_w = power_limit_named(log, from->name);
+    to->index = arena_copy(arena, from->index);
     to->time_s = arena_grow(arena, from->time_s, from->count, from->count, sizeof(double));
     to->power_w = arena_grow(arena, from->power_w, from->count, from->count, sizeof(double));
     to->energy_j = arena_grow(arena, from->energy_j, from->count, from->count, sizeof(double));

@@ -1,6 +1,7 @@
 #include "model/imports/import.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/process.h"
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
@@ -75,7 +76,8 @@ static int import_files(struct run *run, const struct files *files, struct impor
                                                        [FACT_PRECISION] = options->precision,
                                                        [FACT_MODEL] = options->model,
                                                        [FACT_DATE] = options->date},
-                                             .published = options->published};
+                                             .published = options->published,
+                                             .today = process_today(run->arena)};
   struct catalog catalog;
   if (!files->count || run_open_catalog(run, &catalog) ||
       import_join(files->list, files->count, &statement, &catalog, import, run->arena,

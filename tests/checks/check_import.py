@@ -100,6 +100,58 @@ def test_formats_agree():
     expect('concurrency 16' in shown and 'Record: ' in shown, shown)
 
 
+def test_figures_that_no_record_can_have():
+    """The file and its figure are named, and the others are imported."""
+    folder = Imports()
+    bad, good = folder.write('bad.json', vllm(mean_ttft_ms=-5)), folder.write('good.json', vllm(4))
+    folder.refused([bad], 'bad.json: error: ttft.mean_s: expected a number of at least 0, found -0.005')
+    done = folder.run([bad, good])
+    expect(done.returncode == BAD_INPUT and '1 of 2 files imported' in done.stdout.replace('\n', ' '), done.stdout)
+    path, = folder.records.iterdir()
+    expect(len(json.loads(path.read_text())['rungs']) == 1, path)
+
+
+def test_a_date_in_the_future():
+    for date, warns in (('2026-08-07', False), ('2026-08-08', True), ('2099-12-31', True)):
+        folder = Imports()
+        file = folder.write('a.json', vllm(date=date, benchmark_start_time_unix=None))
+        done = run('import', file, *options(), '-o', folder.records, environment={'SOURCE_DATE_EPOCH': int(START)})
+        said = f'the run is dated {date}, and today is 2026-08-06' in done.stdout.replace('\n', ' ')
+        expect(done.returncode == DONE and said == warns, f'{date}: {done.stdout}')
+
+
+def test_telemetry_of_a_whole_host():
+    """AIPerf's telemetry adds up all 8 GPUs, of which 1 served: the rates are imported without watts."""
+    folder = Imports()
+    gpus = {f'gpu_{i}': {'gpu_name': 'NVIDIA H200', 'metrics': {'gpu_power_usage': {'unit': 'W', 'avg': 80}}}
+            for i in range(8)}
+    metrics = {'request_throughput': ('requests/sec', 10), 'request_latency': ('ms', 700), 'request_count': ('requests', 800),
+               'output_token_throughput': ('tokens/sec', 1000), 'benchmark_duration': ('sec', 80),
+               'total_isl': ('tokens', 40000), 'total_osl': ('tokens', 80000)}
+    result = {'schema_version': '1.3', 'start_time': '2026-08-06T13:23:14Z', 'input_config': {'loadgen': {'concurrency': 8}},
+              'telemetry_data': {'endpoints': {'a:9401': {'gpus': gpus}}},
+              **{name: {'unit': unit, 'avg': value} for name, (unit, value) in metrics.items()}}
+    file = folder.write('a.json', result)
+    stated = {'accelerator': None}
+    (record,) = folder.imported([file], *options(**stated))[1]
+    expect(record['rungs'][0]['power']['devices'] == 8 and 'left out' not in record['remarks'], record)
+    answer, (record,) = folder.imported([file], *options(accelerators='1', **stated))
+    power, said = record['rungs'][0]['power'], "AIPerf's telemetry, 8 GPUs, of which 1 served"
+    expect(power['source'] == f'none: {said}' and power['load_power_w'] is None and not power['devices'], power)
+    expect(f'left out: the watts of {said}' in record['remarks'], record['remarks'])
+    expect(any(said in note for note in answer['notes']), answer['notes'])
+
+
+def test_a_rate_that_a_limit_may_have_cut():
+    """40 requests/s of 2.66 s each would be 106 in flight, and 16 were allowed."""
+    folder = Imports()
+    answer, (record,) = folder.imported([folder.write('a.json', vllm(request_rate=40.0))])
+    rung, = record['rungs']
+    expect((rung['load'], rung['request_rate'], rung['concurrency']) == ('unknown', None, None), rung)
+    remark = 'load unknown: at 40 requests/s, the limit of 16 in flight may have held some back'
+    expect(remark in record['remarks'] and any(remark in note for note in answer['notes']), answer['notes'])
+
+
 SCENARIO = """[scenario]
 title = Made up
 date = 2026-11-22
@@ -313,9 +365,30 @@ def test_watts_that_are_of_no_use():
     folder.refused([file], 'need --power', *options(devices='0,1'))
     folder.refused([file], "--utc-offset: expected \\+02:00 or the like, not 'two'", *options(power=power, utc_offset='two'))
     folder.refused([power], 'watts without rates: give it with --power')
+    folder.refused([file], "no device '8' among the 8", *options(power=power, devices='8', **zone, **clock))
     chosen = options(power=power, accelerators='4', devices='0,1,2,3', **zone, **clock)
     rung = folder.imported([file], *chosen)[1][0]['rungs'][0]
     expect(near(rung['power']['load_power_w'], 2000) and rung['power']['devices'] == 4, rung['power'])
+
+
+def dcgm(seconds):
+    """A Prometheus answer in the order of the UUIDs, which is not that of the GPUs' numbers."""
+    boards = (('GPU-a', '3', 100), ('GPU-b', '2', 110), ('GPU-c', '1', 700), ('GPU-d', '0', 690))
+    result = [{'metric': {'__name__': 'DCGM_FI_DEV_POWER_USAGE', 'Hostname': 'h', 'UUID': uuid, 'gpu': gpu},
+               'values': [[START + second, str(watts + second % 2)] for second in range(-5, seconds + 6)]}
+              for uuid, gpu, watts in boards]
+    return {'status': 'success', 'data': {'resultType': 'matrix', 'result': result}}
+
+
+def test_devices_are_named_by_the_numbers_that_they_have():
+    folder = Imports()
+    file, seconds = folder.write('a.json', vllm()), int(vllm()['duration'])
+    power = str(folder.write('dcgm.json', dcgm(seconds)))
+    stated = options(accelerators='2', power=power, devices='0,1', clock_offset='0.05')
+    answer, (record,) = folder.imported([file], *stated)
+    rung, = record['rungs']
+    expect(near(rung['power']['load_power_w'], 1391, 1e-3) and rung['power']['which'] == 'GPU-d, GPU-c', rung['power'])
+    expect('watts of 2 devices: 0 (GPU-d), 1 (GPU-c)' in answer['notes'], answer['notes'])
 
 
 def test_watts_of_mlperf_are_of_its_own_window():

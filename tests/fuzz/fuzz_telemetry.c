@@ -2,23 +2,30 @@
 // former, and a record made from the latter is consistent.
 #include "fuzz.h"
 
+#include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/source_file.h"
 #include "model/evidence/production.h"
+#include "model/telemetry/power_formats.h"
 #include "model/telemetry/power_read.h"
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/production_read.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 
 static void check_series(struct fuzz *fuzz, const struct power_series *series) {
   assert(series->count > 0);
   for (size_t i = 0; i < series->count; i++) {
     const struct power_track *track = &series->tracks[i];
+    assert(track->name && track->index);
     for (size_t k = 1; k < track->count; k++)
       assert(track->time_s[k] > track->time_s[k - 1]);
   }
+  struct power_series chosen;
+  assert(power_series_select(series, "0,1", &chosen, &fuzz->arena) || chosen.count == 2);
   const struct power_track *first = &series->tracks[0];
   if (!first->count)
     return;

@@ -157,6 +157,7 @@ static void test_devices_are_named(void **state) {
   power_log_stop(log);
   assert_int_equal(series.count, 1);
   assert_true(series.tracks[0].power_w[0] == 400);
+  assert_string_equal(series.tracks[0].index, "1"); // of the machine, not of the log
 }
 
 // A GPU that falls off the bus: its track ends, and nothing is invented.

@@ -15,6 +15,7 @@
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"
 #include "probe/commands/serving_watts.h"
+#include "probe/measure/power_log.h"
 #include "probe/meters/meter.h"
 #include "probe/serving/rung.h"
 
@@ -103,6 +104,7 @@ static void test_this_host(void **state) {
   expect_near(power.idle_power_w, 100, 0.02, "idle");
   assert_string_equal(power.which, "GPU-of-0000:17:00.0");
   assert_true(power.clock_offset_s == 0 && power.devices == 1);
+  assert_string_equal(power_log_series(watts.log, watts.arena).tracks[0].index, "0");
   // The next load finds nothing here: the port leads elsewhere.
   const struct serving_power elsewhere = load(machine, &meter, 101);
   serving_watts_stop(&watts);
@@ -149,6 +151,8 @@ static const char *write_series(struct machine *machine, double from_s, double t
   for (double time_s = from_s; time_s <= to_s; time_s++)
     for (int gpu = 0; gpu < 2; gpu++)
       power_series_add(&record.series, gpu ? "GPU-1" : "GPU-0", time_s, gpu ? 500 : 90, NAN, arena);
+  power_series_track(&record.series, "GPU-0")->index = "1";
+  power_series_track(&record.series, "GPU-1")->index = "4";
   assert_int_equal(power_record_write(&record, path, arena, &machine->fixture.diagnostics), 0);
   return path;
 }
@@ -193,7 +197,7 @@ static void test_a_file_is_joined(void **state) {
   expect_fragment(rungs[3].power.source, "the rates' host: the state of its clock is unknown");
   // The user's statement takes precedence; and all devices are too many for one accelerator.
   assert_int_equal(
-      serving_watts_join(&record, path, "1", 0.1, arena, &machine->fixture.diagnostics), 1);
+      serving_watts_join(&record, path, "4", 0.1, arena, &machine->fixture.diagnostics), 1);
   expect_near(rungs[3].power.clock_offset_s, 1.1, 1e-9, "as stated");
   assert_int_equal(
       serving_watts_join(&record, path, NULL, 0.1, arena, &machine->fixture.diagnostics), 0);

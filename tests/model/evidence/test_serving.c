@@ -273,11 +273,26 @@ static void test_bad_record_is_not_written(void **state) {
   struct place_of_work work;
   place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
-  struct serving_record *record = make_record(arena);
-  record->rungs[0].completed = 63;
-  assert_int_equal(serving_write(record, work.path, arena, &work.fixture.diagnostics), -1);
-  expect_error(&work.fixture, "63 requests", "rungs[0]: a percentile with too few requests");
-  assert_null(fopen(work.path, "r"));
+  struct serving_rung good = make_record(arena)->rungs[0], few = good, early = good,
+                      negative = good;
+  few.completed = 63;
+  early.ttft.mean_s = -0.005;
+  negative.power.load_power_w = -1;
+  const struct {
+    struct serving_rung rung;
+    const char *error;
+  } cases[] = {
+      {few, "rungs[0]: a percentile with too few requests"},
+      {early, "rungs[0]: ttft.mean_s: expected a number of at least 0, found -0.005"},
+      {negative, "rungs[0]: power.load_power_w: expected a number of at least 0, found -1"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct serving_record *record = make_record(arena);
+    record->rungs[0] = cases[i].rung;
+    assert_int_equal(serving_write(record, work.path, arena, &work.fixture.diagnostics), -1);
+    expect_error(&work.fixture, cases[i].error, cases[i].error);
+    assert_null(fopen(work.path, "r"));
+  }
   place_of_work_end(&work);
 }
 

@@ -24,14 +24,19 @@
 #define VLLM_TAIL                                                                                  \
   "\"mean_ttft_ms\": 250, \"median_ttft_ms\": 200, \"p90_ttft_ms\": 400, \"p99_ttft_ms\": 900, "   \
   "\"mean_tpot_ms\": 20, \"mean_itl_ms\": 57.6, \"mean_e2el_ms\": 6380, \"std_ttft_ms\": 9}"
-#define VLLM_RATES                                                                                 \
-  "\"max_concurrency\": 64, \"duration\": 64.0, \"completed\": 640, \"total_input_tokens\": "      \
-  "512000, \"total_output_tokens\": 163840, \"output_throughput\": 2560.0, "                       \
+#define VLLM_TOTALS                                                                                \
+  "\"duration\": 64.0, \"completed\": 640, \"total_input_tokens\": 512000, "                       \
+  "\"total_output_tokens\": 163840, \"output_throughput\": 2560.0, "                               \
   "\"total_token_throughput\": 10560.0, "
-#define VLLM VLLM_HEAD VLLM_RATES VLLM_TAIL
+#define VLLM_RATES "\"max_concurrency\": 64, " VLLM_TOTALS
+#define VLLM       VLLM_HEAD VLLM_RATES VLLM_TAIL
+#define VLLM_ARRIVALS(max_concurrency)                                                             \
+  "{\"request_rate\": 10, \"burstiness\": 1.0, \"num_prompts\": 640, "                             \
+  "\"max_concurrency\": " max_concurrency ", " VLLM_TOTALS
 
-#define SGLANG(total_input, rate)                                                                  \
-  "{\"backend\": \"sglang\", \"request_rate\": Infinity, \"max_concurrency\": 32, "                \
+#define SGLANG(total_input, rate) SGLANG_ARRIVALS("Infinity", total_input, rate)
+#define SGLANG_ARRIVALS(request_rate, total_input, rate)                                           \
+  "{\"backend\": \"sglang\", \"request_rate\": " request_rate ", \"max_concurrency\": 32, "        \
   "\"duration\": 50.0, \"completed\": 700, \"" total_input "\": 70000, "                           \
   "\"total_output_tokens\": 140000, \"input_throughput\": 1400.0, \"output_throughput\": " rate    \
   ", \"mean_e2e_latency_ms\": 2200, \"mean_ttft_ms\": 100, \"p99_ttft_ms\": 180, "                 \
@@ -104,6 +109,8 @@
                       "51") "\"none\": 0}, \"duration\": 80.0, \"start_time\": 1786678148.2}]}"
 
 #define LLM_D_2(unit, replicas, count, rate)                                                       \
+  LLM_D_2_LOADED("concurrency: .inf", unit, replicas, count, rate)
+#define LLM_D_2_LOADED(load, unit, replicas, count, rate)                                          \
   "version: '0.2.1'\nresults:\n  request_performance:\n    aggregate:\n      latency:\n"           \
   "        time_to_first_token: {mean: 0.5, p99: 0.9, units: " unit "}\n"                          \
   "        time_per_output_token: {mean: 20, units: ms/token}\n"                                   \
@@ -113,7 +120,7 @@
   "      throughput:\n        output_token_rate: {mean: " rate ", units: tokens/s}\n"              \
   "run:\n  time: {start: '2026-01-05T18:00:42Z', duration: PT1M40S}\n"                             \
   "scenario:\n  load:\n    standardized:\n      tool: inference-perf\n"                            \
-  "      tool_version: 0.3.0\n      concurrency: .inf\n"                                           \
+  "      tool_version: 0.3.0\n      " load "\n"                                                    \
   "  stack:\n  - standardized:\n      kind: inference_engine\n      tool: vLLM\n"                  \
   "      tool_version: 0.11.0\n      role: replica\n      replicas: " replicas "\n"                \
   "      model: {name: org/Some-8B}\n"                                                             \
@@ -134,11 +141,13 @@
   "  output_len: {mean: 50}\n  throughput: {output_tokens_per_sec: 100.0}\n"                       \
   "  latency:\n    time_to_first_token: {mean: 0.03, median: 0.03}\n"
 
-#define INFERENCEX(gpus, rates, more)                                                              \
+#define INFERENCEX_SPECULATING(speculation, gpus, rates, more)                                     \
   "{\"hw\": \"h200\", \"conc\": 64, \"image\": \"vllm/vllm-openai:v0.11.0\", \"model\": "          \
-  "\"org/Some-8B\", \"framework\": \"vllm\", \"precision\": \"fp8\", \"spec_decoding\": "          \
-  "\"none\", \"isl\": 1024, \"osl\": 1024, " gpus rates more                                       \
+  "\"org/Some-8B\", \"framework\": \"vllm\", \"precision\": \"fp8\", " speculation                 \
+  "\"isl\": 1024, \"osl\": 1024, " gpus rates more                                                 \
   "\"mean_ttft\": 0.5, \"mean_tpot\": 0.02, \"mean_itl\": 0.05, \"mean_e2el\": 21.0}"
+#define INFERENCEX(gpus, rates, more)                                                              \
+  INFERENCEX_SPECULATING("\"spec_decoding\": \"none\", ", gpus, rates, more)
 #define ONE_NODE "\"is_multinode\": false, \"tp\": 8, "
 #define APART                                                                                      \
   "\"disagg\": true, \"is_multinode\": true, \"num_prefill_gpu\": 4, \"num_decode_gpu\": 8, "
@@ -171,16 +180,35 @@ static const struct reading_case {
                "\"total_input_tokens\": 800000, \"total_output_tokens\": 256000, "
                "\"output_throughput\": 2560, \"total_token_throughput\": 10560, " VLLM_TAIL,
      "closed loop 64: 800/256 tokens, 8000/2560 per s, ttft 0.25 0.9, tpot 0.02, gap 0.0576"},
-    {"vLLM: arrivals",
-     "{\"request_rate\": 10, \"burstiness\": 1.0, \"num_prompts\": 640, " VLLM_RATES VLLM_TAIL,
+    {"vLLM: arrivals", VLLM_ARRIVALS("null") VLLM_TAIL,
      "Poisson arrivals 10/s: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap "
      "0.0576"},
+    {"vLLM: arrivals whose limit is above twice 63.8 in flight and ten",
+     VLLM_ARRIVALS("138") VLLM_TAIL,
+     "Poisson arrivals 10/s: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap "
+     "0.0576"},
+    {"vLLM: arrivals that a limit may have held back", VLLM_ARRIVALS("137") VLLM_TAIL,
+     "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
+    {"vLLM: arrivals and a limit, without end-to-end latency: 53.5 in flight by TTFT and TPOT",
+     VLLM_ARRIVALS("118") "\"mean_ttft_ms\": 250, \"mean_tpot_ms\": 20}",
+     "Poisson arrivals 10/s: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap nan"},
+    {"vLLM: the same, and a limit that is too low",
+     VLLM_ARRIVALS("116") "\"mean_ttft_ms\": 250, \"mean_tpot_ms\": 20}",
+     "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap nan"},
+    {"vLLM: arrivals and a limit, without latencies", VLLM_ARRIVALS("1000") "\"failed\": 0}",
+     "unknown: 800/256 tokens, 8000/2560 per s, ttft nan nan, tpot nan, gap nan"},
     {"vLLM: requests failed", "{\"failed\": 3, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
+     "closed loop 64: refused: 3 requests failed"},
+    {"vLLM: fewer answers than prompts, and none counted as failed",
+     "{\"failed\": 0, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
      "closed loop 64: refused: 3 requests failed"},
     {"SGLang: total_input_tokens", SGLANG("total_input_tokens", "2800.0"),
      "closed loop 32: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
     {"SGLang: total_input", SGLANG("total_input", "2800.0"),
      "closed loop 32: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
+    {"SGLang: arrivals that a limit may have held back",
+     SGLANG_ARRIVALS("14", "total_input_tokens", "2800.0"),
+     "unknown: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
     {"llama-bench, JSON: one stream", "[" LLAMA("load_mode", "0", "128", "512", "32.5") "]",
      "decode static batch 1: 512/128 tokens, nan/32.5 per s, ttft nan nan, tpot nan, gap nan"},
     {"llama-bench, JSON lines, before 0.7.0", LLAMA("use_mmap", "0", "128", "512", "32.5") "\n",
@@ -204,11 +232,30 @@ static const struct reading_case {
      AIPERF(AIPERF_UNIT, "\"loadgen\": {\"concurrency\": 16}"),
      "closed loop 16: 50/100 tokens, 500/1000 per s, ttft 0.09 0.15, tpot 0.006, gap 0.017, 820 W "
      "of 2"},
+    {"AIPerf: arrivals of which 7 are in flight, and a limit",
+     AIPERF(AIPERF_UNIT, "\"loadgen\": {\"request_rate\": 10, \"request_rate_mode\": \"poisson\", "
+                         "\"concurrency\": 24}"),
+     "Poisson arrivals 10/s: 50/100 tokens, 500/1000 per s, ttft 0.09 0.15, tpot 0.006, gap 0.017, "
+     "820 W of 2"},
+    {"AIPerf: arrivals that a limit may have held back",
+     AIPERF(AIPERF_UNIT, "\"loadgen\": {\"request_rate\": 10, \"request_rate_mode\": \"constant\", "
+                         "\"concurrency\": 23}"),
+     "unknown: 50/100 tokens, 500/1000 per s, ttft 0.09 0.15, tpot 0.006, gap 0.017, 820 W of 2"},
     {"guidellm: tokens over time; its TPOT has the first token in it",
      GUIDELLM("\"type_\": \"concurrent\", \"streams\": 4"),
      "closed loop 4: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
-    {"guidellm: arrivals", GUIDELLM("\"type_\": \"constant\", \"rate\": 2.5"),
+    {"guidellm: arrivals and the limit that it always has",
+     GUIDELLM("\"type_\": \"constant\", \"rate\": 2.5, \"max_concurrency\": 10240"),
      "constant arrivals 2.5/s: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
+    {"guidellm: arrivals that a limit may have held back",
+     GUIDELLM("\"type_\": \"poisson\", \"rate\": 2.5, \"max_concurrency\": 8"),
+     "unknown: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
+    {"llm-d 0.2.1, a number in flight",
+     LLM_D_2_LOADED("concurrency: 16\n      rate_qps: .inf", "s", "1", "8", "500"),
+     "closed loop 16: 2000/100 tokens, 10000/500 per s, ttft 0.5 nan, tpot 0.02, gap nan"},
+    {"llm-d 0.2.1, a rate and a limit",
+     LLM_D_2_LOADED("concurrency: 16\n      rate_qps: 5.0", "s", "1", "8", "500"),
+     "unknown: 2000/100 tokens, 10000/500 per s, ttft 0.5 nan, tpot 0.02, gap nan"},
     {"llm-d 0.2.1, YAML", LLM_D_2("s", "1", "8", "500"),
      "unknown: 2000/100 tokens, 10000/500 per s, ttft 0.5 nan, tpot 0.02, gap nan"},
     {"llm-d 0.1, JSON", LLM_D_1,
@@ -286,6 +333,17 @@ static const struct {
      "'output_lens' adds up to 163841 tokens, the total is 163840"},
     {"vLLM, a latency in seconds", VLLM_HEAD VLLM_RATES "\"mean_e2el_ms\": 6400000}",
      "would be 64000 in flight, not 64: check the latency units"},
+    {"vLLM, a latency below 0", VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": -5}",
+     "ttft.mean_s: expected a number of at least 0, found -0.005"},
+    {"vLLM, percentiles that do not ascend",
+     VLLM_HEAD VLLM_RATES "\"median_ttft_ms\": 200, \"p90_ttft_ms\": 150}",
+     "a latency's percentiles do not ascend"},
+    {"vLLM, half a request in flight",
+     VLLM_HEAD "\"max_concurrency\": 0.5, " VLLM_TOTALS "\"failed\": 0}",
+     "concurrency: expected a number of at least 1, found 0.5"},
+    {"vLLM, less than a token accepted",
+     VLLM_HEAD VLLM_RATES "\"spec_decode_acceptance_length\": 0.5}",
+     "accepted_length: expected a number of at least 1, found 0.5"},
     {"vLLM, a text for a number", VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": \"250 ms\"}",
      "'mean_ttft_ms': expected a number"},
     {"vLLM throughput",
@@ -445,6 +503,19 @@ static void test_appended_lines_are_rungs(void **state) {
   end(&files);
 }
 
+static void test_a_limited_rate_is_remarked(void **state) {
+  (void)state;
+  struct files files;
+  struct imported imported = {0};
+  start(&files);
+  assert_int_equal(read_text(&files, VLLM_ARRIVALS("64") VLLM_TAIL, &imported), 0);
+  assert_string_equal(
+      texts_joined(&imported.remarks, &files.fixture.arena),
+      "load unknown: at 10 requests/s, the limit of 64 in flight may have held some back");
+  assert_true(isnan(imported.rungs[0].request_rate) && isnan(imported.rungs[0].concurrency));
+  end(&files);
+}
+
 static void test_metadata_and_fork_of_vllm(void **state) {
   (void)state;
   struct files files;
@@ -496,6 +567,38 @@ static void test_counts_of_accelerators(void **state) {
   }
 }
 
+static void test_speculation_of_inferencex(void **state) {
+  (void)state;
+#define SAYS(words) INFERENCEX_SPECULATING(words, ONE_NODE, ONE_NODE_RATES, "")
+  static const struct {
+    const char *text, *speculation;
+  } cases[] = {
+      {SAYS(""), ""},
+      {SAYS("\"spec_decoding\": \"none\", "), ""},
+      {SAYS("\"spec_decoding\": \"mtp\", "), "mtp"},
+      {SAYS("\"spec_decoding\": \"draft_model\", \"mtp\": \"off\", "), "draft_model"},
+      {SAYS("\"spec_decoding\": \"none\", \"mtp\": \"off\", "), ""},
+      {SAYS("\"spec_decoding\": \"none\", \"mtp\": \"on\", "), "mtp"},
+      {SAYS("\"mtp\": \"on\", "), "mtp"}, // as before it had "spec_decoding"
+      {SAYS("\"mtp\": \"off\", "), ""},
+      {SAYS("\"mtp\": \"\", "), ""},
+      {SAYS("\"mtp\": true, "), "mtp"},
+      {SAYS("\"mtp\": \"True\", "), "mtp"},
+      {SAYS("\"mtp\": false, "), ""},
+      {SAYS("\"mtp\": \"mtp3\", "), "mtp3"}, // whatever it means, it is not known to be none
+  };
+#undef SAYS
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct files files;
+    struct imported imported = {0};
+    start(&files);
+    assert_int_equal(read_text(&files, cases[i].text, &imported), 0);
+    if (strcmp(imported.speculation, cases[i].speculation) != 0)
+      fail_msg("'%s' of %s", imported.speculation, cases[i].text);
+    end(&files);
+  }
+}
+
 // As seeds for the fuzzer.
 static int write_files(const char *folder) {
   struct fixture fixture;
@@ -514,8 +617,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_what_is_refused),
       cmocka_unit_test(test_cut_anywhere),
       cmocka_unit_test(test_appended_lines_are_rungs),
+      cmocka_unit_test(test_a_limited_rate_is_remarked),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),
+      cmocka_unit_test(test_speculation_of_inferencex),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

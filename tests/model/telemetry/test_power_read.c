@@ -80,6 +80,22 @@ static void test_nvidia_smi_refused(void **state) {
   expect_error(fixture, nvidia, "the times have no time zone");
 }
 
+// The rows are in the order of the UUIDs. The index of GPU-c changes, so that it has none.
+static void test_a_uuid_keeps_its_index(void **state) {
+  struct fixture *fixture = *state;
+  const struct power_series *series = read_text(fixture, "timestamp, index, uuid, power.draw [W]\n"
+                                                         "2026/09/11 04:19:41, 1, GPU-a, 100 W\n"
+                                                         "2026/09/11 04:19:41, 0, GPU-b, 700 W\n"
+                                                         "2026/09/11 04:19:41, 2, GPU-c, 90 W\n"
+                                                         "2026/09/11 04:19:42, 1, GPU-a, 100 W\n"
+                                                         "2026/09/11 04:19:42, 3, GPU-c, 90 W\n");
+  struct power_series chosen;
+  assert_null(power_series_select(series, "0,1", &chosen, &fixture->arena));
+  assert_string_equal(chosen.tracks[0].name, "GPU-b");
+  assert_string_equal(chosen.tracks[1].name, "GPU-a");
+  assert_string_equal(series->tracks[2].index, "");
+}
+
 static void test_the_instant_power_goes_first(void **state) {
   struct fixture *fixture = *state;
   const struct power_series *series =
@@ -102,6 +118,7 @@ static void test_amd_smi(void **state) {
   assert_int_equal(series->count, 2);
   assert_true(series->tracks[0].power_w[1] == 1180 && isnan(series->tracks[1].power_w[1]));
   assert_true(series->tracks[1].power_w[0] == 290);
+  assert_string_equal(series->tracks[1].index, "1");
   assert_null(read_text(fixture, "gpu,socket_power\n0,288\n"));
   expect_error(fixture, "no times", "no column 'timestamp'");
 }
@@ -188,6 +205,31 @@ static void test_dcgm_watts_and_millijoules(void **state) {
   assert_null(power_series_use(series, 100, 102, &use, &fixture->arena));
   expect_near(use.energy_j, 600, 1e-9, "joules");
   assert_string_equal(use.method, "energy counters");
+}
+
+// Prometheus sorts the series by their labels, so the UUIDs decide. Each of two hosts has a GPU 0.
+static void test_dcgm_takes_the_label_for_the_index(void **state) {
+  struct fixture *fixture = *state;
+  static const struct {
+    const char *labels, *watts;
+  } made[] = {{"\"UUID\": \"GPU-a\", \"gpu\": \"3\", \"Hostname\": \"n1\"", "[100, \"100\"]"},
+              {"\"UUID\": \"GPU-b\", \"gpu\": \"0\", \"Hostname\": \"n1\"", "[100, \"700\"]"},
+              {"\"UUID\": \"GPU-c\", \"gpu\": \"0\", \"Hostname\": \"n2\"", "[100, \"90\"]"},
+              {"\"UUID\": \"GPU-d\", \"gpu\": \"1\", \"Hostname\": \"n2\"", "[100, \"90\"]"},
+              {"\"UUID\": \"GPU-d\", \"gpu\": \"2\", \"Hostname\": \"n2\"", "[101, \"90\"]"}};
+  const char *results = "";
+  for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+    results =
+        arena_printf(&fixture->arena, "%s%s%s", results, i ? ", " : "",
+                     result(fixture, "DCGM_FI_DEV_POWER_USAGE", made[i].labels, made[i].watts));
+  const struct power_series *series = read_text(fixture, range(fixture, results));
+  struct power_series chosen;
+  assert_null(power_series_select(series, "3", &chosen, &fixture->arena));
+  assert_string_equal(chosen.tracks[0].name, "GPU-a");
+  expect_why("two hosts", power_series_select(series, "0", &chosen, &fixture->arena),
+             "device '0' is GPU-b or GPU-c");
+  expect_why("changed", power_series_select(series, "1", &chosen, &fixture->arena),
+             "no device '1'");
 }
 
 // Integers, 64-bit floating-point values, and their forms in JSON: all are blank.
@@ -348,12 +390,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       FIXTURE_TEST(test_nvidia_smi),
       FIXTURE_TEST(test_nvidia_smi_refused),
+      FIXTURE_TEST(test_a_uuid_keeps_its_index),
       FIXTURE_TEST(test_the_instant_power_goes_first),
       FIXTURE_TEST(test_amd_smi),
       FIXTURE_TEST(test_spl_is_decided_by_the_window),
       FIXTURE_TEST(test_spl_whose_dates_decide),
       FIXTURE_TEST(test_the_window_of_a_log),
       FIXTURE_TEST(test_dcgm_watts_and_millijoules),
+      FIXTURE_TEST(test_dcgm_takes_the_label_for_the_index),
       FIXTURE_TEST(test_dcgm_blanks),
       FIXTURE_TEST(test_dcgm_counts_a_board_once),
       FIXTURE_TEST(test_a_step_finer_than_the_scraping),

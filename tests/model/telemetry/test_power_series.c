@@ -3,6 +3,7 @@
 #include "tests/support/fixture.h"
 
 #include "base/json_in.h"
+#include "base/record_digest.h"
 #include "base/source.h"
 #include "model/evidence/serving.h"
 #include "model/telemetry/clock_state.h"
@@ -158,19 +159,46 @@ static void test_times_ascend(void **state) {
              "goes back by 1.500 s");
 }
 
+// GPU-a and GPU-b are on one host, GPU-c and GPU-d on another; d's index is unknown.
 static void test_devices_are_selected(void **state) {
   struct fixture *fixture = *state;
   struct power_series series = empty(), chosen;
-  const struct made a = {"GPU-a", 100, 0, NAN}, b = {"1", 200, 0, NAN}, c = {"GPU-c", 300, 0, NAN};
+  static const char *const names[] = {"GPU-a", "GPU-b", "GPU-c", "GPU-d"}, *const indices[] = {
+                                                                               "1", "0", "1", ""};
+  for (size_t i = 0; i < 4; i++) {
+    const struct made made = {names[i], 100, 0, NAN};
+    add(&series, &made, 0, 9, &fixture->arena);
+    power_series_track(&series, names[i])->index = indices[i];
+  }
+  assert_null(power_series_select(&series, "0,GPU-d", &chosen, &fixture->arena));
+  assert_int_equal(chosen.count, 2);
+  assert_string_equal(chosen.tracks[0].name, "GPU-b");
+  static const struct {
+    const char *names, *why;
+  } refused[] = {{"1", "device '1' is GPU-a or GPU-c: give its name"},
+                 {"2", "no device '2' among the 4"},
+                 {"", "no device ''"},
+                 {"00", "no device '00'"},
+                 {"GPU", "no device 'GPU'"},
+                 {"0,GPU-b", "device 'GPU-b' is named twice"}};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+    expect_why(refused[i].names,
+               power_series_select(&series, refused[i].names, &chosen, &fixture->arena),
+               refused[i].why);
+}
+
+// Their order in the file is not that of their indices.
+static void test_devices_without_an_index(void **state) {
+  struct fixture *fixture = *state;
+  struct power_series series = empty(), chosen;
+  const struct made a = {"GPU-a", 100, 0, NAN}, b = {"GPU-b", 200, 0, NAN};
   add(&series, &a, 0, 9, &fixture->arena);
   add(&series, &b, 0, 9, &fixture->arena);
-  add(&series, &c, 0, 9, &fixture->arena);
-  assert_null(power_series_select(&series, "2,GPU-a", &chosen, &fixture->arena));
-  assert_int_equal(chosen.count, 2);
-  assert_string_equal(chosen.tracks[0].name, "GPU-c");
-  expect_why("", power_series_select(&series, "3", &chosen, &fixture->arena), "no device '3'");
-  expect_why("", power_series_select(&series, "", &chosen, &fixture->arena), "no device ''");
-  expect_why("", power_series_select(&series, "0,GPU-a", &chosen, &fixture->arena), "twice");
+  assert_null(power_series_select(&series, "GPU-b", &chosen, &fixture->arena));
+  assert_string_equal(chosen.tracks[0].name, "GPU-b");
+  expect_why("0", power_series_select(&series, "0", &chosen, &fixture->arena),
+             "do not state which device is '0': give its name, such as 'GPU-a'");
+  expect_why("b", power_series_select(&series, "b", &chosen, &fixture->arena), "no device 'b'");
 }
 
 // ---- joined to a rung
@@ -331,6 +359,7 @@ static void test_a_record_comes_back(void **state) {
                                 .finished = "",
                                 .remarks = ""};
   record.series.clock = synchronised(0.01);
+  record.series.tracks[0].index = "3";
   const char *path = "build/test_power_series.json";
   assert_int_equal(power_record_write(&record, path, &fixture->arena, &fixture->diagnostics), 0);
   const struct source *source;
@@ -342,6 +371,7 @@ static void test_a_record_comes_back(void **state) {
   expect_error(fixture, path, "");
   assert_non_null(again);
   assert_int_equal(again->series.tracks[0].count, 101);
+  assert_string_equal(again->series.tracks[0].index, "3");
   assert_true(again->series.clock.synchronised && !again->series.clock_after.synchronised);
   struct power_join join = join_of(&again->series);
   expect_near(power_join(&join, &fixture->arena).load_power_w, 400, 1e-9, "watts");
@@ -349,6 +379,28 @@ static void test_a_record_comes_back(void **state) {
   source = fixture_source(fixture, path, object);
   assert_null(power_record_of_json(object, source, &fixture->arena, &fixture->diagnostics));
   expect_error(fixture, path, "digest does not match");
+  json_decref(object);
+}
+
+// As an earlier version wrote it, without indices.
+static void test_a_record_of_schema_1(void **state) {
+  struct fixture *fixture = *state;
+  json_t *object =
+      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:{s:b, s:n, s:n, s:n}, "
+                "s:{s:b, s:n, s:n, s:n}, s:[{s:s, s:n, s:[f], s:[f], s:[n]}]}}",
+                "schema", 1, "record", "power series", "tool_version", "1", "meters", "", "started",
+                "", "finished", "", "remarks", "", "series", "tool", "pertoken-probe meter",
+                "covers", "accelerators", "host", "gpu-7", "clock", "synchronised", 0,
+                "max_error_s", "est_error_s", "utc_minus_monotonic_s", "clock_after",
+                "synchronised", 0, "max_error_s", "est_error_s", "utc_minus_monotonic_s", "tracks",
+                "name", "GPU-a", "power_limit_w", "time_s", t0, "power_w", 100.0, "energy_j");
+  assert_non_null(object);
+  json_object_set_new(object, "digest", json_string(record_digest(object, &fixture->arena)));
+  const struct source *source = fixture_source(fixture, "schema-1.json", object);
+  const struct power_record *record =
+      power_record_of_json(object, source, &fixture->arena, &fixture->diagnostics);
+  expect_error(fixture, "schema 1", "");
+  assert_string_equal(record->series.tracks[0].index, "");
   json_decref(object);
 }
 
@@ -363,6 +415,7 @@ int main(void) {
       FIXTURE_TEST(test_a_counter_that_goes_back),
       FIXTURE_TEST(test_times_ascend),
       FIXTURE_TEST(test_devices_are_selected),
+      FIXTURE_TEST(test_devices_without_an_index),
       FIXTURE_TEST(test_a_rung_gets_its_watts),
       FIXTURE_TEST(test_what_gives_no_watts),
       FIXTURE_TEST(test_two_clocks),
@@ -370,6 +423,7 @@ int main(void) {
       FIXTURE_TEST(test_the_shift_is_a_bound),
       FIXTURE_TEST(test_times_as_they_are_written),
       FIXTURE_TEST(test_a_record_comes_back),
+      FIXTURE_TEST(test_a_record_of_schema_1),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
