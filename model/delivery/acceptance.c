@@ -49,9 +49,12 @@ bool acceptance_has_clause(const struct offer_guarantee *guarantee,
          (kind == CLAUSE_MEAN || (!isnan(rule->node_tolerance) && what != GUARANTEED_WATTS));
 }
 
-// How much better than its limit a value is.
+// How much better than its limit a value is. Decimal figures are not exact in binary: without the
+// slack, which is far below what is measured, a value at its limit would often fail.
 static double better_by(const struct acceptance_clause *clause, double value) {
-  return acceptance_is_ceiling(clause->what) ? clause->limit - value : value - clause->limit;
+  const double slack = 1e-9 * clause->limit;
+  return slack +
+         (acceptance_is_ceiling(clause->what) ? clause->limit - value : value - clause->limit);
 }
 
 // ---- what the offer leaves open
