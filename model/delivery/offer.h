@@ -138,6 +138,26 @@ bool offer_has_expired(const struct offer *offer, const char *day);
 // including the warranty's price. NULL: not offered, or part of another line.
 const char *offer_input_text(const struct offer *offer, enum offer_line line, struct arena *arena);
 
+// An input of the cost model that an offer gives to an option that uses it.
+struct offer_input {
+  const char *name, *text; // as the input reads it
+  struct place place;
+};
+
+enum { OFFER_INPUTS = OFFER_LINES + 3 };
+
+// The inputs of its prices and terms, without its guarantees; returns their number. Its price is
+// net: where it states no discount, it gives 0 %.
+size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_INPUTS],
+                    struct arena *arena);
+
+// Whether it owes money or a replacement for what is slower than guaranteed.
+bool offer_promises_remedy(const struct offer *offer);
+
+// The names of all inputs that it gives to an option of that workload.
+struct texts offer_given(const struct offer *offer, const struct workload *workload,
+                         struct arena *arena);
+
 // The things that have no line: "installation, delivery".
 struct texts offer_not_included(const struct offer *offer, struct arena *arena);
 
