@@ -667,6 +667,10 @@ const struct acceptance *acceptance_of(const struct acceptance_request *request,
                                     .verdict = VERDICT_PASS,
                                     .first_day = "",
                                     .last_day = ""};
+  // Of an offer that does not state nodes, their number is known only now.
+  if (acceptance->rule.may_fail >= acceptance->rule.nodes)
+    diagnostics_error(diagnostics, offer->may_fail_place,
+                      "'may_fail' must be fewer than the %zu nodes", acceptance->rule.nodes);
   refuse_twice(&judging);
   judge_delivered(&judging);
   for (size_t g = 0; g < offer->guarantee_count; g++)

@@ -14,8 +14,8 @@
 // Refused, each with its place: an unknown section or key, a missing one, an offer without a count,
 // prices in two currencies, a price without its basis (per gpu, node or in total), rates per node
 // beside rates per accelerator, a latency without its percentile, lengths and load, a tolerance or
-// confidence of 100 % or more, a remedy_limit with replacement, a replacement_time with a remedy in
-// money, an end before the date.
+// confidence of 100 % or more, a remedy_limit without a remedy in money, a replacement_time without
+// replacement, an end or a delivery before the date, a may_fail that no node can exceed.
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_H
 
@@ -105,11 +105,12 @@ struct offer {
   const char *date, *valid_until; // YYYY-MM-DD; "" for no end
   const char *accelerator;        // an id of the catalogue
   struct place accelerator_place, count_place, nodes_place, validity_place, warranty_place;
+  struct place delivery_place, may_fail_place;
   int accelerators, nodes; // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
-  double warranty_h; // NAN: not stated
-  const char *delivery;
-  bool per_node; // guarantees are per node
+  double warranty_h;    // NAN: not stated
+  const char *delivery; // the latest day, YYYY-MM-DD; "" not stated
+  bool per_node;        // guarantees are per node
   struct offer_guarantee *guarantees;
   size_t guarantee_count;
   struct offer_acceptance acceptance;

@@ -134,6 +134,9 @@ static const struct {
     {"[acceptance]\nremedy = 0 %\n", "above 0 %"},
     {"[acceptance]\nremedy = refund\n", "refund"},
     {"nodes = 8 node\n[acceptance]\nmay_fail = 8 node\n", "fewer than the 8 nodes"},
+    {"[acceptance]\nremedy_limit = 10 %\n", "'remedy_limit' limits nothing without 'remedy'"},
+    {"[terms]\ndelivery = 2026-11-01\n",
+     "delivery by 2026-11-01, before the offer's own date 2026-11-02"},
     {"[acceptance]\nmay_fail = 0.5 node\n", "a whole number of nodes"},
     {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = USD\n"
      "accelerator = h200-sxm-141\n",
