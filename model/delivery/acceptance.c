@@ -49,9 +49,12 @@ bool acceptance_has_clause(const struct offer_guarantee *guarantee,
          (kind == CLAUSE_MEAN || (!isnan(rule->node_tolerance) && what != GUARANTEED_WATTS));
 }
 
-// How much better than its limit a value is.
+// How much better than its limit a value is. Decimal figures are not exact in binary: without the
+// slack, which is far below what is measured, a value at its limit would often fail.
 static double better_by(const struct acceptance_clause *clause, double value) {
-  return acceptance_is_ceiling(clause->what) ? clause->limit - value : value - clause->limit;
+  const double slack = 1e-9 * clause->limit;
+  return slack +
+         (acceptance_is_ceiling(clause->what) ? clause->limit - value : value - clause->limit);
 }
 
 // ---- what the offer leaves open
@@ -664,6 +667,10 @@ const struct acceptance *acceptance_of(const struct acceptance_request *request,
                                     .verdict = VERDICT_PASS,
                                     .first_day = "",
                                     .last_day = ""};
+  // Of an offer that does not state nodes, their number is known only now.
+  if (acceptance->rule.may_fail >= acceptance->rule.nodes)
+    diagnostics_error(diagnostics, offer->may_fail_place,
+                      "'may_fail' must be fewer than the %zu nodes", acceptance->rule.nodes);
   refuse_twice(&judging);
   judge_delivered(&judging);
   for (size_t g = 0; g < offer->guarantee_count; g++)

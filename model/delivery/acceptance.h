@@ -123,9 +123,9 @@ double acceptance_node_margin(const struct acceptance_rule *rule, const struct n
 int acceptance_check(const struct acceptance_request *request, struct arena *arena,
                      struct diagnostics *diagnostics);
 
-// Errors: what acceptance_check refuses; a node with more accelerators than the offer's nodes have;
-// a device in two nodes; results from two builds of the probe's kernels, or from two inference
-// engines. NULL after errors.
+// Errors: what acceptance_check refuses; a may_fail of all nodes; a node with more accelerators
+// than the offer's nodes have; a device in two nodes; results from two builds of the probe's
+// kernels, or from two inference engines. NULL after errors.
 const struct acceptance *acceptance_of(const struct acceptance_request *request,
                                        struct arena *arena, struct diagnostics *diagnostics);
 

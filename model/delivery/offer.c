@@ -51,6 +51,29 @@ const char *offer_input_text(const struct offer *offer, enum offer_line line, st
                        unit_constant(offer_lines[line].unit, arena), arena);
 }
 
+size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_INPUTS],
+                    struct arena *arena) {
+  size_t count = 0;
+  for (int line = 0; line < OFFER_LINES; line++) {
+    const char *text = offer_input_text(offer, (enum offer_line)line, arena);
+    if (text)
+      inputs[count++] =
+          (struct offer_input){offer_lines[line].input, text, offer->prices[line].place};
+  }
+  if (!is_offered(offer, OFFER_DISCOUNT) && is_offered(offer, OFFER_ACCELERATORS))
+    inputs[count++] = (struct offer_input){offer_lines[OFFER_DISCOUNT].input, "0 %",
+                                           offer->prices[OFFER_ACCELERATORS].place};
+  if (!isnan(offer->warranty_h))
+    inputs[count++] = (struct offer_input){
+        "warranty", quantity_text(offer->warranty_h, unit_constant("yr", arena), arena),
+        offer->warranty_place};
+  if (offer->nodes)
+    inputs[count++] = (struct offer_input){
+        "accelerators_per_node",
+        arena_printf(arena, "%d gpu/node", offer_accelerators_per_node(offer)), offer->nodes_place};
+  return count;
+}
+
 struct texts offer_not_included(const struct offer *offer, struct arena *arena) {
   struct texts missing = {0};
   for (int line = 0; line < OFFER_LINES; line++)
@@ -147,6 +170,40 @@ double offer_hardware(const struct offer *offer) {
 const char *offer_guaranteed_input(const struct offer_guarantee *guarantee) {
   const bool decodes = !strcmp(guarantee->workload.values[WORKLOAD_BASIS], "decode");
   return decodes ? "decode_throughput" : "throughput";
+}
+
+bool offer_promises_remedy(const struct offer *offer) {
+  return offer->acceptance.replacement || !isnan(offer->acceptance.remedy);
+}
+
+struct texts offer_given(const struct offer *offer, const struct workload *workload,
+                         struct arena *arena) {
+  struct texts names = {0};
+  struct offer_input inputs[OFFER_INPUTS];
+  size_t others;
+  const size_t count = offer_inputs(offer, inputs, arena);
+  const struct offer_guarantee *guarantee = offer_guarantee_for(offer, workload, &others);
+  for (size_t i = 0; i < count; i++)
+    texts_add(&names, arena, "%s", inputs[i].name);
+  if (!guarantee || others)
+    return names;
+  const bool owes = offer_promises_remedy(offer);
+  const struct {
+    const char *name;
+    bool is_given;
+  } guaranteed[] = {
+      {offer_guaranteed_input(guarantee), true},
+      {"load_power", !offer->per_node && !isnan(guarantee->power_w)},
+      {"guaranteed_throughput", owes},
+      {"guarantee_tolerance", owes},
+      {"remedy", owes},
+      {"remedy_limit", owes && !isnan(offer->acceptance.remedy_limit)},
+      {"replacement", offer->acceptance.replacement},
+  };
+  for (size_t i = 0; i < sizeof guaranteed / sizeof guaranteed[0]; i++)
+    if (guaranteed[i].is_given)
+      texts_add(&names, arena, "%s", guaranteed[i].name);
+  return names;
 }
 
 double offer_guaranteed_rate(const struct offer *offer, const struct offer_guarantee *guarantee) {

@@ -14,8 +14,8 @@
 // Refused, each with its place: an unknown section or key, a missing one, an offer without a count,
 // prices in two currencies, a price without its basis (per gpu, node or in total), rates per node
 // beside rates per accelerator, a latency without its percentile, lengths and load, a tolerance or
-// confidence of 100 % or more, a remedy_limit with replacement, a replacement_time with a remedy in
-// money, an end before the date.
+// confidence of 100 % or more, a remedy_limit without a remedy in money, a replacement_time without
+// replacement, an end or a delivery before the date, a may_fail that no node can exceed.
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_H
 
@@ -105,11 +105,12 @@ struct offer {
   const char *date, *valid_until; // YYYY-MM-DD; "" for no end
   const char *accelerator;        // an id of the catalogue
   struct place accelerator_place, count_place, nodes_place, validity_place, warranty_place;
+  struct place delivery_place, may_fail_place;
   int accelerators, nodes; // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
-  double warranty_h; // NAN: not stated
-  const char *delivery;
-  bool per_node; // guarantees are per node
+  double warranty_h;    // NAN: not stated
+  const char *delivery; // the latest day, YYYY-MM-DD; "" not stated
+  bool per_node;        // guarantees are per node
   struct offer_guarantee *guarantees;
   size_t guarantee_count;
   struct offer_acceptance acceptance;
@@ -137,6 +138,26 @@ bool offer_has_expired(const struct offer *offer, const char *day);
 // A price line as text that an input of the cost model reads: for an amount its share, for support
 // including the warranty's price. NULL: not offered, or part of another line.
 const char *offer_input_text(const struct offer *offer, enum offer_line line, struct arena *arena);
+
+// An input of the cost model that an offer gives to an option that uses it.
+struct offer_input {
+  const char *name, *text; // as the input reads it
+  struct place place;
+};
+
+enum { OFFER_INPUTS = OFFER_LINES + 3 };
+
+// The inputs of its prices and terms, without its guarantees; returns their number. Its price is
+// net: where it states no discount, it gives 0 %.
+size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_INPUTS],
+                    struct arena *arena);
+
+// Whether it owes money or a replacement for what is slower than guaranteed.
+bool offer_promises_remedy(const struct offer *offer);
+
+// The names of all inputs that it gives to an option of that workload.
+struct texts offer_given(const struct offer *offer, const struct workload *workload,
+                         struct arena *arena);
 
 // The things that have no line: "installation, delivery".
 struct texts offer_not_included(const struct offer *offer, struct arena *arena);

@@ -152,11 +152,12 @@ static const struct term terms[] = {
     {TERM("offer", "nodes", take_nodes, nodes), offsetof(struct offer, nodes_place), false},
     {TERM("terms", "warranty", take_time, warranty_h), offsetof(struct offer, warranty_place),
      false},
-    {TERM("terms", "delivery", take_day, delivery), 0, false},
+    {TERM("terms", "delivery", take_day, delivery), offsetof(struct offer, delivery_place), false},
     {TERM("acceptance", "confidence", take_confidence, acceptance.confidence), 0, false},
     {TERM("acceptance", "tolerance", take_share, acceptance.tolerance), 0, false},
     {TERM("acceptance", "node_tolerance", take_share, acceptance.node_tolerance), 0, false},
-    {TERM("acceptance", "may_fail", take_nodes, acceptance.may_fail), 0, false},
+    {TERM("acceptance", "may_fail", take_nodes, acceptance.may_fail),
+     offsetof(struct offer, may_fail_place), false},
     {TERM("acceptance", "remedy", take_remedy, acceptance.remedy), 0, false},
     {TERM("acceptance", "remedy_limit", take_limit, acceptance.remedy_limit), 0, false},
     {TERM("acceptance", "replacement_time", take_time, acceptance.replacement_h), 0, false},
@@ -318,12 +319,15 @@ static void note_texts(const struct offer_reader *reader) {
   }
 }
 
-// A share belongs to a remedy in money, a time to a replacement.
+// A limit belongs to a remedy in money, a time to a replacement.
 static void check_remedy(const struct offer_reader *reader) {
   const struct offer_acceptance *said = &reader->offer->acceptance;
   const struct ini_section *section = ini_section(reader->ini, "acceptance", "");
   const struct ini_key *limit = section ? ini_find(section, "remedy_limit") : NULL;
   const struct ini_key *time = section ? ini_find(section, "replacement_time") : NULL;
+  if (limit && !ini_find(section, "remedy"))
+    diagnostics_error(reader->diagnostics, limit->place,
+                      "'remedy_limit' limits nothing without 'remedy'");
   if (limit && said->replacement)
     diagnostics_error(reader->diagnostics, limit->place,
                       "'remedy_limit' applies to a remedy in money, and this one is a replacement");
@@ -332,9 +336,22 @@ static void check_remedy(const struct offer_reader *reader) {
                       "'replacement_time' needs 'remedy = replacement'");
 }
 
-static void check_whole(const struct offer_reader *reader) {
+static void check_days(const struct offer_reader *reader) {
   const struct offer *offer = reader->offer;
   struct date first, last;
+  if (!date_parse(offer->date, &first))
+    return;
+  if (date_parse(offer->valid_until, &last) && date_compare(last, first) < 0)
+    diagnostics_error(reader->diagnostics, offer->validity_place,
+                      "valid until %s, before its own date %s", offer->valid_until, offer->date);
+  if (date_parse(offer->delivery, &last) && date_compare(last, first) < 0)
+    diagnostics_error(reader->diagnostics, offer->delivery_place,
+                      "delivery by %s, before the offer's own date %s", offer->delivery,
+                      offer->date);
+}
+
+static void check_whole(const struct offer_reader *reader) {
+  const struct offer *offer = reader->offer;
   if (offer->nodes && offer->accelerators % offer->nodes)
     diagnostics_error(reader->diagnostics, offer->nodes_place,
                       "%d accelerators cannot be divided equally among %d nodes",
@@ -342,12 +359,8 @@ static void check_whole(const struct offer_reader *reader) {
   if (offer->per_node && !offer->nodes)
     diagnostics_error(reader->diagnostics, offer->guarantees[0].tokens_place,
                       "a rate per node needs 'nodes' in [offer]");
-  if (date_parse(offer->date, &first) && date_parse(offer->valid_until, &last) &&
-      date_compare(last, first) < 0)
-    diagnostics_error(reader->diagnostics, offer->validity_place,
-                      "valid until %s, before its own date %s", offer->valid_until, offer->date);
   if (offer->nodes && offer->acceptance.may_fail >= offer->nodes)
-    diagnostics_error(reader->diagnostics, (struct place){.source = offer->source},
+    diagnostics_error(reader->diagnostics, offer->may_fail_place,
                       "'may_fail' must be fewer than the %d nodes", offer->nodes);
 }
 
@@ -381,6 +394,7 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   check_terms(&reader);
   settle_amounts(&reader);
   check_whole(&reader);
+  check_days(&reader);
   check_remedy(&reader);
   note_texts(&reader);
   return diagnostics->errors == errors ? offer : NULL;

@@ -36,29 +36,50 @@ static double price_owed(struct settling *settling, double price, double shortfa
   return price * share;
 }
 
-// For each node the worst of its failures: the share by which it misses the guarantee.
+// Whether the clause on single nodes fails that this node was judged for.
+static bool clause_fails(const struct acceptance *acceptance, const struct accepted_node *node) {
+  for (size_t c = 0; c < acceptance->clause_count; c++) {
+    const struct acceptance_clause *clause = &acceptance->clauses[c];
+    if (clause->kind == CLAUSE_NODES && clause->guarantee == node->guarantee &&
+        clause->what == node->what)
+      return clause->verdict == VERDICT_FAIL;
+  }
+  return false;
+}
+
+// For each node the worst of its failures: the share by which it misses the guarantee. Where the
+// clause passes, the offer tolerates those that fail.
 static const double *worst_failures(const struct settling *settling) {
   const struct acceptance *acceptance = settling->acceptance;
   double *worst = arena_array(settling->arena, acceptance->fleet->node_count + 1, sizeof *worst);
   for (size_t n = 0; n < acceptance->node_count; n++) {
     const struct accepted_node *node = &acceptance->nodes[n];
-    if (node->verdict == VERDICT_FAIL)
+    if (node->verdict == VERDICT_FAIL && clause_fails(acceptance, node))
       worst[node->node] = fmax(worst[node->node], missed_by(node->what, node->share));
   }
   return worst;
+}
+
+static size_t failing_nodes(const struct settling *settling) {
+  const struct acceptance *acceptance = settling->acceptance;
+  bool *fails = arena_array(settling->arena, acceptance->fleet->node_count + 1, sizeof *fails);
+  size_t count = 0;
+  for (size_t n = 0; n < acceptance->node_count; n++) {
+    const struct accepted_node *node = &acceptance->nodes[n];
+    count += node->verdict == VERDICT_FAIL && !fails[node->node];
+    fails[node->node] |= node->verdict == VERDICT_FAIL;
+  }
+  return count;
 }
 
 static double node_price(const struct settling *settling) {
   return settling->result.price / (double)settling->acceptance->rule.nodes;
 }
 
-static void settle_nodes(struct settling *settling, const double *worst, bool is_owed) {
-  struct settlement *result = &settling->result;
-  for (size_t n = 0; n < settling->acceptance->fleet->node_count; n++) {
-    result->failing += worst[n] > 0;
-    if (worst[n] > 0 && is_owed)
-      result->owed += price_owed(settling, node_price(settling), worst[n]);
-  }
+static void settle_nodes(struct settling *settling, const double *worst) {
+  for (size_t n = 0; n < settling->acceptance->fleet->node_count; n++)
+    if (worst[n] > 0)
+      settling->result.owed += price_owed(settling, node_price(settling), worst[n]);
 }
 
 // ---- replacement
@@ -92,14 +113,14 @@ static void mark_for_mean(const struct settling *settling, const struct acceptan
   }
 }
 
-static void settle_replacement(struct settling *settling, const double *worst, bool nodes_fail) {
+static void settle_replacement(struct settling *settling, const double *worst) {
   const struct acceptance *acceptance = settling->acceptance;
   struct settlement *result = &settling->result;
   const struct offer *offer = acceptance->offer;
   const size_t nodes = acceptance->fleet->node_count;
   bool *marked = arena_array(settling->arena, nodes + 1, sizeof *marked);
   for (size_t n = 0; n < nodes; n++)
-    marked[n] = nodes_fail && worst[n] > 0;
+    marked[n] = worst[n] > 0;
   for (size_t c = 0; c < acceptance->clause_count; c++) {
     const struct acceptance_clause *clause = &acceptance->clauses[c];
     if (clause->kind == CLAUSE_MEAN && clause->verdict == VERDICT_FAIL &&
@@ -122,22 +143,22 @@ struct settlement settlement_of(const struct acceptance *acceptance, struct aren
                               .result = {.acceptance = acceptance, .price = offer_hardware(offer)},
                               .arena = arena};
   struct settlement *result = &settling.result;
-  bool nodes_fail = false;
   for (size_t c = 0; c < acceptance->clause_count; c++) {
     const struct acceptance_clause *clause = &acceptance->clauses[c];
     if (clause->verdict == VERDICT_FAIL && clause->kind == CLAUSE_MEAN &&
         clause->what != GUARANTEED_WATTS)
       result->shortfall =
           fmax(result->shortfall, missed_by(clause->what, clause->found / clause->quoted - 1));
-    nodes_fail |= clause->verdict == VERDICT_FAIL && clause->kind == CLAUSE_NODES;
   }
   const bool is_money = !isnan(offer->acceptance.remedy);
   const double *worst = worst_failures(&settling);
-  settle_nodes(&settling, worst, is_money && nodes_fail && !(result->shortfall > 0));
+  result->failing = failing_nodes(&settling);
   if (is_money && result->shortfall > 0)
     result->owed = price_owed(&settling, result->price, result->shortfall);
+  else if (is_money)
+    settle_nodes(&settling, worst);
   if (offer->acceptance.replacement)
-    settle_replacement(&settling, worst, nodes_fail);
+    settle_replacement(&settling, worst);
   if (!is_money)
     result->owed = NAN;
   return *result;

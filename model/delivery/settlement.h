@@ -3,9 +3,9 @@
 //
 // Money is the share of the hardware's price that the cost model calls remedy_share
 // (model/cost/tco.ini): for the fleet's shortfall or, if only single nodes fail, each node's part
-// of the price for its own shortfall.
+// of the price for its own shortfall. A node counts if the clause fails in which it does.
 //
-// A replacement covers the nodes that fail and, if the mean fails, the fewest nodes, slowest first,
+// A replacement covers these nodes and, if the mean fails, the fewest nodes, slowest first,
 // after whose replacement the mean is as guaranteed, assuming that the new ones perform as
 // guaranteed. Excess watts are not a shortfall.
 #ifndef PERTOKEN_MODEL_DELIVERY_SETTLEMENT_H
@@ -24,7 +24,7 @@ struct settlement {
                     // the guaranteed value; 0: none
   double owed;      // NAN if the offer's remedy is not money
   bool limited;     // by remedy_limit
-  size_t failing;   // nodes
+  size_t failing;   // nodes, including those of a clause that passes
   // With a remedy by replacement: the nodes to replace, of fleet.nodes and in their order, the
   // price of their hardware, and of its delivery and installation.
   size_t *replaced; // [replaced_count]

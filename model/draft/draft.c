@@ -232,7 +232,7 @@ static void add_common(struct drafting *drafting) {
     draft_line_add(&drafting->lines, section, "accelerators", draft_proposals_unit(drafting),
                    "What compare shows; pertoken plan FILE finds how many to order, and when.");
   drafting_add_template(drafting, section, "common");
-  if (!drafting_some_contain_parts(drafting))
+  if (!drafting_some_include_parts(drafting))
     drafting_add_template(drafting, section, "hardware");
 }
 
@@ -286,9 +286,7 @@ static void add_cases(struct drafting *drafting) {
 static int look_up(struct drafting *drafting) {
   const size_t count = drafting->request->accelerator_count;
   drafting->throughputs = arena_array(drafting->arena, count + 1, sizeof *drafting->throughputs);
-  drafting->prices = arena_array(drafting->arena, count + 1, sizeof *drafting->prices);
-  for (size_t i = 0; i < count; i++)
-    drafting->prices[i] = drafting_price(drafting, drafting->accelerators[i]);
+  drafting_find_prices(drafting);
   if (!draft_workload_find(&drafting->tables, drafting->model, drafting->accelerators, count,
                            &drafting->workload, drafting->throughputs, drafting->arena))
     return 0;

@@ -43,23 +43,69 @@ void drafting_add_template(struct drafting *drafting, struct draft_section *sect
   }
 }
 
-bool drafting_contains_parts(const struct drafting *drafting, size_t i) {
+// ---- prices
+
+static long price_of(const struct drafting *drafting, size_t row) {
+  return draft_price_find(drafting->tables.prices,
+                          table_cell(drafting->tables.accelerators, row, "id"), "purchase",
+                          drafting->arena);
+}
+
+static bool has_price(const struct drafting *drafting, size_t row) {
+  return price_of(drafting, row) >= 0;
+}
+
+long drafting_lender(const struct drafting *drafting, size_t i,
+                     bool (*has)(const struct drafting *drafting, size_t row)) {
+  const struct table *table = drafting->tables.accelerators;
+  const double own = drafting_number(table, drafting->accelerators[i], "memory_bw_tbs");
+  long nearest = -1;
+  double best = INFINITY;
+  for (size_t k = 0; k < drafting->request->accelerator_count; k++)
+    if (k != i && has(drafting, drafting->accelerators[k]))
+      return (long)drafting->accelerators[k];
+  for (size_t row = 0; row < table->rows; row++) {
+    const double distance = fabs(log(drafting_number(table, row, "memory_bw_tbs") / own));
+    if (row == drafting->accelerators[i] || !has(drafting, row) ||
+        (nearest >= 0 && !(distance < best)))
+      continue;
+    nearest = (long)row;
+    best = isnan(distance) ? INFINITY : distance;
+  }
+  return nearest;
+}
+
+void drafting_find_prices(struct drafting *drafting) {
+  const size_t count = drafting->request->accelerator_count;
+  drafting->prices = arena_array(drafting->arena, count + 1, sizeof *drafting->prices);
+  drafting->price_lenders =
+      arena_array(drafting->arena, count + 1, sizeof *drafting->price_lenders);
+  for (size_t i = 0; i < count; i++) {
+    drafting->prices[i] = price_of(drafting, drafting->accelerators[i]);
+    drafting->price_lenders[i] =
+        drafting->prices[i] < 0 ? drafting_lender(drafting, i, has_price) : -1;
+    if (drafting->price_lenders[i] >= 0)
+      drafting->prices[i] = price_of(drafting, (size_t)drafting->price_lenders[i]);
+  }
+}
+
+bool drafting_price_includes(const struct drafting *drafting, size_t i, const char *input) {
+  static const struct {
+    const char *category, *input;
+  } parts[] = {{"server", "node_price"}, {"rack", "node_price"}, {"rack", "network_price"}};
   if (drafting->prices[i] < 0)
     return false;
   const char *category =
       table_cell(drafting->tables.prices, (size_t)drafting->prices[i], "category");
-  return !strcmp(category, "server") || !strcmp(category, "rack");
-}
-
-bool drafting_some_contain_parts(const struct drafting *drafting) {
-  for (size_t i = 0; i < drafting->request->accelerator_count; i++)
-    if (drafting_contains_parts(drafting, i))
+  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+    if (!strcmp(parts[p].category, category) && !strcmp(parts[p].input, input))
       return true;
   return false;
 }
 
-long drafting_price(const struct drafting *drafting, size_t row) {
-  return draft_price_find(drafting->tables.prices,
-                          table_cell(drafting->tables.accelerators, row, "id"), "purchase",
-                          drafting->arena);
+bool drafting_some_include_parts(const struct drafting *drafting) {
+  for (size_t i = 0; i < drafting->request->accelerator_count; i++)
+    if (drafting_price_includes(drafting, i, "node_price"))
+      return true;
+  return false;
 }

@@ -24,7 +24,9 @@ struct drafting {
   const char *const *ids; // of the options
   struct draft_workload workload;
   struct draft_throughput *throughputs; // [request->accelerator_count]
-  long *prices;                         // rows, or -1
+  long *prices; // [request->accelerator_count] rows: its own, or the lender's; -1: none
+  long
+      *price_lenders; // [request->accelerator_count] rows of accelerators; -1: it has its own price
   struct draft_lines lines;
   struct draft *draft;
   struct arena *arena;
@@ -49,11 +51,19 @@ bool drafting_counts(const struct drafting *drafting, const struct template_key 
 void drafting_add_template(struct drafting *drafting, struct draft_section *section,
                            const char *name);
 
-// The row of prices to use for a row of accelerators, or -1.
-long drafting_price(const struct drafting *drafting, size_t row);
+// Another accelerator to borrow from: the draft's first that has the figure, else the nearest in
+// memory bandwidth. -1: none has it.
+long drafting_lender(const struct drafting *drafting, size_t i,
+                     bool (*has)(const struct drafting *drafting, size_t row));
 
-// Whether the price of the i-th accelerator, or of any, includes the template's hardware.
-bool drafting_contains_parts(const struct drafting *drafting, size_t i);
-bool drafting_some_contain_parts(const struct drafting *drafting);
+// Finds all prices, and who lends one that is not published.
+void drafting_find_prices(struct drafting *drafting);
+
+// Whether the price of the i-th accelerator is for a whole server or rack that includes this input
+// of the template's hardware.
+bool drafting_price_includes(const struct drafting *drafting, size_t i, const char *input);
+
+// Whether any price includes any of it.
+bool drafting_some_include_parts(const struct drafting *drafting);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LISTED_PRICES = 8 };
@@ -66,44 +67,20 @@ static bool has_power(const struct drafting *drafting, size_t row) {
   return *table_cell(drafting->tables.accelerators, row, "tdp_w");
 }
 
-static bool has_price(const struct drafting *drafting, size_t row) {
-  return drafting_price(drafting, row) >= 0;
-}
-
-// Another accelerator to borrow from: the draft's first that has the figure, else the nearest in
-// memory bandwidth. -1: none has it.
-static long lender(const struct drafting *drafting, size_t i,
-                   bool (*has)(const struct drafting *drafting, size_t row)) {
-  const struct table *table = drafting->tables.accelerators;
-  const double own = drafting_number(table, drafting->accelerators[i], "memory_bw_tbs");
-  long nearest = -1;
-  double best = INFINITY;
-  for (size_t k = 0; k < drafting->request->accelerator_count; k++)
-    if (k != i && has(drafting, drafting->accelerators[k]))
-      return (long)drafting->accelerators[k];
-  for (size_t row = 0; row < table->rows; row++) {
-    const double distance = fabs(log(drafting_number(table, row, "memory_bw_tbs") / own));
-    if (row == drafting->accelerators[i] || !has(drafting, row) ||
-        (nearest >= 0 && !(distance < best)))
-      continue;
-    nearest = (long)row;
-    best = isnan(distance) ? INFINITY : distance;
-  }
-  return nearest;
+static const char *price_id(const struct drafting *drafting, size_t i) {
+  return table_cell(drafting->tables.prices, (size_t)drafting->prices[i], "id");
 }
 
 static void add_price(struct drafting *drafting, struct draft_section *section, size_t i) {
   struct draft_lines *lines = &drafting->lines;
   struct arena *arena = drafting->arena;
   const char *id = drafting_cell(drafting, i, "id");
-  if (drafting->prices[i] >= 0) {
-    draft_line_add(lines, section, "price",
-                   table_cell(drafting->tables.prices, (size_t)drafting->prices[i], "id"),
+  const long row = drafting->prices[i], from = drafting->price_lenders[i];
+  if (row >= 0 && from < 0) {
+    draft_line_add(lines, section, "price", price_id(drafting, i),
                    arena_printf(arena, "Prices: %s", price_comment(drafting, id, "purchase")));
     return;
   }
-  const long from = lender(drafting, i, has_price);
-  const long row = from < 0 ? -1 : drafting_price(drafting, (size_t)from);
   const double usd =
       row < 0 ? 0 : drafting_number(drafting->tables.prices, (size_t)row, "usd_per_gpu_equivalent");
   draft_missing_add(
@@ -112,7 +89,7 @@ static void add_price(struct drafting *drafting, struct draft_section *section, 
       arena_printf(arena,
                    "Stand-in: %s, of %s. To replace it: the vendor's offer (quote = FILE), or "
                    "list_price with its .quote or .source and .date",
-                   row < 0 ? "nothing" : table_cell(drafting->tables.prices, (size_t)row, "id"),
+                   row < 0 ? "nothing" : price_id(drafting, i),
                    from < 0 ? "nobody"
                             : table_cell(drafting->tables.accelerators, (size_t)from, "id")));
 }
@@ -121,7 +98,7 @@ static void add_power(struct drafting *drafting, struct draft_section *section, 
   const struct table *table = drafting->tables.accelerators;
   if (has_power(drafting, drafting->accelerators[i]))
     return;
-  const long from = lender(drafting, i, has_power);
+  const long from = drafting_lender(drafting, i, has_power);
   if (from < 0)
     return;
   draft_missing_add(
@@ -143,6 +120,56 @@ static void add_node(struct drafting *drafting, struct draft_section *section, s
                       "Stand-in: the most common number. To replace it: the server's datasheet");
 }
 
+// ---- servers and network
+
+static double accelerators_per_node(const struct drafting *drafting, size_t i) {
+  double each = TEMPLATE_PER_NODE;
+  table_number(drafting->tables.accelerators, drafting->accelerators[i], "gpus_per_node", &each);
+  return each;
+}
+
+// A stand-in is a list price, which says nothing about what it includes, unlike a row of prices.
+static void add_included(struct drafting *drafting, struct draft_section *section, size_t i,
+                         const struct template_key *key) {
+  if (drafting->price_lenders[i] < 0)
+    return;
+  draft_line_add(
+      &drafting->lines, section, key->key, "0 USD",
+      arena_printf(drafting->arena,
+                   "Included in the stand-in %s, the price of a whole %s: replace them "
+                   "together.",
+                   price_id(drafting, i),
+                   table_cell(drafting->tables.prices, (size_t)drafting->prices[i], "category")));
+}
+
+static void add_scaled(struct drafting *drafting, struct draft_section *section,
+                       const struct template_key *key, double each) {
+  struct arena *arena = drafting->arena;
+  draft_figure_add(
+      &drafting->lines, section, key->key,
+      arena_printf(arena, "%.6g USD", strtod(key->value, NULL) * each / TEMPLATE_PER_NODE),
+      arena_printf(arena, "%s, times %g/%d", key->source, each, TEMPLATE_PER_NODE), key->date,
+      arena_printf(arena, "%s Scaled from %d accelerators to %g.", key->comment, TEMPLATE_PER_NODE,
+                   each));
+}
+
+// What the price does not include, if [common] does not give it to all alike.
+static void add_hardware(struct drafting *drafting, struct draft_section *section, size_t i) {
+  const double each = accelerators_per_node(drafting, i);
+  for (size_t k = 0; k < template_key_count; k++) {
+    const struct template_key *key = &template_keys[k];
+    if (strcmp(key->section, "hardware") != 0 || !drafting_counts(drafting, key))
+      continue;
+    if (drafting_price_includes(drafting, i, key->key))
+      add_included(drafting, section, i, key);
+    else if (!strcmp(key->key, "node_price") && each != TEMPLATE_PER_NODE)
+      add_scaled(drafting, section, key, each);
+    else if (drafting_some_include_parts(drafting))
+      draft_figure_add(&drafting->lines, section, key->key, key->value, key->source, key->date,
+                       key->comment);
+  }
+}
+
 void draft_option_add(struct drafting *drafting, size_t i) {
   struct draft_lines *lines = &drafting->lines;
   struct draft_section *section = draft_section_add(lines, "option", drafting->ids[i]);
@@ -160,8 +187,7 @@ void draft_option_add(struct drafting *drafting, size_t i) {
     draft_line_add(lines, section, NULL, NULL, draft_proposals_offer(drafting, i));
   add_power(drafting, section, i);
   add_node(drafting, section, i);
-  if (drafting_some_contain_parts(drafting) && !drafting_contains_parts(drafting, i))
-    drafting_add_template(drafting, section, "hardware");
+  add_hardware(drafting, section, i);
 }
 
 int draft_rent_add(struct drafting *drafting, size_t i) {

@@ -21,10 +21,12 @@ extern const char *const draft_question_names[DRAFT_QUESTIONS];
 // Whether the question needs a demand instead of a number of accelerators.
 bool draft_needs_demand(enum draft_question question);
 
+enum { TEMPLATE_PER_NODE = 8 }; // accelerators of the server that the template prices
+
 // One key of a section of every draft, or of the drafts of some questions.
 struct template_key {
   const char *section; // "scenario", "workload", "common"; "hardware": in the options if
-                       // the price of one already includes it; else a case
+                       // the price of one already includes some of it; else a case
   unsigned questions;  // 1 << DRAFT_..., or ~0u
   const char *key, *value;
   const char *source, *date; // NULL: the user's own assumption

@@ -46,7 +46,8 @@ size_t catalog_own_count(const struct table *table);
 
 // NULL after errors, which are reported once: a file that cannot be read, a missing column, a
 // duplicate or blank id, a malformed, infinite or out-of-range number, an unknown kind, a dangling
-// reference, a row without source or date.
+// reference, a row without source or date or that contradicts itself, and one of the user's own
+// with a date after today.
 const struct table *catalog_table(struct catalog *catalog, enum catalog_table which);
 
 // The same for a table that is useful but not required: NULL after errors, which are held back

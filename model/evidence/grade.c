@@ -57,8 +57,13 @@ static bool read_number(const char *text, size_t digits, int *out) {
   return true;
 }
 
+// The days that a date's text can mean.
+struct span {
+  struct date first, last;
+};
+
 // YYYY, YYYY-MM, YYYY-MM-DD
-static bool parse_calendar(const char *text, size_t length, struct date *out) {
+static bool parse_calendar(const char *text, size_t length, struct span *out) {
   struct date date = {0, 12, 0};
   if (length != 4 && length != 7 && length != 10)
     return false;
@@ -78,7 +83,8 @@ static bool parse_calendar(const char *text, size_t length, struct date *out) {
     return false;
   if (date.day < 1 || date.day > days)
     return false;
-  *out = date;
+  out->first = (struct date){date.year, length == 4 ? 1 : date.month, length == 10 ? date.day : 1};
+  out->last = date;
   return true;
 }
 
@@ -88,25 +94,26 @@ static bool is_range_of_years(const char *text, size_t length) {
 }
 
 // One date, or a range of years.
-static bool parse_part(const char *text, size_t length, struct date *out) {
+static bool parse_part(const char *text, size_t length, struct span *out) {
   static const char mid[] = "mid-";
   const size_t prefix = sizeof mid - 1;
   if (length == prefix + 4 && memcmp(text, mid, prefix) == 0) {
     if (!parse_calendar(text + prefix, 4, out))
       return false;
-    out->month = 9;
-    out->day = 30;
+    out->first.month = 4;
+    out->last.month = 9;
+    out->last.day = 30;
     return true;
   }
   if (!is_range_of_years(text, length))
     return parse_calendar(text, length, out);
 
-  struct date first, last;
-  if (!parse_calendar(text, 4, &first) || !parse_calendar(text + 5, 4, &last))
+  struct span from, to;
+  if (!parse_calendar(text, 4, &from) || !parse_calendar(text + 5, 4, &to))
     return false;
-  if (first.year > last.year)
+  if (from.last.year > to.last.year)
     return false;
-  *out = last;
+  *out = to;
   return true;
 }
 
@@ -124,19 +131,35 @@ static const char *end_of_part(const char *text, const char **next) {
   return text + strlen(text);
 }
 
-bool date_parse(const char *text, struct date *out) {
-  struct date latest = {0};
+static bool parse_span(const char *text, struct span *out) {
+  struct span latest = {.last = {0}};
   while (text) {
     const char *next;
     const char *end = end_of_part(text, &next);
-    struct date date;
-    if (!parse_part(text, (size_t)(end - text), &date))
+    struct span span;
+    if (!parse_part(text, (size_t)(end - text), &span))
       return false;
-    if (date_compare(date, latest) > 0)
-      latest = date;
+    if (date_compare(span.last, latest.last) > 0)
+      latest = span;
     text = next;
   }
   *out = latest;
+  return true;
+}
+
+bool date_parse(const char *text, struct date *out) {
+  struct span span;
+  if (!parse_span(text, &span))
+    return false;
+  *out = span.last;
+  return true;
+}
+
+bool date_parse_first(const char *text, struct date *out) {
+  struct span span;
+  if (!parse_span(text, &span))
+    return false;
+  *out = span.first;
   return true;
 }
 

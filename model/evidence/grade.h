@@ -36,6 +36,10 @@ struct date {
 // is then unchanged.
 bool date_parse(const char *text, struct date *out);
 
+// The same for the first day that the text can mean: "2026" is 2026-01-01, mid-2026 begins on 1
+// April, and of a range the latest date counts.
+bool date_parse_first(const char *text, struct date *out);
+
 // Negative, zero or positive if a is before, on or after b.
 int date_compare(struct date a, struct date b);
 

@@ -131,15 +131,18 @@ static bool is_alike(const struct table *table, const char *column, size_t a, si
          !strcmp(table_cell(table, a, column), table_cell(table, b, column));
 }
 
-// Whether a newer selected row of the same accelerator and model exists.
+// Whether a newer selected row of the same accelerator and model, and kind of price, exists. A year
+// is not newer than a day within it.
 static bool is_superseded(const struct listing *listing, size_t row) {
   const struct table *table = listing->table;
-  struct date own, other;
+  struct date own, first;
   if (!catalog_date(table, row, &own))
     return false;
   for (size_t r = 0; r < table->rows; r++)
     if (is_alike(table, "accelerator", r, row) && is_alike(table, "model", r, row) &&
-        catalog_date(table, r, &other) && date_compare(other, own) > 0 && all_hold(listing, r))
+        is_alike(table, "price_basis", r, row) &&
+        date_parse_first(table_cell(table, r, "as_of"), &first) && date_compare(first, own) > 0 &&
+        all_hold(listing, r))
       return true;
   return false;
 }

@@ -8,6 +8,7 @@
 #include "base/source_file.h"
 #include "model/catalog/columns.h"
 #include "model/catalog/own_rows.h"
+#include "model/catalog/row_rules.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
@@ -18,6 +19,7 @@
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -399,6 +401,17 @@ static int check_and_write(const struct addition *addition, const struct table *
   return *table ? write_file(addition, text) : -1;
 }
 
+// No rates of exchange are known: the user can tell whether the row's own is right.
+static void say_exchange(const struct run *run, const struct table *prices, size_t row) {
+  const double rate = row_rules_exchange(prices, row);
+  if (isfinite(rate))
+    run_print_note(
+        run, "",
+        arena_printf(run->arena,
+                     "its usd_per_gpu_equivalent counts 1 %s as %.4g USD: check the rate",
+                     table_cell(prices, row, "currency"), rate));
+}
+
 static int print_row(const struct addition *addition, const struct table *table) {
   struct run *run = addition->run;
   struct answer answer;
@@ -408,12 +421,14 @@ static int print_row(const struct addition *addition, const struct table *table)
       .wheres = &where, .where_count = 1, .day = process_today(run->arena)};
   if (catalog_answer(table, &request, &answer, run->arena, run->diagnostics))
     return -1;
+  const size_t row = (size_t)catalog_find(table, id);
   if (!run->options.quiet)
     run_print_note(run, "",
                    arena_printf(run->arena, "added %s to %s, graded %s; '--data-extra %s' loads it",
-                                id, addition->path,
-                                grade_name(catalog_grade(table, (size_t)catalog_find(table, id))),
+                                id, addition->path, grade_name(catalog_grade(table, row)),
                                 addition->path));
+  if (!run->options.quiet && addition->which == CATALOG_PRICES)
+    say_exchange(run, table, row);
   run->options.output_path = NULL; // the file of the row, not of the answer
   return run_print_answer(run, NULL, answer);
 }

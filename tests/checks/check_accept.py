@@ -777,6 +777,9 @@ def test_bad_offers(folder):
     path.write_text(good.replace('batch = 64\n', ''))
     write(records, record('node-0000', 0, [result(1000.0, 550.0, batch=32)]), 'more')
     expect_exit(run('accept', path, records), BAD_INPUT, 'matches two measured workloads', 'state batch')
+    path.write_text(good.replace('nodes = 8 node\n', '').replace('servers = 58000 USD/node\n', '')
+                    .replace('may_fail = 0 node', 'may_fail = 10 node'))
+    expect_exit(run('accept', path, records), BAD_INPUT, "'may_fail' must be fewer than the 8 nodes")
     for more, message in (((), 'records are missing'), ((records, '--for', 'decodin'), "did you mean 'decoding'"),
                           (('--plan', '--shortfall', '1 %'), 'within the tolerance'),
                           (('--plan', '--chance', '0 %'), 'above 0 %'),

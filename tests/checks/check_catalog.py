@@ -20,6 +20,13 @@ def day_of(text):
     return year, month, int(parts[2]) if len(parts) > 2 else LAST_DAYS.get(month, 31)
 
 
+def first_day_of(text):
+    """The first day that it can mean."""
+    if text.startswith('mid-'):
+        return int(text[4:]), 4, 1
+    return tuple(int(part) for part in (text.split('-') + ['1', '1'])[:3])
+
+
 def shown(*arguments):
     return run_json('catalog', *arguments, environment=ENVIRONMENT)['rows']
 
@@ -48,17 +55,21 @@ def test_stale(_):
 
 
 def test_latest(_):
-    """For each accelerator the rows of its newest day, among those that meet the conditions."""
-    rows = [row for row in table('prices').values()
-            if row['price_basis'] == 'on_demand' and row['accelerator'].startswith('h')]
-    newest = {}
-    for row in rows:
-        expect(day_of(row['as_of']), row['as_of'])
-        newest[row['accelerator']] = max(newest.get(row['accelerator'], (0,)), day_of(row['as_of']))
-    expected = {row['id'] for row in rows if day_of(row['as_of']) == newest[row['accelerator']]}
-    found = {row['id'] for row in shown('prices', '--latest', '--where', 'price_basis=on_demand', '--where',
-                                        'accelerator~h') if row['accelerator'].startswith('h')}
-    expect(found == expected, found ^ expected)
+    """For each accelerator and kind of price those rows that no other is newer than: a year is not newer than a
+    day within it."""
+    rows = [row for row in table('prices').values() if row['accelerator'] == 'h200-sxm-141']
+    for more in ((), ('--where', 'price_basis=on_demand')):
+        kept = [row for row in rows if not more or row['price_basis'] == 'on_demand']
+        newest = {}
+        for row in kept:
+            expect(day_of(row['as_of']), row['as_of'])
+            newest[row['price_basis']] = max(newest.get(row['price_basis'], (0,)), first_day_of(row['as_of']))
+        expected = {row['id'] for row in kept if day_of(row['as_of']) >= newest[row['price_basis']]}
+        found = {row['id'] for row in shown('prices', '--latest', '--where', 'accelerator=h200-sxm-141', *more)}
+        expect(found == expected, found ^ expected)
+    days = {row['as_of'] for row in rows if row['id'] in found}
+    expect(max(map(day_of, (row['as_of'] for row in rows if row['price_basis'] == 'on_demand' and len(row['as_of']) > 4))) in
+           set(map(day_of, days)), f'the newest day is missing: {days}')
     expect(len(shown('throughput', '--latest')) < len(table('throughput')), 'all rows are the latest')
 
 

@@ -24,6 +24,9 @@ SPEED = {'id': 'acme-t1', 'accelerator': 'acme-x1', 'model': 'llama-3.1-70b', 'm
          'token_basis': 'output', 'scenario': 'offline', 'isl': '1024', 'osl': '1024', 'confidence': 'high',
          'kind': 'published_benchmark', **SOURCE}
 
+POWER = {'id': 'acme-p1', 'category': 'server', 'subject': 'Acme server', 'metric': 'wall power', 'value': '6.5', 'unit': 'kW',
+         'confidence': 'high', 'kind': 'datasheet', **SOURCE}
+
 
 def add(name, row, file, *more, **changes):
     cells = {**row, **changes}
@@ -128,6 +131,17 @@ REFUSED = [
     ('prices', PRICE, {'usd_per_gpu_equivalent': '29,000'}, 'expected a finite number'),
     ('prices', PRICE, {'usd_per_gpu_equivalent': '-1'}, 'expected a number of at least 0'),
     ('prices', PRICE, {'id': 'pr008'}, "row 'pr008' already exists"),
+    ('prices', PRICE, {'as_of': '2099-10-01'}, "expected a date up to 2026-11-23 in 'as_of', found '2099-10-01'"),
+    ('prices', PRICE, {'as_of': '2026-12'}, 'expected a date up to 2026-11-23'),
+    ('prices', PRICE, {'price_point': '31000', 'gpus_in_item': '8'},
+     "'usd_per_gpu_equivalent' times 'gpus_in_item', 29000 x 8, is 232000, and the row states 31000"),
+    ('prices', PRICE, {'price_low': '20000', 'price_high': '30000'},
+     "'usd_per_gpu_equivalent' times 'gpus_in_item', 29000 x 1, is 29000, and the row states 25000"),
+    ('prices', PRICE, {'price_low': '30000', 'price_point': '29000'}, "'price_point', 29000, is below 'price_low', 30000"),
+    ('throughput', SPEED, {'accelerator': 'h200', 'tokens_per_s_per_gpu': '16000'},
+     "'tokens_per_s_per_gpu' times 'num_gpus', 16000 x 8, is 128000, and the row states 16000"),
+    ('power', POWER, {'low': '8', 'high': '2'}, "'value', 6.5, is below 'low', 8"),
+    ('power', POWER, {'gpus': '8', 'per_gpu_value': '900'}, "'per_gpu_value' times 'gpus', 900 x 8, is 7200, and the row states 6500"),
     ('prices', PRICE, {'provder': 'x'}, "'provder' is not a column of the table prices; did you mean 'provider'?"),
     ('pricse', PRICE, {}, "did you mean 'prices'?"),
     ('accelerators', PART, {'name': 'NVIDIA H200 SXM'}, ''),
@@ -226,6 +240,15 @@ def test_long_comment(folder):
     draft = folder / 'long.ini'
     expect_exit(run('new', 'h200', '--model', 'llama-3.1-70b', '--count', 8, '--data-extra', file, '--set',
                     'h200.evidence=acme-t1', '-o', draft, '-q'), DONE)
+
+
+def test_consistent(folder):
+    """Rounded figures, a year that has begun, and another currency, whose rate is told, are no contradiction."""
+    for number, (name, row, changes, words) in enumerate((
+            ('power', POWER, {'gpus': '8', 'per_gpu_value': '812'}, 'added'), ('prices', PRICE, {'as_of': '2026'}, 'added'),
+            ('prices', PRICE, {'price_low': '28000', 'price_point': '29000', 'price_high': '33000'}, 'added'),
+            ('prices', PRICE, {'price_point': '200000', 'gpus_in_item': '8', 'currency': 'EUR'}, 'counts 1 EUR as 1.16 USD'))):
+        expect_exit(add(name, row, folder / f'{number}.csv', **changes), DONE, words)
 
 
 def test_no_file(folder):

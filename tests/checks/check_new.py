@@ -18,7 +18,7 @@ import statistics
 import tempfile
 
 from support.program import (BAD_INPUT, DEEP, DONE, MACHINE_FAILED, ROOT, Skip, asked, expect, expect_exit, near,
-                             run, run_tests, table)
+                             run, run_json, run_tests, table)
 
 # They include every accelerator and model of the documents that the project began with.
 PAIRS = [('mi300x', 'h100', 'llama-2-70b'), ('mi325x', 'h200', 'llama-2-70b'), ('mi355x', 'b200', 'llama-3.1-405b'),
@@ -61,6 +61,10 @@ def sections(path):
             key, _, value = line.partition(' = ')
             at[key] = value
     return found
+
+
+def number(keys, key):
+    return float(keys[key].split()[0])
 
 
 # ---- drafts
@@ -146,6 +150,25 @@ def test_stand_in(folder):
     expect(checked >= 5, f'{checked} stand-ins')
 
 
+def test_parts_of_a_stand_in(folder):
+    """A rack's price that another accelerator borrows already includes its servers and network."""
+    path = drafted(folder, 'mi455x', 'gb300', '--model', 'gpt-oss-120b', '--count', 72)
+    borrows = sections(path)['option mi455x']
+    expect((borrows['node_price'], borrows['network_price']) == ('0 USD', '0 USD'), borrows)
+    expect('Included in the stand-in pr012, the price of a whole rack' in words_of(path), path.read_text())
+    found = {one['id']: one['items']['capex'] for one in run_json('compare', path)['options']}
+    expect(near(found['mi455x'], found['gb300'], 1e-6), f'{found}')
+
+
+def test_server_of_another_size(folder):
+    """A server of one accelerator costs an eighth of the template's, which has eight."""
+    path = drafted(folder, 'gh200-144', 'h200', '--model', 'llama-3.1-70b', '--count', 72)
+    found = sections(path)
+    expect(near(8 * number(found['option gh200'], 'node_price'), number(found['common'], 'node_price')), found)
+    expect('node_price' not in found['option h200'] and 'network_price' not in found['option gh200'], found)
+    expect('Scaled from 8 accelerators to 1.' in words_of(path), path.read_text())
+
+
 def test_how_far_off(_):
     """The bounds of a stand-in, computed over the catalogue from the text of model/draft/workload.h."""
     accelerators, forms = table('accelerators'), {}
@@ -175,9 +198,6 @@ def test_cited(folder):
                 row = prices[keys['price']]
                 expect(row['accelerator'] == keys['accelerator'] and row['price_basis'] == 'purchase', row)
     power, overheads, typical = table('power'), table('overheads'), table('typical')
-
-    def number(keys, key):
-        return float(keys[key].split()[0])
 
     said = sections(drafted(folder, *EXAMPLE))
     for found, value in ((number(said['common'], 'electricity_price') * 100, power['pw162']['value']),

@@ -86,20 +86,20 @@ static void take_day(struct reading *reading, struct layer layer, const struct i
   }
 }
 
-// Assigns an input from a line of the offer, unless the layer sets it itself.
-static void assign_offered(const struct reading *reading, struct layer layer, const char *input,
-                           const char *text, struct place place, const struct offer *offer) {
-  const struct ini_key key = {input, text, place, place};
+// Assigns an input of the offer, unless the layer sets it itself.
+static void assign_offered(const struct reading *reading, struct layer layer,
+                           const struct offer_input *input, const struct offer *offer) {
+  const struct ini_key key = {input->name, input->text, input->place, input->place};
   const struct ini_key quote = {
       "quote",
       arena_printf(reading->arena, "%s %s", offer_reference(offer, reading->arena), offer->date),
-      place, place};
-  const int declaration = model_find(reading->scenario->model, input);
-  if (!text || declaration < 0 || inputs_says(reading->inputs, layer, declaration))
+      input->place, input->place};
+  const int declaration = model_find(reading->scenario->model, input->name);
+  if (declaration < 0 || inputs_says(reading->inputs, layer, declaration))
     return;
-  inputs_assign(reading->inputs, layer, input, &key, reading->diagnostics);
-  inputs_assign(reading->inputs, layer, arena_printf(reading->arena, "%s.quote", input), &quote,
-                reading->diagnostics);
+  inputs_assign(reading->inputs, layer, input->name, &key, reading->diagnostics);
+  inputs_assign(reading->inputs, layer, arena_printf(reading->arena, "%s.quote", input->name),
+                &quote, reading->diagnostics);
 }
 
 static void add_offer(const struct reading *reading, struct layer layer, const struct offer *offer,
@@ -111,8 +111,7 @@ static void add_offer(const struct reading *reading, struct layer layer, const s
       (struct scenario_offer){layer.origin, layer.option, layer.which_case, offer, place};
 }
 
-// quote = FILE sets the inputs that a vendor's offer has a line for. The scenario's discount does
-// not apply to a net price.
+// quote = FILE sets the inputs of a vendor's prices and terms.
 static void take_offer(struct reading *reading, struct layer layer, const struct ini_key *key) {
   struct arena *arena = reading->arena;
   if (layer.option < 0) {
@@ -126,21 +125,10 @@ static void take_offer(struct reading *reading, struct layer layer, const struct
   if (!offer)
     return;
   add_offer(reading, layer, offer, key->value_place);
-  for (int line = 0; line < OFFER_LINES; line++)
-    assign_offered(reading, layer, offer_lines[line].input,
-                   offer_input_text(offer, (enum offer_line)line, arena), offer->prices[line].place,
-                   offer);
-  if (!offer->prices[OFFER_DISCOUNT].text && offer->prices[OFFER_ACCELERATORS].text)
-    assign_offered(reading, layer, offer_lines[OFFER_DISCOUNT].input, "0 %",
-                   offer->prices[OFFER_ACCELERATORS].place, offer);
-  if (!isnan(offer->warranty_h))
-    assign_offered(reading, layer, "warranty",
-                   quantity_text(offer->warranty_h, unit_constant("yr", arena), arena),
-                   offer->warranty_place, offer);
-  if (offer->nodes)
-    assign_offered(reading, layer, "accelerators_per_node",
-                   arena_printf(arena, "%d gpu/node", offer_accelerators_per_node(offer)),
-                   offer->nodes_place, offer);
+  struct offer_input inputs[OFFER_INPUTS];
+  const size_t count = offer_inputs(offer, inputs, arena);
+  for (size_t i = 0; i < count; i++)
+    assign_offered(reading, layer, &inputs[i], offer);
 }
 
 static const struct shorthand {

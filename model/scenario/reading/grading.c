@@ -345,15 +345,14 @@ static void warn_of_record(const struct subject *subject) {
               form->fallback);
 }
 
-// Inputs that the offer has a line for, but that the option takes from elsewhere.
+// Inputs that the offer gives, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
+  const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
   struct texts names = {0};
-  for (int line = 0; line < OFFER_LINES; line++) {
-    const char *input = offer_lines[line].input;
-    const struct figure *figure = figure_of(subject->scenario, subject->option, input);
-    if (offer_input_text(offer, (enum offer_line)line, subject->arena) && is_there(figure) &&
-        figure->place.source != offer->source)
-      texts_add(&names, subject->arena, "%s", input);
+  for (size_t i = 0; i < given.count; i++) {
+    const struct figure *figure = figure_of(subject->scenario, subject->option, given.list[i]);
+    if (is_there(figure) && figure->place.source != offer->source)
+      texts_add(&names, subject->arena, "%s", given.list[i]);
   }
   return texts_joined(&names, subject->arena);
 }

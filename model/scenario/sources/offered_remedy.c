@@ -36,10 +36,8 @@ static struct promise promise_of(const struct sources *sources, size_t which_cas
   return (struct promise){quote->offer, guarantee};
 }
 
-// Money, or replacement of what is too slow.
 static bool promises_remedy(const struct promise *promise) {
-  return promise->guarantee &&
-         (promise->offer->acceptance.replacement || !isnan(promise->offer->acceptance.remedy));
+  return promise->guarantee && offer_promises_remedy(promise->offer);
 }
 
 // The promises of all cases' offers together: an input that one of them gives is given in all

@@ -143,6 +143,9 @@ static const struct {
     {"[acceptance]\nremedy = 0 %\n", "above 0 %"},
     {"[acceptance]\nremedy = refund\n", "refund"},
     {"nodes = 8 node\n[acceptance]\nmay_fail = 8 node\n", "fewer than the 8 nodes"},
+    {"[acceptance]\nremedy_limit = 10 %\n", "'remedy_limit' limits nothing without 'remedy'"},
+    {"[terms]\ndelivery = 2026-11-01\n",
+     "delivery by 2026-11-01, before the offer's own date 2026-11-02"},
     {"[acceptance]\nmay_fail = 0.5 node\n", "a whole number of nodes"},
     {OFFER "accelerator = h200-sxm-141\n", "an offer needs 'accelerators' in [offer]"},
     {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = dollar\n"
@@ -429,6 +432,13 @@ static void test_revision_in_a_case(void **state) {
   }
 }
 
+// Gives every input that an offer can give, but those of its price lines.
+static const char whole[] =
+    "nodes = 8 node\n[price]\naccelerators = 27500 USD/gpu\n[terms]\nwarranty = 3 yr\n"
+    "[guarantee chat]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n"
+    "scenario = server\ntokens_per_s = 3900 token/s/gpu\npower = 640 W/gpu\n"
+    "[acceptance]\ntolerance = 2 %\nremedy = 1 %\nremedy_limit = 10 %\n";
+
 static const struct {
   struct taken taken;
   const char *warning;
@@ -446,6 +456,18 @@ static const struct {
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "[option a]\nquote = offer.ini\nlist_price = 20000 USD\n", NULL, "", 0, 0},
      "differs from the offer Example Compute Q-1: list_price"},
+    {{whole, "",
+      "[option a]\nquote = offer.ini\ndiscount = 20 %\nwarranty = 1 yr\n"
+      "accelerators_per_node = 4 gpu/node\nthroughput = 3000 token/s\nload_power = 500 W\n"
+      "guaranteed_throughput = 3500 token/s\nguarantee_tolerance = 5 %\nremedy = 2 %\n"
+      "remedy_limit = 50 %\n",
+      NULL, "", 0, 0},
+     "differs from the offer Example Compute Q-1: discount, warranty, accelerators_per_node, "
+     "throughput, load_power, guaranteed_throughput, guarantee_tolerance, remedy, remedy_limit"},
+    {{whole, "", "[option a]\nquote = offer.ini\n", "a.discount=20 %", "", 0, 0},
+     "differs from the offer Example Compute Q-1: discount"},
+    {{whole, "", "[option a]\nquote = offer.ini\nevidence = tp0022\n", NULL, "", 0, 0},
+     "differs from the offer Example Compute Q-1: throughput, load_power"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
      "covers 64 accelerators; this option has 800 at its prices"},
@@ -462,6 +484,18 @@ static void test_warnings(void **state) {
                     warned[i].warning);
     end(&world);
   }
+}
+
+static void test_nothing_differs(void **state) {
+  (void)state;
+  struct world world;
+  static const struct taken taken = {whole, "", "[option a]\nquote = offer.ini\n", NULL, "", 0, 0};
+  start(&world);
+  const struct scenario *scenario = read_scenario(&world, &taken);
+  expect_error(&world.fixture, "an offer as it is", "");
+  assert_null(strstr(texts_joined(&scenario->options[0].warnings, &world.fixture.arena),
+                     "differs from the offer"));
+  end(&world);
 }
 
 static const struct {
@@ -522,6 +556,7 @@ int main(void) {
       cmocka_unit_test(test_takes),
       cmocka_unit_test(test_revision_in_a_case),
       cmocka_unit_test(test_warnings),
+      cmocka_unit_test(test_nothing_differs),
       cmocka_unit_test(test_quarrels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

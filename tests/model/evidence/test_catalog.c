@@ -22,19 +22,19 @@
 
 static const struct {
   const char *text;
-  struct date date;
+  struct date first, date;
 } dates[] = {
-    {"2026", {2026, 12, 31}},
-    {"2026-04", {2026, 4, 30}},
-    {"2024-02", {2024, 2, 29}},
-    {"2100-02", {2100, 2, 28}},
-    {"2026-04-03", {2026, 4, 3}},
-    {"2025-2026", {2026, 12, 31}},
-    {"mid-2026", {2026, 9, 30}},
-    {"2024-12..2025-12", {2025, 12, 31}},
-    {"2025-06-30..2026-03", {2026, 3, 31}},
-    {"2025-09 / 2026-04", {2026, 4, 30}},
-    {"2026-04 / 2025", {2026, 4, 30}},
+    {"2026", {2026, 1, 1}, {2026, 12, 31}},
+    {"2026-04", {2026, 4, 1}, {2026, 4, 30}},
+    {"2024-02", {2024, 2, 1}, {2024, 2, 29}},
+    {"2100-02", {2100, 2, 1}, {2100, 2, 28}},
+    {"2026-04-03", {2026, 4, 3}, {2026, 4, 3}},
+    {"2025-2026", {2026, 1, 1}, {2026, 12, 31}},
+    {"mid-2026", {2026, 4, 1}, {2026, 9, 30}},
+    {"2024-12..2025-12", {2025, 12, 1}, {2025, 12, 31}},
+    {"2025-06-30..2026-03", {2026, 3, 1}, {2026, 3, 31}},
+    {"2025-09 / 2026-04", {2026, 4, 1}, {2026, 4, 30}},
+    {"2026-04 / 2025", {2026, 4, 1}, {2026, 4, 30}},
 };
 
 static const char *const no_dates[] = {
@@ -52,6 +52,8 @@ static void test_dates(void **state) {
       fail_msg("refused: %s", dates[i].text);
     if (date_compare(date, dates[i].date) != 0)
       fail_msg("misread: %s", dates[i].text);
+    if (!date_parse_first(dates[i].text, &date) || date_compare(date, dates[i].first) != 0)
+      fail_msg("the first day is misread: %s", dates[i].text);
   }
   for (size_t i = 0; i < sizeof no_dates / sizeof *no_dates; i++) {
     struct date date = {1, 2, 3};
@@ -347,6 +349,9 @@ static const struct {
     {OWN "\n" OWN_ROW "\n" OWN_ROW "\n", 3, 9, "'own' is already in line 2"},
     {OWN "\ntypical,pue,1,2,3,W,t,u,2026,\n", 2, 9, "'pue' is already in data/typical.csv:"},
     {OWN "\ntypical,own,1,two,3,W,t,u,2026,\n", 2, 15, "expected a finite number in 'mid'"},
+    {OWN "\ntypical,own,2,1,3,W,t,u,2026,\n", 2, 15, "'mid', 1, is below 'low', 2"},
+    {OWN "\ntypical,own,,3,2,W,t,u,2026,\n", 2, 16, "'high', 2, is below 'mid', 3"},
+    {OWN "\ntypical,own,1,2,3,W,t,u,2099-10-01,\n", 2, 25, "expected a date up to "},
     {OWN "\ntypical,own,1,2,3,W,,u,2026,\n", 2, 0, "expected a value for 'source_title'"},
     {OWN "\n\"typical,own\n", 2, 0, "closed by a quote"},
 };

@@ -2,6 +2,7 @@
 // to.
 #include "tests/support/tables.h"
 
+#include "model/catalog/row_rules.h"
 #include "model/evidence/memory.h"
 
 #include <math.h>
@@ -76,20 +77,8 @@ static void test_aliases(void **state) {
   arena_free(&f.arena);
 }
 
-static bool is_in_order(const struct table *table, size_t row, const char *const columns[3]) {
-  double last = -INFINITY;
-  for (int i = 0; i < 3; i++) {
-    double value = last;
-    table_number(table, row, columns[i], &value);
-    if (value < last)
-      return false;
-    last = value;
-  }
-  return last > -INFINITY;
-}
-
-// Every row has a figure, with its low and high on either side.
-static void test_figures_are_in_order(void **state) {
+// Every row has a figure.
+static void test_figures(void **state) {
   (void)state;
   const struct {
     enum catalog_table table;
@@ -105,46 +94,28 @@ static void test_figures_are_in_order(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct table *table = tables_load(&f, cases[i].table);
     for (size_t row = 0; row < table->rows; row++) {
-      if (!is_in_order(table, row, cases[i].columns))
+      const char *const *columns = cases[i].columns;
+      if (!*table_cell(table, row, columns[0]) && !*table_cell(table, row, columns[1]) &&
+          !*table_cell(table, row, columns[2]))
         fail_msg("%s line %d", table->name, table->places[row].line);
     }
   }
   arena_free(&f.arena);
 }
 
-static bool is_near(double a, double b, double relative) {
-  return fabs(a - b) <= relative * fabs(b);
-}
-
-// Figures that a row states twice agree: tokens per GPU, watts per GPU, share of the peak.
+// By the same rules as the user's own rows.
 static void test_rows_agree_with_themselves(void **state) {
   (void)state;
   struct tables f;
   tables_open(&f, "data");
-  const struct table *table = tables_load(&f, CATALOG_THROUGHPUT);
-  for (size_t row = 0; row < table->rows; row++)
-    assert_true(is_near(tables_number(table, row, "tokens_per_s_per_gpu") *
-                            tables_number(table, row, "num_gpus"),
-                        tables_number(table, row, "tokens_per_s_total"), 5e-3));
-
-  table = tables_load(&f, CATALOG_POWER);
-  for (size_t row = 0; row < table->rows; row++) {
-    const double value = tables_number(table, row, "value"),
-                 each = tables_number(table, row, "per_gpu_value");
-    const double kilo = strcmp(table_cell(table, row, "unit"), "kW") == 0 ? 1000 : 1;
-    if (value > 0 && each > 0)
-      assert_true(is_near(each * tables_number(table, row, "gpus"), value * kilo, 5e-3));
-  }
-
-  table = tables_load(&f, CATALOG_BANDWIDTH);
-  for (size_t row = 0; row < table->rows; row++) {
-    const double achieved = tables_number(table, row, "achieved"),
-                 peak = tables_number(table, row, "peak");
-    const double efficiency = tables_number(table, row, "efficiency");
-    if (achieved > 0 && peak > 0 && efficiency > 0)
-      assert_true(fabs(achieved / peak - efficiency) < 2e-3);
-  }
+  for (int which = 0; which < CATALOG_TABLES; which++)
+    row_rules_check(tables_load(&f, (enum catalog_table)which), &f.diagnostics);
+  assert_int_equal(f.diagnostics.errors, 0);
   arena_free(&f.arena);
+}
+
+static bool is_near(double a, double b, double relative) {
+  return fabs(a - b) <= relative * fabs(b);
 }
 
 // data/README.md: a rack is sold whole, modules in servers, cards and superchips singly.
@@ -346,7 +317,7 @@ int main(void) {
       cmocka_unit_test(test_every_row_has_a_source_and_a_date),
       cmocka_unit_test(test_references),
       cmocka_unit_test(test_aliases),
-      cmocka_unit_test(test_figures_are_in_order),
+      cmocka_unit_test(test_figures),
       cmocka_unit_test(test_rows_agree_with_themselves),
       cmocka_unit_test(test_purchase_units),
       cmocka_unit_test(test_parameters_follow_from_dimensions),

@@ -1,0 +1,120 @@
+#include "model/catalog/row_rules.h"
+
+#include "model/catalog/columns.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+// By which figures may differ that are each rounded.
+#define ROUNDING 5e-3
+
+// A figure, with its low and high on either side.
+static const char *const orders[CATALOG_TABLES][3] = {
+    [CATALOG_PRICES] = {"price_low", "price_point", "price_high"},
+    [CATALOG_POWER] = {"low", "value", "high"},
+    [CATALOG_OVERHEADS] = {"low", "value", "high"},
+    [CATALOG_TYPICAL_VALUES] = {"low", "mid", "high"},
+};
+
+// each times count is all; a blank count is one. Without `all`, the middle of low and high counts.
+struct product {
+  const char *each, *count, *all;
+  const char *low, *high;
+};
+
+static const struct product products[CATALOG_TABLES] = {
+    [CATALOG_THROUGHPUT] = {"tokens_per_s_per_gpu", "num_gpus", "tokens_per_s_total", NULL, NULL},
+    [CATALOG_PRICES] = {"usd_per_gpu_equivalent", "gpus_in_item", "price_point", "price_low",
+                        "price_high"},
+    [CATALOG_POWER] = {"per_gpu_value", "gpus", "value", NULL, NULL},
+    [CATALOG_CARBON] = {"per_gpu_value", "gpus", "value", NULL, NULL},
+    [CATALOG_BANDWIDTH] = {"efficiency", "peak", "achieved", NULL, NULL},
+};
+
+// A missing column, which is reported elsewhere, is as blank.
+static const char *cell_of(const struct table *table, size_t row, const char *column) {
+  return table_column(table, column) < 0 ? "" : table_cell(table, row, column);
+}
+
+static bool number_of(const struct table *table, size_t row, const char *column, double *out) {
+  return csv_number(cell_of(table, row, column), out);
+}
+
+static void check_order(const struct table *table, size_t row, struct diagnostics *diagnostics) {
+  const char *const *columns = orders[table->catalog], *below = NULL;
+  double last = -INFINITY, value;
+  for (int i = 0; i < 3; i++) {
+    if (!number_of(table, row, columns[i], &value))
+      continue;
+    if (value < last)
+      diagnostics_error(diagnostics, table_place(table, row, columns[i]),
+                        "'%s', %s, is below '%s', %s", columns[i], cell_of(table, row, columns[i]),
+                        below, cell_of(table, row, below));
+    below = columns[i];
+    last = value;
+  }
+}
+
+// `each` has the unit of `all` without its prefix.
+static double prefix_of(const struct table *table, size_t row) {
+  static const struct {
+    const char *unit;
+    double factor;
+  } prefixes[] = {{"kW", 1e3}, {"MW", 1e6}};
+  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+    if (!strcmp(cell_of(table, row, "unit"), prefixes[i].unit))
+      return prefixes[i].factor;
+  return 1;
+}
+
+// NAN: not stated.
+static double all_of(const struct table *table, size_t row) {
+  const struct product *product = &products[table->catalog];
+  double value, low, high;
+  if (number_of(table, row, product->all, &value))
+    return value * prefix_of(table, row);
+  if (!product->low || !number_of(table, row, product->low, &low) ||
+      !number_of(table, row, product->high, &high))
+    return NAN;
+  return (low + high) / 2;
+}
+
+// NAN: not stated.
+static double product_of(const struct table *table, size_t row) {
+  const struct product *product = &products[table->catalog];
+  double each, count = 1;
+  if (!number_of(table, row, product->each, &each))
+    return NAN;
+  number_of(table, row, product->count, &count);
+  return each * count;
+}
+
+static bool is_in_usd(const struct table *table, size_t row) {
+  const char *currency = cell_of(table, row, "currency");
+  return !*currency || !strcmp(currency, "USD");
+}
+
+static void check_product(const struct table *table, size_t row, struct diagnostics *diagnostics) {
+  const struct product *product = &products[table->catalog];
+  const double all = all_of(table, row), found = product_of(table, row);
+  const char *count = cell_of(table, row, product->count);
+  if (is_in_usd(table, row) && fabs(found - all) > ROUNDING * fabs(all))
+    diagnostics_error(diagnostics, table_place(table, row, product->each),
+                      "'%s' times '%s', %s x %s, is %.6g, and the row states %.6g", product->each,
+                      product->count, cell_of(table, row, product->each), *count ? count : "1",
+                      found, all);
+}
+
+double row_rules_exchange(const struct table *prices, size_t row) {
+  return is_in_usd(prices, row) ? NAN : product_of(prices, row) / all_of(prices, row);
+}
+
+void row_rules_check(const struct table *table, struct diagnostics *diagnostics) {
+  for (size_t row = 0; row < table->rows; row++) {
+    if (orders[table->catalog][0])
+      check_order(table, row, diagnostics);
+    if (products[table->catalog].each)
+      check_product(table, row, diagnostics);
+  }
+}
