@@ -53,6 +53,14 @@ static double sum(const struct fleet *fleet, const char *name) {
   return total;
 }
 
+// An offer's rate stands in rental_rate, whichever rent its option states and in which currency.
+static void take_own_rate(const struct model *model, enum given *given, double *values) {
+  const int on_demand = model_find(model, "on_demand_rate");
+  given[model_find(model, "rental_rate")] = GIVEN_VALUE;
+  given[on_demand] = GIVEN_NEUTRAL;
+  values[on_demand] = 0;
+}
+
 // The option with its number of accelerators fixed, so that no demand resizes it; `rented`: with a
 // rent instead of a price, for the same accelerators.
 static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
@@ -60,7 +68,7 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                      struct diagnostics *diagnostics) {
   const struct model *model = scenario->model;
   const size_t count = (size_t)model->count;
-  const int rate = item(scenario, "rental_rate"), accelerators = item(scenario, "accelerators");
+  const int accelerators = item(scenario, "accelerators");
   const bool twin = rented && !option->rented;
   enum given *given = arena_array(arena, count, sizeof *given);
   double *values = arena_array(arena, count, sizeof *values);
@@ -76,9 +84,7 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   }
   given[accelerators] = GIVEN_VALUE;
   if (rented)
-    values[item(scenario, "on_demand_rate")] = 0; // an offer has its own rate
-  if (twin)
-    given[rate] = GIVEN_VALUE;
+    take_own_rate(scenario->model, given, values);
   const struct graph *graph =
       graph_build(model, option->id, option->place, given, arena, diagnostics);
   if (!graph)

@@ -65,9 +65,10 @@ static const struct unit *rate_unit(const struct scenario *scenario, bool in_usd
 static void take_rate(const struct asking *asking, bool in_usd, double said,
                       struct rent_offer *offer) {
   const struct scenario *scenario = asking->scenario;
-  const struct option *own = &scenario->options[asking->offers->own];
+  const int option = offer->option < 0 ? asking->offers->own : offer->option;
+  const double exchange_rate = option_exchange_rate(scenario, &scenario->options[option]);
   offer->in_usd = in_usd;
-  offer->rate = in_usd ? said / option_exchange_rate(scenario, own) : said;
+  offer->rate = in_usd ? said / exchange_rate : said;
   offer->typed = quantity_text(said, rate_unit(scenario, in_usd), asking->arena);
 }
 
@@ -168,10 +169,9 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
 static void add_cloud(const struct asking *asking, size_t o) {
   const struct scenario *scenario = asking->scenario;
   const struct option *option = &scenario->options[o];
-  const int rate = option_price(scenario, option);
+  const int rate = option_price(scenario, option), stated = option_stated(option, rate);
   const bool on_demand = rate == model_find(scenario->model, "on_demand_rate");
-  const struct figure *figure =
-      option_figure(scenario, option, scenario->selected, option_stated(option, rate));
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, stated);
   struct rent_offer offer = {.name = option->id,
                              .title = arena_printf(asking->arena, "%s, always", option->id),
                              .option = (int)o,
@@ -179,7 +179,7 @@ static void add_cloud(const struct asking *asking, size_t o) {
                              .source = figure->source,
                              .origin = figure->source,
                              .date = figure->date};
-  take_rate(asking, false, option_value(scenario, option, rate, 0), &offer);
+  take_rate(asking, stated != rate, option_value(scenario, option, stated, 0), &offer);
   if (!on_demand)
     add_offer(asking, offer);
   offer.name = arena_printf(asking->arena, on_demand ? "%s" : "%s_used", option->id);
