@@ -188,14 +188,11 @@ static void add_cloud(const struct asking *asking, size_t o) {
   add_offer(asking, offer);
 }
 
-static const char *difference(const struct scenario *scenario, int own, size_t cloud,
-                              struct arena *arena) {
-  const size_t both[] = {(size_t)own, cloud};
-  for (size_t i = 0; i < 2; i++)
-    if (question_changing(scenario, &scenario->options[both[i]]))
-      return "a fleet that changes from year to year, or with the hour of the day";
-  return workload_difference(&scenario->options[own].workload, &scenario->options[cloud].workload,
-                             arena);
+static bool can_compare(const struct scenario *scenario, int owned, size_t cloud,
+                        struct arena *arena) {
+  const struct option *own = &scenario->options[owned], *rented = &scenario->options[cloud];
+  return !question_changing(scenario, own) && !question_changing(scenario, rented) &&
+         !workload_difference(&own->workload, &rented->workload, arena);
 }
 
 // Two options with different horizons serve different tokens.
@@ -303,7 +300,7 @@ static int read_section(const struct asking *asking) {
 static int read_options(const struct asking *asking) {
   const struct scenario *scenario = asking->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (is_offer(scenario, o) && !difference(scenario, asking->offers->own, o, asking->arena)) {
+    if (is_offer(scenario, o) && can_compare(scenario, asking->offers->own, o, asking->arena)) {
       if (check_horizon(asking, o, scenario->options[o].place))
         return -1;
       add_cloud(asking, o);
@@ -315,7 +312,7 @@ bool rent_offers_exist(const struct scenario *scenario, int own) {
   struct arena scratch = {NULL};
   bool found = false;
   for (size_t o = 0; o < scenario->option_count && option_is_owned(&scenario->options[own]); o++)
-    found |= is_offer(scenario, o) && !difference(scenario, own, o, &scratch);
+    found |= is_offer(scenario, o) && can_compare(scenario, own, o, &scratch);
   arena_free(&scratch);
   return found;
 }

@@ -184,6 +184,8 @@ static const struct {
     {"[rent q]\ncloud = cloud\n[option cloud]\naccelerator = h100-sxm5-80\nhorizon = 2 yr\n"
      "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
      "different horizons"},
+    {"life = 2 yr\n[rent q]\non_demand = 1 USD/gpu/h\n",
+     "option 'own' changes when its hardware is renewed (see its 'life')"},
 };
 
 static void test_refusals(void **state) {
