@@ -329,6 +329,7 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
 static void add_warnings(const struct writing *writing, struct answer *answer) {
   const struct rent_answer *rent = writing->answer;
   struct date today, of;
+  answer_warn_undrawn(answer);
   date_parse(writing->scenario->date, &today);
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_offer *offer = &rent->costs[i].offer;
