@@ -92,9 +92,7 @@ static const char *hours_formula(const struct writing *writing, const struct ren
     return NULL;
   return cost->offer.hours == RENT_HOURS_USED
              ? arena_printf(writing->arena,
-                            "[%s.tokens_total]/[%s.tokens_per_gpu]*[%s.utilization]*"
-                            "[%s.availability]",
-                            own, own, own, own)
+                            "[%s.tokens_total]/[%s.tokens_per_gpu]*[%s.utilization]", own, own, own)
              : arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
 }
 
@@ -169,18 +167,18 @@ static struct answer_cell utilization_cell(const struct writing *writing,
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (isnan(cost->break_even_utilization))
     return cell_words(cost->owning_always ? "always" : "never");
-  if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms)
+  if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms ||
+      isnan(own_value(writing, "served_horizon")) || isnan(own_value(writing, "average_load")))
     return cell_value(cost->break_even_utilization);
-  return cell_live(
-      cost->break_even_utilization,
-      cost->offer.hours == RENT_HOURS_USED
-          ? arena_printf(writing->arena,
-                         "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([@%d,%d]*[%s.tokens_total]*"
-                         "[%s.availability])",
-                         own, r, EVEN_BESIDE, own, r, EVEN_RATE, own, own)
-          : arena_printf(writing->arena,
-                         "[%s.utilization]*[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])/[@%d,%d]",
-                         own, own, r, EVEN_BESIDE, own, r, EVEN_RATE));
+  // The time at full utilization is the horizon's, less the ramp.
+  const char *hours_used = arena_printf(
+      writing->arena,
+      "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])*[%s.horizon]/([@%d,%d]*[%s.served_horizon])",
+      own, r, EVEN_BESIDE, own, own, r, EVEN_RATE, own);
+  return cell_live(cost->break_even_utilization,
+                   cost->offer.hours == RENT_HOURS_USED
+                       ? hours_used
+                       : arena_printf(writing->arena, "[%s.average_load]*%s", own, hours_used));
 }
 
 static const char *below_formula(const struct writing *writing, const struct rent_cost *cost,
@@ -191,8 +189,8 @@ static const char *below_formula(const struct writing *writing, const struct ren
   return cost->offer.hours == RENT_HOURS_USED
              ? arena_printf(writing->arena,
                             "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([%s.tokens_total]*"
-                            "[%s.utilization]*[%s.availability])",
-                            own, r, EVEN_BESIDE, own, own, own, own)
+                            "[%s.utilization])",
+                            own, r, EVEN_BESIDE, own, own, own)
              : arena_printf(writing->arena, "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])", own, r,
                             EVEN_BESIDE, own);
 }
@@ -280,7 +278,7 @@ static const char *commitment_text(const struct writing *writing, const struct r
     const struct rent_cost *used = &answer->costs[i];
     if (used->offer.hours != RENT_HOURS_USED || used->offer.option != fixed->offer.option)
       continue;
-    const double share = fixed->rental / used->rental * own_value(writing, "utilization");
+    const double share = fixed->rental / used->rental * answer->load;
     return share > 1 ? arena_printf(writing->arena, "%s never costs less than %s.",
                                     fixed->offer.title, used->offer.title)
                      : arena_printf(writing->arena, "%s costs less than %s above %s utilization.",
@@ -309,13 +307,14 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
                 six_digits(writing, 1e-6 * rent->tokens),
                 six_digits(writing, rent->tco / rent->hours), currency);
   if (isnan(rent->use))
-    answer_reason(answer,
-                  "Its cost is not linear in utilization, so the break-even was found by search.");
+    answer_reason(answer, "Its cost or its tokens are not linear in utilization, so the break-even "
+                          "was found by search.");
   else
-    answer_reason(answer,
-                  "Of this, %s %s grows with utilization; the break-even is utilization x (fixed - "
-                  "other costs) / (rent - growing).",
-                  six_digits(writing, rent->use), currency);
+    answer_reason(
+        answer,
+        "Of this, %s %s grows with utilization; the break-even is %s utilization x (fixed "
+        "- other costs) / (rent - growing).",
+        six_digits(writing, rent->use), currency, percent_words(rent->load, writing->arena));
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_cost *cost = &rent->costs[i];
     const bool is_commitment = cost->offer.hours == RENT_AROUND_THE_CLOCK && cost->offer.option < 0;
