@@ -165,7 +165,8 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
   return 0;
 }
 
-// A rented option, around the clock as in the cost model, and for the hours used.
+// A rented option as in the cost model; if that is around the clock, also what it would cost for
+// the hours used.
 static void add_cloud(const struct asking *asking, size_t o) {
   const struct scenario *scenario = asking->scenario;
   const struct option *option = &scenario->options[o];
@@ -185,6 +186,7 @@ static void add_cloud(const struct asking *asking, size_t o) {
   offer.name = arena_printf(asking->arena, on_demand ? "%s" : "%s_used", option->id);
   offer.title = arena_printf(asking->arena, "%s, hours used", option->id);
   offer.hours = RENT_HOURS_USED;
+  offer.hypothetical = !on_demand;
   add_offer(asking, offer);
 }
 

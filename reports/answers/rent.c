@@ -145,6 +145,41 @@ static void add_own(const struct writing *writing, struct answer_table *table) {
              own_cell(writing, "cost_per_mtok_input"), own_cell(writing, "cost_per_mtok_output"));
 }
 
+static const char *hypothetical_titles(const struct writing *writing) {
+  const char *titles = "";
+  for (size_t i = 0; i < writing->answer->count; i++) {
+    const struct rent_offer *offer = &writing->answer->costs[i].offer;
+    if (offer->hypothetical)
+      titles = joined(titles, arena_printf(writing->arena, "'%s'", offer->title), writing->arena);
+  }
+  return titles;
+}
+
+static bool any_twin(const struct rent_answer *answer) {
+  for (size_t i = 0; i < answer->count; i++)
+    if (answer->costs[i].offer.option < 0)
+      return true;
+  return false;
+}
+
+static const char *costs_note(const struct writing *writing) {
+  const struct rent_answer *answer = writing->answer;
+  struct arena *arena = writing->arena;
+  const char *titles = hypothetical_titles(writing);
+  const char *text =
+      "Paid: accelerator-hours; on demand, only those in use. Other costs: engineers, "
+      "licenses, migration and own items.";
+  if (*answer->left_out && any_twin(answer))
+    text = arena_printf(arena, "%s Own items limited to options are not paid by a renter: %s.",
+                        text, answer->left_out);
+  if (*titles)
+    text = arena_printf(arena,
+                        "%s For comparison only, as nobody offers it, and not counted in the "
+                        "answer: %s.",
+                        text, titles);
+  return text;
+}
+
 static void add_costs(const struct writing *writing, struct answer *answer) {
   struct answer_table *table = ANSWER_TABLE(
       answer, "cost", "The same tokens over the horizon", {"offer", "Offer", NULL},
@@ -157,8 +192,7 @@ static void add_costs(const struct writing *writing, struct answer *answer) {
   add_own(writing, table);
   for (size_t i = 0; i < writing->answer->count; i++)
     add_cost(writing, table, i);
-  table->note = "Paid: accelerator-hours; on demand, only those that produce tokens. Other costs: "
-                "engineers, licenses, migration and own items.";
+  table->note = costs_note(writing);
 }
 
 static struct answer_cell utilization_cell(const struct writing *writing,
@@ -231,10 +265,11 @@ static void add_sources(const struct writing *writing, struct answer *answer) {
 
 // ---- the words
 
+// Of what is offered; an option's rent around the clock comes before its hypothetical one.
 static const struct rent_cost *cheapest(const struct rent_answer *answer) {
   const struct rent_cost *best = &answer->costs[0];
   for (size_t i = 1; i < answer->count; i++)
-    if (answer->costs[i].cost < best->cost)
+    if (!answer->costs[i].offer.hypothetical && answer->costs[i].cost < best->cost)
       best = &answer->costs[i];
   return best;
 }
@@ -256,19 +291,24 @@ static const char *cash_text(const struct writing *writing, const struct rent_co
                       cost->break_even_month / month_h);
 }
 
+static const char *verdict_words(const struct writing *writing, const struct rent_cost *best) {
+  struct arena *arena = writing->arena;
+  const char *own = writing->own_label;
+  const char *offer =
+      arena_printf(arena, "the cheapest rent (%s, %s)", best->offer.title, best->offer.typed);
+  if (are_near(best->cost, writing->answer->tco))
+    return arena_printf(arena, "Own or rent: %s and %s cost the same.", own, offer);
+  return best->saving > 0 ? arena_printf(arena, "Own: %s costs %s less than %s.", own,
+                                         percent_words(best->saving, arena), offer)
+                          : arena_printf(arena, "Rent: %s costs %s less than owning %s.", offer,
+                                         percent_words(1 - 1 / (1 - best->saving), arena), own);
+}
+
 static const char *answer_text(const struct writing *writing) {
   const struct rent_cost *best = cheapest(writing->answer);
-  const char *offer = arena_printf(writing->arena, "the cheapest rent (%s, %s)", best->offer.title,
-                                   best->offer.typed);
-  const char *verdict =
-      best->saving > 0
-          ? arena_printf(writing->arena, "Own: %s costs %s less than %s.", writing->own_label,
-                         percent_words(best->saving, writing->arena), offer)
-          : arena_printf(writing->arena, "Rent: %s costs %s less than owning %s.", offer,
-                         percent_words(1 - 1 / (1 - best->saving), writing->arena),
-                         writing->own_label);
-  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.", verdict,
-                      pays_text(writing, best), cash_text(writing, best));
+  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.",
+                      verdict_words(writing, best), pays_text(writing, best),
+                      cash_text(writing, best));
 }
 
 // A commitment pays above the utilization at which paying for the hours used would cost the same.
@@ -293,10 +333,11 @@ static const char *six_digits(const struct writing *writing, double value) {
 }
 
 static const char *offer_text(const struct writing *writing, const struct rent_cost *cost) {
-  return arena_printf(writing->arena, "%s: %s accelerators, %s accelerator-hours at %s (%s).",
+  return arena_printf(writing->arena, "%s: %s accelerators, %s accelerator-hours at %s (%s)%s.",
                       cost->offer.title, six_digits(writing, cost->accelerators),
                       six_digits(writing, cost->paid), cost->offer.typed,
-                      *cost->offer.source ? cost->offer.source : "own assumption");
+                      *cost->offer.source ? cost->offer.source : "own assumption",
+                      cost->offer.hypothetical ? ", if it were billed by the hours used" : "");
 }
 
 static void add_reasons(const struct writing *writing, struct answer *answer) {

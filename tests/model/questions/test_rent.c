@@ -141,6 +141,8 @@ static void test_rented_option(void **state) {
   const struct rent_answer *answer = answer_of(&f, text, NULL);
   assert_string_equal(answer->name, "own");
   assert_int_equal(answer->count, 2);
+  assert_false(answer->costs[0].offer.hypothetical);
+  assert_true(answer->costs[1].offer.hypothetical);
   expect_near(answer->costs[0].accelerators, 16, 1e-12, "whole nodes");
   expect_near(answer->costs[0].cost, 16 * 26280, 1e-12, "always");
   expect_near(answer->costs[1].cost, 105120. * 1000 / 520, 1e-12, "hours used");
