@@ -107,30 +107,64 @@ int question_option(const struct scenario *scenario, const struct ini_section *s
   return option;
 }
 
-static const char day_item[] = "peak_over_mean";
+// ---- fleets that change
 
-const char *question_changing(const struct scenario *scenario, const struct option *option) {
-  static const char *const items[] = {"in_service", "tokens_per_gpu", "rental_rate",
-                                      "on_demand_rate", "rent_level"};
-  for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
-    const int d = model_find(scenario->model, items[i]);
-    if (d >= 0 && option_has(option, d) && graph_is_series(option->graph, d) &&
-        model_follows_year(scenario->model, option->graph->state, d))
-      return items[i];
+static bool follows_year(const struct scenario *scenario, const struct option *option, int item) {
+  return graph_is_series(option->graph, item) &&
+         model_follows_year(scenario->model, option->graph->state, item);
+}
+
+static bool is_there(const struct scenario *scenario, const struct option *option, int item) {
+  (void)scenario;
+  return option_has(option, item);
+}
+
+// The order at the outset is for the first period.
+static bool is_renewed(const struct scenario *scenario, const struct option *option, int item) {
+  (void)item;
+  const int bought = model_find(scenario->model, "bought");
+  for (int t = 2; bought >= 0 && option_has(option, bought) && t < scenario->periods; t++)
+    if (option_value(scenario, option, bought, t) > 0)
+      return true;
+  return false;
+}
+
+// In order: hardware that is renewed may also follow the year.
+static const struct change {
+  const char *item, *when;
+  bool (*applies)(const struct scenario *, const struct option *, int item);
+} changes[] = {
+    {"in_service", "from year to year", follows_year},
+    {"tokens_per_gpu", "from year to year", follows_year},
+    {"rental_rate", "from year to year", follows_year},
+    {"on_demand_rate", "from year to year", follows_year},
+    {"rent_level", "from year to year", follows_year},
+    {"peak_over_mean", "with the hour of the day", is_there},
+    {"life", "when its hardware is renewed", is_renewed},
+};
+
+static const struct change *change_of(const struct scenario *scenario,
+                                      const struct option *option) {
+  for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    const int item = model_find(scenario->model, changes[i].item);
+    if (item >= 0 && option_has(option, item) && changes[i].applies(scenario, option, item))
+      return &changes[i];
   }
-  const int day = model_find(scenario->model, day_item);
-  return day >= 0 && option_has(option, day) ? day_item : NULL;
+  return NULL;
+}
+
+bool question_changing(const struct scenario *scenario, const struct option *option) {
+  return change_of(scenario, option) != NULL;
 }
 
 int question_refuse_changing(const struct scenario *scenario, const struct option *option,
                              struct place place, struct diagnostics *diagnostics) {
-  const char *changing = question_changing(scenario, option);
-  if (!changing)
+  const struct change *change = change_of(scenario, option);
+  if (!change)
     return 0;
   diagnostics_error(
       diagnostics, place,
       "option '%s' changes %s (see its '%s'), and this question covers only constant fleets",
-      option->id, changing == day_item ? "with the hour of the day" : "from year to year",
-      changing);
+      option->id, change->when, change->item);
   return -1;
 }

@@ -32,9 +32,9 @@ int question_count(const struct ini_section *section, const char *key, double *o
 // An amount small enough for sums to stay finite; else an error at its key. Returns 0 or -1.
 int question_check_size(const struct ini_key *key, double amount, struct diagnostics *diagnostics);
 
-// What changes in an option's fleet from year to year, "in_service", or by the hour of the day,
-// "peak_over_mean"; NULL if the fleet stays the same from the outset.
-const char *question_changing(const struct scenario *scenario, const struct option *option);
+// Whether an option's fleet changes from year to year or by the hour of the day, or its hardware is
+// renewed within the horizon.
+bool question_changing(const struct scenario *scenario, const struct option *option);
 
 // Refuses, at `place`, an option whose fleet changes, in a question about fleets that do not.
 // Returns 0 or -1.

@@ -28,11 +28,14 @@ static int item(const struct scenario *scenario, const char *name) {
   return model_find(scenario->model, name);
 }
 
-static double value(const struct fleet *fleet, const char *name) {
+static bool has(const struct fleet *fleet, const char *name) {
   const int d = item(fleet->scenario, name);
-  return d >= 0 && fleet->evaluation->graph->state[d] != GRAPH_ABSENT
-             ? evaluation_at(fleet->evaluation, d, 0)[0]
-             : NAN;
+  return d >= 0 && fleet->evaluation->graph->state[d] != GRAPH_ABSENT;
+}
+
+static double value(const struct fleet *fleet, const char *name) {
+  return has(fleet, name) ? evaluation_at(fleet->evaluation, item(fleet->scenario, name), 0)[0]
+                          : NAN;
 }
 
 static void set(const struct fleet *fleet, const char *name, double to) {
@@ -53,6 +56,39 @@ static double sum(const struct fleet *fleet, const char *name) {
   return total;
 }
 
+// NAME_applies of an own item that is limited to some options.
+static bool is_limit(const struct declaration *input) {
+  return input->kind == DECLARATION_INPUT && input->item && !input->literal;
+}
+
+// An offer's rate stands in rental_rate, whichever rent its option states and in which currency.
+static void take_own_rate(const struct model *model, enum given *given, double *values) {
+  const int on_demand = model_find(model, "on_demand_rate");
+  given[model_find(model, "rental_rate")] = GIVEN_VALUE;
+  given[on_demand] = GIVEN_NEUTRAL;
+  values[on_demand] = 0;
+}
+
+// What the option gives. Its rented twin pays neither what comes with the rent nor the own items
+// that are limited to options: it is none of them.
+static void take_inputs(const struct scenario *scenario, const struct option *option, bool twin,
+                        enum given *given, double *values) {
+  const struct model *model = scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
+    const bool stated = figure->origin > ORIGIN_RENT || figure->in_usd;
+    given[d] = figure->year_count ? GIVEN_LIST : stated ? GIVEN_VALUE : GIVEN_NOT;
+    values[d] = option_has(option, d) && !(twin && is_limit(input))
+                    ? option_value(scenario, option, d, 0)
+                    : 0;
+    if (figure->origin != ORIGIN_RENT && !(twin && input->in_rent))
+      continue;
+    given[d] = GIVEN_NEUTRAL;
+    values[d] = figure->origin == ORIGIN_RENT ? figure->value : 0;
+  }
+}
+
 // The option with its number of accelerators fixed, so that no demand resizes it; `rented`: with a
 // rent instead of a price, for the same accelerators.
 static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
@@ -60,25 +96,12 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                      struct diagnostics *diagnostics) {
   const struct model *model = scenario->model;
   const size_t count = (size_t)model->count;
-  const int rate = item(scenario, "rental_rate"), accelerators = item(scenario, "accelerators");
-  const bool twin = rented && !option->rented;
   enum given *given = arena_array(arena, count, sizeof *given);
   double *values = arena_array(arena, count, sizeof *values);
-  for (int d = 0; d < model->count; d++) {
-    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
-    const bool stated = figure->origin > ORIGIN_RENT || figure->in_usd;
-    given[d] = figure->year_count ? GIVEN_LIST : stated ? GIVEN_VALUE : GIVEN_NOT;
-    values[d] = option_has(option, d) ? option_value(scenario, option, d, 0) : 0;
-    if (figure->origin != ORIGIN_RENT && !(twin && model->declarations[d].in_rent))
-      continue;
-    given[d] = GIVEN_NEUTRAL;
-    values[d] = figure->origin == ORIGIN_RENT ? figure->value : 0;
-  }
-  given[accelerators] = GIVEN_VALUE;
+  take_inputs(scenario, option, rented && !option->rented, given, values);
+  given[item(scenario, "accelerators")] = GIVEN_VALUE;
   if (rented)
-    values[item(scenario, "on_demand_rate")] = 0; // an offer has its own rate
-  if (twin)
-    given[rate] = GIVEN_VALUE;
+    take_own_rate(scenario->model, given, values);
   const struct graph *graph =
       graph_build(model, option->id, option->place, given, arena, diagnostics);
   if (!graph)
@@ -128,10 +151,8 @@ static double paid_hours(const struct renting *renting, double tokens) {
   const struct rent_offer *offer = &renting->cost->offer;
   const struct fleet *rented = &renting->rented;
   const double horizon = value(rented, "horizon");
-  if (offer->hours == RENT_HOURS_USED) {
-    const double share = value(rented, "utilization") * value(rented, "availability");
-    return tokens / (value(rented, "tokens_per_gpu") / share);
-  }
+  if (offer->hours == RENT_HOURS_USED)
+    return tokens / (value(rented, "tokens_per_gpu") / value(rented, "utilization"));
   return renting->cost->accelerators * (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
 }
 
@@ -196,10 +217,16 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
 }
 
+// What is paid within a period, before what the vendor credits for a shortfall.
+static double cash_paid(const struct fleet *fleet, int period) {
+  const double opex = period_value(fleet, "opex", period);
+  return has(fleet, "remedy_credit") ? opex - period_value(fleet, "remedy_credit", period) : opex;
+}
+
 // How much more owning costs than renting within a period, in cash paid over time.
 static double extra_cash(const struct renting *renting, int period) {
-  return period_value(renting->own, "opex", period) -
-         (period_value(&renting->rented, "opex", period) -
+  return cash_paid(renting->own, period) -
+         (cash_paid(&renting->rented, period) -
           period_value(&renting->rented, "rental_cost", period) + rental_in(renting, period));
 }
 
@@ -255,18 +282,22 @@ static void search_utilization(const struct renting *renting) {
   }
 }
 
-// The part of the owned option's cost that grows with its load, at the base utilization; NAN if the
-// cost is not affine in the load.
-static double cost_of_use(const struct fleet *own) {
-  const double base = own->base_utilization;
-  double costs[3];
+// The part of the owned option's cost that grows with its load, at its load; NAN if the cost is not
+// affine in the load, or the tokens are not proportional to it.
+static double cost_of_use(const struct fleet *own, const struct rent_answer *answer) {
+  double costs[3], tokens[3];
   for (int i = 0; i < 3; i++) {
-    set_utilization(own, base * (i + 2) / 4);
+    set_utilization(own, answer->load * (i + 2) / 4);
     costs[i] = value(own, "tco");
+    tokens[i] = value(own, "tokens_total");
   }
   const bool is_affine = fabs(costs[0] + costs[2] - 2 * costs[1]) <= 1e-11 * fabs(costs[2]);
+  const bool is_proportional = fabs(2 * tokens[0] - answer->tokens) <= 1e-9 * answer->tokens;
+  const bool is_same = fabs(costs[2] - answer->tco) <= 1e-9 * fabs(answer->tco);
   const double use = 2 * (costs[2] - costs[0]);
-  return !is_affine ? NAN : fabs(use) <= 1e-11 * fabs(costs[2]) ? 0 : use;
+  if (!is_affine || !is_proportional || !is_same)
+    return NAN;
+  return fabs(use) <= 1e-11 * fabs(costs[2]) ? 0 : use;
 }
 
 static void find_utilization(const struct renting *renting, const struct rent_answer *answer) {
@@ -274,9 +305,8 @@ static void find_utilization(const struct renting *renting, const struct rent_an
   cost->break_even_utilization = NAN;
   cost->is_closed = !isnan(answer->use);
   if (cost->is_closed)
-    cost->break_even_utilization = renting->own->base_utilization *
-                                   (answer->tco - answer->use - cost->beside) /
-                                   (cost->rental - answer->use);
+    cost->break_even_utilization =
+        answer->load * (answer->tco - answer->use - cost->beside) / (cost->rental - answer->use);
   else
     search_utilization(renting);
   const double nearly = 1e-9;
@@ -303,6 +333,19 @@ static int answer_offer(const struct scenario *scenario, const struct fleet *own
   return 0;
 }
 
+// The labels of the own items that the owned option pays and its rented twin does not.
+static const char *left_out(const struct fleet *own, struct arena *arena) {
+  const struct model *model = own->scenario->model;
+  const char *labels = "";
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *limit = &model->declarations[d];
+    if (is_limit(limit) && value(own, limit->name) > 0)
+      labels = arena_printf(arena, "%s%s%s", labels, *labels ? ", " : "",
+                            model->declarations[model_find(model, limit->item)].label);
+  }
+  return labels;
+}
+
 static int answer_question(const struct scenario *scenario, const struct rent_offers *offers,
                            struct rent_answer *answer, struct arena *arena,
                            struct diagnostics *diagnostics) {
@@ -315,8 +358,10 @@ static int answer_question(const struct scenario *scenario, const struct rent_of
   answer->cost_per_mtok = answer->tco / answer->tokens;
   answer->levelised = sum(&own, "discounted_cash") / sum(&own, "discounted_tokens");
   answer->hours = value(&own, "accelerators") * value(&own, "horizon");
+  answer->left_out = left_out(&own, arena);
   answer->has_split = isfinite(value(&own, "prefill_share"));
-  answer->use = cost_of_use(&own);
+  answer->load = own.base_utilization * fmin(1, answer->tokens / own.base_capacity);
+  answer->use = cost_of_use(&own, answer);
   set_utilization(&own, own.base_utilization);
   answer->costs = arena_array(arena, offers->count, sizeof *answer->costs);
   for (size_t i = 0; i < offers->count; i++) {
@@ -330,24 +375,12 @@ static int answer_question(const struct scenario *scenario, const struct rent_of
 
 // ---- all questions
 
-static const char *const needed_items[] = {"rental_rate",
-                                           "accelerators",
-                                           "purchase_unit",
-                                           "utilization",
-                                           "availability",
-                                           "tokens_per_gpu",
-                                           "tokens_total",
-                                           "tco",
-                                           "discounted_tokens",
-                                           "capex",
-                                           "opex",
-                                           "period",
-                                           "discounted_cash",
-                                           "discount_factor",
-                                           "rental_cost",
-                                           "tokens",
-                                           "last",
-                                           "horizon"};
+static const char *const needed_items[] = {
+    "rental_rate",     "accelerators", "purchase_unit", "utilization",
+    "tokens_per_gpu",  "tokens_total", "tco",           "discounted_tokens",
+    "capex",           "opex",         "period",        "discounted_cash",
+    "discount_factor", "rental_cost",  "tokens",        "last",
+    "horizon"};
 
 enum { NEEDED_ITEMS = sizeof needed_items / sizeof needed_items[0] };
 

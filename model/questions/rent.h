@@ -4,15 +4,16 @@
 // same throughput, or a rented option of the scenario, sized in whole nodes to serve the same
 // tokens. Accelerators rented around the clock are paid for every hour, as in the cost model, and
 // for whole terms if there is a commitment; those rented on demand are paid for only the hours in
-// which tokens are produced: tokens over throughput. The rent includes power, cooling and the site;
-// engineers, licenses, migration and the user's own items are paid in addition.
+// use, as in the cost model: tokens over what an accelerator in use produces, outages included. The
+// rent includes power, cooling and the site; engineers, licenses, migration and the user's own
+// items are paid in addition, but not those limited to options, unless a rented one is among them.
 //
 // If prefill and decoding have their own rates, the cost is divided over input and output tokens by
 // their times (prefill_share), so that the two prices add up to it.
 //
 // Break-even utilization: the owned fleet is fixed and its load varies, while renting follows the
-// tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / base, the
-// solution is closed: u = base * (fixed - beside) / (rental - use). Otherwise a root is searched
+// tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / load, the
+// solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
 // for. Break-even month: the first one at which the cash paid for owning (capex at once, operation
 // evenly within a period, nothing credited) is no more than that paid for renting. Rent is paid at
 // its rate, month by month, or on demand with the tokens; the part of a term beyond the horizon is
@@ -45,8 +46,11 @@ struct rent_cost {
 struct rent_answer {
   const char *name; // of the question
   int own;
-  bool has_split; // whether prefill and decoding have their own rates
+  bool has_split;       // whether prefill and decoding have their own rates
+  const char *left_out; // labels of the owned option's limited items: "Rack, Levy"; "" for none
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
+  double load; // of owning: the utilization that its tokens take, below the planned one if more
+               // accelerators are there than a demand needs
   struct rent_cost *costs;
   size_t count;
 };

@@ -65,9 +65,10 @@ static const struct unit *rate_unit(const struct scenario *scenario, bool in_usd
 static void take_rate(const struct asking *asking, bool in_usd, double said,
                       struct rent_offer *offer) {
   const struct scenario *scenario = asking->scenario;
-  const struct option *own = &scenario->options[asking->offers->own];
+  const int option = offer->option < 0 ? asking->offers->own : offer->option;
+  const double exchange_rate = option_exchange_rate(scenario, &scenario->options[option]);
   offer->in_usd = in_usd;
-  offer->rate = in_usd ? said / option_exchange_rate(scenario, own) : said;
+  offer->rate = in_usd ? said / exchange_rate : said;
   offer->typed = quantity_text(said, rate_unit(scenario, in_usd), asking->arena);
 }
 
@@ -164,14 +165,14 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
   return 0;
 }
 
-// A rented option, around the clock as in the cost model, and for the hours used.
+// A rented option as in the cost model; if that is around the clock, also what it would cost for
+// the hours used.
 static void add_cloud(const struct asking *asking, size_t o) {
   const struct scenario *scenario = asking->scenario;
   const struct option *option = &scenario->options[o];
-  const int rate = option_price(scenario, option);
+  const int rate = option_price(scenario, option), stated = option_stated(option, rate);
   const bool on_demand = rate == model_find(scenario->model, "on_demand_rate");
-  const struct figure *figure =
-      option_figure(scenario, option, scenario->selected, option_stated(option, rate));
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, stated);
   struct rent_offer offer = {.name = option->id,
                              .title = arena_printf(asking->arena, "%s, always", option->id),
                              .option = (int)o,
@@ -179,23 +180,21 @@ static void add_cloud(const struct asking *asking, size_t o) {
                              .source = figure->source,
                              .origin = figure->source,
                              .date = figure->date};
-  take_rate(asking, false, option_value(scenario, option, rate, 0), &offer);
+  take_rate(asking, stated != rate, option_value(scenario, option, stated, 0), &offer);
   if (!on_demand)
     add_offer(asking, offer);
   offer.name = arena_printf(asking->arena, on_demand ? "%s" : "%s_used", option->id);
   offer.title = arena_printf(asking->arena, "%s, hours used", option->id);
   offer.hours = RENT_HOURS_USED;
+  offer.hypothetical = !on_demand;
   add_offer(asking, offer);
 }
 
-static const char *difference(const struct scenario *scenario, int own, size_t cloud,
-                              struct arena *arena) {
-  const size_t both[] = {(size_t)own, cloud};
-  for (size_t i = 0; i < 2; i++)
-    if (question_changing(scenario, &scenario->options[both[i]]))
-      return "a fleet that changes from year to year, or with the hour of the day";
-  return workload_difference(&scenario->options[own].workload, &scenario->options[cloud].workload,
-                             arena);
+static bool can_compare(const struct scenario *scenario, int owned, size_t cloud,
+                        struct arena *arena) {
+  const struct option *own = &scenario->options[owned], *rented = &scenario->options[cloud];
+  return !question_changing(scenario, own) && !question_changing(scenario, rented) &&
+         !workload_difference(&own->workload, &rented->workload, arena);
 }
 
 // Two options with different horizons serve different tokens.
@@ -303,7 +302,7 @@ static int read_section(const struct asking *asking) {
 static int read_options(const struct asking *asking) {
   const struct scenario *scenario = asking->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (is_offer(scenario, o) && !difference(scenario, asking->offers->own, o, asking->arena)) {
+    if (is_offer(scenario, o) && can_compare(scenario, asking->offers->own, o, asking->arena)) {
       if (check_horizon(asking, o, scenario->options[o].place))
         return -1;
       add_cloud(asking, o);
@@ -315,7 +314,7 @@ bool rent_offers_exist(const struct scenario *scenario, int own) {
   struct arena scratch = {NULL};
   bool found = false;
   for (size_t o = 0; o < scenario->option_count && option_is_owned(&scenario->options[own]); o++)
-    found |= is_offer(scenario, o) && !difference(scenario, own, o, &scratch);
+    found |= is_offer(scenario, o) && can_compare(scenario, own, o, &scratch);
   arena_free(&scratch);
   return found;
 }

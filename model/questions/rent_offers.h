@@ -25,6 +25,7 @@ struct rent_offer {
   const char *source, *date;
   const char *origin; // the source, abbreviated: a row's id and provider
   bool in_usd;        // stated in USD, in a report in another currency
+  bool hypothetical;  // for the hours used, where the rent is around the clock: nobody offers it
   const char *typed;  // the rate as a quantity, as stated
 };
 

@@ -4,6 +4,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/currency.h"
 #include "model/whatif/variation.h"
 
 #include <math.h>
@@ -152,7 +153,7 @@ const struct shortfall *shortfall_ask(const struct scenario *scenario,
     return NULL;
   const struct option *option = &scenario->options[shortfall->option];
   const char *throughput = throughput_of(shortfall);
-  shortfall->price = option_price(scenario, option);
+  shortfall->price = option_stated(option, option_price(scenario, option));
   if (!throughput || !is_input(shortfall, shortfall->price)) {
     diagnostics_error(
         diagnostics, nowhere,

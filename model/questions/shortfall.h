@@ -29,7 +29,7 @@ struct shortfall {
   const struct scenario *scenario;
   size_t option;
   const struct offer_guarantee *guarantee; // the one that changed the option
-  int price;                               // its declaration
+  int price;               // its declaration: NAME_usd if it is in USD and the report is not
   double quoted, worth;    // the quoted price, and that at which the costs are equal; NAN: none
   double cost, cost_short; // per Mtok, as guaranteed and as delivered, in base units
   double count;            // accelerators

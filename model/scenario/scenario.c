@@ -120,12 +120,20 @@ int option_periods(const struct scenario *scenario, const struct option *option,
   return count;
 }
 
+static bool is_given(const struct scenario *scenario, const struct option *option,
+                     int declaration) {
+  return declaration >= 0 &&
+         option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
+}
+
+// An amount in USD is the figure of NAME_usd.
 int option_price(const struct scenario *scenario, const struct option *option) {
   const struct model *model = scenario->model;
   const int list_price = model_find(model, "list_price");
   for (int i = 0; list_price >= 0 && i < model->declarations[list_price].instead_count; i++) {
     const int rent = model->declarations[list_price].instead_of[i];
-    if (option_figure(scenario, option, scenario->selected, rent)->origin > ORIGIN_RENT)
+    if (is_given(scenario, option, rent) ||
+        is_given(scenario, option, model->declarations[rent].in_usd))
       return rent;
   }
   return list_price;

@@ -165,8 +165,8 @@ int option_periods(const struct scenario *scenario, const struct option *option,
 // Why its published throughput may be wrong, or "".
 const char *option_doubt(const struct option *option);
 
-// The input for the price of the option's accelerators: list_price or a rent; -1 if the model has
-// none.
+// The input for the price of the option's accelerators: list_price or a rent, whatever the currency
+// that it is stated in; -1 if the model has none.
 int option_price(const struct scenario *scenario, const struct option *option);
 
 // 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case.

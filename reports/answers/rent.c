@@ -92,9 +92,7 @@ static const char *hours_formula(const struct writing *writing, const struct ren
     return NULL;
   return cost->offer.hours == RENT_HOURS_USED
              ? arena_printf(writing->arena,
-                            "[%s.tokens_total]/[%s.tokens_per_gpu]*[%s.utilization]*"
-                            "[%s.availability]",
-                            own, own, own, own)
+                            "[%s.tokens_total]/[%s.tokens_per_gpu]*[%s.utilization]", own, own, own)
              : arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
 }
 
@@ -147,6 +145,41 @@ static void add_own(const struct writing *writing, struct answer_table *table) {
              own_cell(writing, "cost_per_mtok_input"), own_cell(writing, "cost_per_mtok_output"));
 }
 
+static const char *hypothetical_titles(const struct writing *writing) {
+  const char *titles = "";
+  for (size_t i = 0; i < writing->answer->count; i++) {
+    const struct rent_offer *offer = &writing->answer->costs[i].offer;
+    if (offer->hypothetical)
+      titles = joined(titles, arena_printf(writing->arena, "'%s'", offer->title), writing->arena);
+  }
+  return titles;
+}
+
+static bool any_twin(const struct rent_answer *answer) {
+  for (size_t i = 0; i < answer->count; i++)
+    if (answer->costs[i].offer.option < 0)
+      return true;
+  return false;
+}
+
+static const char *costs_note(const struct writing *writing) {
+  const struct rent_answer *answer = writing->answer;
+  struct arena *arena = writing->arena;
+  const char *titles = hypothetical_titles(writing);
+  const char *text =
+      "Paid: accelerator-hours; on demand, only those in use. Other costs: engineers, "
+      "licenses, migration and own items.";
+  if (*answer->left_out && any_twin(answer))
+    text = arena_printf(arena, "%s Own items limited to options are not paid by a renter: %s.",
+                        text, answer->left_out);
+  if (*titles)
+    text = arena_printf(arena,
+                        "%s For comparison only, as nobody offers it, and not counted in the "
+                        "answer: %s.",
+                        text, titles);
+  return text;
+}
+
 static void add_costs(const struct writing *writing, struct answer *answer) {
   struct answer_table *table = ANSWER_TABLE(
       answer, "cost", "The same tokens over the horizon", {"offer", "Offer", NULL},
@@ -159,8 +192,7 @@ static void add_costs(const struct writing *writing, struct answer *answer) {
   add_own(writing, table);
   for (size_t i = 0; i < writing->answer->count; i++)
     add_cost(writing, table, i);
-  table->note = "Paid: accelerator-hours; on demand, only those that produce tokens. Other costs: "
-                "engineers, licenses, migration and own items.";
+  table->note = costs_note(writing);
 }
 
 static struct answer_cell utilization_cell(const struct writing *writing,
@@ -169,18 +201,18 @@ static struct answer_cell utilization_cell(const struct writing *writing,
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (isnan(cost->break_even_utilization))
     return cell_words(cost->owning_always ? "always" : "never");
-  if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms)
+  if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms ||
+      isnan(own_value(writing, "served_horizon")) || isnan(own_value(writing, "average_load")))
     return cell_value(cost->break_even_utilization);
-  return cell_live(
-      cost->break_even_utilization,
-      cost->offer.hours == RENT_HOURS_USED
-          ? arena_printf(writing->arena,
-                         "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([@%d,%d]*[%s.tokens_total]*"
-                         "[%s.availability])",
-                         own, r, EVEN_BESIDE, own, r, EVEN_RATE, own, own)
-          : arena_printf(writing->arena,
-                         "[%s.utilization]*[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])/[@%d,%d]",
-                         own, own, r, EVEN_BESIDE, own, r, EVEN_RATE));
+  // The time at full utilization is the horizon's, less the ramp.
+  const char *hours_used = arena_printf(
+      writing->arena,
+      "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])*[%s.horizon]/([@%d,%d]*[%s.served_horizon])",
+      own, r, EVEN_BESIDE, own, own, r, EVEN_RATE, own);
+  return cell_live(cost->break_even_utilization,
+                   cost->offer.hours == RENT_HOURS_USED
+                       ? hours_used
+                       : arena_printf(writing->arena, "[%s.average_load]*%s", own, hours_used));
 }
 
 static const char *below_formula(const struct writing *writing, const struct rent_cost *cost,
@@ -191,8 +223,8 @@ static const char *below_formula(const struct writing *writing, const struct ren
   return cost->offer.hours == RENT_HOURS_USED
              ? arena_printf(writing->arena,
                             "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([%s.tokens_total]*"
-                            "[%s.utilization]*[%s.availability])",
-                            own, r, EVEN_BESIDE, own, own, own, own)
+                            "[%s.utilization])",
+                            own, r, EVEN_BESIDE, own, own, own)
              : arena_printf(writing->arena, "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])", own, r,
                             EVEN_BESIDE, own);
 }
@@ -233,10 +265,11 @@ static void add_sources(const struct writing *writing, struct answer *answer) {
 
 // ---- the words
 
+// Of what is offered; an option's rent around the clock comes before its hypothetical one.
 static const struct rent_cost *cheapest(const struct rent_answer *answer) {
   const struct rent_cost *best = &answer->costs[0];
   for (size_t i = 1; i < answer->count; i++)
-    if (answer->costs[i].cost < best->cost)
+    if (!answer->costs[i].offer.hypothetical && answer->costs[i].cost < best->cost)
       best = &answer->costs[i];
   return best;
 }
@@ -258,19 +291,24 @@ static const char *cash_text(const struct writing *writing, const struct rent_co
                       cost->break_even_month / month_h);
 }
 
+static const char *verdict_words(const struct writing *writing, const struct rent_cost *best) {
+  struct arena *arena = writing->arena;
+  const char *own = writing->own_label;
+  const char *offer =
+      arena_printf(arena, "the cheapest rent (%s, %s)", best->offer.title, best->offer.typed);
+  if (are_near(best->cost, writing->answer->tco))
+    return arena_printf(arena, "Own or rent: %s and %s cost the same.", own, offer);
+  return best->saving > 0 ? arena_printf(arena, "Own: %s costs %s less than %s.", own,
+                                         percent_words(best->saving, arena), offer)
+                          : arena_printf(arena, "Rent: %s costs %s less than owning %s.", offer,
+                                         percent_words(1 - 1 / (1 - best->saving), arena), own);
+}
+
 static const char *answer_text(const struct writing *writing) {
   const struct rent_cost *best = cheapest(writing->answer);
-  const char *offer = arena_printf(writing->arena, "the cheapest rent (%s, %s)", best->offer.title,
-                                   best->offer.typed);
-  const char *verdict =
-      best->saving > 0
-          ? arena_printf(writing->arena, "Own: %s costs %s less than %s.", writing->own_label,
-                         percent_words(best->saving, writing->arena), offer)
-          : arena_printf(writing->arena, "Rent: %s costs %s less than owning %s.", offer,
-                         percent_words(1 - 1 / (1 - best->saving), writing->arena),
-                         writing->own_label);
-  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.", verdict,
-                      pays_text(writing, best), cash_text(writing, best));
+  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.",
+                      verdict_words(writing, best), pays_text(writing, best),
+                      cash_text(writing, best));
 }
 
 // A commitment pays above the utilization at which paying for the hours used would cost the same.
@@ -280,7 +318,7 @@ static const char *commitment_text(const struct writing *writing, const struct r
     const struct rent_cost *used = &answer->costs[i];
     if (used->offer.hours != RENT_HOURS_USED || used->offer.option != fixed->offer.option)
       continue;
-    const double share = fixed->rental / used->rental * own_value(writing, "utilization");
+    const double share = fixed->rental / used->rental * answer->load;
     return share > 1 ? arena_printf(writing->arena, "%s never costs less than %s.",
                                     fixed->offer.title, used->offer.title)
                      : arena_printf(writing->arena, "%s costs less than %s above %s utilization.",
@@ -295,10 +333,11 @@ static const char *six_digits(const struct writing *writing, double value) {
 }
 
 static const char *offer_text(const struct writing *writing, const struct rent_cost *cost) {
-  return arena_printf(writing->arena, "%s: %s accelerators, %s accelerator-hours at %s (%s).",
+  return arena_printf(writing->arena, "%s: %s accelerators, %s accelerator-hours at %s (%s)%s.",
                       cost->offer.title, six_digits(writing, cost->accelerators),
                       six_digits(writing, cost->paid), cost->offer.typed,
-                      *cost->offer.source ? cost->offer.source : "own assumption");
+                      *cost->offer.source ? cost->offer.source : "own assumption",
+                      cost->offer.hypothetical ? ", if it were billed by the hours used" : "");
 }
 
 static void add_reasons(const struct writing *writing, struct answer *answer) {
@@ -309,13 +348,14 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
                 six_digits(writing, 1e-6 * rent->tokens),
                 six_digits(writing, rent->tco / rent->hours), currency);
   if (isnan(rent->use))
-    answer_reason(answer,
-                  "Its cost is not linear in utilization, so the break-even was found by search.");
+    answer_reason(answer, "Its cost or its tokens are not linear in utilization, so the break-even "
+                          "was found by search.");
   else
-    answer_reason(answer,
-                  "Of this, %s %s grows with utilization; the break-even is utilization x (fixed - "
-                  "other costs) / (rent - growing).",
-                  six_digits(writing, rent->use), currency);
+    answer_reason(
+        answer,
+        "Of this, %s %s grows with utilization; the break-even is %s utilization x (fixed "
+        "- other costs) / (rent - growing).",
+        six_digits(writing, rent->use), currency, percent_words(rent->load, writing->arena));
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_cost *cost = &rent->costs[i];
     const bool is_commitment = cost->offer.hours == RENT_AROUND_THE_CLOCK && cost->offer.option < 0;
@@ -329,6 +369,7 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
 static void add_warnings(const struct writing *writing, struct answer *answer) {
   const struct rent_answer *rent = writing->answer;
   struct date today, of;
+  answer_warn_undrawn(answer);
   date_parse(writing->scenario->date, &today);
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_offer *offer = &rent->costs[i].offer;

@@ -441,6 +441,7 @@ static void write_answer(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   struct answer *written = writing->written;
   explain_how(writing);
+  answer_warn_undrawn(written);
   if (answer->split.status == ALLOCATION_OPTIMAL) {
     written->sentence = served_words(writing);
     write_split(writing);

@@ -137,7 +137,9 @@ static void note_rest(const struct telling *telling) {
 static void note_worth(const struct telling *telling) {
   const struct shortfall *worth = telling->worth;
   const struct scenario *scenario = worth->scenario;
-  const struct unit *price = &scenario->model->declarations[worth->price].unit;
+  const struct declaration *price = &scenario->model->declarations[worth->price];
+  const struct unit *currency =
+      price->usd_of < 0 ? unit_of_item(scenario, "tco") : unit_known("USD", telling->arena);
   const char *option = scenario->options[worth->option].label;
   if (isnan(worth->worth)) {
     answer_note(telling->answer,
@@ -147,10 +149,9 @@ static void note_worth(const struct telling *telling) {
   answer_note(telling->answer, "Worth: ",
               "as delivered, %s costs as much per token at %s as guaranteed at %s: %s for all "
               "%.0f, before knock-on effects.",
-              option, quantity_words(worth->worth, price, 5, telling->arena),
-              quantity_words(worth->quoted, price, 5, telling->arena),
-              money_text((worth->quoted - worth->worth) * worth->count,
-                         unit_of_item(scenario, "tco"), telling->arena),
+              option, quantity_words(worth->worth, &price->unit, 5, telling->arena),
+              quantity_words(worth->quoted, &price->unit, 5, telling->arena),
+              money_text((worth->quoted - worth->worth) * worth->count, currency, telling->arena),
               worth->count);
 }
 

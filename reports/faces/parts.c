@@ -230,6 +230,11 @@ void answer_warn(struct answer *answer, const char *format, ...) {
   va_end(arguments);
 }
 
+void answer_warn_undrawn(struct answer *answer) {
+  if (answer->scenario->range_count)
+    answer_warn(answer, "the ranges are not drawn here: all figures use the base values");
+}
+
 void answers_add(struct answers *answers, struct answer answer) {
   struct answer *list =
       arena_grow(answer.arena, answers->list, answers->count, answers->count + 1, sizeof *list);

@@ -160,6 +160,9 @@ void answer_reason(struct answer *answer, const char *format, ...)
 void answer_warn(struct answer *answer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// Warns that an answer is for the base values only, if its scenario has ranges.
+void answer_warn_undrawn(struct answer *answer);
+
 // Adds an answer to those of a question.
 void answers_add(struct answers *answers, struct answer answer);
 

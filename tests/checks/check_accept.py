@@ -309,6 +309,20 @@ def test_who_bears_what(folder):
     expect_exit(run('accept', offered, EXAMPLE / 'records'), BAD_INPUT, "needs 'remedy = replacement'")
 
 
+def test_worth_in_another_currency(folder):
+    """A price quoted in USD, in a report in euros: what a shortfall is worth stays in USD."""
+    path = Path(folder) / 'euros.ini'
+    shutil.copy(EXAMPLE / 'quoted.ini', folder)
+    shutil.copy(EXAMPLE / 'offer.ini', folder)
+    path.write_text('[scenario]\ninherits = quoted.ini\ncurrency = EUR\nexchange_rate = 1.25 USD/EUR\n'
+                    'exchange_rate.source = test\nexchange_rate.date = 2026-11\n')
+    dollars, euros = (accept(EXAMPLE / 'offer.ini', EXAMPLE / 'records', '--for', 'decoding', '--scenario', one)
+                      for one in (EXAMPLE / 'quoted.ini', path))
+    expect(near(euros['worth'], dollars['worth'], 1e-9), f"{euros['worth']}, not {dollars['worth']}")
+    said = [next(note for note in answer['notes'] if 'costs as much per token at' in note) for answer in (dollars, euros)]
+    expect(said[0] == said[1] and 'USD for all 64' in said[1], str(said))
+
+
 def test_replacement_in_costs(folder):
     """Without draws as with them: the guaranteed speed, once the measured one is below it by more than its
     tolerance."""

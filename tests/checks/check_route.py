@@ -303,6 +303,13 @@ def write_large(folder, seed, whole=0):
     return str(path)
 
 
+def check_ranges(folder):
+    for more, count_of in (('', 0), ('[range]\nh200.engineers = uniform(1, 2) FTE\n', 1)):
+        path = edited(folder, PORTFOLIO, 'ranges.ini', ('[option h200]', f'{more}[option h200]'))
+        warnings = answer('route', path)['warnings']
+        check('ranges are not drawn', sum('ranges are not drawn' in one for one in warnings) == count_of, warnings)
+
+
 def check_large(folder):
     found = answer('route', write_large(folder, 7))
     check('large: served', len({row['workload'] for row in found['tables']['guide']['rows']}) == 20)
@@ -320,6 +327,7 @@ def main():
         check_units(folder)
         check_bad_input(folder)
         check_seeds(folder)
+        check_ranges(folder)
         check_large(folder)
     count.finish()
 

@@ -8,7 +8,7 @@ Seconds: 8
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, expect, expect_model_checks, run, run_json
+from support.program import BAD_INPUT, DONE, Count, expect, expect_model_checks, run, run_json
 
 HEAD = """\
 [scenario]
@@ -366,6 +366,24 @@ def check_refused(folder, name):
     expect(done.stderr.count('error: ') == 1, f'more than one error: {done.stderr}')
 
 
+ASKED = {
+    'rent': '[rent q]\non_demand = 2 USD/gpu/h\n',
+    'wait': '[wait a]\nmonths = 6\nmeanwhile = 0.5 USD/Mtok\n',
+    'route': '[demand one]\ntokens = 1000 Mtok/yr\n',
+}
+
+
+def check_asked(folder, command):
+    """Questions about fleets that do not change are refused for one that is replaced, not for one that lasts."""
+    path = Path(folder, 'vintages.ini')
+    for life, replaced in (('2 yr', True), ('4.9 yr', True), ('5 yr', False)):
+        path.write_text(f'{HEAD}{OPTION}{FLEET}life = {life}\n{ASKED[command]}', encoding='utf-8')
+        done = run(command, path)
+        message = "option 'a' changes when its hardware is renewed (see its 'life'), and this question covers only constant"
+        refused = done.returncode == BAD_INPUT and message in done.stderr
+        expect(refused if replaced else done.returncode == DONE, f'life {life}: {done.returncode}: {done.stderr}')
+
+
 TESTS = {'renewed': check_renewed, 'a long life': check_long_life, 'ages': check_ages, 'no whole life': check_no_whole_life,
          'retired without resale': check_retired_without_resale, 'tax': check_tax, 'tax of one': check_tax_of_one, 'credit of one': check_credit_of_one, 'credit that runs on': check_credit_runs_on, 'parts': check_parts, 'alone': check_alone,
          'tiers': check_tiers, 'orders': check_orders, 'tiers in cases': check_tiers_in_cases,
@@ -377,6 +395,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, test in TESTS.items():
             count.test(name, test, folder)
+        for command in ASKED:
+            count.test(f'asked: {command}', check_asked, folder, command)
         for name in REFUSED:
             count.test(f'refused: {name}', check_refused, folder, name)
     count.finish()

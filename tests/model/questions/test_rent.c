@@ -51,8 +51,20 @@ static const struct expected cases[] = {
     // A year of linear ramp costs half a year of tokens, and the rent for as many hours.
     {"ramp = 12 month\n", "on_demand = 1 USD/gpu/h", 8, 87600, 0, 87600, 0.5 * 101024 / 87600, NAN,
      101024. / 87600},
-    {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 84096, 0, 84096, 0.5 * 101024 / 84096,
-     NAN, 101024. / 84096},
+    // A demand of 80 % of what they could produce: a load of 40 %.
+    {"demand = 100915.2 Mtok/yr\n", "on_demand = 1 USD/gpu/h", 8, 84096, 0, 84096,
+     0.4 * 101024 / 84096, NAN, 101024. / 84096},
+    {"demand = 100915.2 Mtok/yr\n", "one_year = 0.6 USD/gpu/h", 8, 210240, 0, 126144,
+     0.4 * 101024 / 126144, 80000. / (3504 - 584), 101024. / 210240},
+    // Of it, 6,727.68 USD depend on the load.
+    {"demand = 100915.2 Mtok/yr\nidle_power = 200 W\n", "on_demand = 1 USD/gpu/h", 8, 84096, 0,
+     84096, 0.4 * 84204.8 / (84096 - 6727.68), NAN, 90932.48 / 84096},
+    // A remedy of 16,000 USD lowers the cost, but is no cash paid less.
+    {"remedy = 1 %\nguaranteed_throughput = 1250 token/s\n", "on_demand = 1 USD/gpu/h", 8, 105120,
+     0, 105120, 0.5 * 85024 / 105120, 80000. / (2920 - 584), 85024. / 105120},
+    // Outages of accelerators in use are paid for.
+    {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 105120, 0, 105120,
+     0.5 * 101024 / 105120, 80000. / (2920 - 584), 101024. / 105120},
 };
 
 static const struct rent_answer *answer_of(struct scenario_fixture *f, const char *text,
@@ -129,6 +141,8 @@ static void test_rented_option(void **state) {
   const struct rent_answer *answer = answer_of(&f, text, NULL);
   assert_string_equal(answer->name, "own");
   assert_int_equal(answer->count, 2);
+  assert_false(answer->costs[0].offer.hypothetical);
+  assert_true(answer->costs[1].offer.hypothetical);
   expect_near(answer->costs[0].accelerators, 16, 1e-12, "whole nodes");
   expect_near(answer->costs[0].cost, 16 * 26280, 1e-12, "always");
   expect_near(answer->costs[1].cost, 105120. * 1000 / 520, 1e-12, "hours used");
@@ -155,6 +169,38 @@ static void test_searched_utilization(void **state) {
   expect_near(cost->break_even_utilization, (b - sqrt(b * b - 4 * 40000 * c)) / (2 * 40000), 1e-9,
               "root");
   scenario_fixture_end(&f);
+}
+
+// An item limited to the owned option is not paid by its renter, unless the rented one has it too.
+static void test_limited_items(void **state) {
+  (void)state;
+  static const struct {
+    const char *options, *left_out;
+    double twin, cloud; // beside the rent
+  } items[] = {{"", "", 10000, 10000},
+               {"options = own\n", "Rack", 0, 0},
+               {"options = own cloud\n", "Rack", 0, 10000}};
+  for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+    struct scenario_fixture f;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s[option cloud]\naccelerator = h200-sxm-141\naccelerators = 8\n"
+             "on_demand_rate = 1 USD/gpu/h\nthroughput = 1000 token/s\n"
+             "[item rack]\nlabel = Rack\nunit = USD\ngroup = capex\n%sformula = 10000 USD\n"
+             "[rent q]\nown = own\non_demand = 1 USD/gpu/h\ncloud = cloud\n",
+             owned, items[i].options);
+    scenario_fixture_start(&f, text, NULL, NULL);
+    expect_error(&f.fixture, text, "");
+    const struct rent_answers *answers =
+        rent_ask(f.scenario, NULL, &f.fixture.arena, &f.fixture.diagnostics);
+    expect_error(&f.fixture, text, "");
+    const struct rent_answer *answer = &answers->list[0];
+    expect_near(answer->tco, 111024, 1e-12, "owning");
+    assert_string_equal(answer->left_out, items[i].left_out);
+    expect_near(answer->costs[0].cost, 105120 + items[i].twin, 1e-12, "twin");
+    expect_near(answer->costs[1].cost, 105120 + items[i].cloud, 1e-12, "cloud");
+    scenario_fixture_end(&f);
+  }
 }
 
 static const struct {
@@ -184,6 +230,8 @@ static const struct {
     {"[rent q]\ncloud = cloud\n[option cloud]\naccelerator = h100-sxm5-80\nhorizon = 2 yr\n"
      "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
      "different horizons"},
+    {"life = 2 yr\n[rent q]\non_demand = 1 USD/gpu/h\n",
+     "option 'own' changes when its hardware is renewed (see its 'life')"},
 };
 
 static void test_refusals(void **state) {
@@ -227,7 +275,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_offers),        cmocka_unit_test(test_levelised_term),
       cmocka_unit_test(test_rented_option), cmocka_unit_test(test_searched_utilization),
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_asked),
+      cmocka_unit_test(test_limited_items), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

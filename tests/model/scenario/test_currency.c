@@ -366,6 +366,43 @@ static void rents_in_usd_are_converted(void **state) {
   }
 }
 
+// An option's rent is the same offer in either currency: 8 accelerators, half of 26,280 h.
+static void rented_options_may_state_usd(void **state) {
+  (void)state;
+  static const struct {
+    const char *rent, *price, *typed;
+    double cost;
+  } rents[] = {
+      {"rental_rate = 2 EUR/gpu/h", "rental_rate", "2 EUR/gpu/h", 420480},
+      {"rental_rate = 2.5 USD/gpu/h", "rental_rate", "2.5 USD/gpu/h", 420480},
+      {"on_demand_rate = 2 EUR/gpu/h", "on_demand_rate", "2 EUR/gpu/h", 210240},
+      {"on_demand_rate = 2.5 USD/gpu/h", "on_demand_rate", "2.5 USD/gpu/h", 210240},
+      {"rental_rate = 2.5 USD/gpu/h\nreserved_share = 50 %\non_demand_rate = 3 EUR/gpu/h",
+       "rental_rate", NULL, 0},
+  };
+  for (size_t i = 0; i < sizeof rents / sizeof rents[0]; i++) {
+    struct scenario_fixture fixture;
+    char added[512];
+    snprintf(added, sizeof added, "[option c]\naccelerator = h200-sxm-141\n%s\n%s", rents[i].rent,
+             rents[i].typed ? "[rent q]\nown = a\ncloud = c" : "");
+    start(&fixture, added);
+    const struct scenario *scenario = fixture.scenario;
+    assert_int_equal(option_price(scenario, &scenario->options[2]),
+                     model_find(scenario->model, rents[i].price));
+    if (rents[i].typed) {
+      const struct rent_answers *answers =
+          rent_ask(scenario, NULL, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+      expect_error(&fixture.fixture, rents[i].rent, "");
+      const struct rent_cost *cost = &answers->list[0].costs[0];
+      assert_string_equal(cost->offer.typed, rents[i].typed);
+      expect_near(cost->offer.rate, 2, 1e-12, rents[i].rent);
+      expect_near(cost->cost, rents[i].cost, 1e-12, rents[i].rent);
+      assert_true(cost->beside == 0);
+    }
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // Prices in USD fall and grow like those in the report's currency.
 static void waiting_costs_the_same_in_another_currency(void **state) {
   (void)state;
@@ -506,6 +543,7 @@ int main(void) {
       cmocka_unit_test(prices_are_solved_for_in_their_currency),
       cmocka_unit_test(a_target_in_usd_follows_the_rate),
       cmocka_unit_test(rents_in_usd_are_converted),
+      cmocka_unit_test(rented_options_may_state_usd),
       cmocka_unit_test(waiting_costs_the_same_in_another_currency),
       cmocka_unit_test(a_range_goes_where_the_amount_is),
       cmocka_unit_test(an_inherited_rate_is_replaced),

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""What `rent` says in words: the verdict, and what it leaves out.
+
+test_rent checks its figures, check_break_even_month the month.
+Seconds: 1
+"""
+from pathlib import Path
+
+from support.program import expect, near, run, run_json, run_tests
+
+# Owning 64 costs 1,681,920 USD: one USD per accelerator-hour.
+OWNED = """\
+[scenario]
+title = Rent
+date = 2026-11-01
+[common]
+utilization = 50 %
+pue = 1
+electricity_price = 0 USD/kWh
+[option own]
+label = Own
+accelerator = h100-sxm5-80
+accelerators = 64
+throughput = 2000 token/s
+list_price = 26280 USD
+load_power = 700 W
+"""
+CLOUD = """\
+[option {name}]
+accelerator = h100-sxm5-80
+accelerators = 64
+throughput = 2000 token/s
+{rent}
+"""
+ITEM = """\
+[item rack]
+label = Rack
+unit = USD
+group = capex
+options = own
+formula = 1000 USD
+"""
+DEMAND = 'demand = 1614643.2 Mtok/yr\n'  # 80 % of what they can produce: a load of 40 %
+RANGE = '[range]\nown.list_price = uniform(20000, 30000) USD\n'
+OFFERS = '[rent q]\nown = own\non_demand = {} USD/gpu/h\nreserved = {} USD/gpu/h\n'
+
+
+def answered(folder, text):
+    path = Path(folder, 'rent.ini')
+    path.write_text(OWNED + text, encoding='utf-8')
+    return run_json('rent', path)['answers'][0]
+
+
+def printed(folder, text, command, *names):
+    path = Path(folder, 'rent.ini')
+    path.write_text(OWNED + text, encoding='utf-8')
+    done = run(command, path, *names, environment={'COLUMNS': '1000'})
+    expect(done.returncode == 0, done.stderr)
+    return done.stdout
+
+
+def test_verdict(folder):
+    """A tie is called one; a rent around the clock is not counted as if it were paid by the hours used."""
+    always, used = (CLOUD.format(name=name, rent=f'{rent} USD/gpu/h')
+                    for name, rent in (('cloud', 'rental_rate = 1.5'), ('fast', 'on_demand_rate = 2.5')))
+    for text, words in ((OFFERS.format(2, 1), 'Own or rent: Own and the cheapest rent (on demand, hours used, 2 USD/gpu/h) '
+                                              'cost the same. Against'),
+                        (OFFERS.format(2, 0.9), 'Rent: the cheapest rent (reserved, term unstated, 0.9 USD/gpu/h) costs 10 % less'),
+                        (OFFERS.format(2.5, 1.25), 'Own: Own costs 20 % less than the cheapest rent'),
+                        (always, 'Own: Own costs 33.3 % less than the cheapest rent (cloud, always, 1.5 USD/gpu/h)'),
+                        (always + used, 'Own: Own costs 20 % less than the cheapest rent (fast, hours used, 2.5 USD/gpu/h)')):
+        sentence = answered(folder, text)['answer']
+        expect(sentence.startswith(words), f'{sentence}, not {words}')
+
+
+def test_comparison_only(folder):
+    """What nobody offers is in the table, and the table says so."""
+    always, used = (CLOUD.format(name='cloud', rent=f'{rate} = 1.5 USD/gpu/h') for rate in ('rental_rate', 'on_demand_rate'))
+    rows = {row['offer']: row['cost'] for row in answered(folder, always)['tables']['cost']['rows']}
+    expect(near(rows['cloud, hours used'], 1681920 * 0.75), str(rows))
+    text = printed(folder, always, 'rent')
+    expect("not counted in the answer: 'cloud, hours used'" in text, text)
+    text = printed(folder, used, 'rent')
+    expect('comparison only' not in text, text)
+
+
+def test_commitment(folder):
+    """It pays from a share of the hours, whatever utilization is planned for more tokens than are asked for."""
+    for more in ('', DEMAND):
+        text = printed(folder, more + OFFERS.format(3.2, 1.3), 'explain', 'rent.q')
+        expect('reserved, term unstated costs less than on demand, hours used above 40.6 % utilization' in text, text)
+
+
+def test_limited_item(folder):
+    """An item limited to the owned option is named below the table that leaves it out."""
+    for item, named in ((ITEM, True), (ITEM.replace('options = own\n', ''), False)):
+        text = printed(folder, OFFERS.format(2, 1) + item, 'rent')
+        expect(('not paid by a renter: Rack.' in text) == named, text)
+
+
+def test_ranges(folder):
+    """They are not drawn, which is said once."""
+    for ranges, count in ((RANGE, 1), ('', 0)):
+        warnings = answered(folder, OFFERS.format(2, 1) + ranges)['warnings']
+        expect(sum('ranges are not drawn' in warning for warning in warnings) == count, str(warnings))
+
+
+if __name__ == '__main__':
+    run_tests(globals())
