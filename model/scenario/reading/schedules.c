@@ -155,6 +155,22 @@ static void check_ages(const struct resolving *resolving, const struct figure **
   }
 }
 
+// The factor of all years, 100 % unless stated: evidence like the list.
+static void put_scale(const struct resolving *resolving, const struct figure **figures, int scale,
+                      struct figure list) {
+  list.value = 1;
+  list.text = NULL;
+  list.years = NULL;
+  list.year_count = 0;
+  // A common statement also reaches the scale of an option's own list.
+  if (list.origin >= ORIGIN_OPTION) {
+    list.origin = ORIGIN_COMMON;
+    list.place = (struct place){0};
+  }
+  if (figures[scale]->origin == ORIGIN_NONE)
+    figures[scale] = resolving_keep(resolving, list);
+}
+
 static void put_years(const struct resolving *resolving, const struct figure **figures,
                       int declaration, size_t count) {
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
@@ -172,21 +188,12 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   }
   if (input->ages)
     check_ages(resolving, figures, input, count);
+  list.grade = GRADE_MEASURED;
   for (size_t i = 0; i < count; i++)
     list.grade = grade_weaker(list.grade, figures[input->years[i]]->grade);
-  struct figure scale = list;
-  scale.value = 1;
-  scale.text = NULL;
-  scale.years = NULL;
-  scale.year_count = 0;
-  scale.in_usd = list.in_usd = false; // its years are in USD
-  // A common statement also reaches the scale of an option's own list.
-  if (scale.origin >= ORIGIN_OPTION) {
-    scale.origin = ORIGIN_COMMON;
-    scale.place = (struct place){0};
-  }
-  if (figures[input->scale]->origin == ORIGIN_NONE)
-    figures[input->scale] = resolving_keep(resolving, scale);
+  list.in_usd = false; // its years are in USD
+  put_scale(resolving, figures, input->scale, list);
+  list.grade = grade_weaker(list.grade, figures[input->scale]->grade);
   for (int i = (int)count; i < input->year_count; i++)
     if (figures[input->years[i]]->origin < list.origin)
       figures[input->years[i]] = &figure_none; // stated for another list
