@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What is said of the evidence: the grades of figures in either currency.
+"""What is said of the evidence: the grades of figures in either currency, and where a throughput comes from.
 """
 from pathlib import Path
 
-from support.program import expect, run_csv, run_tests
+from support.program import expect, run_csv, run_json, run_tests
 
 EURO = """\
 [scenario]
@@ -50,6 +50,47 @@ def test_in_usd(folder):
         path.write_text(EURO.format(common=common, option=option), encoding='utf-8')
         grades = {row['item']: row['grade'] for row in run_csv('compare', path)}
         expect({item: grades[item] for item in wanted} == wanted, f'{name}: {grades}')
+
+
+FOUND = """\
+[scenario]
+title = Two rounds of a benchmark
+date = 2026-11-20
+[workload]
+model = llama-2-70b
+precision = fp8
+scenario = server
+[common]
+accelerators = 64
+utilization = 70 %
+pue = 1.25
+electricity_price = 0.08 USD/kWh
+[option a]
+accelerator = h200-sxm-141
+list_price = 30000 USD
+evidence = tp0605
+[option b]
+accelerator = mi325x-256
+list_price = 22000 USD
+[case one_typed]
+a.throughput = 4000 token/s
+[case both_typed]
+a.throughput = 4000 token/s
+b.throughput = 4000 token/s
+"""
+# By case: whether it is said which row the throughput of each option is, and that they are of different rounds.
+SAID = {'base': (True, True, True), 'one_typed': (False, True, False), 'both_typed': (False, False, False)}
+
+
+def test_of_the_case(folder):
+    """A case with a throughput of its own uses no row."""
+    path = Path(folder, 'found.ini')
+    path.write_text(FOUND, encoding='utf-8')
+    for name, wanted in SAID.items():
+        told = run_json('compare', path, '--case', name)
+        rows = [any('the throughput is tp' in text for text in option['warnings']) for option in told['options']]
+        said = (*rows, any('of different rounds' in text for text in told['warnings']))
+        expect(said == wanted, f'{name}: {said}: {told["warnings"]}')
 
 
 if __name__ == '__main__':

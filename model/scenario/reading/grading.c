@@ -412,15 +412,17 @@ static void warn_of_hits(const struct subject *subject) {
 
 static void warn_of_throughput(const struct subject *subject) {
   struct option *option = subject->option;
-  if (option->evidence && *option->evidence->note)
-    texts_add(&option->warnings, subject->arena, "%s", option->evidence->note);
-  if (option->served && *option->served->note)
-    texts_add(&option->warnings, subject->arena, "%s", option->served->note);
+  const struct evidence *published = option_published(subject->scenario, option);
+  const struct served *served = option_served(subject->scenario, option);
+  if (published && *published->note)
+    texts_add(&option->warnings, subject->arena, "%s", published->note);
+  if (served && *served->note)
+    texts_add(&option->warnings, subject->arena, "%s", served->note);
   if (option->served && *option->served->rungs->remark)
     texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
-  if (*option_doubt(option))
+  if (published && *published->doubt)
     texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
-              option_doubt(option));
+              published->doubt);
   if (option->decode_only)
     texts_add(&option->warnings, subject->arena,
               "upper bound, decode only: the throughput leaves out prefill, so serving costs "
@@ -465,7 +467,7 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
   const char *list = "";
   bool differ = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct evidence *evidence = scenario->options[o].evidence;
+    const struct evidence *evidence = option_published(scenario, &scenario->options[o]);
     if (!evidence)
       continue;
     first = first ? first : evidence;
