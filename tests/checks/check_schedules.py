@@ -290,7 +290,10 @@ def check_factor_of_a_number(folder):
 def check_warned(folder):
     path = told(folder, ((ENGINEERS, 'engineers = 2, 1, 1, 9, 9 FTE'),))
     done = run('compare', path)
-    expect("'engineers' has 5 years; those beyond the horizon of 3 have no effect" in done.stderr, done.stderr)
+    beyond = "'engineers' has 5 years; those beyond the horizon of {} have no effect"
+    expect(beyond.format('3 yr') in done.stderr, done.stderr)
+    done = run('compare', path, '--set', 'horizon=7 month')
+    expect(beyond.format('7 month') in done.stderr, done.stderr)
     expect('beyond' not in run('compare', path, '--set', 'horizon=5 yr').stderr, 'five years of five')
 
 

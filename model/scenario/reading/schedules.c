@@ -254,10 +254,10 @@ void schedules_settle(const struct resolving *resolving) {
 // ---- warnings
 
 static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
-                 const char *name, double horizon_years, struct arena *arena) {
+                 const char *name, const char *horizon, struct arena *arena) {
   const char *text =
-      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %g have no effect", name,
-                   list->year_count, horizon_years);
+      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %s have no effect", name,
+                   list->year_count, horizon);
   if (list->origin >= ORIGIN_OPTION) {
     texts_add(&option->warnings, arena, "%s", text);
     return;
@@ -274,12 +274,15 @@ void schedules_warn(struct scenario *scenario, struct arena *arena) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   for (size_t o = 0; o < scenario->option_count; o++) {
     struct option *option = &scenario->options[o];
-    const double years =
-        option_figure(scenario, option, scenario->selected, horizon)->value / year_h;
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
+    const double years = figure->value / year_h;
+    const char *text =
+        figure->text ? figure->text
+                     : quantity_text(figure->value, &model->declarations[horizon].unit, arena);
     for (int d = 0; d < model->count; d++) {
       const struct figure *list = option_figure(scenario, option, scenario->selected, d);
       if (!model->declarations[d].ages && (double)list->year_count > ceil(round(years * 1e9) / 1e9))
-        warn(scenario, option, list, model->declarations[d].name, years, arena);
+        warn(scenario, option, list, model->declarations[d].name, text, arena);
     }
   }
 }
