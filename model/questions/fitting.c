@@ -121,8 +121,8 @@ static int read_terms(const struct ini_section *section, struct fit_terms *terms
 const char *fitting_rate_doubt(const struct scenario *scenario, const struct option *option,
                                const struct fit *fit, struct arena *arena) {
   const int efficiency = model_find(scenario->model, "scaling_efficiency");
-  const struct evidence *evidence = option->evidence;
-  const struct served *served = option->served;
+  const struct evidence *evidence = option_published(scenario, option);
+  const struct served *served = option_served(scenario, option);
   double measured = served ? served->rungs->record->accelerators : 1;
   if (evidence)
     table_number(evidence->table, evidence->row, "num_gpus", &measured);

@@ -180,8 +180,25 @@ const char *scenario_stamp(const struct scenario *scenario, struct arena *arena)
   return text;
 }
 
-const char *option_doubt(const struct option *option) {
-  return option->evidence ? option->evidence->doubt : "";
+// A case may state another one.
+static bool throughput_is_found(const struct scenario *scenario, const struct option *option) {
+  const int d = model_find(scenario->model, "throughput");
+  return d >= 0 &&
+         option_figure(scenario, option, scenario->selected, d)->origin == ORIGIN_CATALOGUE;
+}
+
+const struct evidence *option_published(const struct scenario *scenario,
+                                        const struct option *option) {
+  return throughput_is_found(scenario, option) ? option->evidence : NULL;
+}
+
+const struct served *option_served(const struct scenario *scenario, const struct option *option) {
+  return throughput_is_found(scenario, option) ? option->served : NULL;
+}
+
+const char *option_doubt(const struct scenario *scenario, const struct option *option) {
+  const struct evidence *evidence = option_published(scenario, option);
+  return evidence ? evidence->doubt : "";
 }
 
 const struct scenario_offer *option_offer(const struct scenario *scenario,

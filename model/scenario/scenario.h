@@ -162,8 +162,14 @@ const char *option_workload(const struct option *option, enum workload_key key);
 // of a series are meaningful.
 int option_periods(const struct scenario *scenario, const struct option *option, size_t which_case);
 
+// The row of its published throughput, or the record of its served one, if the selected case uses
+// it; else NULL.
+const struct evidence *option_published(const struct scenario *scenario,
+                                        const struct option *option);
+const struct served *option_served(const struct scenario *scenario, const struct option *option);
+
 // Why its published throughput may be wrong, or "".
-const char *option_doubt(const struct option *option);
+const char *option_doubt(const struct scenario *scenario, const struct option *option);
 
 // The input for the price of the option's accelerators: list_price or a rent, whatever the currency
 // that it is stated in; -1 if the model has none.

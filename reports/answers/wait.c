@@ -165,7 +165,7 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
 static struct answer answer_one(const struct wait_answer *wait, struct arena *arena) {
   const struct scenario *scenario = wait->scenario;
   const struct writing writing = {wait, unit_known(scenario->model->currency, arena), arena};
-  const char *doubt = option_doubt(&scenario->options[wait->successor]);
+  const char *doubt = option_doubt(scenario, &scenario->options[wait->successor]);
   struct answer answer =
       answer_new("wait", wait->name,
                  arena_printf(arena, "Buy now or wait: %s", option_name(&writing, wait->option)),

@@ -5,6 +5,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/currency.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
@@ -116,13 +117,21 @@ static const struct {
 
 enum { OPTION_GRADES = sizeof option_grades / sizeof option_grades[0] };
 
+// The figure that states a declaration, in either currency; NULL if it is computed.
+static const struct figure *stated_figure(const struct scenario *scenario,
+                                          const struct option *option, int declaration) {
+  const int stated = option_stated(option, declaration);
+  return option->graph->state[stated] == GRAPH_INPUT
+             ? option_figure(scenario, option, scenario->selected, stated)
+             : NULL;
+}
+
 const char *option_item_grade(const struct scenario *scenario, const struct option *option,
                               int declaration) {
   const struct declaration *item = &scenario->model->declarations[declaration];
-  const bool is_input = option->graph->state[declaration] == GRAPH_INPUT;
-  const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
+  const struct figure *figure = stated_figure(scenario, option, declaration);
   enum grade grade;
-  if (is_input && figure->origin <= ORIGIN_RENT)
+  if (figure && figure->origin <= ORIGIN_RENT)
     return NULL; // a default is not evidence
   for (size_t i = 0; i < OPTION_GRADES; i++) {
     if (strcmp(option_grades[i].item, item->name) != 0)
@@ -132,17 +141,16 @@ const char *option_item_grade(const struct scenario *scenario, const struct opti
   }
   if (item->role == ROLE_HEADLINE)
     return grade_name(option->headline_grade);
-  return is_input ? grade_name(figure->grade) : NULL;
+  return figure ? grade_name(figure->grade) : NULL;
 }
 
 struct answer_cell computed_cell(const struct scenario *scenario, const struct option *option,
                                  int declaration, struct arena *arena) {
-  const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
-  const bool input = option->graph->state[declaration] == GRAPH_INPUT;
+  const struct figure *figure = stated_figure(scenario, option, declaration);
   struct answer_cell cell = {.value = option_value(scenario, option, declaration, 0),
                              .grade = option_item_grade(scenario, option, declaration),
-                             .source = input ? figure->source : NULL,
-                             .date = input ? figure->date : NULL,
+                             .source = figure ? figure->source : NULL,
+                             .date = figure ? figure->date : NULL,
                              .otherwise = option_none(scenario, option, declaration)};
   if (cell.otherwise)
     cell.value = NAN;

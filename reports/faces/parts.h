@@ -100,8 +100,8 @@ struct answer_cell *answer_table_row_of(struct answer_table *table, struct answe
 struct answer_cell computed_cell(const struct scenario *scenario, const struct option *option,
                                  int declaration, struct arena *arena);
 
-// The grade of an input; for a figure that the option grades itself (a TDP that stands in for
-// watts) or a headline item, the option's grade; else NULL.
+// The grade of an input, in either currency; for a figure that the option grades itself (a TDP that
+// stands in for watts) or a headline item, the option's grade; else NULL.
 const char *option_item_grade(const struct scenario *scenario, const struct option *option,
                               int declaration);
 

@@ -446,10 +446,33 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
   return object;
 }
 
-static void add_graded(json_t *inputs, const char *input, enum shown_grade which) {
+// The years of a list whose factor the input is, in both currencies; none for any other input.
+static json_t *years_moved(const struct model *model, int declaration) {
+  json_t *years = json_array();
+  const int of = model->declarations[declaration].scale_of;
+  const struct declaration *list = of < 0 ? NULL : &model->declarations[of];
+  for (int i = 0; list && i < list->year_count; i++) {
+    const struct declaration *year = &model->declarations[list->years[i]];
+    json_array_append_new(years, json_string(year->name));
+    if (year->in_usd >= 0)
+      json_array_append_new(years, json_string(model->declarations[year->in_usd].name));
+  }
+  return years;
+}
+
+// An input of the table in each form that an option may have it in: in either currency, by year.
+static void add_graded(json_t *inputs, const struct model *model,
+                       const struct graded_input *graded) {
   static const char *const shown[SHOWN_GRADES] = {
       [SHOWN_THROUGHPUT] = "throughput", [SHOWN_POWER] = "power", [SHOWN_PRICE] = "price"};
-  json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", input, "shown", shown[which]));
+  const int d = model_find(model, graded->input);
+  const int forms[] = {d, d < 0 ? -1 : model->declarations[d].in_usd,
+                       d < 0 ? -1 : model->declarations[d].scale};
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+    if (forms[i] >= 0)
+      json_array_append_new(
+          inputs, json_pack("{s:s,s:s,s:o}", "input", model->declarations[forms[i]].name, "shown",
+                            shown[graded->shown], "years", years_moved(model, forms[i])));
 }
 
 // The numbers of the user's items that have the largest effect in any option.
@@ -462,23 +485,17 @@ static void add_graded_numbers(json_t *inputs, const struct scenario *scenario,
       if (!scenario->model->declarations[d].literal || added[d])
         continue;
       added[d] = true;
-      json_array_append_new(inputs,
-                            json_pack("{s:s}", "input", scenario->model->declarations[d].name));
+      json_array_append_new(
+          inputs, json_pack("{s:s,s:[]}", "input", scenario->model->declarations[d].name, "years"));
     }
 }
 
 static json_t *grading(const struct scenario *scenario, struct arena *arena) {
-  const struct model *model = scenario->model;
   json_t *object = json_object(), *grades = json_array(), *inputs = json_array();
   for (int grade = 0; grade < GRADES; grade++)
     json_array_append_new(grades, json_out_text(grade_name((enum grade)grade)));
-  for (size_t i = 0; i < GRADED_INPUTS; i++) {
-    const int d = model_find(model, graded_inputs[i].input);
-    const int in_usd = d < 0 ? -1 : model->declarations[d].in_usd;
-    add_graded(inputs, graded_inputs[i].input, graded_inputs[i].shown);
-    if (in_usd >= 0)
-      add_graded(inputs, model->declarations[in_usd].name, graded_inputs[i].shown);
-  }
+  for (size_t i = 0; i < GRADED_INPUTS; i++)
+    add_graded(inputs, scenario->model, &graded_inputs[i]);
   add_graded_numbers(inputs, scenario, arena);
   json_object_set_new(object, "grades", grades);
   json_object_set_new(object, "inputs", inputs);

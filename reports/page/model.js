@@ -96,6 +96,10 @@ function graded_figure(state, o, name) {
   return figure;
 }
 
+// The weakest among an option's figures for some inputs, as its number in the order of grades.
+const weakest_grade = (state, o, names) => Math.max(...names.map((name) =>
+  data.grading.grades.indexOf(graded_figure(state, o, name)?.grade)));
+
 const ungraded = new Set(['none', 'default', 'rent']);
 
 // Rates combined in a sum count as projected at best.
@@ -106,7 +110,7 @@ function headline_grade(state, inputs, o) {
   const { grades, swing, matters } = data.grading;
   const cost = evaluate(inputs[o], o).cost_per_mtok;
   let weakest = 0;
-  for (const { input, shown } of data.grading.inputs) {
+  for (const { input, shown, years } of data.grading.inputs) {
     const figure = graded_figure(state, o, input);
     if (!figure || ungraded.has(figure.origin))
       continue;
@@ -117,7 +121,7 @@ function headline_grade(state, inputs, o) {
       return Math.abs(moved / cost - 1) > (free ? 0 : matters);
     });
     if (moves)
-      weakest = Math.max(weakest, grades.indexOf(figure.grade),
+      weakest = Math.max(weakest, weakest_grade(state, o, [input, ...years]),
         data.options[o].serving_estimate && summed.has(input) ? grades.indexOf('projected') : 0);
   }
   return grades[weakest];

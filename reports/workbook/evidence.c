@@ -175,7 +175,7 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
   put_title(book, option);
   put_row_text(book, "Accelerator in the catalogue", option->accelerator);
   write_workload(book, option);
-  write_notes(book, option->evidence);
+  write_notes(book, option_published(book->scenario, option));
   put_row_text(book, "Watts over time", watts_words(option, arena));
   put_row_text(book, "Not included", *option->not_included ? option->not_included : "nothing");
   put_warnings(book, &option->warnings);

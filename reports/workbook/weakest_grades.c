@@ -6,6 +6,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/cells.h"
@@ -20,13 +21,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-// As in the tornado: a figure at both ends, the cost there, and its effect.
+// As in the tornado: a figure at both ends, the cost there, and its effect; then the place of its
+// grade, and that place if the figure matters.
 enum {
   COLUMN_LOW = COLUMN_VALUE,
   COLUMN_HIGH,
   COLUMN_AT_LOW,
   COLUMN_AT_HIGH,
   COLUMN_MOVES,
+  COLUMN_STRENGTH,
   COLUMN_PLACE
 };
 
@@ -98,17 +101,33 @@ static void lay_out(struct graded *graded, int row) {
                                 COLUMN_PERIOD, columns, 2 * (size_t)graded->count);
 }
 
-// The place of an input's grade, live; for a rate that is added up, `projected` at best.
-static const char *place_formula(const struct graded *graded, int i) {
-  struct book *book = graded->book;
-  const int d = graded->declarations[i];
-  const char *cell = written_cell(book, graded->option->input_rows[d], WRITTEN_GRADE);
-  const enum grade floor =
-      grading_counted(book->scenario, graded->option->option, d, GRADE_MEASURED);
-  const char *place = arena_printf(book->arena, "MATCH(%s,%s,0)", cell, graded->order);
-  return floor == GRADE_MEASURED ? place
-                                 : arena_printf(book->arena, "MAX(%s,MATCH(\"%s\",%s,0))", place,
-                                                grade_name(floor), graded->order);
+static const char *place_in_row(const struct graded *graded, int declaration) {
+  const int row = graded->option->input_rows[declaration];
+  return arena_printf(graded->book->arena, "MATCH(%s,%s,0)",
+                      written_cell(graded->book, row, WRITTEN_GRADE), graded->order);
+}
+
+// The row with the years that an input is the factor of; NULL if it is not one of a list.
+static const char *place_of_years(const struct graded *graded, int declaration) {
+  const struct declaration *declarations = graded->book->scenario->model->declarations;
+  const int list = declarations[declaration].scale_of;
+  return list < 0 ? NULL
+                  : place_in_row(
+                        graded, option_stated(graded->option->option, declarations[list].years[0]));
+}
+
+// The place of an input's grade, live: of a list by year the weaker of its factor's and its years';
+// of a rate that is added up, `projected` at best.
+static const char *place_formula(const struct graded *graded, int declaration) {
+  struct arena *arena = graded->book->arena;
+  const char *own = place_in_row(graded, declaration), *years = place_of_years(graded, declaration);
+  const enum grade strongest =
+      grading_strongest(graded->book->scenario, graded->option->option, declaration);
+  if (years)
+    return arena_printf(arena, "MAX(%s,%s)", own, years);
+  return strongest == GRADE_MEASURED ? own
+                                     : arena_printf(arena, "MAX(%s,MATCH(\"%s\",%s,0))", own,
+                                                    grade_name(strongest), graded->order);
 }
 
 static double moved(const struct graded *graded, int i) {
@@ -117,16 +136,20 @@ static double moved(const struct graded *graded, int i) {
                            replica_value(graded->replica, 2 * (size_t)i + 1));
 }
 
-static int place_of(const struct graded *graded, int i) {
+static bool matters(const struct graded *graded, int i) {
   const struct scenario *scenario = graded->book->scenario;
-  const struct figure *figure =
-      option_figure(scenario, graded->option->option, scenario->selected, graded->declarations[i]);
   const int d = graded->declarations[i];
-  const bool given = figure->origin > ORIGIN_RENT;
-  const enum grade grade = grading_counted(scenario, graded->option->option, d, figure->grade);
-  const double threshold =
-      grading_matters(scenario, graded->option->option, d, amount_of(graded, d));
-  return given && moved(graded, i) > threshold ? 2 + (int)grade : 1;
+  return moved(graded, i) >
+         grading_matters(scenario, graded->option->option, d, amount_of(graded, d));
+}
+
+// The first place is that of no grade.
+static int place_of(const struct graded *graded, int declaration) {
+  const struct scenario *scenario = graded->book->scenario;
+  const struct option *option = graded->option->option;
+  const bool given =
+      option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
+  return given ? 2 + (int)grading_counted(scenario, option, declaration) : 1;
 }
 
 static bool is_price(const struct graded *graded, int declaration) {
@@ -175,22 +198,24 @@ static void write_figure(const struct graded *graded, int i) {
                               ? arena_printf(book->arena, "%s*(%s<>0)", graded->matters->text,
                                              option_name_used(graded->option, d))
                               : graded->matters->text;
-  put_formula(book, row, COLUMN_PLACE, place_of(graded, i), CELL_FORMULA, &place_unit,
-              "=IF(%s>%s,%s,1)", cell_here(book, row, COLUMN_MOVES), threshold,
-              place_formula(graded, i));
+  put_formula(book, row, COLUMN_STRENGTH, place_of(graded, d), CELL_FORMULA, &place_unit, "=%s",
+              place_formula(graded, d));
+  put_formula(book, row, COLUMN_PLACE, matters(graded, i) ? place_of(graded, d) : 1, CELL_FORMULA,
+              &place_unit, "=IF(%s>%s,%s,1)", cell_here(book, row, COLUMN_MOVES), threshold,
+              cell_here(book, row, COLUMN_STRENGTH));
 }
 
 // Returns the row after an option's calculation.
 static int write_figures(struct graded *graded) {
-  static const char *const numbers[] = {"Low end",      "High end", "Cost at low",
-                                        "Cost at high", "Moves",    "Place"};
+  static const char *const numbers[] = {"Low end", "High end",      "Cost at low", "Cost at high",
+                                        "Moves",   "Grade's place", "Place"};
   struct book *book = graded->book;
   const char *const texts[] = {
       arena_printf(book->arena, "%s: which grades matter", graded->option->option->label), "Key",
       "Unit"};
   const struct declaration *cost = &book->scenario->model->declarations[graded->item];
   put_header(book, graded->cost_row - 1, texts, 3);
-  put_headings(book, graded->cost_row - 1, COLUMN_LOW, numbers, 6);
+  put_headings(book, graded->cost_row - 1, COLUMN_LOW, numbers, 7);
   put_labels(book, graded->cost_row, cost->label, cost->name, cost->unit.text);
   put_link(book, graded->cost_row, COLUMN_VALUE, option_name(graded->option, graded->item),
            shown_value(book, graded->option, graded->item, 0), &cost->unit);

@@ -96,5 +96,46 @@ def test_one_case_and_all(_):
                 '--all-cases shows every case: omit --case base')
 
 
+REFUSED = """\
+[scenario]
+title = What a case adds
+date = 2026-11-20
+[workload]
+model = llama-2-70b
+precision = fp8
+scenario = offline
+[common]
+accelerators = 64
+utilization = 60 %
+pue = 1.3
+electricity_price = 0.1 USD/kWh
+[option a]
+accelerator = h200-sxm-141
+list_price = 25000 USD
+[option b]
+accelerator = h200-sxm-141
+rental_rate = 2 USD/h
+throughput = 1500 token/s
+[case more]
+"""
+# What a case gives, and all the errors; "{}" for each option that has one.
+ADDED = {
+    'demand = 100000 Mtok/yr': ("case 'more' gives 'demand', which option '{}' otherwise does not have: give it there "
+                                'too', 'ab'),
+    'a.throughput = 4000, 4100 token/s': ("case 'more' gives 'throughput' by year, which is looked up for option '{}' "
+                                          'otherwise: give it there too', 'a'),
+}
+
+
+def test_only_what_a_case_gives(folder):
+    """Nothing is said of what follows from it: defaults, the factor of a list."""
+    path = folder / 'refused.ini'
+    for line, (message, options) in ADDED.items():
+        path.write_text(f'{REFUSED}{line}\n')
+        done = run('compare', path)
+        errors = [text.partition('error: ')[2] for text in done.stderr.splitlines() if 'error: ' in text]
+        expect((done.returncode, errors) == (BAD_INPUT, [message.format(option) for option in options]), errors)
+
+
 if __name__ == '__main__':
     run_tests(globals())

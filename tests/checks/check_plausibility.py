@@ -24,7 +24,7 @@ load_power = 500 W
 '''
 
 
-PARTS, MODELS, PRICES = table('accelerators'), table('models'), table('prices')
+PARTS, MODELS, PRICES, API_PRICES = (table(name) for name in ('accelerators', 'models', 'prices', 'api_prices'))
 BITS = {'bf16': 16, 'fp8': 8, 'fp4': 4 + 8 / 16, 'mxfp4': 4 + 8 / 32}
 
 
@@ -107,18 +107,83 @@ def said_of_ranges(folder):
             expect(('throughput may be up to' in done.stdout) == (status == 'warned'), (text, done.stdout[:400]))
 
 
+RENTED = 'throughput = 3000 token/s\n{} = {} USD/gpu/h\n'
+SHARED = 'reserved_share = 50 %\nspot_share = 50 %\nrental_rate = 2 USD/gpu/h\n' + RENTED
+BOUGHT = 'list_price = 30000 USD\ndemand = 100000 Mtok/yr\n' + RENTED
+API = '{} = {} USD/Mtok\ndemand = 100000 Mtok/yr\n'
+# What else an option says, the input, and the columns of the catalogue for it; whether a low price and one of 0 get
+# a warning.
+OTHER_PRICES = (
+    (RENTED, 'on_demand_rate', (), True, True),
+    (SHARED, 'spot_rate', (), True, True),
+    (BOUGHT, 'burst_rate', (), True, False),
+    (API + 'output_price = 0.9 USD/Mtok\n', 'input_price', ('input',), True, True),
+    (API + 'output_price = 0.9 USD/Mtok\ninput_price = 0.7 USD/Mtok\n', 'cached_input_price',
+     ('input', 'cached_input'), False, True),
+    (BOUGHT.replace('USD/gpu/h', 'USD/Mtok'), 'burst_price', ('output',), True, False),
+)
+
+
+def warnings_of(folder, workload, option):
+    path = scenario(folder, H100, workload, option)
+    if 'output_price' in option:
+        path.write_text(path.read_text().replace(f'accelerator = {H100}\n', ''), encoding='utf-8')
+    return str(run_json('compare', path)['options'][0]['warnings'])
+
+
+def other_prices(folder):
+    """The other rents, and prices of tokens: far from the catalogue's, or 0."""
+    model = 'deepseek-v3'
+    for option, key, columns, low_as_well, nothing_as_well in OTHER_PRICES:
+        known = [float(row['usd_per_gpu_equivalent']) for row in PRICES.values()
+                 if row['accelerator'] == H100 and row['category'] == 'cloud'] if not columns else [
+                     float(row[f'{column}_usd_per_mtok']) for row in API_PRICES.values() for column in columns
+                     if row['model'] == model and row[f'{column}_usd_per_mtok']]
+        workload = {'model': model, 'input_tokens': '1000 token', 'output_tokens': '1000 token'}
+        for price, words in ((min(known) / 4.1, low_as_well and f'of the lowest in the catalogue, {min(known):g} '),
+                             (min(known) / 3.9, None), (max(known) * 3.9, None),
+                             (max(known) * 4.1, f'times the highest in the catalogue, {max(known):g} '),
+                             (0, nothing_as_well and f'the lowest in the catalogue is {min(known):g} ')):
+            said = warnings_of(folder, workload, option.format(key, repr(price)))
+            expect(words in said if words else f"'{key}" not in said, f'{key} = {price}: {said}')
+
+
 def said_of_nothing(folder):
     """A price of 0 decides everything, and no grade tells."""
-    def warnings(option):
-        text = f'throughput = 3000 token/s\n{option}\n'
-        return str(run_json('compare', scenario(folder, H100, {'model': LLAMA}, text))['options'][0]['warnings'])
-
-    free = warnings('list_price = 0 USD')
+    free = warnings_of(folder, {'model': LLAMA}, 'throughput = 3000 token/s\nlist_price = 0 USD\n')
     lowest = min(float(row['usd_per_gpu_equivalent']) for row in PRICES.values()
                  if row['accelerator'] == H100 and row['price_basis'] == 'purchase')
     expect('list_price is stated as 0, as if it cost nothing' in free, free)
     expect(f'the lowest in the catalogue is {lowest:g} USD/gpu' in free, (free, lowest))
-    expect('stated as 0' not in warnings(f'list_price = {lowest} USD'), 'a price')
+    at_lowest = f'throughput = 3000 token/s\nlist_price = {lowest} USD\n'
+    expect('stated as 0' not in warnings_of(folder, {'model': LLAMA}, at_lowest), 'a price')
+
+
+# A report's currency, a list by year, and the warning about it.
+LISTS = {
+    'in USD': ('JPY', 0.0067, 'list_price = 35000, 33000 USD', None),
+    'in USD and too high': ('KWD', 3.25, 'list_price = 35000, 500000 USD', 'list_price, 500000 USD/gpu, is'),
+    'in JPY and too low': ('JPY', 0.0067, 'list_price = 35000, 4000000 JPY', 'list_price, 35000 JPY/gpu, is 1/'),
+    'one year too low': ('USD', 1, 'list_price = 30000, 300 USD', 'list_price, 300 USD/gpu, is 1/'),
+    'one year too high': ('USD', 1, 'list_price = 30000, 3000000 USD', 'list_price, 3000000 USD/gpu, is'),
+    'a year for nothing': ('USD', 1, 'list_price = 30000, 0 USD', 'list_price is stated as 0'),
+    'a year of its own': ('USD', 1, 'list_price = 30000, 29000 USD\nlist_price_year_2 = 290 USD',
+                          'list_price, 290 USD/gpu, is 1/'),
+    'power': ('JPY', 0.0067, 'list_price = 35000 USD\nelectricity_price = 0.08, 0.10 USD/kWh', None),
+    'power too cheap': ('USD', 1, 'list_price = 35000 USD\nelectricity_price = 0.08, 0.0008 USD/kWh',
+                        'electricity_price, 0.0008 USD/kWh, is 1/'),
+}
+
+
+def lists_by_year(folder):
+    """The lowest and the highest of all years, in the currency that they are stated in."""
+    for name, (currency, rate, text, words) in LISTS.items():
+        path = scenario(folder, H100, {}, f'throughput = 100 token/s\n{text}\n')
+        head = '' if currency == 'USD' else (f'currency = {currency}\nexchange_rate = {rate} USD/{currency}\n'
+                                             'exchange_rate.source = a plan\nexchange_rate.date = 2026-11\n')
+        path.write_text(path.read_text().replace('[common]', f'{head}[common]', 1), encoding='utf-8')
+        said = str(run_json('compare', path)['options'][0]['warnings'])
+        expect(words in said if words else 'in the catalogue' not in said and 'published' not in said, f'{name}: {said}')
 
 
 def said_of_results(folder):
@@ -172,7 +237,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, part, workload, what, limit in LIMITS:
             count.test(name, is_held, folder, part, workload, what, limit)
-        for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, the_slips):
+        for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
+                     lists_by_year, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
     count.finish()
 

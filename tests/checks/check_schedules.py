@@ -190,15 +190,31 @@ def check_shares(folder):
     expect(all(near(f, w) for f, w in zip(found, (.66, 1, 1))), found)
 
 
-def check_grade(folder):
-    """A list is evidence like a number: the weakest of its years counts."""
-    quoted = 'list_price = 32000, 27200, 23120 USD\nlist_price.quote = Q-1 2026-10-01'
+QUOTE = 'list_price.quote = Q-1 2026-10-01'
+PRICE_GRADES = {
+    'as stated': ((), 'quoted'),
+    'a year of the user': (('list_price_year_2=27000 USD',), 'assumed'),
+    'a factor of the user': (('list_price_scale=50 %',), 'assumed'),
+    'a factor of the same quote': (('list_price_scale=90 %', 'list_price_scale.quote=Q-1 2026-10-01'), 'quoted'),
+}
+
+
+def graded(folder, price, throughput, settings):
     path = Path(folder, 'staged.ini')
-    path.write_text(STAGED.format(**{**LISTS, 'price': quoted}), encoding='utf-8')
-    for setting, wanted in ((), 'quoted'), (('--set', 'a.list_price_year_2=27000 USD'), 'assumed'):
-        option = options_of(run_json('compare', path, *setting))['a']
-        expect(option['inputs']['list_price_scale']['grade'] == wanted, option['inputs'])
-        expect(option['grade'] == 'assumed', 'the throughput has no source')
+    path.write_text(STAGED.format(**{**LISTS, 'price': price, 'throughput': throughput}), encoding='utf-8')
+    return options_of(run_json('compare', path, *(word for said in settings for word in ('--set', f'a.{said}'))))['a']
+
+
+def check_grade(folder):
+    """A list is evidence like a number: the weakest of its years and their factor counts."""
+    quoted, throughput = f"{LISTS['price']}\n{QUOTE}", f"{LISTS['throughput']}\nthroughput.quote = Q-1 2026-10-01"
+    for name, (settings, wanted) in PRICE_GRADES.items():
+        option = graded(folder, quoted, throughput, settings)
+        expect(option['inputs']['list_price_scale']['grade'] == wanted, f"{name}: {option['inputs']}")
+        expect((option['grades']['price'], option['grade']) == (wanted, wanted), f'{name}: {option["grades"]}')
+    factor = PRICE_GRADES['a factor of the same quote'][0]
+    option = graded(folder, LISTS['price'], throughput, factor)
+    expect((option['grades']['price'], option['grade']) == ('assumed', 'assumed'), 'a quoted factor of no source')
 
 
 def check_range_in_a_case(folder):
@@ -274,7 +290,10 @@ def check_factor_of_a_number(folder):
 def check_warned(folder):
     path = told(folder, ((ENGINEERS, 'engineers = 2, 1, 1, 9, 9 FTE'),))
     done = run('compare', path)
-    expect("'engineers' has 5 years; those beyond the horizon of 3 have no effect" in done.stderr, done.stderr)
+    beyond = "'engineers' has 5 years; those beyond the horizon of {} have no effect"
+    expect(beyond.format('3 yr') in done.stderr, done.stderr)
+    done = run('compare', path, '--set', 'horizon=7 month')
+    expect(beyond.format('7 month') in done.stderr, done.stderr)
     expect('beyond' not in run('compare', path, '--set', 'horizon=5 yr').stderr, 'five years of five')
 
 

@@ -57,12 +57,20 @@ const struct graded_input graded_inputs[GRADED_INPUTS] = {
     {"burst_rate", SHOWN_PRICE},
 };
 
-enum grade grading_counted(const struct scenario *scenario, const struct option *option,
-                           int declaration, enum grade grade) {
+enum grade grading_strongest(const struct scenario *scenario, const struct option *option,
+                             int declaration) {
   const bool added = option->serving_estimate &&
                      (declaration == model_find(scenario->model, "decode_throughput") ||
                       declaration == model_find(scenario->model, "prefill_throughput"));
-  return added ? grade_weaker(grade, GRADE_PROJECTED) : grade;
+  return added ? GRADE_PROJECTED : GRADE_MEASURED;
+}
+
+enum grade grading_counted(const struct scenario *scenario, const struct option *option,
+                           int declaration) {
+  const int list = scenario->model->declarations[declaration].scale_of;
+  const struct figure *figure =
+      option_figure(scenario, option, scenario->selected, list < 0 ? declaration : list);
+  return grade_weaker(figure->grade, grading_strongest(scenario, option, declaration));
 }
 
 bool grading_is_price(const struct scenario *scenario, const struct option *option,
@@ -171,16 +179,16 @@ static void list_graded(struct option *option, struct weighing *weighing, struct
 }
 
 static void grade_shown(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
   enum grade shown[SHOWN_GRADES];
   bool seen[SHOWN_GRADES] = {false};
   for (size_t g = 0; g < GRADED_INPUTS; g++) {
-    const struct figure *figure = figure_of(subject->scenario, option, graded_inputs[g].input);
     const enum shown_grade which = graded_inputs[g].shown;
-    if (figure->origin <= ORIGIN_RENT)
+    if (figure_of(scenario, option, graded_inputs[g].input)->origin <= ORIGIN_RENT)
       continue;
-    const int d = model_find(subject->scenario->model, graded_inputs[g].input);
-    const enum grade grade = grading_counted(subject->scenario, option, d, figure->grade);
+    const int d = option_stated(option, model_find(scenario->model, graded_inputs[g].input));
+    const enum grade grade = grading_counted(scenario, option, d);
     shown[which] = seen[which] ? grade_weaker(shown[which], grade) : grade;
     seen[which] = true;
   }
@@ -207,7 +215,7 @@ static void grade_option(const struct subject *subject) {
         weighing.influences[i] >
             grading_matters(scenario, option, d, option_value(scenario, option, d, 0)))
       option->headline_grade =
-          grade_weaker(option->headline_grade, grading_counted(scenario, option, d, figure->grade));
+          grade_weaker(option->headline_grade, grading_counted(scenario, option, d));
   }
   list_graded(option, &weighing, subject->arena);
   arena_free(&scratch);
@@ -403,15 +411,17 @@ static void warn_of_hits(const struct subject *subject) {
 
 static void warn_of_throughput(const struct subject *subject) {
   struct option *option = subject->option;
-  if (option->evidence && *option->evidence->note)
-    texts_add(&option->warnings, subject->arena, "%s", option->evidence->note);
-  if (option->served && *option->served->note)
-    texts_add(&option->warnings, subject->arena, "%s", option->served->note);
+  const struct evidence *published = option_published(subject->scenario, option);
+  const struct served *served = option_served(subject->scenario, option);
+  if (published && *published->note)
+    texts_add(&option->warnings, subject->arena, "%s", published->note);
+  if (served && *served->note)
+    texts_add(&option->warnings, subject->arena, "%s", served->note);
   if (option->served && *option->served->rungs->remark)
     texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
-  if (*option_doubt(option))
+  if (published && *published->doubt)
     texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
-              option_doubt(option));
+              published->doubt);
   if (option->decode_only)
     texts_add(&option->warnings, subject->arena,
               "upper bound, decode only: the throughput leaves out prefill, so serving costs "
@@ -456,7 +466,7 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
   const char *list = "";
   bool differ = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct evidence *evidence = scenario->options[o].evidence;
+    const struct evidence *evidence = option_published(scenario, &scenario->options[o]);
     if (!evidence)
       continue;
     first = first ? first : evidence;

@@ -5,9 +5,10 @@
 // items that matter: those that change the cost per token by more than GRADE_MATTERS if they
 // alone fall or rise by GRADE_SWING. Faces that update it live watch the table and the most
 // influential numbers. A price of 0 cannot fall or rise by a share: it matters if any other
-// price would change the cost at all. The grades of throughput, power and price are the weakest
-// of their inputs. Rates that are combined into a serving estimate keep their grades, but count
-// as projected at best: their combination was not measured.
+// price would change the cost at all. A list by year is one input, the factor of all its years,
+// with the weakest of their grades and its own. The grades of throughput, power and price are the
+// weakest of their inputs. Rates that are combined into a serving estimate keep their grades, but
+// count as projected at best: their combination was not measured.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 
@@ -34,9 +35,13 @@ struct graded_input {
 
 extern const struct graded_input graded_inputs[GRADED_INPUTS];
 
-// The grade that an option's figure for an input counts as.
+// The strongest grade that an option's input may count as.
+enum grade grading_strongest(const struct scenario *scenario, const struct option *option,
+                             int declaration);
+
+// The grade that it counts as.
 enum grade grading_counted(const struct scenario *scenario, const struct option *option,
-                           int declaration, enum grade grade);
+                           int declaration);
 
 bool grading_is_price(const struct scenario *scenario, const struct option *option,
                       int declaration);

@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/chance/distribution.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
@@ -27,38 +28,67 @@
 #include <string.h>
 
 // At a small batch, any throughput is possible, however low, and so is a low overhead of cooling.
+// Tokens from a cache cost a share of others. A price of 0 for demand beyond capacity is none.
 static const struct looked_at {
   const char *input;
   enum catalog_table table;
-  bool low_as_well;
+  bool low_as_well, nothing_as_well;
 } looked_at[] = {
-    {"throughput", CATALOG_THROUGHPUT, false},
-    {"list_price", CATALOG_PRICES, true},
-    {"rental_rate", CATALOG_PRICES, true},
-    {"output_price", CATALOG_API_PRICES, true},
-    {"input_price", CATALOG_API_PRICES, true},
-    {"electricity_price", CATALOG_POWER, true},
-    {"pue", CATALOG_POWER, false},
-    {"support", CATALOG_TYPICAL_VALUES, false},
-    {"failure_rate", CATALOG_TYPICAL_VALUES, false},
-    {"spares", CATALOG_TYPICAL_VALUES, false},
-    {"network_price", CATALOG_TYPICAL_VALUES, false},
-    {"colo_rate", CATALOG_TYPICAL_VALUES, true},
-    {"demand_charge", CATALOG_TYPICAL_VALUES, false},
-    {"build_price", CATALOG_TYPICAL_VALUES, true},
-    {"water_use", CATALOG_TYPICAL_VALUES, false},
-    {"loan_rate", CATALOG_TYPICAL_VALUES, false},
+    {"throughput", CATALOG_THROUGHPUT, false, false},
+    {"list_price", CATALOG_PRICES, true, true},
+    {"rental_rate", CATALOG_PRICES, true, true},
+    {"on_demand_rate", CATALOG_PRICES, true, true},
+    {"spot_rate", CATALOG_PRICES, true, true},
+    {"burst_rate", CATALOG_PRICES, true, false},
+    {"output_price", CATALOG_API_PRICES, true, true},
+    {"input_price", CATALOG_API_PRICES, true, true},
+    {"cached_input_price", CATALOG_API_PRICES, false, true},
+    {"burst_price", CATALOG_API_PRICES, true, false},
+    {"electricity_price", CATALOG_POWER, true, false},
+    {"pue", CATALOG_POWER, false, false},
+    {"support", CATALOG_TYPICAL_VALUES, false, false},
+    {"failure_rate", CATALOG_TYPICAL_VALUES, false, false},
+    {"spares", CATALOG_TYPICAL_VALUES, false, false},
+    {"network_price", CATALOG_TYPICAL_VALUES, false, false},
+    {"colo_rate", CATALOG_TYPICAL_VALUES, true, false},
+    {"demand_charge", CATALOG_TYPICAL_VALUES, false, false},
+    {"build_price", CATALOG_TYPICAL_VALUES, true, false},
+    {"water_use", CATALOG_TYPICAL_VALUES, false, false},
+    {"loan_rate", CATALOG_TYPICAL_VALUES, false, false},
 };
 
-// Typed, and neither from the catalogue nor left at a default.
-static const struct figure *typed_figure(const struct scenario *scenario, size_t option,
-                                         const char *input, int *declaration) {
-  const struct option *of = &scenario->options[option];
-  *declaration = option_stated(of, model_find(scenario->model, input));
-  if (*declaration < 0)
-    return NULL;
-  const struct figure *figure = option_figure(scenario, of, scenario->selected, *declaration);
-  return figure->origin >= ORIGIN_COMMON ? figure : NULL;
+// What was typed for an input, and neither comes from the catalogue nor was left at a default: the
+// lowest and the highest of its years.
+struct typed {
+  int declaration; // whose unit it has: NAME_usd if it is in USD and the report is not
+  double low, high;
+  bool any;
+};
+
+static void widen(const struct scenario *scenario, const struct option *option, int declaration,
+                  struct typed *typed) {
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
+  if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin < ORIGIN_COMMON)
+    return;
+  typed->low = typed->any ? fmin(typed->low, figure->value) : figure->value;
+  typed->high = typed->any ? fmax(typed->high, figure->value) : figure->value;
+  typed->any = true;
+}
+
+static struct typed typed_of(const struct scenario *scenario, size_t number, const char *input) {
+  const struct option *option = &scenario->options[number];
+  const int d = model_find(scenario->model, input);
+  struct typed typed = {.declaration = option_stated(option, d)};
+  if (d < 0)
+    return typed;
+  widen(scenario, option, typed.declaration, &typed);
+  const struct declaration *declaration = &scenario->model->declarations[d];
+  for (int i = 0; i < declaration->year_count; i++) {
+    const int year = option_stated(option, declaration->years[i]);
+    widen(scenario, option, year, &typed);
+    typed.declaration = year == declaration->years[i] ? typed.declaration : declaration->in_usd;
+  }
+  return typed;
 }
 
 // "207 times", "1/843 of"
@@ -68,60 +98,61 @@ static const char *ratio_text(double ratio, struct arena *arena) {
   return arena_printf(arena, ratio < 10 ? "%.1f times" : "%.0f times", ratio);
 }
 
-static void warn(const struct scenario *scenario, size_t option, int declaration, double value,
-                 double beside, const char *what, const char *from, struct arena *arena) {
+static void warn(const struct scenario *scenario, size_t option, const char *name, int declaration,
+                 double value, double beside, const char *what, const char *from,
+                 struct arena *arena) {
   const struct declaration *input = &scenario->model->declarations[declaration];
   texts_add(&scenario->options[option].warnings, arena,
-            "%s, %s, is %s the %s, %s (%s): check its unit", input->name,
+            "%s, %s, is %s the %s, %s (%s): check its unit", name,
             quantity_text(value, &input->unit, arena), ratio_text(value / beside, arena), what,
             quantity_text(beside, &input->unit, arena), from);
 }
 
 // Nothing else tells of a price of 0: a tenth more of it moves no result. Electricity may be left
 // out on purpose.
-static void warn_of_nothing(const struct scenario *scenario, size_t option, int declaration,
-                            double beside, const char *what, const char *from,
+static void warn_of_nothing(const struct scenario *scenario, size_t option, const char *name,
+                            int declaration, double beside, const char *what, const char *from,
                             struct arena *arena) {
   const struct declaration *input = &scenario->model->declarations[declaration];
   texts_add(&scenario->options[option].warnings, arena,
-            "%s is stated as 0, as if it cost nothing: the %s is %s (%s)", input->name, what,
+            "%s is stated as 0, as if it cost nothing: the %s is %s (%s)", name, what,
             quantity_text(beside, &input->unit, arena), from);
 }
 
 static void look_at(const struct scenario *scenario, size_t option, const struct looked_at *input,
                     struct arena *arena) {
-  const bool is_price = input->table == CATALOG_PRICES || input->table == CATALOG_API_PRICES;
-  const bool any_grade = is_price || input->table == CATALOG_TYPICAL_VALUES;
-  int d;
+  const bool any_grade = input->table != CATALOG_THROUGHPUT && input->table != CATALOG_POWER;
+  const char *name = input->input;
   struct published published;
-  const struct figure *figure = typed_figure(scenario, option, input->input, &d);
-  if (!figure || figure->value < 0 || !catalog_glance(scenario->catalog, input->table) ||
-      !published_input(scenario, option, d, any_grade ? GRADE_ASSUMED : GRADE_PUBLISHED,
-                       &published))
+  const struct typed typed = typed_of(scenario, option, name);
+  if (!typed.any || !catalog_glance(scenario->catalog, input->table) ||
+      !published_input(scenario, option, typed.declaration,
+                       any_grade ? GRADE_ASSUMED : GRADE_PUBLISHED, &published))
     return;
-  const double highest = figure_highest(figure);
   const char *lowest = any_grade ? "lowest in the catalogue" : "lowest published";
-  if (highest <= 0 && is_price)
-    warn_of_nothing(scenario, option, d, published.low, lowest, published.low_id, arena);
-  else if (highest > PLAUSIBILITY_TIMES * published.high)
-    warn(scenario, option, d, highest, published.high,
-         any_grade ? "highest in the catalogue" : "highest published", published.high_id, arena);
-  else if (input->low_as_well && figure->value > 0 &&
-           PLAUSIBILITY_TIMES * figure->value < published.low)
-    warn(scenario, option, d, figure->value, published.low, lowest, published.low_id, arena);
+  const char *highest = any_grade ? "highest in the catalogue" : "highest published";
+  if (input->nothing_as_well && typed.low == 0)
+    warn_of_nothing(scenario, option, name, typed.declaration, published.low, lowest,
+                    published.low_id, arena);
+  else if (typed.high > PLAUSIBILITY_TIMES * published.high)
+    warn(scenario, option, name, typed.declaration, typed.high, published.high, highest,
+         published.high_id, arena);
+  else if (input->low_as_well && typed.low > 0 && PLAUSIBILITY_TIMES * typed.low < published.low)
+    warn(scenario, option, name, typed.declaration, typed.low, published.low, lowest,
+         published.low_id, arena);
 }
 
 static void look_at_power(const struct scenario *scenario, size_t option, struct arena *arena) {
-  int d;
   double tdp_w;
   const char *accelerator = scenario->options[option].accelerator;
-  const struct figure *figure = typed_figure(scenario, option, "load_power", &d);
+  const struct typed typed = typed_of(scenario, option, "load_power");
   const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, accelerator) : -1;
-  if (!figure || row < 0 || !table_number(table, (size_t)row, "tdp_w", &tdp_w))
+  if (!typed.any || row < 0 || !table_number(table, (size_t)row, "tdp_w", &tdp_w))
     return;
-  if (figure->value > PLAUSIBILITY_TDP_HIGH * tdp_w || figure->value < PLAUSIBILITY_TDP_LOW * tdp_w)
-    warn(scenario, option, d, figure->value, tdp_w, "TDP", accelerator, arena);
+  if (typed.high > PLAUSIBILITY_TDP_HIGH * tdp_w || typed.high < PLAUSIBILITY_TDP_LOW * tdp_w)
+    warn(scenario, option, "load_power", typed.declaration, typed.high, tdp_w, "TDP", accelerator,
+         arena);
 }
 
 // ---- rooflines

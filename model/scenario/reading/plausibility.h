@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 // A figure is reported if it is this many times the highest published one, or this fraction of the
-// lowest. Wide enough for all facts: the prices of any accelerator in data/ are within a factor of
-// 3.
+// lowest; of a list by year, its lowest and its highest value. Wide enough for all facts: the
+// prices of any accelerator in data/ are within a factor of 3.
 #define PLAUSIBILITY_TIMES 4
 
 // Power under load compared with the TDP, which is meant as the highest sustained power; no load

@@ -27,6 +27,12 @@ static const struct place_in_catalogue {
      "USD", 1, "accelerator", "purchase prices"},
     {"rental_rate", CATALOG_PRICES, "category", "cloud", "usd_per_gpu_equivalent", "currency",
      "USD", 1, "accelerator", "rents"},
+    {"on_demand_rate", CATALOG_PRICES, "category", "cloud", "usd_per_gpu_equivalent", "currency",
+     "USD", 1, "accelerator", "rents"},
+    {"spot_rate", CATALOG_PRICES, "category", "cloud", "usd_per_gpu_equivalent", "currency", "USD",
+     1, "accelerator", "rents"},
+    {"burst_rate", CATALOG_PRICES, "category", "cloud", "usd_per_gpu_equivalent", "currency", "USD",
+     1, "accelerator", "rents"},
     {"electricity_price", CATALOG_POWER, "category", "electricity_price", "value", "unit",
      "US cents/kWh", 0.01 / 1000, NULL, "average electricity prices"},
     {"pue", CATALOG_POWER, "category", "pue", "value", "unit", "ratio", 1, NULL,
@@ -35,6 +41,12 @@ static const struct place_in_catalogue {
      "list_price", 1e-6, "model", "API prices of output tokens"},
     {"input_price", CATALOG_API_PRICES, "kind", "list_price", "input_usd_per_mtok", "kind",
      "list_price", 1e-6, "model", "API prices of input tokens"},
+    {"cached_input_price", CATALOG_API_PRICES, "kind", "list_price", "cached_input_usd_per_mtok",
+     "kind", "list_price", 1e-6, "model", "API prices of input tokens, from a cache or not"},
+    {"cached_input_price", CATALOG_API_PRICES, "kind", "list_price", "input_usd_per_mtok", "kind",
+     "list_price", 1e-6, "model", "API prices of input tokens, from a cache or not"},
+    {"burst_price", CATALOG_API_PRICES, "kind", "list_price", "output_usd_per_mtok", "kind",
+     "list_price", 1e-6, "model", "API prices of output tokens"},
 };
 
 // The row of typical values for an input.
@@ -147,6 +159,21 @@ static bool published_typical(const struct scenario *scenario, const char *input
   return out->count;
 }
 
+// `rate`: USD per unit of the currency that the bounds are wanted in.
+static void widen_by_place(const struct scenario *scenario, size_t option,
+                           const struct place_in_catalogue *place, double rate, enum grade weakest,
+                           struct published *out) {
+  const struct table *table = catalog_table(scenario->catalog, place->table);
+  double value;
+  for (size_t r = 0; table && r < table->rows; r++)
+    if (is(table, r, place->column, place->value) &&
+        is(table, r, place->unit_column, place->unit) && catalog_grade(table, r) <= weakest &&
+        (!place->whose || is(table, r, place->whose, one_of(scenario, option, place->whose))) &&
+        table_number(table, r, place->figure, &value))
+      widen(out, value * place->scale / rate, table_cell(table, r, "id"));
+  out->of = place->of;
+}
+
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
                      enum grade weakest, struct published *out) {
   const struct declaration *declarations = scenario->model->declarations;
@@ -158,21 +185,11 @@ bool published_input(const struct scenario *scenario, size_t option, int declara
   *out = (struct published){0};
   if (!strcmp(input, "throughput"))
     return published_throughput(scenario, option, out);
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    const struct place_in_catalogue *place = &places[i];
-    if (strcmp(place->input, input) != 0)
-      continue;
-    const struct table *table = catalog_table(scenario->catalog, place->table);
-    double value;
-    for (size_t r = 0; table && r < table->rows; r++)
-      if (is(table, r, place->column, place->value) &&
-          is(table, r, place->unit_column, place->unit) && catalog_grade(table, r) <= weakest &&
-          (!place->whose || is(table, r, place->whose, one_of(scenario, option, place->whose))) &&
-          table_number(table, r, place->figure, &value))
-        widen(out, value * place->scale / rate, table_cell(table, r, "id"));
-    out->of = place->of;
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    if (!strcmp(places[i].input, input))
+      widen_by_place(scenario, option, &places[i], rate, weakest, out);
+  if (out->of)
     return out->count;
-  }
   return published_typical(scenario, input, unit_factor(&declarations[declaration].unit) / rate,
                            weakest, out);
 }

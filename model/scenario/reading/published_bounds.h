@@ -18,7 +18,7 @@ struct published {
 
 // For the option's accelerator and, for throughput, its model, precision and scenario (offline if
 // none is named; rows of a server or of interactive users are not mixed in): rows of that grade or
-// a stronger one, without a doubt. Known inputs: throughput, list_price, rental_rate,
+// a stronger one, without a doubt. Known inputs: throughput, list_price, rents,
 // electricity_price (in US cents per kWh), pue, prices of APIs, and those with a row of typical
 // values. False if there is none.
 bool published_input(const struct scenario *scenario, size_t option, int declaration,

@@ -371,6 +371,16 @@ static void check_shares(const struct resolving *resolving, const struct figure 
     diagnostics_error(resolving->diagnostics, share->place, "%s", wrong);
 }
 
+// What is looked up is known only after the lists, so it does not become one.
+static void report_list(const struct resolving *resolving, size_t which, int declaration) {
+  const struct scenario *scenario = resolving->scenario;
+  const char *name = scenario->model->declarations[declaration].name;
+  diagnostics_error(resolving->diagnostics, resolving_figures(resolving, which)[declaration]->place,
+                    "case '%s' gives '%s' by year, which is looked up for option '%s' otherwise: "
+                    "give it there too",
+                    scenario->cases[which], name, resolving->option->id);
+}
+
 // A case may change the value of an input, but not which inputs there are.
 static void check_case(const struct resolving *resolving, size_t which) {
   const struct scenario *scenario = resolving->scenario;
@@ -380,12 +390,15 @@ static void check_case(const struct resolving *resolving, size_t which) {
     const struct declaration *input = &scenario->model->declarations[d];
     // The years of a list are reported through the list.
     const char *name = declaration_key(scenario->model, d);
-    if (!said(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
+    if (!is_stated(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
       continue;
-    diagnostics_error(resolving->diagnostics, figures[d]->place,
-                      "case '%s' gives '%s', which option '%s' otherwise %s: give it there too",
-                      scenario->cases[which], name, resolving->option->id,
-                      input->alternative_count ? "computes" : "does not have");
+    if (input->scale_of < 0)
+      diagnostics_error(resolving->diagnostics, figures[d]->place,
+                        "case '%s' gives '%s', which option '%s' otherwise %s: give it there too",
+                        scenario->cases[which], name, resolving->option->id,
+                        input->alternative_count ? "computes" : "does not have");
+    else if (said(base[input->scale_of]))
+      report_list(resolving, which, input->scale_of);
   }
 }
 

@@ -155,6 +155,22 @@ static void check_ages(const struct resolving *resolving, const struct figure **
   }
 }
 
+// The factor of all years, 100 % unless stated: evidence like the list.
+static void put_scale(const struct resolving *resolving, const struct figure **figures, int scale,
+                      struct figure list) {
+  list.value = 1;
+  list.text = NULL;
+  list.years = NULL;
+  list.year_count = 0;
+  // A common statement also reaches the scale of an option's own list.
+  if (list.origin >= ORIGIN_OPTION) {
+    list.origin = ORIGIN_COMMON;
+    list.place = (struct place){0};
+  }
+  if (figures[scale]->origin == ORIGIN_NONE)
+    figures[scale] = resolving_keep(resolving, list);
+}
+
 static void put_years(const struct resolving *resolving, const struct figure **figures,
                       int declaration, size_t count) {
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
@@ -172,21 +188,12 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   }
   if (input->ages)
     check_ages(resolving, figures, input, count);
+  list.grade = GRADE_MEASURED;
   for (size_t i = 0; i < count; i++)
     list.grade = grade_weaker(list.grade, figures[input->years[i]]->grade);
-  struct figure scale = list;
-  scale.value = 1;
-  scale.text = NULL;
-  scale.years = NULL;
-  scale.year_count = 0;
-  scale.in_usd = list.in_usd = false; // its years are in USD
-  // A common statement also reaches the scale of an option's own list.
-  if (scale.origin >= ORIGIN_OPTION) {
-    scale.origin = ORIGIN_COMMON;
-    scale.place = (struct place){0};
-  }
-  if (figures[input->scale]->origin == ORIGIN_NONE)
-    figures[input->scale] = resolving_keep(resolving, scale);
+  list.in_usd = false; // its years are in USD
+  put_scale(resolving, figures, input->scale, list);
+  list.grade = grade_weaker(list.grade, figures[input->scale]->grade);
   for (int i = (int)count; i < input->year_count; i++)
     if (figures[input->years[i]]->origin < list.origin)
       figures[input->years[i]] = &figure_none; // stated for another list
@@ -247,10 +254,10 @@ void schedules_settle(const struct resolving *resolving) {
 // ---- warnings
 
 static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
-                 const char *name, double horizon_years, struct arena *arena) {
+                 const char *name, const char *horizon, struct arena *arena) {
   const char *text =
-      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %g have no effect", name,
-                   list->year_count, horizon_years);
+      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %s have no effect", name,
+                   list->year_count, horizon);
   if (list->origin >= ORIGIN_OPTION) {
     texts_add(&option->warnings, arena, "%s", text);
     return;
@@ -267,12 +274,15 @@ void schedules_warn(struct scenario *scenario, struct arena *arena) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   for (size_t o = 0; o < scenario->option_count; o++) {
     struct option *option = &scenario->options[o];
-    const double years =
-        option_figure(scenario, option, scenario->selected, horizon)->value / year_h;
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
+    const double years = figure->value / year_h;
+    const char *text =
+        figure->text ? figure->text
+                     : quantity_text(figure->value, &model->declarations[horizon].unit, arena);
     for (int d = 0; d < model->count; d++) {
       const struct figure *list = option_figure(scenario, option, scenario->selected, d);
       if (!model->declarations[d].ages && (double)list->year_count > ceil(round(years * 1e9) / 1e9))
-        warn(scenario, option, list, model->declarations[d].name, years, arena);
+        warn(scenario, option, list, model->declarations[d].name, text, arena);
     }
   }
 }

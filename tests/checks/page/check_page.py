@@ -361,6 +361,47 @@ def page_with_settings(folder, seed, count):
                                 scenario.with_name('with-settings'), count, SETTINGS)}
 
 
+# Figures by year as evidence, of which one year or all of them are changed; without a source in a case.
+LISTED = """\
+[scenario]
+title = Quoted by year
+date = 2026-11-20
+[common]
+accelerators = 64
+utilization = 60 %
+pue = 1.3
+electricity_price = 0.05 USD/kWh
+[option a]
+accelerator = h100-sxm
+list_price = 25000, 24000 USD
+list_price.quote = Q-1 2026-09-09
+throughput = 1500, 1600 token/s
+throughput.quote = Q-1 2026-09-09
+[option b]
+accelerator = mi300x
+list_price = 20000, 18000 USD
+list_price.quote = Q-2 2026-09-09
+throughput = 1500, 1600 token/s
+throughput.quote = Q-2 2026-09-09
+[case faster]
+b.throughput = 1500, 1900 token/s
+"""
+LISTED_STATES = [(0, {}), (1, {}), (0, {'b.throughput_year_2': 9000}), (0, {'a.list_price_scale': 90}),
+                 (1, {'a.list_price_year_1': 20000})]
+
+
+def page_of_lists(folder):
+    scenario, page = folder / 'examples' / 'listed.ini', folder / 'listed.html'
+    scenario.write_text(LISTED)
+    data = write_page(scenario, page)
+    items = {item['name']: item for item in data['items']}
+    states = [state_of(scenario, data, which, {name: (number, items[name.partition('.')[2]])
+                                               for name, number in changes.items()},
+                       scenario.with_name(f'listed-{number}.ini'), [])
+              for number, (which, changes) in enumerate(LISTED_STATES)]
+    return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []}, 'states': states}
+
+
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
     scenarios += [write_operations(folder), *write_ranges(folder)]
@@ -373,7 +414,7 @@ def make_plan(folder, seed, count):
                                           count or (MANY if scenario.stem in THOROUGH else FEW),
                                           cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
-    pages.append(page_with_settings(folder, seed, count or FEW))
+    pages += [page_with_settings(folder, seed, count or FEW), page_of_lists(folder)]
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'

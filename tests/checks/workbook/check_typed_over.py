@@ -176,6 +176,23 @@ def test_published_price(folder):
     expect('data/prices.csv:' in was and said == f'overwritten (was {was})', said)
 
 
+def test_list(folder):
+    """One year of a list by year, of which neither the other years nor their factor is overwritten."""
+    scenario = folder / 'listed.ini'
+    text = SCENARIO.replace('throughput = 4000 token/s\n', 'throughput = 4000, 4100 token/s\n')
+    for price in ('35000', '22000'):
+        text = text.replace(f'{price} USD', f'{price}, {price} USD')
+    scenario.write_text(text)
+    book, wrong = made_in(folder, scenario)
+    years = {one.key: one.cells['base'] for entry in layout.Inputs(book).lists for one in entry.years}
+    for key, wanted in ((None, ('claim', 'claim')), ('b.list_price_year_1', ('claim', 'assumed')),
+                        ('throughput_year_2', ('assumed', 'assumed'))):
+        edits = {('Inputs', *years[key]): 9000.0} if key else {}
+        actual = in_gnumeric(wrong, book, {**edits_of(book, {}, 'base'), **edits}, folder)
+        said = weakest(Shown(book, actual), 'Cover', (3, 4))
+        expect(said == wanted, f'{key} typed over: the weakest grades are {said} instead of {wanted}')
+
+
 def test_stages(folder):
     """Purchases that become staged by typing, with a loan: each has its own, as if pertoken had been told so."""
     scenario = folder / 'stages.ini'
@@ -202,6 +219,7 @@ def check_all(count, folder, office):
     if document:
         document.close()
     count.test('published price', test_published_price, folder)
+    count.test('list by year', test_list, folder)
     count.test('stages', test_stages, folder)
 
 
