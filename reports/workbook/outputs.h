@@ -45,9 +45,6 @@ int outputs_labels(struct book *book, const char *label, const char *key, const 
 // "$D$7:$F$7": a row across all options.
 const char *outputs_all_options(const struct book *book, int row);
 
-// The number of operating periods in the longest case of any option.
-int outputs_periods(const struct scenario *scenario);
-
 // Whether the cases' horizons differ, so that the last periods' columns are empty in some.
 bool outputs_horizons_differ(const struct scenario *scenario);
 

@@ -161,8 +161,12 @@ void put_option_value(struct book *book, int row, int column, const struct optio
 // Returns the row below.
 int put_periods(struct book *book, int row, const char *title, const char *value);
 
+// The number of operating periods in the longest case of any option.
+int longest_periods(const struct scenario *scenario);
+
 // Series have columns for horizons longer than the current one: in rows first..last, periods for
-// which the formula (written for the first cell) is true look like blank paper.
+// which the formula (written for the first cell) is true look like blank paper. The sheet's columns
+// past the longest case are its blank ones.
 void blank_periods(struct book *book, const char *condition, int first, int last);
 
 // The same below a heading of put_periods.
