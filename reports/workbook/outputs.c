@@ -410,6 +410,7 @@ static void write_workings(struct book *book) {
   book->row += 3;
   write_ranked(book);
   write_words(book);
+  write_missing(book);
   const int head = book->row;
   book->row = put_periods(book, head, "By period", "");
   book->sheets->outputs->years =

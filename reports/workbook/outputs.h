@@ -97,6 +97,9 @@ void write_crossings(struct book *book);
 // The answer's sentence, in parts that the Cover joins; after the results.
 void write_words(struct book *book);
 
+// The costs that each option leaves out, in the order of the model; in the workings.
+void write_missing(struct book *book);
+
 // The number of rows that the charts need, and the charts.
 int outputs_chart_rows(const struct book *book);
 void insert_charts(struct book *book);

@@ -170,3 +170,17 @@ void put_check_state(struct book *book, int row, int column) {
             arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", checks->text, good, bad), good,
             bad, book->sheets->checks_pass);
 }
+
+void put_not_included(struct book *book, int row, int column, size_t option,
+                      enum text_format format) {
+  static const char nothing[] = "nothing";
+  const int *rows = book->sheets->rows.not_included, at = rows ? rows[option] : -1;
+  const char *text = book->scenario->options[option].not_included;
+  if (at < 0) {
+    put_text(book, row, column, nothing, format);
+    return;
+  }
+  const char *cell = cell_on(book, SHEET_OUTPUTS, at, COLUMN_VALUE + (int)option);
+  put_formula_text(book, row, column, *text ? text : nothing, formats_text(&book->formats, format),
+                   "=IF(%s=\"\",\"%s\",%s)", cell, nothing, cell);
+}
