@@ -24,8 +24,8 @@ struct sheet {
   struct book *book;
   lxw_worksheet *at;
   double *widths; // [columns], in pixels
-  int columns, last;
-  int last_row; // of the printed rows
+  int columns;
+  int last, last_row; // those printed
 };
 
 static lxw_cell *cell_of(const struct sheet *sheet, lxw_row *row, int column) {
@@ -234,6 +234,8 @@ static double width_of(const struct sheet *sheet, int column) {
   return floor(USUAL_WIDTH * DIGIT) + PADDING;
 }
 
+#define LEGIBLE 0.64 // letters of 7 points
+
 // Paper, by spreadsheet programs' numbers, and the printable area within the margins of
 // begin_sheet, in points: the smallest first.
 static const struct paper {
@@ -241,13 +243,13 @@ static const struct paper {
   bool upright;
   double width, height, least; // least: at a smaller scale it would be hard to read
 } papers[] = {
-    {9, false, 770, 501, 0.64}, // letters of 7 points
-    {9, true, 523, 748, 0.64},
+    {9, false, 770, 501, LEGIBLE},
+    {9, true, 523, 748, LEGIBLE},
     {8, false, 1119, 748, 0.4},
     {8, true, 770, 1096, 0.4},
 };
 
-enum { PAPERS = sizeof papers / sizeof papers[0] };
+enum { PAPERS = sizeof papers / sizeof papers[0], WIDEST = 2 };
 
 // The last column that a chart covers is printed as well.
 static void fit_charts(struct sheet *sheet) {
@@ -261,21 +263,56 @@ static void fit_charts(struct sheet *sheet) {
   }
 }
 
+// The width of its columns first..last, in points.
+static double points_wide(const struct sheet *sheet, int first, int last) {
+  const double points_per_pixel = 0.75;
+  double width = 0;
+  for (int c = first; c <= last; c++)
+    width += width_of(sheet, c) * points_per_pixel;
+  return width;
+}
+
+static double points_high(const struct sheet *sheet) {
+  double height = 0;
+  for (int r = 0; r <= sheet->last_row; r++) {
+    const lxw_row *row = lxw_worksheet_find_row(sheet->at, (lxw_row_t)r);
+    height += row ? row->height : USUAL_HEIGHT;
+  }
+  return height;
+}
+
+// Prints columns up to last_column, although the last of them are blank, unless the letters of so
+// wide a sheet would be hard to read.
+static void print_blanks(struct sheet *sheet, int last_column) {
+  if (last_column > sheet->last &&
+      points_wide(sheet, 0, last_column) * LEGIBLE <= papers[WIDEST].width)
+    sheet->last = last_column;
+}
+
+// How many pages it needs side by side, at the least scale, if all of them begin with its titles:
+// the first `titles` columns.
+static int pages_across(const struct sheet *sheet, int titles) {
+  const double room = papers[WIDEST].width / papers[WIDEST].least;
+  double used = 0;
+  int pages = 1;
+  for (int c = 0; c <= sheet->last; c++) {
+    const double width = points_wide(sheet, c, c);
+    if (used + width > room) {
+      pages++;
+      used = points_wide(sheet, 0, titles - 1);
+    }
+    used += width;
+  }
+  return pages;
+}
+
 static double scale_on(const struct paper *paper, double width, double height) {
   return fmin(1, fmin(paper->width / width, paper->height / height));
 }
 
-// Puts the whole sheet on one page, on the paper size and orientation with the largest scale; a
-// sheet that is too long for any is as wide as a page, in portrait if its letters are then legible.
-static void fit_page(const struct sheet *sheet, int last_row) {
-  const double points_per_pixel = 0.75;
-  double width = 0, height = 0;
-  for (int c = 0; c <= sheet->last; c++)
-    width += width_of(sheet, c) * points_per_pixel;
-  for (int r = 0; r <= last_row; r++) {
-    const lxw_row *row = lxw_worksheet_find_row(sheet->at, (lxw_row_t)r);
-    height += row ? row->height : USUAL_HEIGHT;
-  }
+// The paper size and orientation with the largest scale on which the sheet is one legible page, or
+// NULL.
+static const struct paper *best_paper(double width, double height) {
   const struct paper *best = NULL;
   for (size_t i = 0; i < PAPERS; i++) {
     const double scale = scale_on(&papers[i], width, height);
@@ -283,11 +320,23 @@ static void fit_page(const struct sheet *sheet, int last_row) {
     if (scale >= papers[i].least && !larger && (!best || scale > scale_on(best, width, height)))
       best = &papers[i];
   }
-  worksheet_fit_to_pages(sheet->at, 1, best ? 1 : 0);
-  worksheet_set_paper(sheet->at, (uint8_t)(best ? best->number : papers[PAPERS - 1].number));
+  return best;
+}
+
+// Puts the whole sheet on one page; if it is too long for any, it is as wide as a page, in portrait
+// if its letters are then legible, and if it is too wide as well, as wide as several.
+static void fit_page(const struct sheet *sheet) {
+  const double width = points_wide(sheet, 0, sheet->last);
+  const struct paper *best = best_paper(width, points_high(sheet));
   const struct paper *tall = &papers[PAPERS - 1];
+  const int titles = sheet->at->panes.first_col; // those that are frozen
+  const int pages = pages_across(sheet, titles);
+  worksheet_fit_to_pages(sheet->at, (uint16_t)pages, best ? 1 : 0);
+  worksheet_set_paper(sheet->at, (uint8_t)(best ? best : tall)->number);
   if (best ? best->upright : tall->width / width >= MIN_UPRIGHT)
     worksheet_set_portrait(sheet->at);
+  if (pages > 1 && titles > 0)
+    worksheet_repeat_columns(sheet->at, 0, (lxw_col_t)(titles - 1));
 }
 
 int autofit(struct book *book, int last_row, int last_column) {
@@ -298,6 +347,8 @@ int autofit(struct book *book, int last_row, int last_column) {
                         .last_row = last_row < 0 ? (int)book->sheet->dim_rowmax : last_row};
   if (!book->writing)
     return last_column;
+  if (book->blank_column && book->blank_column <= last_column)
+    sheet.last = book->blank_column - 1;
   sheet.widths = arena_array(book->arena, (size_t)sheet.columns, sizeof *sheet.widths);
   for (int c = 0; c < sheet.columns; c++) {
     const lxw_col_options *options =
@@ -313,6 +364,7 @@ int autofit(struct book *book, int last_row, int last_column) {
                            ceil((sheet.widths[c] - PADDING) / DIGIT * 4) / 4, NULL);
   visit_all(&sheet, visit_height);
   fit_charts(&sheet);
-  fit_page(&sheet, sheet.last_row);
+  print_blanks(&sheet, last_column);
+  fit_page(&sheet);
   return sheet.last;
 }

@@ -44,6 +44,7 @@ static void quote_name(struct book *book) {
 }
 
 void book_turn_to(struct book *book, const char *sheet) {
+  book->blank_column = 0;
   book->sheet = workbook_get_worksheet_by_name(book->workbook, sheet);
   if (book->sheet)
     return;

@@ -26,6 +26,7 @@ struct book {
   lxw_workbook *workbook;
   lxw_worksheet *sheet; // the current one
   int row;              // its next row
+  int blank_column;     // of the sheet: the first of its last columns, blank in every case; 0: none
   struct formats formats;
   struct names names;
   struct constants constants;

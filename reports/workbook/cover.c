@@ -5,6 +5,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/parts.h"
@@ -113,24 +114,18 @@ static void write_answer(struct book *book) {
   book->row = row + 2;
 }
 
-static void put_band_texts(struct book *book, const struct band *band, const char *const *texts) {
-  for (size_t o = band->first; o < band->end; o++)
-    put_text(book, book->row, option_column(band, o), texts[o], TEXT_RIGHT_WRAPPED);
-  book->row++;
-}
-
 static void write_ids(struct book *book, const struct band *band) {
   const struct scenario *scenario = book->scenario;
-  const char *names[scenario->option_count];
   put_text(book, book->row, 0, "The numbers that matter", TEXT_HEADER);
   put_text(book, book->row, 1, "Unit", TEXT_HEADER);
+  put_text(book, book->row + 1, 0, "Accelerator", TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
-    put_text(book, book->row, option_column(band, o), scenario->options[o].label,
-             TEXT_HEADER_RIGHT);
-    names[o] = scenario->options[o].accelerator_name;
+    const struct option *option = &scenario->options[o];
+    const int column = option_column(band, o);
+    put_text(book, book->row, column, option->label, TEXT_HEADER_RIGHT);
+    put_text(book, book->row + 1, column, option->accelerator_name, TEXT_RIGHT_WRAPPED);
   }
-  put_text(book, ++book->row, 0, "Accelerator", TEXT_PLAIN);
-  put_band_texts(book, band, names);
+  book->row += 2;
 }
 
 // A row of Outputs; NAN if there is no value.
@@ -216,23 +211,19 @@ static void write_unranked(struct book *book, const struct band *band) {
 
 static void write_texts(struct book *book, const struct band *band) {
   const struct scenario *scenario = book->scenario;
-  const char *missing[scenario->option_count];
-  bool any = false;
   put_text(book, book->row, 0, "Weakest grade that matters", TEXT_PLAIN);
+  put_text(book, book->row + 1, 0, "Not included", TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
-    put_formula_text(
-        book, book->row, option_column(band, o), grade_name(scenario->options[o].headline_grade),
-        formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s", outputs_grade(book, o));
-    missing[o] = *scenario->options[o].not_included ? scenario->options[o].not_included : "-";
-    any |= *scenario->options[o].not_included;
+    const int column = option_column(band, o);
+    put_formula_text(book, book->row, column, grade_name(scenario->options[o].headline_grade),
+                     formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s",
+                     outputs_grade(book, o));
+    put_not_included(book, book->row + 1, column, o, TEXT_RIGHT_WRAPPED);
   }
-  book->row++;
-  if (!any)
-    return;
-  put_text(book, book->row, 0, "Not included", TEXT_PLAIN);
-  put_band_texts(book, band, missing);
+  book->row += 2;
 }
 
+// Warnings are those of the case in which the workbook was written.
 static void write_warnings(struct book *book) {
   const struct scenario *scenario = book->scenario;
   struct arena *arena = book->arena;
@@ -241,8 +232,13 @@ static void write_warnings(struct book *book) {
     count += scenario->options[o].warnings.count;
   if (!count)
     return;
+  const char *in_case =
+      scenario->case_count > 1
+          ? arena_printf(arena, ", in case %s", scenario->case_labels[scenario->selected])
+          : "";
   put_text(book, book->row++, 0,
-           arena_printf(arena, "%zu warning%s: see Evidence", count, count > 1 ? "s" : ""),
+           arena_printf(arena, "%zu warning%s as written%s: see Evidence", count,
+                        count > 1 ? "s" : "", in_case),
            TEXT_NOTE);
 }
 

@@ -177,7 +177,9 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
   write_workload(book, option);
   write_notes(book, option_published(book->scenario, option));
   put_row_text(book, "Watts over time", watts_words(option, arena));
-  put_row_text(book, "Not included", *option->not_included ? option->not_included : "nothing");
+  put_text(book, book->row, COLUMN_FIGURE, "Not included", TEXT_PLAIN);
+  put_not_included(book, book->row++, COLUMN_KEY, (size_t)(sheet - book->sheets->options),
+                   TEXT_PLAIN);
   put_warnings(book, &option->warnings);
   book->row++;
 }

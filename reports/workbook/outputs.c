@@ -410,6 +410,7 @@ static void write_workings(struct book *book) {
   book->row += 3;
   write_ranked(book);
   write_words(book);
+  write_missing(book);
   const int head = book->row;
   book->row = put_periods(book, head, "By period", "");
   book->sheets->outputs->years =
@@ -420,18 +421,8 @@ static void write_workings(struct book *book) {
   blank_undated(book, head, book->row - 1);
 }
 
-int outputs_periods(const struct scenario *scenario) {
-  int most = 1;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    for (size_t c = 0; c < scenario->case_count; c++) {
-      const int periods = option_periods(scenario, &scenario->options[o], c);
-      most = periods > most ? periods : most;
-    }
-  return most;
-}
-
 bool outputs_horizons_differ(const struct scenario *scenario) {
-  const int most = outputs_periods(scenario);
+  const int most = longest_periods(scenario);
   bool differ = false;
   for (size_t c = 0; c < scenario->case_count; c++) {
     int longest = 1;
@@ -508,5 +499,7 @@ void write_outputs(struct book *book) {
   const int periods = COLUMN_PERIOD + scenario->periods - 1;
   const int last = periods > options ? periods : options;
   set_widths(book, (const int[]){46, 27, 11, option_width(scenario)}, 4, last);
+  if (book->blank_column <= options)
+    book->blank_column = options + 1;
   end_sheet(book, printed, last);
 }

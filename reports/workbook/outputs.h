@@ -45,9 +45,6 @@ int outputs_labels(struct book *book, const char *label, const char *key, const 
 // "$D$7:$F$7": a row across all options.
 const char *outputs_all_options(const struct book *book, int row);
 
-// The number of operating periods in the longest case of any option.
-int outputs_periods(const struct scenario *scenario);
-
 // Whether the cases' horizons differ, so that the last periods' columns are empty in some.
 bool outputs_horizons_differ(const struct scenario *scenario);
 
@@ -99,6 +96,9 @@ void write_crossings(struct book *book);
 
 // The answer's sentence, in parts that the Cover joins; after the results.
 void write_words(struct book *book);
+
+// The costs that each option leaves out, in the order of the model; in the workings.
+void write_missing(struct book *book);
 
 // The number of rows that the charts need, and the charts.
 int outputs_chart_rows(const struct book *book);

@@ -165,7 +165,7 @@ static void add_crossings(struct book *book, lxw_chart *chart, int lines) {
 static void insert_cumulative(struct book *book, int row, int slot) {
   const struct scenario *scenario = book->scenario;
   int lines = 0;
-  const int last = COLUMN_PERIOD + outputs_periods(scenario);
+  const int last = COLUMN_PERIOD + longest_periods(scenario);
   lxw_chart *chart =
       chart_begin(book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cumulative cash cost");
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -211,7 +211,7 @@ struct yearly {
 static void add_yearly(struct book *book, lxw_chart *chart, const struct yearly *yearly,
                        size_t option, const char *name, lxw_color_t colour) {
   const int first = COLUMN_PERIOD + yearly->first;
-  const int last = COLUMN_PERIOD + outputs_periods(book->scenario);
+  const int last = COLUMN_PERIOD + longest_periods(book->scenario);
   const bool as_line = outputs_horizons_differ(book->scenario);
   if (as_line && yearly->lines[option] < 0)
     return;

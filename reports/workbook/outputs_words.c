@@ -1,9 +1,13 @@
-// The answer of Outputs in words, live.
+// The answer of Outputs in words, and the costs that it does not include, live.
 #include "base/arena.h"
 #include "base/texts.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/sampler.h"
 #include "reports/print/verdict.h"
 #include "reports/spreadsheet/book.h"
@@ -323,5 +327,90 @@ void write_words(struct book *book) {
   if (book->sheets->simulation)
     write_ranges_part(&words);
   write_grade_part(&words);
+  book->row++;
+}
+
+// ---- the costs that it does not include
+
+// Whether zero would mean that a cost is left out: not if the catalogue itself says zero.
+static bool may_be_missing(const struct book *book, size_t option, int declaration) {
+  const struct scenario *scenario = book->scenario;
+  const struct option_sheet *sheet = &book->sheets->options[option];
+  const struct declaration *input = &scenario->model->declarations[declaration];
+  if (!input->notice || sheet->option->graph->state[declaration] != GRAPH_INPUT ||
+      (sheet->option->rented && input->only_with < 0))
+    return false;
+  for (size_t c = 0; c < scenario->case_count; c++)
+    if (option_figure(scenario, sheet->option, c, declaration)->origin == ORIGIN_CATALOGUE &&
+        amount_in(sheet, declaration, 0, c) == 0)
+      return false;
+  return true;
+}
+
+// The costs that each option lacks, up to one of them: the row and its text, if there is one yet.
+struct missing {
+  int *rows;
+  const char **texts;
+};
+
+static bool any_may_be_missing(const struct book *book, int declaration,
+                               const struct missing *before) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if ((!before || before->rows[o] >= 0) && may_be_missing(book, o, declaration))
+      return true;
+  return false;
+}
+
+static void add_missing(struct book *book, size_t option, int declaration, int commas, int row,
+                        struct missing *missing) {
+  const struct option_sheet *sheet = &book->sheets->options[option];
+  lxw_format *format = formats_text(&book->formats, TEXT_RIGHT);
+  const char *name = option_name_used(sheet, declaration), *comma = "", *before = "";
+  const char *notice = book->scenario->model->declarations[declaration].notice;
+  const bool zero = amount_in(sheet, declaration, 0, book->scenario->selected) == 0;
+  const int column = outputs_option_column(option);
+  if (missing->rows[option] >= 0) {
+    const char *others = outputs_cell(book, missing->rows[option], option);
+    comma = zero && *missing->texts[option] ? ", " : "";
+    before = arena_printf(book->arena, "%s&%s&", others, outputs_cell(book, commas, option));
+    put_formula_text(book, commas, column, comma, format, "=IF(AND(%s=0,%s<>\"\"),\", \",\"\")",
+                     name, others);
+  }
+  missing->rows[option] = row;
+  missing->texts[option] =
+      arena_printf(book->arena, "%s%s%s", missing->texts[option], comma, zero ? notice : "");
+  put_formula_text(book, row, column, missing->texts[option], format, "=%sIF(%s=0,\"%s\",\"\")",
+                   before, name, notice);
+}
+
+static void write_missing_cost(struct book *book, int declaration, struct missing *missing) {
+  const struct declaration *input = &book->scenario->model->declarations[declaration];
+  struct arena *arena = book->arena;
+  int commas = -1;
+  if (any_may_be_missing(book, declaration, missing))
+    commas = outputs_labels(book, arena_printf(arena, "Comma before %s", input->notice),
+                            arena_printf(arena, "comma_%s", input->name), "-");
+  const int row = outputs_labels(book, arena_printf(arena, "Not included, up to %s", input->notice),
+                                 arena_printf(arena, "without_%s", input->name), "-");
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (may_be_missing(book, o, declaration))
+      add_missing(book, o, declaration, commas, row, missing);
+}
+
+void write_missing(struct book *book) {
+  static const char *const headings[] = {"Costs that are not included", "Key", "Unit", ""};
+  const struct scenario *scenario = book->scenario;
+  const size_t count = scenario->option_count;
+  struct missing missing = {.rows = arena_array(book->arena, count, sizeof *missing.rows),
+                            .texts = arena_array(book->arena, count, sizeof *missing.texts)};
+  for (size_t o = 0; o < count; o++) {
+    missing.rows[o] = -1;
+    missing.texts[o] = "";
+  }
+  put_header(book, book->row++, headings, 4);
+  for (int d = 0; d < scenario->model->count; d++)
+    if (any_may_be_missing(book, d, NULL))
+      write_missing_cost(book, d, &missing);
+  book->sheets->rows.not_included = missing.rows;
   book->row++;
 }

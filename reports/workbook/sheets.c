@@ -40,18 +40,25 @@ const char *series_cell(const struct book *book, const struct option_sheet *shee
   return sheet_address(sheet->tab, sheet->rows[declaration], column, ADDRESS_RELATIVE, book->arena);
 }
 
-// The option with the longest horizon in any case: a heading for all options shows its periods.
-static const struct option_sheet *longest_sheet(const struct book *book) {
-  const struct scenario *scenario = book->scenario;
-  size_t longest = 0;
-  int most = 0;
+int longest_periods(const struct scenario *scenario) {
+  int most = 1;
   for (size_t o = 0; o < scenario->option_count; o++)
     for (size_t c = 0; c < scenario->case_count; c++) {
       const int periods = option_periods(scenario, &scenario->options[o], c);
-      longest = periods > most ? o : longest;
       most = periods > most ? periods : most;
     }
-  return &book->sheets->options[longest];
+  return most;
+}
+
+// The option with the longest horizon in any case: a heading for all options shows its periods.
+static const struct option_sheet *longest_sheet(const struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  const int most = longest_periods(scenario);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t c = 0; c < scenario->case_count; c++)
+      if (option_periods(scenario, &scenario->options[o], c) == most)
+        return &book->sheets->options[o];
+  return book->sheets->options;
 }
 
 void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,
@@ -98,6 +105,7 @@ void blank_periods(struct book *book, const char *condition, int first, int last
                                  .value_string = (char *)condition,
                                  .format = formats_text(&book->formats, TEXT_PAST)};
   put_rule(book, first, COLUMN_PERIOD, last, COLUMN_PERIOD + book->scenario->periods - 1, &rule);
+  book->blank_column = COLUMN_PERIOD + longest_periods(book->scenario) + 1;
 }
 
 void blank_undated(struct book *book, int head, int last) {
@@ -161,4 +169,18 @@ void put_check_state(struct book *book, int row, int column) {
   put_state(book, row, column,
             arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", checks->text, good, bad), good,
             bad, book->sheets->checks_pass);
+}
+
+void put_not_included(struct book *book, int row, int column, size_t option,
+                      enum text_format format) {
+  static const char nothing[] = "nothing";
+  const int *rows = book->sheets->rows.not_included, at = rows ? rows[option] : -1;
+  const char *text = book->scenario->options[option].not_included;
+  if (at < 0) {
+    put_text(book, row, column, nothing, format);
+    return;
+  }
+  const char *cell = cell_on(book, SHEET_OUTPUTS, at, COLUMN_VALUE + (int)option);
+  put_formula_text(book, row, column, *text ? text : nothing, formats_text(&book->formats, format),
+                   "=IF(%s=\"\",\"%s\",%s)", cell, nothing, cell);
 }

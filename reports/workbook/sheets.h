@@ -13,6 +13,7 @@
 #include "model/simulate/simulation.h"
 #include "reports/faces/answer.h"
 #include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/row_order.h"
 #include "reports/spreadsheet/steps.h"
@@ -60,6 +61,7 @@ struct output_rows {
   int first_category, last_category;
   int cheapest;        // COLUMN_VALUE says which options, or why none
   int ranked, why_not; // for several options: whether each is ranked; why it is not
+  int *not_included;   // [option_count]: the costs that it leaves out; -1: it can leave out none
   // The parts of the answer's sentence, in COLUMN_VALUE; row 0 for a missing one.
   struct {
     int row;
@@ -161,8 +163,12 @@ void put_option_value(struct book *book, int row, int column, const struct optio
 // Returns the row below.
 int put_periods(struct book *book, int row, const char *title, const char *value);
 
+// The number of operating periods in the longest case of any option.
+int longest_periods(const struct scenario *scenario);
+
 // Series have columns for horizons longer than the current one: in rows first..last, periods for
-// which the formula (written for the first cell) is true look like blank paper.
+// which the formula (written for the first cell) is true look like blank paper. The sheet's columns
+// past the longest case are its blank ones.
 void blank_periods(struct book *book, const char *condition, int first, int last);
 
 // The same below a heading of put_periods.
@@ -198,6 +204,10 @@ const char *outputs_label(const struct book *book, const struct option_sheet *sh
 
 // An option's weakest grade that matters, on Outputs.
 const char *outputs_grade(const struct book *book, size_t option);
+
+// The costs that an option leaves out, live, or "nothing".
+void put_not_included(struct book *book, int row, int column, size_t option,
+                      enum text_format format);
 
 // "='Inputs'!$E$6:$H$6": the names of the cases.
 const char *inputs_cases(const struct book *book);

@@ -422,6 +422,22 @@ def a_short_sheet_on_several_pages(subject):
     subject.book.sheets['Checks'].root.find('pageSetup').set('fitToHeight', '0')
 
 
+@breaks(30)
+def a_sheet_too_wide_for_its_pages(subject):
+    node = subject.book.sheets['Outputs'].root.find('cols/col')
+    node.set('width', '900')
+
+
+@breaks(30)
+def a_narrow_sheet_on_pages_side_by_side(subject):
+    subject.book.sheets['Outputs'].root.find('pageSetup').set('fitToWidth', '2')
+
+
+@breaks(25)
+def pages_side_by_side_without_labels(subject):
+    subject.book.sheets['Outputs'].root.find('pageSetup').set('fitToWidth', '2')
+
+
 @breaks(31)
 def a_key_in_a_label(subject):
     entry = next(iter(subject.inputs.rows))

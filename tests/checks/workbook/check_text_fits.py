@@ -17,6 +17,7 @@ import calibri  # noqa: E402
 import fit  # noqa: E402
 import harness  # noqa: E402
 import xlsx  # noqa: E402
+from layout import FIRST_PERIOD  # noqa: E402
 from support.program import Count, DEEP, expect, Skip  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -25,8 +26,6 @@ MADE = ('everything.ini', 'by_year.ini', 'open_limits.ini', 'rented.ini', 'stage
 CARLITO = '/usr/share/fonts/truetype/crosextra/Carlito-{}.ttf'
 LONGEST = 150
 SHOWN = 5
-PAPERS = {'8': (842, 1191), '9': (595, 842)}  # A3 and A4 upright, in points
-MARGINS = (72, 94)
 SMALLEST = 7
 SMALLEST_AT_ALL = 4.3  # 40 %, less the rounding of a page
 
@@ -70,33 +69,40 @@ def check_twenty_options(folder):
     scenario = of_many_options(folder, 20)
     check_fits(scenario, folder)
     book = book_of(scenario, folder)
-    for number, sheet in enumerate(book.sheets.values()):
-        area = next((xlsx.area(name.ref) for name in book.names
-                     if (name.name, name.local) == ('_xlnm.Print_Area', str(number))), None)
-        points = area_points(sheet, area or (1, 1, sheet.last_row(), max(column for _, column in sheet.cells)))
+    for sheet in book.sheets.values():
+        points = 11 * fit.printed_scale(book, sheet)
         expect(points >= SMALLEST_AT_ALL, f'{sheet.name}: letters of {points:.1f} points on paper')
 
 
-def area_points(sheet, area):
-    """The size of 11-point letters on paper, if the area is as wide as a page, or all of it is on one."""
-    setup = sheet.root.find('pageSetup')
-    across, down = (PAPERS[setup.get('paperSize')] if setup.get('orientation') == 'portrait'
-                    else PAPERS[setup.get('paperSize')][::-1])
-    widths = {column: float(node.get('width')) for node in sheet.root.iterfind('cols/col')
-              for column in range(int(node.get('min')), int(node.get('max')) + 1)}
-    width = sum(widths.get(column, 9.14) * 7 * 0.75 for column in range(area[1], area[3] + 1))
-    height = sum(float(sheet.rows[row].get('ht', 15)) if row in sheet.rows else 15 for row in range(area[0], area[2] + 1))
-    scale = (across - MARGINS[0]) / width
-    if setup.get('fitToHeight', '1') == '1':
-        scale = min(scale, (down - MARGINS[1]) / height)
-    return 11 * min(1, scale)
+def of_periods(folder, period):
+    """Three years, and half a year more in a case."""
+    path = Path(folder, 'periods.ini')
+    path.write_text(f'[scenario]\ntitle = Periods\ndate = 2026-11-01\nhorizon = 3 yr\nperiod = {period}\n[common]\n'
+                    'accelerators = 8\nthroughput = 1000 token/s\nutilization = 50 %\nelectricity_price = 0.1 USD/kWh\npue = 1.3\n'
+                    '[option one]\naccelerator = h100-sxm5-80\nlist_price = 25000 USD\n'
+                    '[option two]\naccelerator = h100-sxm5-80\nlist_price = 20000 USD\n[case longer]\nhorizon = 42 month\n')
+    return path
+
+
+def check_fine_periods(folder):
+    """Every sheet is legible on paper: without the columns that are blank in all cases, then on pages side by side."""
+    for period, printed, pages in (('1 yr', 7, '1'), ('3 month', 14, '1'), ('1 month', 42, '2')):
+        book = book_of(of_periods(folder, period), folder)
+        for sheet in book.sheets.values():
+            points = 11 * fit.printed_scale(book, sheet)
+            expect(points >= SMALLEST_AT_ALL, f'{period}, {sheet.name}: letters of {points:.1f} points on paper')
+        for name in ('one', 'two', 'Finance', 'Outputs'):
+            sheet = book.sheets[name]
+            last, across = fit.printed_area(book, sheet)[3] - FIRST_PERIOD, sheet.root.find('pageSetup').get('fitToWidth', '1')
+            expect((last, across) == (printed, pages), f'{period}, {name}: {last} periods on {across} pages side by side')
+            expect(fit.repeated_columns(book, sheet) == (across > '1'), f'{period}, {name}: the labels are on one page only')
 
 
 def printed_points(sheet):
     """The size of 11-point letters on paper, and the rows at which pages break."""
     setup = sheet.root.find('pageSetup')
-    across, down = (PAPERS[setup.get('paperSize')] if setup.get('orientation') == 'portrait'
-                    else PAPERS[setup.get('paperSize')][::-1])
+    across, down = (fit.PAPERS[setup.get('paperSize')] if setup.get('orientation') == 'portrait'
+                    else fit.PAPERS[setup.get('paperSize')][::-1])
     last_row, last_column = sheet.last_row(), max(column for _, column in sheet.cells)
     widths = {column: float(node.get('width')) for node in sheet.root.iterfind('cols/col')
               for column in range(int(node.get('min')), int(node.get('max')) + 1)}
@@ -104,7 +110,7 @@ def printed_points(sheet):
     heights = [float(sheet.rows[row].get('ht', 15)) if row in sheet.rows else 15 for row in range(1, last_row + 1)]
     breaks = [int(node.get('id')) for node in sheet.root.iterfind('rowBreaks/brk')]
     pages = [sum(heights[first:end]) for first, end in zip([0, *breaks], [*breaks, last_row])]
-    return 11 * min(1, (across - MARGINS[0]) / width, (down - MARGINS[1]) / max(pages)), breaks
+    return 11 * min(1, (across - fit.MARGINS[0]) / width, (down - fit.MARGINS[1]) / max(pages)), breaks
 
 
 def check_cover_on_paper(folder):
@@ -158,7 +164,7 @@ def main():
     scenarios = [scenario for scenario in harness.EXAMPLES if DEEP or scenario.stem in TELLING]
     for scenario in [*scenarios, *((*harness.FOR_READING, *(HERE / name for name in MADE)) if DEEP else ())]:
         count.test(scenario.name, in_folder, check_fits, scenario)
-    for test in (check_long_labels, check_twenty_options, check_cover_on_paper, check_cut_off_is_noticed):
+    for test in (check_long_labels, check_twenty_options, check_fine_periods, check_cover_on_paper, check_cut_off_is_noticed):
         count.test(test.__name__, in_folder, test)
     count.test('calibri', check_calibri)
     count.finish()

@@ -209,6 +209,37 @@ def test_stages(folder):
         expect(abs(said - told) <= 1e-9 * told, f"{option['id']} bought in stages beside a loan: {said}, not {told}")
 
 
+LEFT_OUT = """
+[case bare]
+network_price = 0 USD
+node_price = 60000 USD
+host_power = 300 W
+[case whole]
+network_price = 4000 USD
+node_price = 60000 USD
+host_power = 300 W
+"""
+
+
+def test_not_included(folder):
+    """As compare says it of the same values, in a case and as typed."""
+    scenario = folder / 'left-out.ini'
+    scenario.write_text(SCENARIO + LEFT_OUT)
+    book, wrong = made_in(folder, scenario)
+    units = {entry.key: entry.unit for entry in layout.Inputs(book).rows}
+    for keys, value, case, wanted in ((), 0, 'base', 'server, network, host power'), ((), 0, 'bare', 'network'), \
+            ((), 0, 'whole', 'nothing'), (('network_price',), 4000, 'base', 'server, host power'), \
+            (('node_price', 'electricity_price'), 0, 'whole', 'server, electricity'):
+        typed = {(key, case): value for key in keys}
+        settings = [f'--set={key}={value} {units[key]}' for key in keys]
+        told = run_json('compare', scenario, '--case', case, *settings)['options'][0]['not_included']
+        expect((', '.join(told) or 'nothing') == wanted, f'compare, case {case}, {typed}: {told}')
+        shown = Shown(book, in_gnumeric(wrong, book, edits_of(book, typed, case), folder))
+        said = [shown.at('Cover', shown.row('Cover', 'Not included'), column) for column in (3, 4)]
+        said.append(shown.at('Evidence', shown.row('Evidence', 'Not included'), 2))
+        expect(said == [wanted] * 3, f'case {case}, {typed}: {said} instead of {wanted}')
+
+
 def check_all(count, folder, office):
     scenario = folder / 'typed.ini'
     scenario.write_text(SCENARIO)
@@ -221,6 +252,7 @@ def check_all(count, folder, office):
     count.test('published price', test_published_price, folder)
     count.test('list by year', test_list, folder)
     count.test('stages', test_stages, folder)
+    count.test('not included', test_not_included, folder)
 
 
 def main():

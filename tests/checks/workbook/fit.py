@@ -3,7 +3,7 @@
 A text that is not wrapped runs over the empty cells beside it, on the side given by its alignment, up to
 the next filled cell; and in print up to the edge of the print area. A wrapped text needs as many lines
 as its row is high, unless the row has no height of its own: then programs give it one. A number that
-does not fit is shown as ###.
+does not fit is shown as ###. On paper, a sheet is scaled to the pages that it is fitted to.
 """
 import re
 
@@ -14,6 +14,9 @@ DIGIT, PADDING = 7, 5     # for Calibri 11, in pixels: a column's width in chara
 MARGIN, INDENT = 3, 9     # between a text and its cell's edge; per level of indentation
 USUAL_WIDTH = 8.43
 STAND_IN = 1.1            # by how much a sentence is wider where another font stands in for Calibri
+PAPERS = {'8': (842, 1191), '9': (595, 842)}  # A3 and A4 upright, in points
+MARGINS = (72, 94)
+POINTS = 0.75             # of a pixel
 CODE = re.compile(r'"([^"]*)"|_(.)|\\(.)|(E\+0+)|([#0,.]+)|(.)')
 
 
@@ -83,6 +86,47 @@ def is_filled(cell):
 def print_edges(book):
     """Sheet -> the last column of its print area."""
     return {name.sheet: xlsx.area(name.ref)[3] for name in book.names if name.name == '_xlnm.Print_Area'}
+
+
+def printed_area(book, sheet):
+    """Its print area; if it has none, all of its cells."""
+    number = list(book.sheets).index(sheet.name)
+    return next((xlsx.area(name.ref) for name in book.names
+                 if (name.name, name.local) == ('_xlnm.Print_Area', str(number))),
+                (1, 1, sheet.last_row(), max(column for _, column in sheet.cells)))
+
+
+def repeated_columns(book, sheet):
+    """How many of its first columns are printed on each page."""
+    number = list(book.sheets).index(sheet.name)
+    titles = ' '.join(name.refers_to for name in book.names
+                      if (name.name, name.local) == ('_xlnm.Print_Titles', str(number)))
+    found = re.search(r'!\$A:\$([A-Z]+)', titles)
+    return xlsx.position(f'{found[1]}1')[1] if found else 0
+
+
+def pages_across(widths, titles, room):
+    """How many pages columns need side by side if the first ones are on all of them."""
+    pages, used = 1, 0
+    for width in widths:
+        if used + width > room:
+            pages, used = pages + 1, sum(widths[:titles])
+        used += width
+    return pages
+
+
+def printed_scale(book, sheet):
+    """The largest at which its print area is on the pages that it is fitted to."""
+    setup = sheet.root.find('pageSetup')
+    across, down = PAPERS[setup.get('paperSize')][::1 if setup.get('orientation') == 'portrait' else -1]
+    top, left, bottom, right = printed_area(book, sheet)
+    pixels = column_pixels(sheet)
+    widths = [pixels.get(column, int(USUAL_WIDTH * DIGIT + PADDING)) * POINTS for column in range(left, right + 1)]
+    height = sum(float(sheet.rows[row].get('ht', 15)) if row in sheet.rows else 15 for row in range(top, bottom + 1))
+    titles, pages = repeated_columns(book, sheet), int(setup.get('fitToWidth', '1'))
+    scale = next(scale / 1000 for scale in range(1000, 0, -1)
+                 if pages_across(widths, titles, (across - MARGINS[0]) * 1000 / scale) <= pages)
+    return min(scale, (down - MARGINS[1]) / height) if setup.get('fitToHeight', '1') == '1' else scale
 
 
 class Places:

@@ -5,6 +5,7 @@ A rule's docstring is its name in the check's report.
 import math
 import re
 
+import fit
 import formulas
 import layout
 import metered
@@ -578,11 +579,13 @@ def rule_25(subject):
     titled = {name.local for name in subject.book.names if name.name == '_xlnm.Print_Titles'}
     for number, sheet in enumerate(subject.book.sheets.values()):
         root, page = sheet.root, sheet.root.find('pageSetup')
-        fit = root.find('sheetPr/pageSetUpPr[@fitToPage="1"]') is not None
+        fitted = root.find('sheetPr/pageSetUpPr[@fitToPage="1"]') is not None
         if page is None or page.get('orientation') is None:
             yield f'{sheet.name}: no orientation'
-        elif not fit or page.get('fitToWidth', '1') != '1':
-            yield f'{sheet.name}: not fitted to the width of a page'
+        elif not fitted or page.get('fitToWidth', '1') == '0':
+            yield f'{sheet.name}: not fitted to the width of pages'
+        elif page.get('fitToWidth', '1') != '1' and not fit.repeated_columns(subject.book, sheet):
+            yield f'{sheet.name}: no labels on the second page'
         if not root.findtext('headerFooter/oddFooter'):
             yield f'{sheet.name}: no footer'
         if sheet.name != 'Cover' and root.find('sheetViews//pane[@state="frozen"]') is None:
@@ -608,12 +611,8 @@ def reader_sheets(subject):
 
 def printed_rows(subject, sheet):
     """The rows of its print area; all of them if it has none."""
-    number = list(subject.book.sheets).index(sheet.name)
-    for name in subject.book.names:
-        if name.name == '_xlnm.Print_Area' and name.local == str(number):
-            top, _, bottom, _ = xlsx.area(name.ref)
-            return range(top, bottom + 1)
-    return range(1, sheet.last_row() + 1)
+    top, _, bottom, _ = fit.printed_area(subject.book, sheet)
+    return range(top, bottom + 1)
 
 
 def rule_26(subject):
@@ -731,13 +730,21 @@ def rule_30(subject):
     """each sheet on one page, where that leaves letters that can be read: not below 40 % on A3"""
     for sheet in subject.book.sheets.values():
         page = sheet.root.find('pageSetup')
-        if page is None or page.get('fitToHeight', '1') == '1':
+        if page is None:
             continue
+        scale, across = fit.printed_scale(subject.book, sheet), page.get('fitToWidth', '1')
+        if scale < MIN_SCALE:
+            yield f'{sheet.name}: printed at {100 * scale:.0f} %'
         area = printed_rows(subject, sheet)
-        if len(area) <= MAX_PAGE_LENGTH:
+        if page.get('fitToHeight', '1') == '0' and across == '1' and len(area) <= MAX_PAGE_LENGTH:
             yield f'{sheet.name}: {len(area)} rows on several pages'
+        page.set('fitToWidth', '1')
+        if across != '1' and fit.printed_scale(subject.book, sheet) >= MIN_SCALE:
+            yield f'{sheet.name}: {across} pages side by side, and one is wide enough'
+        page.set('fitToWidth', across)
 
 
+MIN_SCALE = 0.39  # 40 %, less the rounding of a page
 MAX_PAGE_LENGTH = 120  # of rows; 182 of 15 points are 40 % on A3 in portrait, and some are higher
 
 
