@@ -30,7 +30,8 @@
 //              q_ofk > 0 for one k, and then q_ofk >= from_k; if they are for the lots beyond,
 //              N_a are fractions of lots whose sum over k is an integer, and
 //              q_ofk = from_{k+1} - from_k wherever q_of{k+1} > 0, and never more
-//   where amount_ot is tokens or accelerators. An option without nodes, a token API, serves by the
+//   where amount_ot is tokens or accelerators. Lots include fractions of spares; spares.h adds what
+//   an order's whole ones cost more. An option without nodes, a token API, serves by the
 //   token: its capacity is 1, and extra is the price of a token.
 #ifndef PERTOKEN_MODEL_PLAN_FLEET_H
 #define PERTOKEN_MODEL_PLAN_FLEET_H
@@ -50,6 +51,7 @@ enum { FLEET_MOST_TIERS = 4 }; // not counting the one below the first
 struct fleet_option {
   double lot;               // nodes, above 0
   double accelerators;      // per node
+  double spares;            // bought with each accelerator, a fraction
   double stock;             // nodes; INFINITY: no limit
   double power;             // W per node, at the site's meter
   bool rented;              // its stock limits what is present at a time, not all that is bought
@@ -71,6 +73,7 @@ struct fleet_action {
   const double
       *cash; // [last + 2 - first] USD per lot: at first's start, then period ends; NULL: unknown
   const double *depreciation, *book_value, *after_tax; // USD per lot, likewise; NULL: unknown
+  const struct fleet_action *spare; // one more accelerator, as a spare; NULL: unknown, or no spares
 };
 
 struct fleet_pair {
@@ -100,7 +103,9 @@ struct fleet_problem {
 };
 
 struct fleet {
-  double *lots;   // [action_count]
+  double *lots; // [action_count]
+  double
+      *spares; // [action_count] accelerators added to the lots' own, so that an order's are whole
   double *shares; // [workload_count][option_count][periods]
   double cost;    // USD, discounted
   double outlay;  // USD
@@ -172,7 +177,12 @@ double fleet_ordered(const struct fleet_problem *problem, const struct fleet *fl
 bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
                int period);
 
-// Recomputes cost and outlay from lots and shares.
+// What is paid at the purchase for an action; and for everything that is bought in a year, or, for
+// year -1, at all.
+double fleet_outlay(const struct fleet_problem *problem, const struct fleet *fleet, size_t action);
+double fleet_spent(const struct fleet_problem *problem, const struct fleet *fleet, int year);
+
+// Recomputes cost and outlay from lots, spares and shares.
 void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet);
 
 // The constraint of the program that a fleet violates, by independent sums, or NULL. Lots are whole

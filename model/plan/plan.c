@@ -6,12 +6,12 @@
 #include "model/cost/model.h"
 #include "model/optimise/allocation.h"
 #include "model/optimise/solver.h"
-#include "model/plan/challenge.h"
 #include "model/plan/costs.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/plan/prices.h"
 #include "model/plan/programme.h"
+#include "model/plan/spares.h"
 #include "model/plan/terms.h"
 #include "model/plan/uncertainty.h"
 #include "model/questions/portfolio.h"
@@ -94,17 +94,19 @@ static int check_sizes(const struct planning *planning) {
   return 0;
 }
 
-// The action with the lowest outlay for one purchase unit in a year, or, for year -1, in any; NULL
-// if there is none.
-static const struct fleet_action *cheapest(const struct planning *planning, int year) {
+// The action with the lowest outlay for one purchase unit in a year, or, for year -1, in any;
+// action_count if there is none.
+static size_t cheapest(const struct planning *planning, int year) {
   const struct fleet_problem *problem = planning->answer->problem;
-  const struct fleet_action *least = NULL;
+  size_t least = problem->action_count;
   for (size_t a = 0; a < problem->action_count; a++) {
     const struct fleet_action *action = &problem->actions[a];
     const double *from = problem->options[action->option].tier_from;
     if ((year < 0 || problem->years[action->first] == year) && action->outlay > 0 &&
-        (!action->tier || from[action->tier - 1] < 1) && (!least || action->outlay < least->outlay))
-      least = action;
+        (!action->tier || from[action->tier - 1] < 1) &&
+        (least == problem->action_count ||
+         spares_outlay_of_lot(problem, a) < spares_outlay_of_lot(problem, least)))
+      least = a;
   }
   return least;
 }
@@ -121,17 +123,19 @@ static bool only_buys(const struct planning *planning) {
 // A budget too small for a single purchase unit: an error in a plan that can only buy.
 static int check_budget(const struct planning *planning, int year, double budget,
                         struct place place) {
-  const struct fleet_action *least = cheapest(planning, year);
+  const struct fleet_problem *problem = planning->answer->problem;
+  const size_t least = cheapest(planning, year);
   const struct scenario *scenario = planning->answer->scenario;
   const char *currency = scenario->model->currency;
-  if (!least || budget >= least->outlay)
+  if (least == problem->action_count || budget >= spares_outlay_of_lot(problem, least))
     return 0;
   (only_buys(planning) ? diagnostics_error : diagnostics_warning)(
       planning->diagnostics, place,
       "the budget of %s, %.0f %s, does not buy one purchase unit: the cheapest, of '%s', costs "
       "%.0f %s",
       year < 0 ? "all purchases" : arena_printf(planning->arena, "year %d", year + 1), budget,
-      currency, scenario->options[least->option].id, least->outlay, currency);
+      currency, scenario->options[problem->actions[least].option].id,
+      spares_outlay_of_lot(problem, least), currency);
   return only_buys(planning) ? -1 : 0;
 }
 
@@ -245,7 +249,7 @@ const struct plan_answer *plan_ask(const struct scenario *scenario, struct arena
   answer->problem = plan_costs(&request, arena, diagnostics);
   if (!answer->problem || check_sizes(&planning) || check_budgets(&planning))
     return NULL;
-  answer->result = challenge_prove(answer->problem, NULL, answer->terms->time_s, arena);
+  answer->result = spares_prove(answer->problem, NULL, answer->terms->time_s, arena);
   if (answer->result.status == PROGRAMME_INFEASIBLE)
     find_lacks(&planning);
   prices_find(answer, &planning.pairing, arena, diagnostics);
