@@ -1,6 +1,7 @@
 #include "model/plan/fleet.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,6 +118,54 @@ bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, s
   return false;
 }
 
+// ---- spares
+
+bool fleet_has_spares(const struct fleet_problem *problem) {
+  for (size_t o = 0; o < problem->option_count; o++)
+    if (problem->options[o].spares > 0)
+      return !problem->divisible;
+  return false;
+}
+
+static double with_spares(const struct fleet_option *option, double lots) {
+  return lots * option->lot * option->accelerators * (1 + option->spares);
+}
+
+double fleet_lacking_spares(const struct fleet_option *option, double lots) {
+  const double accelerators = with_spares(option, lots);
+  return fmax(0, arithmetic_ceil(accelerators) - accelerators);
+}
+
+double fleet_ordered_with_spares(const struct fleet_problem *problem, const struct fleet *fleet,
+                                 size_t o, int t) {
+  return arithmetic_ceil(with_spares(&problem->options[o], fleet_ordered(problem, fleet, o, t)));
+}
+
+// The action of an order that stays longest, in the highest tier that it has; action_count if
+// nothing is ordered.
+static size_t longest(const struct fleet_problem *problem, const struct fleet *fleet, size_t o,
+                      int t) {
+  size_t best = problem->action_count;
+  for (size_t a = 0; a < problem->action_count; a++) {
+    const struct fleet_action *action = &problem->actions[a];
+    if (action->option == o && action->first == t && fleet->lots[a] > 0 &&
+        (best == problem->action_count || action->last >= problem->actions[best].last))
+      best = a;
+  }
+  return best;
+}
+
+static void make_spares_whole(const struct fleet_problem *problem, struct fleet *fleet) {
+  memset(fleet->spares, 0, problem->action_count * sizeof *fleet->spares);
+  for (size_t o = 0; o < problem->option_count && fleet_has_spares(problem); o++)
+    for (int t = 0; t < problem->periods && problem->options[o].spares > 0; t++) {
+      const size_t a = longest(problem, fleet, o, t);
+      if (a < problem->action_count)
+        fleet->spares[a] =
+            fleet_lacking_spares(&problem->options[o], fleet_ordered(problem, fleet, o, t));
+    }
+}
+
 // ---- volume tiers
 
 int fleet_tiers(const struct fleet_problem *problem, size_t action) {
@@ -215,7 +264,8 @@ double fleet_outlay(const struct fleet_problem *problem, const struct fleet *fle
          (action->spare ? fleet->spares[a] * action->spare->outlay : 0);
 }
 
-double fleet_spent(const struct fleet_problem *problem, const struct fleet *fleet, int year) {
+// In a year, or, for year -1, in all.
+static double spent_in(const struct fleet_problem *problem, const struct fleet *fleet, int year) {
   double spent = 0;
   for (size_t a = 0; a < problem->action_count; a++)
     if (year < 0 || problem->years[problem->actions[a].first] == year)
@@ -231,8 +281,9 @@ double fleet_spent(const struct fleet_problem *problem, const struct fleet *flee
 }
 
 void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet) {
+  make_spares_whole(problem, fleet);
   fleet->cost = 0;
-  fleet->outlay = fleet_spent(problem, fleet, -1);
+  fleet->outlay = spent_in(problem, fleet, -1);
   for (size_t a = 0; a < problem->action_count; a++) {
     const struct fleet_action *spare = problem->actions[a].spare;
     fleet->cost +=
@@ -337,7 +388,7 @@ static bool shares_are_kept(const struct fleet_problem *problem, const struct fl
 
 static bool budgets_are_kept(const struct fleet_problem *problem, const struct fleet *fleet) {
   for (int year = 0; year < problem->year_count; year++)
-    if (above(fleet_spent(problem, fleet, year), problem->budgets[year]))
+    if (above(spent_in(problem, fleet, year), problem->budgets[year]))
       return false;
   return !above(fleet->outlay, problem->capex_budget);
 }

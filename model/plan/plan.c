@@ -6,12 +6,12 @@
 #include "model/cost/model.h"
 #include "model/optimise/allocation.h"
 #include "model/optimise/solver.h"
+#include "model/plan/challenge.h"
 #include "model/plan/costs.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/plan/prices.h"
 #include "model/plan/programme.h"
-#include "model/plan/spares.h"
 #include "model/plan/terms.h"
 #include "model/plan/uncertainty.h"
 #include "model/questions/portfolio.h"
@@ -94,6 +94,13 @@ static int check_sizes(const struct planning *planning) {
   return 0;
 }
 
+// Of a single lot, with its spares.
+static double outlay_of_lot(const struct fleet_problem *problem, size_t a) {
+  const struct fleet_action *action = &problem->actions[a];
+  const double spare = action->spare ? action->spare->outlay : 0;
+  return action->outlay + fleet_lacking_spares(&problem->options[action->option], 1) * spare;
+}
+
 // The action with the lowest outlay for one purchase unit in a year, or, for year -1, in any;
 // action_count if there is none.
 static size_t cheapest(const struct planning *planning, int year) {
@@ -105,7 +112,7 @@ static size_t cheapest(const struct planning *planning, int year) {
     if ((year < 0 || problem->years[action->first] == year) && action->outlay > 0 &&
         (!action->tier || from[action->tier - 1] < 1) &&
         (least == problem->action_count ||
-         spares_outlay_of_lot(problem, a) < spares_outlay_of_lot(problem, least)))
+         outlay_of_lot(problem, a) < outlay_of_lot(problem, least)))
       least = a;
   }
   return least;
@@ -127,15 +134,15 @@ static int check_budget(const struct planning *planning, int year, double budget
   const size_t least = cheapest(planning, year);
   const struct scenario *scenario = planning->answer->scenario;
   const char *currency = scenario->model->currency;
-  if (least == problem->action_count || budget >= spares_outlay_of_lot(problem, least))
+  if (least == problem->action_count || budget >= outlay_of_lot(problem, least))
     return 0;
   (only_buys(planning) ? diagnostics_error : diagnostics_warning)(
       planning->diagnostics, place,
       "the budget of %s, %.0f %s, does not buy one purchase unit: the cheapest, of '%s', costs "
       "%.0f %s",
       year < 0 ? "all purchases" : arena_printf(planning->arena, "year %d", year + 1), budget,
-      currency, scenario->options[problem->actions[least].option].id,
-      spares_outlay_of_lot(problem, least), currency);
+      currency, scenario->options[problem->actions[least].option].id, outlay_of_lot(problem, least),
+      currency);
   return only_buys(planning) ? -1 : 0;
 }
 
@@ -249,7 +256,7 @@ const struct plan_answer *plan_ask(const struct scenario *scenario, struct arena
   answer->problem = plan_costs(&request, arena, diagnostics);
   if (!answer->problem || check_sizes(&planning) || check_budgets(&planning))
     return NULL;
-  answer->result = spares_prove(answer->problem, NULL, answer->terms->time_s, arena);
+  answer->result = challenge_prove(answer->problem, NULL, answer->terms->time_s, arena);
   if (answer->result.status == PROGRAMME_INFEASIBLE)
     find_lacks(&planning);
   prices_find(answer, &planning.pairing, arena, diagnostics);

@@ -8,7 +8,6 @@
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/plan/programme.h"
-#include "model/plan/spares.h"
 #include "model/plan/terms.h"
 #include "model/questions/portfolio.h"
 #include "model/questions/route_pairs.h"
@@ -67,7 +66,7 @@ static struct plan_price solve_without(const struct pricing *pricing, const stru
                                        double time_s) {
   struct arena scratch = {NULL};
   const struct fleet *known = plan_in(pricing->answer, relaxed->problem, &scratch);
-  const struct programme_result result = spares_prove(relaxed->problem, known, time_s, &scratch);
+  const struct programme_result result = challenge_prove(relaxed->problem, known, time_s, &scratch);
   const struct plan_price price = price_of(relaxed->constraint, &result);
   arena_free(&scratch);
   return price;
@@ -78,7 +77,7 @@ static struct plan_price solve_single(const struct pricing *pricing, int vendor,
   const struct fleet_problem single =
       challenge_single(pricing->answer->problem, vendor, pricing->arena);
   struct arena scratch = {NULL};
-  const struct programme_result result = spares_prove(&single, NULL, time_s, &scratch);
+  const struct programme_result result = challenge_prove(&single, NULL, time_s, &scratch);
   const struct plan_price price = price_of(pricing->answer->portfolio->vendors[vendor], &result);
   arena_free(&scratch);
   return price;
@@ -330,7 +329,7 @@ static struct plan_runner_up runner_up_of(const struct plan_answer *answer, size
                                           double time_s) {
   struct arena scratch = {NULL};
   const struct fleet_problem other = challenge_without(answer->problem, option, &scratch);
-  const struct programme_result result = spares_prove(&other, NULL, time_s, &scratch);
+  const struct programme_result result = challenge_prove(&other, NULL, time_s, &scratch);
   const struct plan_runner_up found = {
       option, price_of(answer->scenario->options[option].label, &result),
       programme_has_fleet(&result)

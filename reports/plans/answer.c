@@ -12,7 +12,6 @@
 #include "model/plan/outcome.h"
 #include "model/plan/plan.h"
 #include "model/plan/programme.h"
-#include "model/plan/spares.h"
 #include "model/plan/terms.h"
 #include "model/questions/portfolio.h"
 #include "model/questions/question.h"
@@ -91,8 +90,6 @@ static void write_guide(const struct writing *writing) {
 static struct answer_cell cost_cell(const struct plan_price *price) {
   if (price->status == PROGRAMME_INFEASIBLE)
     return cell_words("cannot be served");
-  if (price->status == PROGRAMME_OVER_BUDGET)
-    return cell_words("over budget");
   return isfinite(price->cost) ? cell_value(price->cost) : cell_words("none found in time");
 }
 
@@ -152,7 +149,7 @@ static const char *proof_words(const struct writing *writing) {
   return arena_printf(writing->arena,
                       "%s: no plan costs less than %s, so this one is within %.2g %% of the "
                       "lowest cost.",
-                      result->rounded ? "Spares are bought whole, which the search leaves out"
+                      result->rounded ? "Spares cost more than the search counts"
                                       : "The time limit was reached",
                       money(writing, result->bound), 100 * gap);
 }
@@ -197,15 +194,11 @@ static void explain_how(const struct writing *writing) {
 
 static void write_figures(const struct writing *writing) {
   const struct programme_result *result = &writing->answer->result;
-  const double whole = spares_cost(writing->answer->problem, &result->fleet);
   struct answer_table *table =
       ANSWER_TABLE(writing->written, "proof", "Optimality gap", {"figure", "Figure", NULL},
                    {"value", "Value", "USD"}, {"gap", "Gap", "%"});
   ANSWER_ROW(table, cell_words("cost of the plan, discounted"), cell_value(result->fleet.cost),
              cell_value(programme_gap(result)));
-  if (whole > 0)
-    ANSWER_ROW(table, cell_words("of which to make spares whole"), cell_value(whole),
-               cell_nothing());
   ANSWER_ROW(table, cell_words("no plan costs less than"), cell_value(result->bound),
              cell_nothing());
 }
@@ -229,8 +222,8 @@ static void write_answer(const struct writing *writing, bool explained) {
     if (explained)
       derivation_write(writing->written, writing->answer);
   } else {
-    writing->written->no = result->status != PROGRAMME_FAILED;
-    writing->written->sentence = writing->written->no
+    writing->written->no = result->status == PROGRAMME_INFEASIBLE;
+    writing->written->sentence = result->status == PROGRAMME_INFEASIBLE
                                      ? shortfall_words(writing->answer, writing->arena)
                                      : late_words(writing);
     shortfall_write_lacks(writing->written, writing->answer, explained);

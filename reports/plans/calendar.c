@@ -7,7 +7,6 @@
 #include "model/evidence/grade.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
-#include "model/plan/spares.h"
 #include "model/questions/portfolio.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
@@ -74,7 +73,7 @@ static double ordered_for(const struct plan_answer *answer, size_t o, int first,
     if (problem->actions[a].option == o && problem->actions[a].first == first &&
         problem->actions[a].last >= last)
       lots += fleet->lots[a];
-  return arithmetic_ceil(spares_ordered(problem, fleet, o, first) * lots /
+  return arithmetic_ceil(fleet_ordered_with_spares(problem, fleet, o, first) * lots /
                          fleet_ordered(problem, fleet, o, first));
 }
 
@@ -174,7 +173,7 @@ static const char *order_words(const struct plan_answer *answer, size_t o, int p
   const double accelerators = fleet_ordered(problem, &answer->result.fleet, o, period) *
                               problem->options[o].lot * problem->options[o].accelerators;
   const double spares =
-      round(spares_ordered(problem, &answer->result.fleet, o, period) - accelerators);
+      round(fleet_ordered_with_spares(problem, &answer->result.fleet, o, period) - accelerators);
   if (accelerators <= 0)
     return NULL;
   return arena_printf(arena, "%s %s %s%s by %s", problem->options[o].rented ? "rent" : "order",

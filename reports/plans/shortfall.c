@@ -1,8 +1,6 @@
 #include "reports/plans/shortfall.h"
 
 #include "base/arena.h"
-#include "model/cost/model.h"
-#include "model/cost/units.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/plan/programme.h"
@@ -107,27 +105,7 @@ static const char *helpful_words(const struct plan_answer *answer, struct arena 
   return arena_printf(arena, " It becomes possible without: %s.", text);
 }
 
-// The budget of all purchases, or else the first of a year that is broken.
-static const char *over_budget_words(const struct plan_answer *answer, struct arena *arena) {
-  const struct fleet_problem *problem = answer->problem;
-  const struct fleet *fleet = &answer->result.fleet;
-  const struct unit *usd = unit_known(answer->scenario->model->currency, arena);
-  int year = fleet->outlay > problem->capex_budget ? -1 : 0;
-  while (year >= 0 && fleet_spent(problem, fleet, year) <= problem->budgets[year])
-    year++;
-  return arena_printf(
-      arena,
-      "No plan was found that keeps the budget of %s, %s. Spares are bought whole: with them, the "
-      "plan that is cheapest without whole spares pays %s.",
-      year < 0 ? "all purchases" : arena_printf(arena, "year %d", year + 1),
-      money_text(year < 0 ? problem->capex_budget : problem->budgets[year], usd, arena),
-      money_text(fleet_spent(problem, fleet, year), usd, arena));
-}
-
 const char *shortfall_words(const struct plan_answer *answer, struct arena *arena) {
-  if (answer->result.status == PROGRAMME_OVER_BUDGET)
-    return arena_printf(arena, "%s%s", over_budget_words(answer, arena),
-                        helpful_words(answer, arena));
   return arena_printf(arena, "No fleet meets every constraint. %s%s", lack_words(answer, arena),
                       helpful_words(answer, arena));
 }

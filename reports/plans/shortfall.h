@@ -9,8 +9,7 @@
 
 #include <stdbool.h>
 
-// Which workload lacks how much in which period, or which budget whole spares break, and without
-// which constraint it could be served.
+// Which workload lacks how much in which period, and without which constraint it could be served.
 // In the arena.
 const char *shortfall_words(const struct plan_answer *answer, struct arena *arena);
 
