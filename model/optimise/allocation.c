@@ -39,6 +39,12 @@ double allocation_busy(const struct allocation_problem *problem,
          nodes_of_all(problem, workload, option);
 }
 
+double allocation_spares(const struct allocation_problem *problem,
+                         const struct allocation *allocation, size_t o) {
+  const double needed = problem->options[o].spares * allocation->nodes[o];
+  return problem->divisible ? needed : rounded_up(needed, 1, rounding);
+}
+
 static struct allocation new_allocation(const struct allocation_problem *problem,
                                         struct arena *arena) {
   const size_t pairs = problem->workload_count * problem->option_count;
@@ -53,8 +59,10 @@ static double cost_of(const struct allocation_problem *problem, const struct all
   const double nodes = allocation->nodes[o];
   if (nodes <= 0)
     return 0;
-  double cost = capex ? option->fixed_capex + option->node_capex * nodes
-                      : option->fixed_cost + option->node_cost * nodes;
+  const double added = allocation_spares(problem, allocation, o) - option->spares * nodes;
+  double cost = capex
+                    ? option->fixed_capex + option->node_capex * nodes + option->spare_capex * added
+                    : option->fixed_cost + option->node_cost * nodes + option->spare_cost * added;
   for (size_t w = 0; w < problem->workload_count; w++) {
     const struct allocation_pair *pair = pair_of(problem, w, o);
     cost +=
@@ -172,7 +180,7 @@ struct programme {
   double total_demand;
 };
 
-// Columns: shares, lots, options taken, replicas of each pair's span.
+// Columns: shares, lots, options taken, replicas of each pair's span, spares.
 static int share_column(const struct programme *programme, size_t w, size_t o) {
   return 1 + (int)(w * programme->problem->option_count + o);
 }
@@ -189,6 +197,25 @@ static int replica_column(const struct programme *programme, size_t w, size_t o)
   const struct allocation_problem *problem = programme->problem;
   return taken_column(programme, problem->option_count) - 1 +
          share_column(programme, first_of_span(problem, w, o), o);
+}
+
+static int spare_column(const struct programme *programme, size_t o) {
+  const struct allocation_problem *problem = programme->problem;
+  return 1 +
+         (int)(2 * problem->workload_count * problem->option_count + 2 * problem->option_count + o);
+}
+
+static size_t column_count(const struct allocation_problem *problem) {
+  return 2 * problem->workload_count * problem->option_count + 3 * problem->option_count;
+}
+
+// A node's cost without its fraction of spares.
+static double bare_cost(const struct allocation_option *option) {
+  return option->node_cost - option->spares * option->spare_cost;
+}
+
+static double bare_capex(const struct allocation_option *option) {
+  return option->node_capex - option->spares * option->spare_capex;
 }
 
 // Nodes of o that serve everything, each workload in its own replicas.
@@ -213,7 +240,7 @@ static double most_served(const struct allocation_problem *problem) {
   for (size_t o = 0; o < problem->option_count; o++) {
     const struct allocation_option *option = &problem->options[o];
     all += (ceil(most_held(problem, o) / option->lot) + 1) * option->lot * node_amount(problem, o);
-    all += problem->share_of == SHARE_COST ? option->fixed_cost : 0;
+    all += problem->share_of == SHARE_COST ? option->fixed_cost + option->spare_cost : 0;
     for (size_t w = 0; w < problem->workload_count && problem->share_of == SHARE_COST; w++)
       all += pair_of(problem, w, o)->extra_cost * nodes_of_all(problem, w, o);
   }
@@ -248,9 +275,19 @@ static void add_lots(struct programme *programme, size_t o) {
   const int lot = lot_column(programme, o), taken = taken_column(programme, o);
   glp_set_col_kind(programme->row.glpk, lot, problem->divisible ? GLP_CV : GLP_IV);
   glp_set_col_bnds(programme->row.glpk, lot, most > 0 ? GLP_DB : GLP_FX, 0, most);
-  glp_set_obj_coef(programme->row.glpk, lot, option->lot * option->node_cost / programme->money);
+  glp_set_obj_coef(programme->row.glpk, lot, option->lot * bare_cost(option) / programme->money);
   glp_set_col_kind(programme->row.glpk, taken, GLP_BV);
   glp_set_obj_coef(programme->row.glpk, taken, option->fixed_cost / programme->money);
+}
+
+static void add_spares_of(struct programme *programme, size_t o) {
+  const struct allocation_problem *problem = programme->problem;
+  const struct allocation_option *option = &problem->options[o];
+  const double most = ceil(option->spares * option->lot * max_lots(problem, o));
+  const int spares = spare_column(programme, o);
+  glp_set_col_kind(programme->row.glpk, spares, problem->divisible ? GLP_CV : GLP_IV);
+  glp_set_col_bnds(programme->row.glpk, spares, most > 0 ? GLP_DB : GLP_FX, 0, most);
+  glp_set_obj_coef(programme->row.glpk, spares, option->spare_cost / programme->money);
 }
 
 static void add_share_of(struct programme *programme, size_t w, size_t o) {
@@ -270,10 +307,10 @@ static void add_share_of(struct programme *programme, size_t w, size_t o) {
 
 static void add_columns(struct programme *programme) {
   const struct allocation_problem *problem = programme->problem;
-  const size_t pairs = problem->workload_count * problem->option_count;
-  glp_add_cols(programme->row.glpk, (int)(2 * pairs + 2 * problem->option_count));
+  glp_add_cols(programme->row.glpk, (int)column_count(problem));
   for (size_t o = 0; o < problem->option_count; o++) {
     add_lots(programme, o);
+    add_spares_of(programme, o);
     for (size_t w = 0; w < problem->workload_count; w++)
       add_share_of(programme, w, o);
   }
@@ -304,6 +341,20 @@ static void add_nodes(struct programme *programme, size_t o) {
   row_end(&programme->row, -INFINITY, 0);
 }
 
+// As many spares as are needed, and less than one more.
+static void add_spares(struct programme *programme, size_t o) {
+  const struct allocation_option *option = &programme->problem->options[o];
+  const bool divisible = programme->problem->divisible;
+  for (int most = 0; most < (divisible ? 1 : 2); most++) {
+    row_add(&programme->row, spare_column(programme, o), 1);
+    row_add(&programme->row, lot_column(programme, o), -option->spares * option->lot);
+    if (most)
+      row_end(&programme->row, -INFINITY, 1 - tolerance);
+    else
+      row_end(&programme->row, 0, divisible ? 0 : INFINITY);
+  }
+}
+
 static void add_service(struct programme *programme) {
   const struct allocation_problem *problem = programme->problem;
   for (size_t w = 0; w < problem->workload_count; w++) {
@@ -320,6 +371,8 @@ static void add_service(struct programme *programme) {
   }
   for (size_t o = 0; o < problem->option_count; o++) {
     add_nodes(programme, o);
+    if (problem->options[o].spares > 0)
+      add_spares(programme, o);
     row_add(&programme->row, lot_column(programme, o), 1);
     row_add(&programme->row, taken_column(programme, o), -max_lots(problem, o));
     row_end(&programme->row, -INFINITY, 0);
@@ -339,7 +392,9 @@ static void add_amount(struct programme *programme, size_t o, double factor) {
     row_add(&programme->row, lot_column(programme, o), factor * option->lot * option->accelerators);
   if (problem->share_of == SHARE_COST) {
     row_add(&programme->row, lot_column(programme, o),
-            factor * option->lot * option->node_cost / programme->money);
+            factor * option->lot * bare_cost(option) / programme->money);
+    row_add(&programme->row, spare_column(programme, o),
+            factor * option->spare_cost / programme->money);
     row_add(&programme->row, taken_column(programme, o),
             factor * option->fixed_cost / programme->money);
   }
@@ -374,7 +429,9 @@ static void add_budgets(struct programme *programme) {
     for (size_t o = 0; o < problem->option_count; o++) {
       const struct allocation_option *option = &problem->options[o];
       row_add(&programme->row, lot_column(programme, o),
-              option->lot * (capex ? option->node_capex : option->node_cost) / programme->money);
+              option->lot * (capex ? bare_capex(option) : bare_cost(option)) / programme->money);
+      row_add(&programme->row, spare_column(programme, o),
+              (capex ? option->spare_capex : option->spare_cost) / programme->money);
       row_add(&programme->row, taken_column(programme, o),
               (capex ? option->fixed_capex : option->fixed_cost) / programme->money);
       for (size_t w = 0; w < problem->workload_count; w++) {
@@ -475,11 +532,10 @@ bool allocation_available(void) {
 
 static struct allocation solve_once(const struct allocation_problem *problem, double limit_s,
                                     struct arena *arena) {
-  const size_t pairs = problem->workload_count * problem->option_count;
   struct allocation allocation = new_allocation(problem, arena);
   struct work work = {.programme = {.problem = problem,
                                     .money = money_unit(problem),
-                                    .row = row_of(2 * pairs + 2 * problem->option_count, arena)},
+                                    .row = row_of(column_count(problem), arena)},
                       .limit_s = limit_s,
                       .allocation = &allocation};
   for (size_t w = 0; w < problem->workload_count; w++)

@@ -1,6 +1,7 @@
 #include "model/plan/actions.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 #include "model/plan/fleet.h"
 #include "model/plan/quote.h"
 #include "model/plan/terms.h"
@@ -9,17 +10,23 @@
 
 #include <math.h>
 
+// Lots with that many accelerators, or whole lots that reach as many with whole spares.
+static double lots_reaching(double from, double each) {
+  const double part = from / each, whole = floor(part);
+  return arithmetic_ceil(whole * each) >= from ? whole : part;
+}
+
 void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_option *found) {
   const struct option *option = &quoting->scenario->options[o];
-  const double ordered =
-      found->lot * found->accelerators * (1 + quote_input(quoting, option, "spares", 0));
+  const double ordered = found->lot * found->accelerators * (1 + found->spares);
   double before = 0;
   found->tier_of_all = quote_input(quoting, option, "tier_discount", 0) > 0;
   for (int k = 1; k <= FLEET_MOST_TIERS && quote_has_tiers(quoting, option); k++) {
     const double from = quote_tier_from(quoting, option, k, before);
     if (from <= before)
       return;
-    found->tier_from[found->tier_count++] = (found->tier_of_all ? from : from - 1) / ordered;
+    found->tier_from[found->tier_count++] =
+        found->tier_of_all ? lots_reaching(from, ordered) : (from - 1) / ordered;
     before = from;
   }
 }
@@ -47,12 +54,15 @@ struct quote *actions_quotes(const struct quoting *quoting, size_t o,
                              struct arena *arena) {
   const struct option *option = &quoting->scenario->options[o];
   const bool tiers = quote_has_tiers(quoting, option);
-  struct quote *quotes = arena_array(arena, count + 1, sizeof *quotes);
+  struct quote *quotes = arena_array(arena, 2 * count + 1, sizeof *quotes);
   quotes[0] = (struct quote){.last = quoting->terms->periods - 1, .discount = tiers ? 0 : NAN};
-  for (size_t a = 0; a < count; a++)
+  for (size_t a = 0; a < count; a++) {
     quotes[a + 1] = (struct quote){
         .first = actions[a].first,
         .last = actions[a].last,
         .discount = tiers ? quote_tier_discount(quoting, option, actions[a].tier) : NAN};
+    quotes[a + 1 + count] = quotes[a + 1];
+    quotes[a + 1 + count].spares = 1;
+  }
   return quotes;
 }

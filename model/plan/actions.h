@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 // Fills in where the tiers of an option begin, in lots with their spares: at a number of
-// accelerators in one order, or after all accelerators up to that number have been ordered. Missing
-// tiers of a case are copies of its last one.
+// accelerators in one order, or after all accelerators up to that number have been ordered. A
+// number that whole spares alone reach is reached. Missing tiers of a case are copies of its last
+// one.
 void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_option *option);
 
 // Lists rents by the period, and purchases that last until the horizon, the end of their life, or
@@ -20,7 +21,8 @@ void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_op
 size_t actions_list(const struct quoting *quoting, size_t o, const struct fleet_option *option,
                     struct fleet_action *actions);
 
-// The quote of the option over the whole plan, then that of each action. In the arena.
+// The quote of the option over the whole plan, then that of each action, then that of each with a
+// spare added to every accelerator. In the arena.
 struct quote *actions_quotes(const struct quoting *quoting, size_t o,
                              const struct fleet_action *actions, size_t count, struct arena *arena);
 

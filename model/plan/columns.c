@@ -8,7 +8,7 @@ static size_t cells(const struct fleet_problem *problem) {
   return problem->option_count * (size_t)problem->periods;
 }
 
-// Actions; lots, presence and entry of each option in each period; shares; replicas; tiers.
+// Actions; lots, presence and entry of each option in each period; shares; replicas; spares; tiers.
 int action_column(size_t a) {
   return 1 + (int)a;
 }
@@ -38,8 +38,12 @@ int replica_column(const struct fleet_problem *problem, size_t w, size_t o, int 
   return cell_column(problem, 3 + problem->workload_count + w, o, t);
 }
 
+int spare_column(const struct fleet_problem *problem, size_t o, int t) {
+  return cell_column(problem, 3 + 2 * problem->workload_count, o, t);
+}
+
 static size_t untiered(const struct fleet_problem *problem) {
-  return 3 + 2 * problem->workload_count;
+  return 3 + 2 * problem->workload_count + (fleet_has_spares(problem) ? 1 : 0);
 }
 
 int tier_column(const struct fleet_problem *problem, size_t o, int t, int k) {

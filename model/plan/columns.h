@@ -20,6 +20,9 @@ int share_column(const struct fleet_problem *problem, size_t w, size_t o, int t)
 // that span.
 int replica_column(const struct fleet_problem *problem, size_t w, size_t o, int t);
 
+// The spares in an option's order for a period. Exists only if spares are whole.
+int spare_column(const struct fleet_problem *problem, size_t o, int t);
+
 // Whether an option's order for a period has volume tier k, from 0 to its tier_count. Exists only
 // if the problem has tiers.
 int tier_column(const struct fleet_problem *problem, size_t o, int t, int k);

@@ -107,6 +107,39 @@ static void find_action(const struct costing *costing, size_t quote,
                                                 quote_slope(blocks[w], quote, capex, 0));
 }
 
+// A value per accelerator, from that of a lot with and without a spare for each.
+static double part(double with, double without, double accelerators) {
+  return (with - without) / accelerators;
+}
+
+static const double *parts(const struct costing *costing, const double *with, const double *without,
+                           const struct fleet_action *action) {
+  const struct fleet_option *option = &costing->options[action->option];
+  const int count = action->last + 2 - action->first;
+  double *values = arena_array(costing->arena, (size_t)count, sizeof *values);
+  for (int t = 0; t < count; t++)
+    values[t] = part(with[t], without[t], option->lot * option->accelerators);
+  return values;
+}
+
+// What one more spare costs: the quote has one for each accelerator.
+static void find_spare(const struct costing *costing, size_t quote,
+                       struct evaluation *const *blocks, struct fleet_action *action) {
+  const struct fleet_option *option = &costing->options[action->option];
+  const double accelerators = option->lot * option->accelerators;
+  struct fleet_action *spare = arena_alloc(costing->arena, sizeof *spare);
+  *spare = (struct fleet_action){
+      .option = action->option, .first = action->first, .last = action->last, .tier = action->tier};
+  find_action(costing, quote, blocks, spare);
+  spare->cost = part(spare->cost, action->cost, accelerators);
+  spare->outlay = part(spare->outlay, action->outlay, accelerators);
+  spare->cash = parts(costing, spare->cash, action->cash, action);
+  spare->depreciation = parts(costing, spare->depreciation, action->depreciation, action);
+  spare->book_value = parts(costing, spare->book_value, action->book_value, action);
+  spare->after_tax = parts(costing, spare->after_tax, action->after_tax, action);
+  action->spare = spare;
+}
+
 // W per node at the site's meter, for the workload with the highest draw.
 static void find_power(const struct costing *costing, size_t o, struct evaluation *const *blocks) {
   const int watts = find(costing, "peak_it_power");
@@ -141,10 +174,12 @@ static void price_option(const struct costing *costing, size_t o) {
   struct fleet_action *actions = &costing->actions[costing->problem->action_count];
   const size_t count = actions_list(&costing->quoting, o, &costing->options[o], actions);
   const struct quote *quotes = actions_quotes(&costing->quoting, o, actions, count, &scratch);
+  const bool spares = costing->options[o].spares > 0 && !costing->quoting.drawn;
+  const size_t quoted = 1 + (spares ? 2 : 1) * count;
   for (size_t w = 0; w < workloads; w++) {
     const struct route_pair *pair = &costing->pairs[w * costing->scenario->option_count + o];
     blocks[w] = pair->option
-                    ? quotes_evaluate(&costing->quoting, pair->option, quotes, count + 1, &scratch)
+                    ? quotes_evaluate(&costing->quoting, pair->option, quotes, quoted, &scratch)
                     : NULL;
     if (blocks[w])
       find_capacity(costing, w, o, blocks[w]);
@@ -152,6 +187,8 @@ static void price_option(const struct costing *costing, size_t o) {
   costing->problem->action_count += count;
   for (size_t a = 0; a < count; a++)
     find_action(costing, a + 1, blocks, &actions[a]);
+  for (size_t a = 0; a < count && spares; a++)
+    find_spare(costing, a + 1 + count, blocks, &actions[a]);
   find_rest(costing, o, blocks);
   find_power(costing, o, blocks);
   arena_free(&scratch);
@@ -171,6 +208,7 @@ static void describe_option(const struct costing *costing, size_t o) {
   costing->options[o] =
       (struct fleet_option){.lot = option->provider ? 1 : route_lot(costing->pairing, o),
                             .accelerators = option->provider ? 0 : accelerators,
+                            .spares = quote_spares(&costing->quoting, option),
                             .stock = costing->portfolio->stock[o] / accelerators,
                             .rented = option->rented,
                             .by_token = option->provider != NULL,

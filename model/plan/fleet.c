@@ -1,6 +1,7 @@
 #include "model/plan/fleet.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +15,10 @@ static size_t share_count(const struct fleet_problem *problem) {
 struct fleet fleet_new(const struct fleet_problem *problem, struct arena *arena) {
   const size_t shares = share_count(problem);
   struct fleet fleet = {.lots = arena_array(arena, problem->action_count + 1, sizeof(double)),
+                        .spares = arena_array(arena, problem->action_count + 1, sizeof(double)),
                         .shares = arena_array(arena, shares + 1, sizeof(double))};
   memset(fleet.lots, 0, problem->action_count * sizeof(double));
+  memset(fleet.spares, 0, problem->action_count * sizeof(double));
   memset(fleet.shares, 0, shares * sizeof(double));
   return fleet;
 }
@@ -24,6 +27,7 @@ struct fleet fleet_copy(const struct fleet_problem *problem, const struct fleet 
                         struct arena *arena) {
   struct fleet copy = fleet_new(problem, arena);
   memcpy(copy.lots, fleet->lots, problem->action_count * sizeof(double));
+  memcpy(copy.spares, fleet->spares, problem->action_count * sizeof(double));
   memcpy(copy.shares, fleet->shares, share_count(problem) * sizeof(double));
   copy.cost = fleet->cost;
   copy.outlay = fleet->outlay;
@@ -112,6 +116,54 @@ bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, s
     if (*fleet_share(problem, fleet, w, option, period) > 0)
       return true;
   return false;
+}
+
+// ---- spares
+
+bool fleet_has_spares(const struct fleet_problem *problem) {
+  for (size_t o = 0; o < problem->option_count; o++)
+    if (problem->options[o].spares > 0)
+      return !problem->divisible;
+  return false;
+}
+
+static double with_spares(const struct fleet_option *option, double lots) {
+  return lots * option->lot * option->accelerators * (1 + option->spares);
+}
+
+double fleet_lacking_spares(const struct fleet_option *option, double lots) {
+  const double accelerators = with_spares(option, lots);
+  return fmax(0, arithmetic_ceil(accelerators) - accelerators);
+}
+
+double fleet_ordered_with_spares(const struct fleet_problem *problem, const struct fleet *fleet,
+                                 size_t o, int t) {
+  return arithmetic_ceil(with_spares(&problem->options[o], fleet_ordered(problem, fleet, o, t)));
+}
+
+// The action of an order that stays longest, in the highest tier that it has; action_count if
+// nothing is ordered.
+static size_t longest(const struct fleet_problem *problem, const struct fleet *fleet, size_t o,
+                      int t) {
+  size_t best = problem->action_count;
+  for (size_t a = 0; a < problem->action_count; a++) {
+    const struct fleet_action *action = &problem->actions[a];
+    if (action->option == o && action->first == t && fleet->lots[a] > 0 &&
+        (best == problem->action_count || action->last >= problem->actions[best].last))
+      best = a;
+  }
+  return best;
+}
+
+static void make_spares_whole(const struct fleet_problem *problem, struct fleet *fleet) {
+  memset(fleet->spares, 0, problem->action_count * sizeof *fleet->spares);
+  for (size_t o = 0; o < problem->option_count && fleet_has_spares(problem); o++)
+    for (int t = 0; t < problem->periods && problem->options[o].spares > 0; t++) {
+      const size_t a = longest(problem, fleet, o, t);
+      if (a < problem->action_count)
+        fleet->spares[a] =
+            fleet_lacking_spares(&problem->options[o], fleet_ordered(problem, fleet, o, t));
+    }
 }
 
 // ---- volume tiers
@@ -206,11 +258,36 @@ void fleet_take_tiers(const struct fleet_problem *problem, struct fleet *fleet) 
       take_tiers(problem, fleet, o, t);
 }
 
+double fleet_outlay(const struct fleet_problem *problem, const struct fleet *fleet, size_t a) {
+  const struct fleet_action *action = &problem->actions[a];
+  return fleet->lots[a] * action->outlay +
+         (action->spare ? fleet->spares[a] * action->spare->outlay : 0);
+}
+
+// In a year, or, for year -1, in all.
+static double spent_in(const struct fleet_problem *problem, const struct fleet *fleet, int year) {
+  double spent = 0;
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (year < 0 || problem->years[problem->actions[a].first] == year)
+      spent += fleet_outlay(problem, fleet, a);
+  for (size_t o = 0; o < problem->option_count; o++) {
+    int t = 0;
+    while (t < problem->periods && !fleet_has(problem, fleet, o, t))
+      t++;
+    if (t < problem->periods && (year < 0 || problem->years[t] == year))
+      spent += problem->options[o].entry_outlay;
+  }
+  return spent;
+}
+
 void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet) {
-  fleet->cost = fleet->outlay = 0;
+  make_spares_whole(problem, fleet);
+  fleet->cost = 0;
+  fleet->outlay = spent_in(problem, fleet, -1);
   for (size_t a = 0; a < problem->action_count; a++) {
-    fleet->cost += fleet->lots[a] * problem->actions[a].cost;
-    fleet->outlay += fleet->lots[a] * problem->actions[a].outlay;
+    const struct fleet_action *spare = problem->actions[a].spare;
+    fleet->cost +=
+        fleet->lots[a] * problem->actions[a].cost + (spare ? fleet->spares[a] * spare->cost : 0);
   }
   for (size_t o = 0; o < problem->option_count; o++) {
     bool there = false;
@@ -220,7 +297,6 @@ void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet) {
       if (!fleet_has(problem, fleet, o, t))
         continue;
       fleet->cost += problem->options[o].standing[t] + (there ? 0 : problem->options[o].entry[t]);
-      fleet->outlay += there ? 0 : problem->options[o].entry_outlay;
       there = true;
     }
   }
@@ -311,21 +387,9 @@ static bool shares_are_kept(const struct fleet_problem *problem, const struct fl
 }
 
 static bool budgets_are_kept(const struct fleet_problem *problem, const struct fleet *fleet) {
-  for (int year = 0; year < problem->year_count; year++) {
-    double spent = 0;
-    for (size_t a = 0; a < problem->action_count; a++)
-      if (problem->years[problem->actions[a].first] == year)
-        spent += fleet->lots[a] * problem->actions[a].outlay;
-    for (size_t o = 0; o < problem->option_count; o++) {
-      int t = 0;
-      while (t < problem->periods && !fleet_has(problem, fleet, o, t))
-        t++;
-      if (t < problem->periods && problem->years[t] == year)
-        spent += problem->options[o].entry_outlay;
-    }
-    if (above(spent, problem->budgets[year]))
+  for (int year = 0; year < problem->year_count; year++)
+    if (above(spent_in(problem, fleet, year), problem->budgets[year]))
       return false;
-  }
   return !above(fleet->outlay, problem->capex_budget);
 }
 

@@ -6,15 +6,19 @@
 //                             has volume tiers, (o, f, l, k), at the price of tier k
 //              cost_a         its cost, discounted to the outset; outlay_a: what is paid for it at
 //                             the purchase, undiscounted
+//              spares_o       a lot's share of spares, fractions that its cost includes; spare_ot:
+//                             the cost and outlay of a spare in an order
 //              extra_wot      the additional cost of a node that serves w throughout t, discounted
 //              standing_ot    cost of having any of o in t, discounted: engineers
 //              entry_ot       cost of having o for the first time in t, discounted: migration
 //   variables  N_a integer    lots that are bought or rented; n_ot = lot_o sum_{a: f <= t <= l} N_a
 //              x_wot >= 0     the share of w's tokens in t that o serves; 0 or 1 if w is not split
 //              r_ost integer  replicas over s nodes of o, shared by the workloads with that span
+//              s_ot integer   spares in an order
 //              i_ot 0 or 1    whether any of o is present
 //              e_ot in 0..1   whether o is present for the first time
 //   minimize   sum_a cost_a N_a + sum_ot (standing_ot i_ot + entry_ot e_ot)
+//              + sum_ot spare_ot (s_ot - spares_o sum_{a of o, f = t} N_a)
 //              + sum_wot extra_wot busy_wot      with busy_wot = x_wot demand_wt / capacity_wot
 //   subject to sum_o x_wot = 1                                    every workload is served
 //              sum_{w of no span} busy_wot + sum_s s r_ost <= n_ot     on existing nodes
@@ -24,6 +28,7 @@
 //              sum_o power_o n_ot <= site_power
 //              sum_{o of v} amount_ot >= share_v sum_o amount_ot   for each vendor v and period
 //              sum of outlays in each year <= its budget, of all <= capex_budget
+//              s_ot >= spares_o sum_{a of o, f = t} N_a
 //              sum_{a of o, f = t} N_a = ordered_ot, if that is given
 //              on the order q_ofk = sum_{a of o, f, k} N_a of an option with volume tiers, whose
 //              tier k begins at from_k lots, from_0 = 0: if tiers are for all lots of an order,
@@ -31,7 +36,10 @@
 //              N_a are fractions of lots whose sum over k is an integer, and
 //              q_ofk = from_{k+1} - from_k wherever q_of{k+1} > 0, and never more
 //   where amount_ot is tokens or accelerators. An option without nodes, a token API, serves by the
-//   token: its capacity is 1, and extra is the price of a token.
+//   token: its capacity is 1, and extra is the price of a token. What an order lacks to whole
+//   spares stays as long as what stays longest of it, at the price of the highest tier that this
+//   has; the program, in which that is not known yet, counts the lowest cost that it may have, and
+//   the highest outlay.
 #ifndef PERTOKEN_MODEL_PLAN_FLEET_H
 #define PERTOKEN_MODEL_PLAN_FLEET_H
 
@@ -50,6 +58,7 @@ enum { FLEET_MOST_TIERS = 4 }; // not counting the one below the first
 struct fleet_option {
   double lot;               // nodes, above 0
   double accelerators;      // per node
+  double spares;            // bought with each accelerator, a fraction
   double stock;             // nodes; INFINITY: no limit
   double power;             // W per node, at the site's meter
   bool rented;              // its stock limits what is present at a time, not all that is bought
@@ -71,6 +80,7 @@ struct fleet_action {
   const double
       *cash; // [last + 2 - first] USD per lot: at first's start, then period ends; NULL: unknown
   const double *depreciation, *book_value, *after_tax; // USD per lot, likewise; NULL: unknown
+  const struct fleet_action *spare; // one more accelerator, as a spare; NULL: unknown, or no spares
 };
 
 struct fleet_pair {
@@ -100,7 +110,9 @@ struct fleet_problem {
 };
 
 struct fleet {
-  double *lots;   // [action_count]
+  double *lots; // [action_count]
+  double
+      *spares; // [action_count] accelerators added to the lots' own, so that an order's are whole
   double *shares; // [workload_count][option_count][periods]
   double cost;    // USD, discounted
   double outlay;  // USD
@@ -168,11 +180,24 @@ void fleet_take_tiers(const struct fleet_problem *problem, struct fleet *fleet);
 double fleet_ordered(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
                      int period);
 
+// Accelerators in that order, with whole spares.
+double fleet_ordered_with_spares(const struct fleet_problem *problem, const struct fleet *fleet,
+                                 size_t option, int period);
+
+// Whether any option has spares, and they are bought whole.
+bool fleet_has_spares(const struct fleet_problem *problem);
+
+// What an order of so many lots lacks to whole spares.
+double fleet_lacking_spares(const struct fleet_option *option, double lots);
+
 // Whether any of an option is present, or serves.
 bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
                int period);
 
-// Recomputes cost and outlay from lots and shares.
+// What is paid for an action at the purchase.
+double fleet_outlay(const struct fleet_problem *problem, const struct fleet *fleet, size_t action);
+
+// Recomputes spares, cost and outlay from lots and shares.
 void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet);
 
 // The constraint of the program that a fleet violates, by independent sums, or NULL. Lots are whole

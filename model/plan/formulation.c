@@ -22,6 +22,27 @@ static void set_column(const struct formulation *formulation, int column, int ki
   glp_set_obj_coef(formulation->row.glpk, column, cost / formulation->money);
 }
 
+static double share_of_lot(const struct fleet_option *option) {
+  return option->lot * option->accelerators * option->spares;
+}
+
+// A value of an action without its share of spares, which have their own columns.
+static double bare(const struct formulation *formulation, const struct fleet_action *action,
+                   double value, const double *spares) {
+  const struct fleet_problem *problem = formulation->problem;
+  const size_t order = action->option * (size_t)problem->periods + (size_t)action->first;
+  return value - share_of_lot(&problem->options[action->option]) * spares[order];
+}
+
+static void add_spare_columns(const struct formulation *formulation, size_t o) {
+  const struct fleet_problem *problem = formulation->problem;
+  const double each = share_of_lot(&problem->options[o]);
+  for (int t = 0; t < problem->periods; t++)
+    set_column(formulation, spare_column(problem, o, t), GLP_IV,
+               each > 0 ? ceil(each * most_in_order(problem, o)) : 0,
+               formulation->spare_cost[o * (size_t)problem->periods + (size_t)t]);
+}
+
 static void add_option_columns(const struct formulation *formulation, size_t o) {
   const struct fleet_problem *problem = formulation->problem;
   const struct fleet_option *option = &problem->options[o];
@@ -32,7 +53,8 @@ static void add_option_columns(const struct formulation *formulation, size_t o) 
   for (size_t a = 0; a < problem->action_count; a++)
     if (problem->actions[a].option == o)
       set_column(formulation, action_column(a), fleet_parts(problem, a) ? GLP_CV : whole, order,
-                 problem->actions[a].cost);
+                 bare(formulation, &problem->actions[a], problem->actions[a].cost,
+                      formulation->spare_cost));
   for (int t = 0; t < problem->periods; t++) {
     set_column(formulation, lots_column(problem, o, t), whole, lots, 0);
     set_column(formulation, presence_column(problem, o, t), GLP_IV, fixed, option->standing[t]);
@@ -77,6 +99,8 @@ static void add_columns(const struct formulation *formulation) {
   glp_add_cols(formulation->row.glpk, column_count(problem));
   for (size_t o = 0; o < problem->option_count; o++) {
     add_option_columns(formulation, o);
+    if (fleet_has_spares(problem))
+      add_spare_columns(formulation, o);
     if (fleet_has_tiers(problem))
       add_tier_columns(formulation, o);
     for (size_t w = 0; w < problem->workload_count; w++)
@@ -156,6 +180,16 @@ static void add_presence(struct formulation *formulation, size_t o, int t) {
   row_end(&formulation->row, -INFINITY, 0);
 }
 
+static void add_spares(struct formulation *formulation, size_t o, int t) {
+  const struct fleet_problem *problem = formulation->problem;
+  const double each = share_of_lot(&problem->options[o]);
+  row_add(&formulation->row, spare_column(problem, o, t), 1);
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (problem->actions[a].option == o && problem->actions[a].first == t)
+      row_add(&formulation->row, action_column(a), -each);
+  row_end(&formulation->row, 0, INFINITY);
+}
+
 static void add_lots_of_tier(struct formulation *formulation, size_t o, int t, int tier) {
   const struct fleet_problem *problem = formulation->problem;
   for (size_t a = 0; a < problem->action_count; a++)
@@ -219,6 +253,8 @@ static void add_option_rows(struct formulation *formulation, size_t o) {
       add_replicas(formulation, w, o, t);
     add_capacity(formulation, o, t);
     add_stock(formulation, o, t);
+    if (fleet_has_spares(problem) && option->spares > 0)
+      add_spares(formulation, o, t);
     if (option->tier_count)
       (option->tier_of_all ? add_tier_of_all : add_tiers_beyond)(formulation, o, t);
   }
@@ -271,14 +307,25 @@ static void add_budget(struct formulation *formulation, int year, double budget)
   const struct fleet_problem *problem = formulation->problem;
   if (!isfinite(budget))
     return;
-  for (size_t a = 0; a < problem->action_count; a++)
-    if (year < 0 || problem->years[problem->actions[a].first] == year)
-      row_add(&formulation->row, action_column(a), problem->actions[a].outlay / formulation->money);
+  const bool whole_spares = fleet_has_spares(problem);
+  for (size_t a = 0; a < problem->action_count; a++) {
+    const struct fleet_action *action = &problem->actions[a];
+    if (year < 0 || problem->years[action->first] == year)
+      row_add(&formulation->row, action_column(a),
+              bare(formulation, action, action->outlay, formulation->spare_outlay) /
+                  formulation->money);
+  }
   for (size_t o = 0; o < problem->option_count; o++)
-    for (int t = 0; t < problem->periods; t++)
-      if (year < 0 || problem->years[t] == year)
-        row_add(&formulation->row, entry_column(problem, o, t),
-                problem->options[o].entry_outlay / formulation->money);
+    for (int t = 0; t < problem->periods; t++) {
+      if (year >= 0 && problem->years[t] != year)
+        continue;
+      row_add(&formulation->row, entry_column(problem, o, t),
+              problem->options[o].entry_outlay / formulation->money);
+      if (whole_spares)
+        row_add(&formulation->row, spare_column(problem, o, t),
+                formulation->spare_outlay[o * (size_t)problem->periods + (size_t)t] /
+                    formulation->money);
+    }
   row_end(&formulation->row, -INFINITY, budget / formulation->money);
 }
 
@@ -349,10 +396,35 @@ static double money_unit(const struct fleet_problem *problem) {
   return largest > 0 ? largest : 1;
 }
 
+// What a spare in each order costs at least, and its largest outlay; 0 if spares are not whole, or
+// if nothing can be ordered.
+static void price_spares(const struct fleet_problem *problem, double *cost, double *outlay) {
+  const size_t periods = (size_t)problem->periods, count = problem->option_count * periods;
+  for (size_t i = 0; i < count; i++) {
+    cost[i] = INFINITY;
+    outlay[i] = 0;
+  }
+  for (size_t a = 0; a < problem->action_count && fleet_has_spares(problem); a++) {
+    const struct fleet_action *action = &problem->actions[a];
+    const size_t i = action->option * periods + (size_t)action->first;
+    if (!action->spare)
+      continue;
+    cost[i] = fmin(cost[i], action->spare->cost);
+    outlay[i] = fmax(outlay[i], action->spare->outlay);
+  }
+  for (size_t i = 0; i < count; i++)
+    cost[i] = isfinite(cost[i]) ? cost[i] : 0;
+}
+
 struct formulation formulation_of(const struct fleet_problem *problem, struct arena *arena) {
-  return (struct formulation){.problem = problem,
-                              .money = money_unit(problem),
-                              .row = row_of((size_t)column_count(problem), arena)};
+  const size_t orders = problem->option_count * (size_t)problem->periods;
+  struct formulation formulation = {.problem = problem,
+                                    .money = money_unit(problem),
+                                    .row = row_of((size_t)column_count(problem), arena),
+                                    .spare_cost = arena_array(arena, orders, sizeof(double)),
+                                    .spare_outlay = arena_array(arena, orders, sizeof(double))};
+  price_spares(problem, formulation.spare_cost, formulation.spare_outlay);
+  return formulation;
 }
 
 void formulation_build(struct formulation *formulation) {

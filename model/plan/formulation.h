@@ -11,8 +11,9 @@
 // Money is counted in units of `money`, so that coefficients are close to one.
 struct formulation {
   const struct fleet_problem *problem;
-  struct row row; // row.glpk is the GLPK problem
-  double money;   // USD
+  struct row row;                    // row.glpk is the GLPK problem
+  double money;                      // USD
+  double *spare_cost, *spare_outlay; // [option_count][periods] USD
 };
 
 // Not built yet; the memory of its rows is in the arena.

@@ -41,7 +41,7 @@ double ledger_outlay_of(const struct plan_answer *answer, size_t o, int period) 
   double outlay = entry_of(answer, o) == period ? problem->options[o].entry_outlay : 0;
   for (size_t a = 0; a < problem->action_count; a++)
     if (problem->actions[a].option == o && problem->actions[a].first == period)
-      outlay += problem->actions[a].outlay * answer->result.fleet.lots[a];
+      outlay += fleet_outlay(problem, &answer->result.fleet, a);
   return outlay;
 }
 
@@ -56,22 +56,32 @@ static void add_option(const struct plan_answer *answer, size_t o, int period,
   entry->after_tax += running * (1 - rate) + migration - rate * before;
 }
 
+// Adds so many of what an action is for: lots, or spares.
+static void add_action(const struct plan_answer *answer, const struct fleet_action *action,
+                       double number, int period, struct ledger_entry *entry) {
+  const bool goes = period == action->last + 1 && period < answer->problem->periods;
+  const int t = period - action->first;
+  entry->cash += number * action->cash[t];
+  entry->after_tax += number * action->after_tax[t];
+  entry->depreciation += number * action->depreciation[t];
+  *(goes ? &entry->written_off : &entry->book_value) += number * action->book_value[t];
+}
+
+void ledger_add_action(const struct plan_answer *answer, size_t a, int period,
+                       struct ledger_entry *entry) {
+  const struct fleet_action *action = &answer->problem->actions[a];
+  if (period < action->first || period > action->last + 1)
+    return;
+  add_action(answer, action, answer->result.fleet.lots[a], period, entry);
+  if (action->spare)
+    add_action(answer, action->spare, answer->result.fleet.spares[a], period, entry);
+}
+
 struct ledger_entry ledger_entry_at(const struct plan_answer *answer, int period) {
-  const struct fleet_problem *problem = answer->problem;
   struct ledger_entry entry = {0};
-  for (size_t a = 0; a < problem->action_count; a++) {
-    const struct fleet_action *action = &problem->actions[a];
-    const double lots = answer->result.fleet.lots[a];
-    const int t = period - action->first;
-    const bool goes = period == action->last + 1 && period < problem->periods;
-    if (t < 0 || period > action->last + 1)
-      continue;
-    entry.cash += lots * action->cash[t];
-    entry.after_tax += lots * action->after_tax[t];
-    entry.depreciation += lots * action->depreciation[t];
-    *(goes ? &entry.written_off : &entry.book_value) += lots * action->book_value[t];
-  }
-  for (size_t o = 0; o < problem->option_count; o++)
+  for (size_t a = 0; a < answer->problem->action_count; a++)
+    ledger_add_action(answer, a, period, &entry);
+  for (size_t o = 0; o < answer->problem->option_count; o++)
     add_option(answer, o, period, &entry);
   return entry;
 }

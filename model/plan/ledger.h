@@ -35,6 +35,10 @@ double ledger_rest_at(const struct plan_answer *answer, size_t option, enum ledg
 // The payment for an option that serves from a period on, including migration if that is its first.
 double ledger_outlay_of(const struct plan_answer *answer, size_t option, int period);
 
+// Adds what an action contributes, with its whole spares.
+void ledger_add_action(const struct plan_answer *answer, size_t action, int period,
+                       struct ledger_entry *entry);
+
 struct ledger_entry ledger_entry_at(const struct plan_answer *answer, int period);
 
 // Whether any option has a tax rate.

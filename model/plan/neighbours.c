@@ -165,8 +165,9 @@ static void make_whole(const struct neighbours *neighbours, int before) {
                                                         : GLP_CV);
   for (size_t o = 0; o < problem->option_count; o++)
     for (int t = 0; t < problem->periods; t++) {
-      const int columns[] = {lots_column(problem, o, t), presence_column(problem, o, t)};
-      for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+      const int columns[] = {lots_column(problem, o, t), presence_column(problem, o, t),
+                             spare_column(problem, o, t)};
+      for (int i = 0; i < (fleet_has_spares(problem) ? 3 : 2); i++)
         glp_set_col_kind(glpk, columns[i], t < before ? neighbours->kinds[columns[i]] : GLP_CV);
     }
 }

@@ -49,6 +49,17 @@ static size_t cheapest(const struct evaluation *const *blocks, size_t count, int
   return best;
 }
 
+// What the plan pays of an item in a period: for its lots, and for spares beyond them, which the
+// second quote has one of for each accelerator.
+static double paid_of(const struct plan_answer *answer, size_t a, const struct evaluation *block,
+                      int item, int period) {
+  const struct fleet_option *option = &answer->problem->options[answer->problem->actions[a].option];
+  const double nodes = answer->result.fleet.lots[a] * option->lot;
+  const double spares = answer->result.fleet.spares[a] / option->accelerators;
+  const double own = quote_slope(block, 0, item, period);
+  return nodes * own + spares * (quote_slope(block, 1, item, period) - own);
+}
+
 struct plan_parts plan_parts_of(const struct plan_answer *answer, size_t a, struct arena *arena) {
   const struct fleet_problem *problem = answer->problem;
   const struct fleet_action *action = &problem->actions[a];
@@ -59,18 +70,17 @@ struct plan_parts plan_parts_of(const struct plan_answer *answer, size_t a, stru
       arena_array(arena, workloads, sizeof(const struct evaluation *));
   const struct items items = items_of(&quoting, &answer->scenario->options[action->option]);
   const int periods = action->last + 2 - action->first, cash = quote_item(&quoting, "cash");
-  const double lot = problem->options[action->option].lot;
   double *paid = arena_array(arena, items.count * (size_t)periods, sizeof *paid);
   int *list = arena_array(arena, items.count, sizeof *list);
   for (size_t w = 0; w < workloads; w++) {
     const struct option *option = answer->pairs[w * problem->option_count + action->option].option;
-    blocks[w] = option ? quotes_evaluate(&quoting, option, &quotes[1], 1, arena) : NULL;
+    blocks[w] = option ? quotes_evaluate(&quoting, option, &quotes[1], 2, arena) : NULL;
   }
   for (int t = 0; t < periods; t++) {
     const struct evaluation *block = blocks[cheapest(blocks, workloads, cash, t)];
     for (size_t i = 0; i < items.count; i++)
       paid[i * (size_t)periods + (size_t)t] =
-          t && i < items.at_once ? 0 : lot * quote_slope(block, 0, items.list[i], t);
+          t && i < items.at_once ? 0 : paid_of(answer, a, block, items.list[i], t);
   }
   for (size_t i = 0; i < items.count; i++)
     list[i] = items.list[i];

@@ -7,13 +7,14 @@
 
 #include <stddef.h>
 
-// A lot of an action: the items that add up to its capital and operating expenditure, and its
-// resale. Their sum in a period is the action's cash.
+// The lots of an action in the plan, with what makes their order's spares whole: the items that add
+// up to their capital and operating expenditure, and their resale. Their sum in a period is the
+// action's cash.
 struct plan_parts {
   const int *items; // [count] declarations
   size_t count;
   int periods;
-  const double *paid; // [count][periods] USD per lot, from its purchase on; undiscounted
+  const double *paid; // [count][periods] USD, from the purchase on; undiscounted
 };
 
 struct plan_parts plan_parts_of(const struct plan_answer *answer, size_t action,

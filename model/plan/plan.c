@@ -94,17 +94,26 @@ static int check_sizes(const struct planning *planning) {
   return 0;
 }
 
-// The action with the lowest outlay for one purchase unit in a year, or, for year -1, in any; NULL
-// if there is none.
-static const struct fleet_action *cheapest(const struct planning *planning, int year) {
+// Of a single lot, with its spares.
+static double outlay_of_lot(const struct fleet_problem *problem, size_t a) {
+  const struct fleet_action *action = &problem->actions[a];
+  const double spare = action->spare ? action->spare->outlay : 0;
+  return action->outlay + fleet_lacking_spares(&problem->options[action->option], 1) * spare;
+}
+
+// The action with the lowest outlay for one purchase unit in a year, or, for year -1, in any;
+// action_count if there is none.
+static size_t cheapest(const struct planning *planning, int year) {
   const struct fleet_problem *problem = planning->answer->problem;
-  const struct fleet_action *least = NULL;
+  size_t least = problem->action_count;
   for (size_t a = 0; a < problem->action_count; a++) {
     const struct fleet_action *action = &problem->actions[a];
     const double *from = problem->options[action->option].tier_from;
     if ((year < 0 || problem->years[action->first] == year) && action->outlay > 0 &&
-        (!action->tier || from[action->tier - 1] < 1) && (!least || action->outlay < least->outlay))
-      least = action;
+        (!action->tier || from[action->tier - 1] < 1) &&
+        (least == problem->action_count ||
+         outlay_of_lot(problem, a) < outlay_of_lot(problem, least)))
+      least = a;
   }
   return least;
 }
@@ -121,17 +130,19 @@ static bool only_buys(const struct planning *planning) {
 // A budget too small for a single purchase unit: an error in a plan that can only buy.
 static int check_budget(const struct planning *planning, int year, double budget,
                         struct place place) {
-  const struct fleet_action *least = cheapest(planning, year);
+  const struct fleet_problem *problem = planning->answer->problem;
+  const size_t least = cheapest(planning, year);
   const struct scenario *scenario = planning->answer->scenario;
   const char *currency = scenario->model->currency;
-  if (!least || budget >= least->outlay)
+  if (least == problem->action_count || budget >= outlay_of_lot(problem, least))
     return 0;
   (only_buys(planning) ? diagnostics_error : diagnostics_warning)(
       planning->diagnostics, place,
       "the budget of %s, %.0f %s, does not buy one purchase unit: the cheapest, of '%s', costs "
       "%.0f %s",
       year < 0 ? "all purchases" : arena_printf(planning->arena, "year %d", year + 1), budget,
-      currency, scenario->options[least->option].id, least->outlay, currency);
+      currency, scenario->options[problem->actions[least].option].id, outlay_of_lot(problem, least),
+      currency);
   return only_buys(planning) ? -1 : 0;
 }
 

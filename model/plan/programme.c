@@ -162,6 +162,16 @@ bool programme_available(void) {
   return true;
 }
 
+// What is proven is the program's optimum; spares may cost more than it counts.
+static void settle(const struct fleet_problem *problem, double objective,
+                   struct programme_result *result) {
+  result->rounded =
+      fleet_has_spares(problem) && result->fleet.cost > objective + PROGRAMME_GAP * fabs(objective);
+  result->bound = result->rounded ? objective : result->fleet.cost;
+  if (result->rounded)
+    result->status = PROGRAMME_UNPROVEN;
+}
+
 static void finish(struct programme *programme, struct programme_result *result) {
   const struct fleet_problem *problem = programme->formulation.problem;
   if (programme->neighbours)
@@ -169,13 +179,14 @@ static void finish(struct programme *programme, struct programme_result *result)
   result->bound = programme->bound * programme->formulation.money;
   if (!programme_has_fleet(result))
     return;
-  incumbent_copy(&programme->incumbent, programme->values);
+  const double objective =
+      incumbent_copy(&programme->incumbent, programme->values) * programme->formulation.money;
   formulation_take(&programme->formulation, programme->values, &result->fleet);
   fleet_sum(problem, &result->fleet);
   if (fleet_broken(problem, &result->fleet))
     result->status = PROGRAMME_FAILED;
   else if (result->status == PROGRAMME_OPTIMAL)
-    result->bound = result->fleet.cost;
+    settle(problem, objective, result);
 }
 
 struct programme_result programme_solve(const struct fleet_problem *problem,

@@ -11,7 +11,7 @@
 enum programme_status {
   PROGRAMME_OPTIMAL,
   PROGRAMME_INFEASIBLE,
-  PROGRAMME_UNPROVEN, // time limit reached: the best so far
+  PROGRAMME_UNPROVEN, // time limit reached: the best so far; or it costs more than was counted
   PROGRAMME_BEATEN,   // nothing costs less than the cost to beat
   PROGRAMME_FAILED    // no answer: time limit reached before anything was found, or no GLPK
 };
@@ -20,6 +20,7 @@ struct programme_result {
   enum programme_status status;
   struct fleet fleet;
   double bound; // USD: no fleet costs less
+  bool rounded; // unproven only because spares cost more than a program counts (fleet.h)
 };
 
 // A fleet whose cost exceeds the bound by at most this share counts as the cheapest: the rest is

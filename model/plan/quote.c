@@ -69,6 +69,10 @@ bool quote_has_tiers(const struct quoting *quoting, const struct option *option)
   return option_has(option, quote_item(quoting, "discount_tier_1"));
 }
 
+double quote_spares(const struct quoting *quoting, const struct option *option) {
+  return option->rented || option->provider ? 0 : quote_input(quoting, option, "spares", 0);
+}
+
 double quote_life(const struct quoting *quoting, const struct option *option) {
   const double life = quote_input(quoting, option, "life", INFINITY);
   return fmin(quoting->terms->periods, floor(life / quoting->terms->period_h + 1e-9));
@@ -117,6 +121,7 @@ static void set_column(const struct quoting *quoting, size_t o, const struct opt
   double *accelerators = column_of(quoting, block, "accelerators");
   double *demand = column_of(quoting, block, "demand");
   double *horizon = column_of(quoting, block, "horizon");
+  double *spares = column_of(quoting, block, "spares");
   double *left = column_of(quoting, block, "residual_value");
   double *decline = column_of(quoting, block, "price_decline");
   double *since = shift_matters(quoting->scenario, option)
@@ -130,6 +135,8 @@ static void set_column(const struct quoting *quoting, size_t o, const struct opt
     accelerators[i] = round(size * quote_per_node(quoting, option));
   scale(quoting, block, "list_price", i,
         plan_growth(terms, -quote_input(quoting, option, "price_decline", 0), ordered));
+  if (spares)
+    spares[i] += quote->spares;
   if (decline)
     decline[i] = 0;
   if (since)

@@ -29,6 +29,7 @@ struct quoting {
 struct quote {
   int first, last;
   double discount; // instead of all volume tiers; NAN: there are none
+  double spares;   // in addition to the option's own, as a share of its accelerators
 };
 
 // The declaration of an item, or -1.
@@ -40,6 +41,9 @@ double quote_per_node(const struct quoting *quoting, const struct option *option
 
 // Whole periods, at most those of the plan.
 double quote_life(const struct quoting *quoting, const struct option *option);
+
+// Spares as a share of the accelerators; 0 if they are not bought.
+double quote_spares(const struct quoting *quoting, const struct option *option);
 
 // The discount of a volume tier, 0 below the first, and the number from which it applies.
 bool quote_has_tiers(const struct quoting *quoting, const struct option *option);

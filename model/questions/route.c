@@ -71,6 +71,15 @@ static double largest_fixed(const struct routing *routing, size_t o, bool capex)
   return largest;
 }
 
+// Spares are the same whatever a node serves.
+static struct route_pair spares_of(const struct routing *routing, size_t o) {
+  const struct route_pair *pairs = routing->pairing.pairs;
+  for (size_t w = 0; w < routing->pairing.portfolio->demand_count; w++)
+    if (pairs[w * routing->pairing.scenario->option_count + o].option)
+      return pairs[w * routing->pairing.scenario->option_count + o];
+  return (struct route_pair){0};
+}
+
 static struct allocation_option option_of(const struct routing *routing, size_t o,
                                           const struct leave *leave) {
   const struct portfolio *portfolio = routing->pairing.portfolio;
@@ -78,10 +87,14 @@ static struct allocation_option option_of(const struct routing *routing, size_t 
   const double per_node = option_value(scenario, &scenario->options[o],
                                        model_find(scenario->model, "accelerators_per_node"), 0);
   const bool barred = leave->only >= 0 && portfolio->vendor[o] != leave->only;
+  const struct route_pair spares = spares_of(routing, o);
   return (struct allocation_option){.fixed_cost = largest_fixed(routing, o, false),
                                     .fixed_capex = largest_fixed(routing, o, true),
                                     .node_cost = base_slope(routing, o, false),
                                     .node_capex = base_slope(routing, o, true),
+                                    .spares = spares.spares,
+                                    .spare_cost = spares.spare_cost,
+                                    .spare_capex = spares.spare_capex,
                                     .accelerators = per_node,
                                     .lot = route_lot(&routing->pairing, o),
                                     .stock = barred ? 0
@@ -252,7 +265,7 @@ static double exact_part(const struct routing *routing, size_t w, size_t o, doub
       &routing->pairing.pairs[w * routing->pairing.scenario->option_count + o];
   struct arena scratch = {NULL};
   const struct evaluation *evaluation =
-      route_evaluate_nodes(routing->pairing.scenario, pair->option, &nodes, 1, &scratch);
+      route_evaluate_nodes(routing->pairing.scenario, pair->option, nodes, &scratch);
   const int item = model_find(routing->pairing.scenario->model, capex ? "capex" : "tco");
   const double value = evaluation_at(evaluation, item, 0)[0];
   arena_free(&scratch);
@@ -297,9 +310,12 @@ static void find_exact_cost(struct routing *routing) {
 // What the program would count for an option if its figures were discounted.
 static double discounted_option(const struct route_answer *answer, size_t o) {
   const size_t workloads = answer->problem.workload_count;
-  double least = INFINITY, fixed = 0, extra = 0;
+  const double added = allocation_spares(&answer->problem, &answer->split, o) -
+                       answer->problem.options[o].spares * answer->split.nodes[o];
+  double least = INFINITY, fixed = 0, extra = 0, spare = 0;
   for (size_t w = 0; w < workloads; w++) {
     const struct route_pair *pair = route_pair_of(answer, w, o);
+    spare = pair->option ? pair->spare_npv : spare;
     least = pair->option ? fmin(least, pair->node_npv) : least;
     fixed = pair->option ? fmax(fixed, pair->fixed_npv) : fixed;
   }
@@ -307,7 +323,7 @@ static double discounted_option(const struct route_answer *answer, size_t o) {
     if (route_pair_of(answer, w, o)->option)
       extra += (route_pair_of(answer, w, o)->node_npv - least) *
                allocation_busy(&answer->problem, &answer->split, w, o);
-  return fixed + least * answer->split.nodes[o] + extra;
+  return fixed + least * answer->split.nodes[o] + spare * added + extra;
 }
 
 static void find_discounted(struct routing *routing) {

@@ -9,12 +9,12 @@
 //   fixed      tco at zero nodes, extrapolated: engineers, migration
 // and likewise for capex and, once the split is found, for npv_cost: the minimized cost is
 // undiscounted; `discounted` is the discounted cost of the same split. Slope and fixed cost are
-// taken from a line through 10,000 and 20,000 nodes, where rounding up does not matter;
-// `exact_cost` is the model's own at the nodes found. Nodes are shared: workloads divide the time
-// of an option's nodes, and purchase units are rounded up for all of them together. A replica over
-// several nodes is whole, and shared by workloads whose replicas span as many. A pair is excluded
-// if the software does not run, the throughput is unknown or misses the interactivity, or the
-// memory of a node's accelerators does not hold a request.
+// taken from a line through 10,000 and 20,000 nodes without spares, and the cost of a spare from
+// one for each accelerator; `exact_cost` is the model's own at the nodes found. Nodes are shared:
+// workloads divide the time of an option's nodes, and purchase units and spares are rounded up for
+// all of them together. A replica over several nodes is whole, and shared by workloads whose
+// replicas span as many. A pair is excluded if the software does not run, the throughput is unknown
+// or misses the interactivity, or the memory of a node's accelerators does not hold a request.
 #ifndef PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 #define PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 

@@ -107,33 +107,55 @@ static int refuse_unlike(const struct pairing *pairing, const struct route_pair 
 
 // ---- what an option costs and serves
 
+// Without spares; and of one spare.
 struct cost_line {
-  double fixed, slope;
+  double fixed, slope, spare;
 };
 
-static struct cost_line line_through(const struct evaluation *evaluation, int item) {
-  const double *values = evaluation_at(evaluation, item, 0);
-  const double slope = (values[1] - values[0]) / (MANY_NODES - FEW_NODES);
-  const double fixed = values[0] - slope * FEW_NODES;
+// The columns in which an option is evaluated.
+enum { FEW, MANY, ONE_SPARE_EACH, ONE_MORE, COLUMNS };
+
+static struct cost_line line_through(const struct evaluation *evaluation, const char *item,
+                                     const struct model *model, double per_node) {
+  const double *values = evaluation_at(evaluation, model_find(model, item), 0);
+  const double slope = (values[MANY] - values[FEW]) / (MANY_NODES - FEW_NODES);
+  const double fixed = values[FEW] - slope * FEW_NODES;
+  const double spare = (values[ONE_SPARE_EACH] - values[FEW]) / (FEW_NODES * per_node);
   // A remainder of the subtraction of large numbers counts as zero.
-  return (struct cost_line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
+  return (struct cost_line){fabs(fixed) < 1e-9 * fabs(values[FEW]) ? 0 : fixed, slope, spare};
 }
 
-// An option evaluated at these numbers of nodes, one column each.
-struct evaluation *route_evaluate_nodes(const struct scenario *scenario,
-                                        const struct option *option, const double *nodes,
-                                        size_t count, struct arena *arena) {
+// An option evaluated at these numbers of nodes, one column each, with its own share of spares, or
+// those given.
+static struct evaluation *evaluate_nodes(const struct scenario *scenario,
+                                         const struct option *option, const double *nodes,
+                                         const double *spares, size_t count, struct arena *arena) {
   const struct model *model = scenario->model;
   const int accelerators = model_find(model, "accelerators");
+  const int spared = spares ? model_find(model, "spares") : -1;
   const double per_node =
       option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
   struct evaluation *evaluation = evaluation_like(option->evaluation, count, arena);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < count && option->graph->state[d] == GRAPH_INPUT; i++)
-      evaluation_at(evaluation, d, 0)[i] =
-          d == accelerators ? round(nodes[i] * per_node) : option_value(scenario, option, d, 0);
+      evaluation_at(evaluation, d, 0)[i] = d == accelerators ? round(nodes[i] * per_node)
+                                           : d == spared     ? spares[i]
+                                                             : option_value(scenario, option, d, 0);
   evaluate(evaluation);
   return evaluation;
+}
+
+struct evaluation *route_evaluate_nodes(const struct scenario *scenario,
+                                        const struct option *option, double nodes,
+                                        struct arena *arena) {
+  return evaluate_nodes(scenario, option, &nodes, NULL, 1, arena);
+}
+
+static double spares_of(const struct scenario *scenario, const struct option *option) {
+  const int spares = model_find(scenario->model, "spares");
+  return option->rented || spares < 0 || !option_has(option, spares)
+             ? 0
+             : option_value(scenario, option, spares, 0);
 }
 
 static void price_pair(const struct scenario *scenario, struct route_pair *pair) {
@@ -141,23 +163,29 @@ static void price_pair(const struct scenario *scenario, struct route_pair *pair)
   const struct option *option = pair->option;
   const double per_node =
       option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
-  const double nodes[] = {FEW_NODES, MANY_NODES, FEW_NODES + 1 / per_node};
+  const double nodes[COLUMNS] = {FEW_NODES, MANY_NODES, FEW_NODES, FEW_NODES + 1 / per_node};
+  const double spares[COLUMNS] = {[ONE_SPARE_EACH] = 1};
   struct arena scratch = {NULL};
-  const struct evaluation *evaluation = route_evaluate_nodes(scenario, option, nodes, 3, &scratch);
-  const struct cost_line tco = line_through(evaluation, model_find(model, "tco"));
-  const struct cost_line capex = line_through(evaluation, model_find(model, "capex"));
-  const struct cost_line npv = line_through(evaluation, model_find(model, "npv_cost"));
+  const struct evaluation *evaluation =
+      evaluate_nodes(scenario, option, nodes, spares, COLUMNS, &scratch);
+  const struct cost_line tco = line_through(evaluation, "tco", model, per_node);
+  const struct cost_line capex = line_through(evaluation, "capex", model, per_node);
+  const struct cost_line npv = line_through(evaluation, "npv_cost", model, per_node);
+  const double *costs = evaluation_at(evaluation, model_find(model, "tco"), 0);
   pair->throughput = option_value(scenario, option, model_find(model, "throughput"), 0);
   pair->capacity =
       option_value(scenario, option, model_find(model, "tokens_per_gpu"), 0) * per_node;
-  const double one_more =
-      evaluation_at(evaluation, model_find(model, "tco"), 0)[2] - tco.fixed - tco.slope * FEW_NODES;
-  pair->costs_by_node = fabs(one_more - tco.slope / per_node) > 1e-6 * fabs(tco.slope);
-  pair->node_cost = tco.slope;
+  pair->costs_by_node =
+      fabs(costs[ONE_MORE] - costs[FEW] - tco.slope / per_node) > 1e-6 * fabs(tco.slope);
+  pair->spares = spares_of(scenario, option) * per_node;
+  pair->spare_cost = tco.spare;
+  pair->spare_capex = capex.spare;
+  pair->spare_npv = npv.spare;
+  pair->node_cost = tco.slope + pair->spares * tco.spare;
   pair->fixed_cost = tco.fixed;
-  pair->node_capex = capex.slope;
+  pair->node_capex = capex.slope + pair->spares * capex.spare;
   pair->fixed_capex = capex.fixed;
-  pair->node_npv = npv.slope;
+  pair->node_npv = npv.slope + pair->spares * npv.spare;
   pair->fixed_npv = npv.fixed;
   arena_free(&scratch);
 }

@@ -33,6 +33,8 @@ struct route_pair {
   double capacity;             // token/h per node, without readiness; 0 without a throughput
   double node_cost, node_capex, fixed_cost, fixed_capex; // USD, for this workload alone
   double node_npv, fixed_npv;                            // USD, its discounted cost
+  double spares;                             // per node, a fraction, which its cost includes
+  double spare_cost, spare_capex, spare_npv; // USD of one spare more
 };
 
 // What is resolved, and where the results go: [demand_count][option_count].
@@ -52,9 +54,9 @@ int route_pairs_find(const struct pairing *pairing);
 // cards are sold singly.
 double route_lot(const struct pairing *pairing, size_t option);
 
-// An option evaluated at these numbers of nodes, one column each.
+// An option evaluated at this number of nodes, with its spares.
 struct evaluation *route_evaluate_nodes(const struct scenario *scenario,
-                                        const struct option *option, const double *nodes,
-                                        size_t count, struct arena *arena);
+                                        const struct option *option, double nodes,
+                                        struct arena *arena);
 
 #endif

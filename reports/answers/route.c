@@ -78,9 +78,22 @@ static double accelerators_of(const struct route_answer *answer, size_t o) {
   return round(answer->split.nodes[o] * answer->problem.options[o].accelerators);
 }
 
+static double spares_of(const struct route_answer *answer, size_t o) {
+  return allocation_spares(&answer->problem, &answer->split, o);
+}
+
+static bool any_spares(const struct route_answer *answer) {
+  for (size_t o = 0; o < answer->problem.option_count; o++)
+    if (spares_of(answer, o) > 0)
+      return true;
+  return false;
+}
+
 static double option_cost(const struct route_answer *answer, size_t o) {
   const struct allocation_option *option = &answer->problem.options[o];
-  double cost = option->fixed_cost + option->node_cost * answer->split.nodes[o];
+  const double nodes = answer->split.nodes[o];
+  double cost = option->fixed_cost + option->node_cost * nodes +
+                option->spare_cost * (spares_of(answer, o) - option->spares * nodes);
   for (size_t w = 0; w < answer->problem.workload_count; w++)
     cost += answer->problem.pairs[w * answer->problem.option_count + o].extra_cost *
             allocation_busy(&answer->problem, &answer->split, w, o);
@@ -117,6 +130,9 @@ static void write_split(const struct writing *writing) {
                    {"vendor", "Vendor", NULL}, {"accelerators", "Accelerators", "gpu"},
                    {"nodes", "Nodes", "-"}, {"busy", "Busy", "%"}, {"node_cost", "A node", "USD"},
                    {"fixed_cost", "Fixed", "USD"}, {"cost", "Cost", "USD"});
+  if (any_spares(answer))
+    ANSWER_COLUMN(table, .key = "with_spares", .title = "With spares",
+                  .unit = table->columns[2].unit);
   for (size_t o = 0; o < answer->problem.option_count; o++) {
     const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
     const double cost = option_cost(answer, o);
@@ -125,10 +141,12 @@ static void write_split(const struct writing *writing) {
                  cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]),
                  cell_value(accelerators_of(answer, o)), cell_value(nodes),
                  cell_value(busy_nodes(answer, o) / nodes), cell_value((cost - fixed) / nodes),
-                 cell_value(fixed), cell_value(cost));
+                 cell_value(fixed), cell_value(cost),
+                 cell_value(accelerators_of(answer, o) + spares_of(answer, o)));
   }
   ANSWER_ROW(table, cell_words("all"), cell_words(""), cell_nothing(), cell_nothing(),
-             cell_nothing(), cell_nothing(), cell_nothing(), cell_value(answer->split.cost));
+             cell_nothing(), cell_nothing(), cell_nothing(), cell_value(answer->split.cost),
+             cell_nothing());
 }
 
 // ---- the guide
@@ -149,6 +167,18 @@ static bool share_asks_for(const struct writing *writing, size_t o) {
                                         portfolio->vendors[portfolio->vendor[o]]));
 }
 
+// Whether the stock of c is too small for more of w: for all of it if it runs on one option.
+static bool is_short(const struct route_answer *answer, size_t w, size_t c) {
+  const struct allocation_problem *problem = &answer->problem;
+  const double lot = problem->options[c].lot, stock = problem->options[c].stock;
+  double busy =
+      problem->workloads[w].demand / problem->pairs[w * problem->option_count + c].capacity;
+  for (size_t other = 0; other < problem->workload_count; other++)
+    busy += other == w ? 0 : allocation_busy(problem, &answer->split, other, c);
+  return problem->workloads[w].whole ? ceil(busy / lot - 1e-9) * lot > stock
+                                     : answer->split.nodes[c] + lot > stock;
+}
+
 // Why the cheaper option c does not take all of w that o serves.
 static const char *why_not(const struct writing *writing, size_t w, size_t o, size_t c) {
   const struct route_answer *answer = writing->answer;
@@ -156,7 +186,7 @@ static const char *why_not(const struct writing *writing, size_t w, size_t o, si
   const struct route_pair *pair = route_pair_of(answer, w, c);
   if (pair->barriers)
     return barrier_name(pair->barriers);
-  if (answer->split.nodes[c] + answer->problem.options[c].lot > answer->problem.options[c].stock)
+  if (is_short(answer, w, c))
     return "stock";
   if (portfolio->vendor[o] != portfolio->vendor[c] && share_asks_for(writing, o))
     return arena_printf(writing->arena, "share of %s", portfolio->vendors[portfolio->vendor[o]]);
@@ -320,13 +350,22 @@ static void write_barred(const struct writing *writing) {
 
 // ---- the answer in words
 
-// "16 nodes of h100", or accelerators if they are not sold by the node.
+static const char *counted(const struct writing *writing, double count, const char *unit) {
+  return arena_printf(writing->arena, "%s %s%s", number_fixed(count, 0, writing->arena), unit,
+                      count == 1 ? "" : "s");
+}
+
+// "16 nodes of h100", "8 nodes and 4 spares of h200", or accelerators if they are not sold by the
+// node.
 static const char *purchase(const struct writing *writing, size_t o) {
   const struct route_answer *answer = writing->answer;
   const bool by_node = answer->problem.options[o].lot == 1;
   const double count = by_node ? answer->split.nodes[o] : accelerators_of(answer, o);
-  return arena_printf(writing->arena, "%s %s%s of %s", number_fixed(count, 0, writing->arena),
-                      by_node ? "node" : "accelerator", count == 1 ? "" : "s", name_of(writing, o));
+  const char *units = counted(writing, count, by_node ? "node" : "accelerator");
+  const double spares = spares_of(answer, o);
+  return spares > 0 ? arena_printf(writing->arena, "%s and %s of %s", units,
+                                   counted(writing, spares, "spare"), name_of(writing, o))
+                    : arena_printf(writing->arena, "%s of %s", units, name_of(writing, o));
 }
 
 static const char *purchases(const struct writing *writing) {
@@ -418,10 +457,11 @@ static const char *refused_words(const struct writing *writing) {
 
 static void explain_how(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  answer_reason(writing->written,
-                "Minimizes the sum of nodes times cost per node, plus a fixed cost for every "
-                "option used, over whole purchase units whose nodes an option's workloads share "
-                "(model/optimise/allocation.h states the program); GLPK proved it optimal.");
+  answer_reason(
+      writing->written,
+      "Minimizes the sum of nodes times cost per node, plus whole spares and a fixed cost "
+      "for every option used, over whole purchase units whose nodes an option's workloads share "
+      "(model/optimise/allocation.h states the program); GLPK proved it optimal.");
   answer_reason(writing->written, "A node's cost and the fixed cost are the slope and intercept of "
                                   "tco over nodes; every option was resolved for each workload.");
   if (answer->split.status == ALLOCATION_OPTIMAL)

@@ -127,7 +127,7 @@ static void write_prices(const struct writing *writing) {
   for (size_t i = 0; i < answer->price_count; i++)
     write_price_row(writing, table, &answer->prices[i], false);
   table->note = "Each found by solving again without that one constraint; costs are discounted. "
-                "Where time was too short for a proof, the cost is that of the best plan found, "
+                "Where it is not proven to be the lowest, the cost is that of the best plan found, "
                 "and the price lies between the last two columns.";
   table = ANSWER_TABLE(
       writing->written, "sourcing", "Cost of a single vendor", {"vendor", "All from", NULL},
@@ -147,8 +147,10 @@ static const char *proof_words(const struct writing *writing) {
   if (gap <= CLOSED_GAP)
     return "No cheaper plan was found.";
   return arena_printf(writing->arena,
-                      "The time limit was reached: no plan costs less than %s, so this one is "
-                      "within %.2g %% of the lowest cost.",
+                      "%s: no plan costs less than %s, so this one is within %.2g %% of the "
+                      "lowest cost.",
+                      result->rounded ? "Spares cost more than the search counts"
+                                      : "The time limit was reached",
                       money(writing, result->bound), 100 * gap);
 }
 

@@ -1,6 +1,8 @@
 #include "reports/plans/calendar.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/plan/fleet.h"
@@ -50,9 +52,36 @@ static double outlay_of_action(const struct plan_answer *answer, size_t a) {
   double outlay = 0;
   for (size_t b = 0; b < problem->action_count; b++)
     if (problem->actions[b].option == of->option && problem->actions[b].first == of->first)
-      outlay += problem->actions[b].outlay * answer->result.fleet.lots[b];
+      outlay += fleet_outlay(problem, &answer->result.fleet, b);
   return outlay * fleet_lots_of_tiers(problem, &answer->result.fleet, a) /
          fleet_ordered(problem, &answer->result.fleet, of->option, of->first);
+}
+
+static bool have_spares(const struct plan_answer *answer) {
+  for (size_t o = 0; o < answer->problem->option_count; o++)
+    if (answer->problem->options[o].spares > 0)
+      return true;
+  return false;
+}
+
+// Of an order, with its whole spares: what stays as long as a period or longer.
+static double ordered_for(const struct plan_answer *answer, size_t o, int first, int last) {
+  const struct fleet_problem *problem = answer->problem;
+  const struct fleet *fleet = &answer->result.fleet;
+  double lots = 0;
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (problem->actions[a].option == o && problem->actions[a].first == first &&
+        problem->actions[a].last >= last)
+      lots += fleet->lots[a];
+  return arithmetic_ceil(fleet_ordered_with_spares(problem, fleet, o, first) * lots /
+                         fleet_ordered(problem, fleet, o, first));
+}
+
+// An action's share of its order: whole, and enough for what stays longest.
+static double with_spares(const struct plan_answer *answer, size_t a) {
+  const struct fleet_action *action = &answer->problem->actions[a];
+  return ordered_for(answer, action->option, action->first, action->last) -
+         ordered_for(answer, action->option, action->first, action->last + 1);
 }
 
 size_t *calendar_actions(const struct plan_answer *answer, size_t *count, struct arena *arena) {
@@ -74,35 +103,66 @@ const char *calendar_until(const struct plan_answer *answer, size_t a, struct ar
   return begins(answer, action->last + 1, arena);
 }
 
-void calendar_write(struct answer *written, const struct plan_answer *answer) {
-  const struct fleet_problem *problem = answer->problem;
-  const struct portfolio *portfolio = answer->portfolio;
-  size_t count;
-  const size_t *taken = calendar_actions(answer, &count, written->arena);
+static const char *note(const struct plan_answer *answer, struct arena *arena) {
+  return arena_printf(
+      arena,
+      "Each: all that is due at the purchase, per accelerator%s, with its share of servers, "
+      "network, installation and tax; for an order in volume tiers, the mean. Until: "
+      "when it is sold or retired, or the rent ends.%s",
+      have_spares(answer) ? " in operation" : "",
+      have_spares(answer) ? " With spares: what has to be ordered, whole spares included." : "");
+}
+
+static struct answer_table *calendar_table(struct answer *written,
+                                           const struct plan_answer *answer) {
+  const struct model *model = answer->scenario->model;
+  const struct unit *gpu = unit_known("gpu", written->arena);
+  const struct unit *each = unit_known(model_unit_text(model, "USD/gpu"), written->arena);
+  const struct unit *usd = unit_known(model_unit_text(model, "USD"), written->arena);
   struct answer_table *table = ANSWER_TABLE(
       written, "calendar", "Orders and their deadlines", {"order_by", "Order by", NULL},
       {"serves_from", "From", NULL}, {"until", "Until", NULL}, {"option", "Option", NULL},
-      {"vendor", "Vendor", NULL}, {"how", "How", NULL}, {"accelerators", "Number", "gpu"},
-      {"price", "Each", "USD/gpu"}, {"outlay", "To pay", "USD"});
-  for (size_t i = 0; i < count; i++) {
-    const struct fleet_action *action = &problem->actions[taken[i]];
-    const double accelerators = calendar_accelerators(answer, taken[i]);
-    const double outlay = outlay_of_action(answer, taken[i]);
-    const bool rented = problem->options[action->option].rented;
-    ANSWER_ROW(table,
-               cell_words(calendar_order_by(answer, action->option, action->first, written->arena)),
-               cell_words(begins(answer, action->first, written->arena)),
-               cell_words(calendar_until(answer, taken[i], written->arena)),
-               cell_option(&answer->scenario->options[action->option]),
-               cell_words(portfolio->vendors[portfolio->vendor[action->option]]),
-               cell_words(rented ? "rent" : "buy"), cell_value(accelerators),
-               rented ? cell_nothing() : cell_value(outlay / accelerators),
-               rented ? cell_nothing() : cell_value(outlay));
-  }
-  table->note =
-      "Each: all that is due at the purchase, per accelerator, with its share of servers, "
-      "network, installation and tax; for an order in volume tiers, the mean. Until: "
-      "when it is sold or retired, or the rent ends.";
+      {"vendor", "Vendor", NULL}, {"how", "How", NULL}, {"accelerators", "Number", "gpu"});
+  if (have_spares(answer))
+    ANSWER_COLUMN(table, .key = "with_spares", .title = "With spares", .unit = gpu);
+  ANSWER_COLUMN(table, .key = "price", .title = "Each", .unit = each);
+  ANSWER_COLUMN(table, .key = "outlay", .title = "To pay", .unit = usd);
+  table->note = note(answer, written->arena);
+  return table;
+}
+
+static void write_order(const struct plan_answer *answer, struct answer_table *table, size_t a,
+                        struct arena *arena) {
+  const struct portfolio *portfolio = answer->portfolio;
+  const struct fleet_action *action = &answer->problem->actions[a];
+  const double accelerators = calendar_accelerators(answer, a);
+  const double outlay = outlay_of_action(answer, a);
+  const bool rented = answer->problem->options[action->option].rented;
+  struct answer_cell *cell = answer_table_row(table);
+  *cell++ = cell_words(calendar_order_by(answer, action->option, action->first, arena));
+  *cell++ = cell_words(begins(answer, action->first, arena));
+  *cell++ = cell_words(calendar_until(answer, a, arena));
+  *cell++ = cell_option(&answer->scenario->options[action->option]);
+  *cell++ = cell_words(portfolio->vendors[portfolio->vendor[action->option]]);
+  *cell++ = cell_words(rented ? "rent" : "buy");
+  *cell++ = cell_value(accelerators);
+  if (have_spares(answer))
+    *cell++ = cell_value(with_spares(answer, a));
+  *cell++ = rented ? cell_nothing() : cell_value(outlay / accelerators);
+  *cell = rented ? cell_nothing() : cell_value(outlay);
+}
+
+void calendar_write(struct answer *written, const struct plan_answer *answer) {
+  size_t count;
+  const size_t *taken = calendar_actions(answer, &count, written->arena);
+  struct answer_table *table = calendar_table(written, answer);
+  for (size_t i = 0; i < count; i++)
+    write_order(answer, table, taken[i], written->arena);
+}
+
+static const char *spare_words(double spares, struct arena *arena) {
+  return arena_printf(arena, " and %s spare%s", number_fixed(spares, 0, arena),
+                      spares == 1 ? "" : "s");
 }
 
 // "buy 64 mi325x by 2026-12-01": all of an option for a period, regardless of what happens to it
@@ -110,15 +170,15 @@ void calendar_write(struct answer *written, const struct plan_answer *answer) {
 static const char *order_words(const struct plan_answer *answer, size_t o, int period,
                                struct arena *arena) {
   const struct fleet_problem *problem = answer->problem;
-  double accelerators = 0;
-  for (size_t a = 0; a < problem->action_count; a++)
-    if (problem->actions[a].option == o && problem->actions[a].first == period &&
-        !problem->actions[a].tier)
-      accelerators += calendar_accelerators(answer, a);
+  const double accelerators = fleet_ordered(problem, &answer->result.fleet, o, period) *
+                              problem->options[o].lot * problem->options[o].accelerators;
+  const double spares =
+      round(fleet_ordered_with_spares(problem, &answer->result.fleet, o, period) - accelerators);
   if (accelerators <= 0)
     return NULL;
-  return arena_printf(arena, "%s %s %s by %s", problem->options[o].rented ? "rent" : "order",
+  return arena_printf(arena, "%s %s %s%s by %s", problem->options[o].rented ? "rent" : "order",
                       number_fixed(accelerators, 0, arena), answer->scenario->options[o].label,
+                      spares > 0 ? spare_words(spares, arena) : "",
                       calendar_order_by(answer, o, period, arena));
 }
 

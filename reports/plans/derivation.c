@@ -81,10 +81,9 @@ static void sum_item(const struct deriving *deriving, size_t a, size_t item, dou
   const struct fleet_problem *problem = deriving->answer->problem;
   *paid = *worth = 0;
   for (int k = 0; k <= fleet_tiers(problem, a); k++) {
-    const double lots = deriving->answer->result.fleet.lots[a + (size_t)k];
     const struct plan_parts *parts = &deriving->parts[a + (size_t)k];
-    for (int t = 0; lots > 0 && t < parts->periods; t++) {
-      const double cash = lots * plan_part_paid(parts, item, t);
+    for (int t = 0; t < parts->periods; t++) {
+      const double cash = plan_part_paid(parts, item, t);
       *paid += cash;
       *worth += cash * factor(deriving, problem->actions[a].first + t);
     }
@@ -161,8 +160,7 @@ static double item_at(const struct deriving *deriving, size_t o, int declaration
       continue;
     for (size_t i = 0; i < parts->count; i++)
       if (parts->items[i] == declaration)
-        cash +=
-            deriving->answer->result.fleet.lots[a] * plan_part_paid(parts, i, date - action->first);
+        cash += plan_part_paid(parts, i, date - action->first);
   }
   return cash;
 }

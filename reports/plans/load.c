@@ -108,19 +108,10 @@ static void write_spare(struct answer *written, const struct plan_answer *answer
 }
 
 // An action with all of its tiers at a date, as in the books.
-struct vintage {
-  double depreciation, book_value;
-};
-
-static struct vintage vintage_at(const struct plan_answer *answer, size_t a, int date) {
-  const struct fleet_problem *problem = answer->problem;
-  struct vintage vintage = {0};
-  for (int k = 0; k <= fleet_tiers(problem, a); k++) {
-    const struct fleet_action *action = &problem->actions[a + (size_t)k];
-    const double lots = answer->result.fleet.lots[a + (size_t)k];
-    vintage.depreciation += lots * action->depreciation[date - action->first];
-    vintage.book_value += lots * action->book_value[date - action->first];
-  }
+static struct ledger_entry vintage_at(const struct plan_answer *answer, size_t a, int date) {
+  struct ledger_entry vintage = {0};
+  for (int k = 0; k <= fleet_tiers(answer->problem, a); k++)
+    ledger_add_action(answer, a + (size_t)k, date, &vintage);
   return vintage;
 }
 
@@ -136,17 +127,16 @@ static void write_vintages(struct answer *written, const struct plan_answer *ans
   for (int date = 0; date <= problem->periods; date++)
     for (size_t i = 0; i < count; i++) {
       const struct fleet_action *action = &problem->actions[taken[i]];
-      const bool goes = date == action->last + 1 && date < problem->periods;
       if (date < action->first || date > action->last + 1 ||
           problem->options[action->option].rented)
         continue;
-      const struct vintage vintage = vintage_at(answer, taken[i], date);
+      const struct ledger_entry vintage = vintage_at(answer, taken[i], date);
       ANSWER_ROW(table, cell_words(begins(answer, date, written->arena)),
                  cell_words(begins(answer, action->first, written->arena)),
                  name_of(answer, action->option),
                  cell_value(calendar_accelerators(answer, taken[i])),
-                 cell_value(vintage.depreciation), cell_value(goes ? vintage.book_value : 0),
-                 cell_value(goes ? 0 : vintage.book_value));
+                 cell_value(vintage.depreciation), cell_value(vintage.written_off),
+                 cell_value(vintage.book_value));
     }
   table->faces = DERIVES;
   table->note =
