@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/vector.h"
+#include "model/questions/solve_search.h"
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/response.h"
@@ -43,7 +44,7 @@ static bool is_stopped(const struct spread_run *run) {
   return run->request->stop && *run->request->stop;
 }
 
-// cost / wanted cost - 1 for every draw, each with its own value for the input.
+// The gap of every draw, each with its own value for the input.
 static void find_gaps(const struct spread_run *run, double *workspace, const double *values,
                       double *gaps) {
   const struct solve_answer *answer = run->answer;
@@ -55,10 +56,8 @@ static void find_gaps(const struct spread_run *run, double *workspace, const dou
   const double *cost = response_item(response, workspace, answer->option, 0);
   const double *match =
       answer->matches ? response_item(response, workspace, answer->match, 0) : NULL;
-  for (int i = 0; i < VECTOR_BLOCK; i++) {
-    const double wanted = match ? match[i] : answer->wanted_cost;
-    gaps[i] = cost[i] / (wanted * (1 - answer->saving)) - 1;
-  }
+  for (int i = 0; i < VECTOR_BLOCK; i++)
+    gaps[i] = solve_gap(answer, cost[i], match ? match[i] : NAN);
 }
 
 static void find_gaps_at(const struct spread_run *run, double *workspace, double value,
@@ -86,24 +85,6 @@ static void find_crossings(struct lanes *lanes, double low, double high, const d
   }
 }
 
-static bool all_crossed(const struct lanes *lanes) {
-  for (int i = 0; i < VECTOR_BLOCK; i++)
-    if (!lanes->crossings[i])
-      return false;
-  return true;
-}
-
-// Beyond the last point, while some draw has no crossing.
-static void look_beyond(const struct spread_run *run, double *workspace, struct lanes *lanes) {
-  double gaps[VECTOR_BLOCK];
-  double low = run->answer->high;
-  while (low > 0 && low < run->answer->reach && !all_crossed(lanes)) {
-    find_gaps_at(run, workspace, 2 * low, gaps);
-    find_crossings(lanes, low, 2 * low, gaps);
-    low *= 2;
-  }
-}
-
 static void look_through(const struct spread_run *run, double *workspace, struct lanes *lanes) {
   const struct solve_answer *answer = run->answer;
   double gaps[VECTOR_BLOCK];
@@ -116,7 +97,6 @@ static void look_through(const struct spread_run *run, double *workspace, struct
     for (int i = 0; i < VECTOR_BLOCK; i++)
       lanes->first[i] = isfinite(lanes->first[i]) ? lanes->first[i] : gaps[i];
   }
-  look_beyond(run, workspace, lanes);
 }
 
 static bool is_close(const struct spread_run *run, const struct lanes *lanes) {

@@ -1,10 +1,10 @@
 // solve_spread: how uncertain the value found by solve_ask() is: the ranged inputs are drawn, and
 // the question is answered again in every draw.
 //
-// Each draw is checked at the same points as the answer itself and, if the input has no upper
-// limit, beyond them, in doublings up to `reach`; the lowest crossing is refined by bisection to
-// 2^-52 of the distance between two points (a whole number: exactly). The input that is solved for
-// is not drawn, even if it has a range. The result is the same on any number of threads.
+// Each draw is checked at the same points as the answer itself; the lowest crossing is refined by
+// bisection to 2^-52 of the distance between two points (a whole number: exactly). The input that
+// is solved for is not drawn, even if it has a range. The result is the same on any number of
+// threads.
 #ifndef PERTOKEN_MODEL_QUESTIONS_SOLVE_SPREAD_H
 #define PERTOKEN_MODEL_QUESTIONS_SOLVE_SPREAD_H
 
