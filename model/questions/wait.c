@@ -153,8 +153,7 @@ static double present_value(const struct waiting *waiting, const struct evaluati
   return sum;
 }
 
-// The scenario's ranges at their means, as the inputs may be: whole numbers are rounded, and a choice
-// has no mean.
+// The scenario's ranges at their means: whole numbers are rounded, and a choice has no mean.
 static void set_means(const struct waiting *waiting, double *ranges) {
   const struct scenario *scenario = waiting->scenario;
   for (int v = 0; v < waiting->sampler->variable_count; v++) {
