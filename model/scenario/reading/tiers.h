@@ -7,12 +7,17 @@
 #include "model/cost/model.h"
 #include "model/scenario/resolving.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // The name of a tier's input, from 0: its value (part 0) or the number from which it holds (part
 // 1).
 const char *tiers_input(const struct model *model, int declaration, size_t tier, size_t part,
                         struct arena *arena);
+
+// For an input of a tier, the same input of the tiers before and after: declarations, or -1. False
+// for any other input.
+bool tiers_beside(const struct model *model, int declaration, int *before, int *after);
 
 // An option that has tiers in some case has them in all: a value without tiers is one tier from 1
 // on, and missing tiers of a case are copies of its last one. A tier that is stated by itself
