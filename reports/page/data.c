@@ -218,6 +218,7 @@ static json_t *ranking_rules(const struct scenario *scenario, struct arena *aren
   for (size_t a = 0; a < RANKING_AMOUNTS; a++)
     json_array_append_new(amounts, amount_rule(&ranking_amounts[a]));
   json_object_set_new(object, "amounts", amounts);
+  put_text(object, "asked", asked);
   put_text(object, "one", ranking_why_none(1, 0, asked, arena));
   put_text(object, "unlike", ranking_why_none(2, 1, asked, arena));
   put_text(object, "unmet", ranking_why_none(2, 0, asked, arena));
