@@ -5,7 +5,8 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/questions/solve_search.h"
+#include "model/whatif/variation.h"
+
 #include "model/scenario/scenario.h"
 
 #include <math.h>

@@ -7,10 +7,10 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/scenario/exclusion.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/exclusion.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/reading/tiers.h"
 

@@ -4,12 +4,13 @@
 #include "model/chance/draw.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/questions/solve.h"
+#include "model/questions/solve_search.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/variation.h"
+#include "reports/answers/compare_notes.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
@@ -392,6 +393,8 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
   answer.schema = 1;
   answer_push(&answer, values_table(&solving));
   add_gaps(&solving, &answer);
+  standing_notes(&answer, solved->scenario, solved->option,
+                 solved->matches ? solved->match : solved->option, arena);
   if (spread)
     add_spread(&solving, &answer);
   return answer;

@@ -229,6 +229,40 @@ def check_beside(folder, more, setting, name, words):
     check(f'{name} beside {setting}: not a target', not left_out, still)
 
 
+# Settings of the main scenario; the options that keep the verdict from naming a cheapest, and why.
+NOT_RANKED = [
+    (('h200.accelerators=300', 'demand=60000000 Mtok/yr'), 'H200: at worst it serves '),
+    (('site_power=1.1 MW',), 'MI325X: its peak exceeds the site power by '),
+]
+
+
+def check_standing(settings, words):
+    """Who is not ranked is said wherever its cost is compared, in the words of `compare`."""
+    changes = [part for setting in settings for part in ('--set', setting)]
+    told = answer('compare', MAIN, *changes)
+    said = next(reason for reason in told['notes'] if words in reason)
+    for question in (('solve', '--option', 'mi325x', '--for', 'list_price'),
+                     ('solve', '--option', 'mi325x', '--for', 'list_price', '--target', '0.2 USD/Mtok'),
+                     ('sensitivity',), ('sensitivity', '--grid', 'pue=1.1:1.3:0.1')):
+        notes = answer(question[0], MAIN, *question[1:], *changes)['notes']
+        check(f'{question} {settings}', said in notes, (said, notes))
+    check(f'{settings}: ranked otherwise', not any('Not ranked' in note for note in answer(*question[:1], MAIN)['notes']), '')
+
+
+def check_met():
+    """A draw in which an option does not serve the demand does not meet the target: simulate counts the same ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, 'short.ini')
+        path.write_text((ROOT / MAIN).read_text(encoding='utf-8') + '[range]\nmi325x.throughput = uniform(3500, 5000) token/s\n',
+                        encoding='utf-8')
+        changes = ('--set', 'demand=70000000 Mtok/yr', '--data', ROOT / 'data', '--set', 'mi325x.accelerators=800',
+                   '--set', 'h200.accelerators=2000')
+        ranked = answer('simulate', path, *changes, '--draws', '16384')
+        met = answer('solve', path, '--option', 'mi325x', '--for', 'list_price', *changes)['ranges']['enough']
+    share = ranked['cheapest']['mi325x']
+    check('met only where ranked', 0.01 < share < 0.99 and abs(met - share) < 1e-3, (met, share))
+
+
 def check_usd_list():
     """A list in USD in a report in another currency moves as a whole, too."""
     names = {swing['input'] for swing in answer('sensitivity', 'examples/euro.ini', '--set',
@@ -290,6 +324,9 @@ def main():
         for row in BESIDE:
             check_beside(folder, *row)
     check_usd_list()
+    for row in NOT_RANKED:
+        check_standing(*row)
+    check_met()
     check_faces()
     check_single_option()
     count.finish()
