@@ -5,9 +5,8 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/whatif/variation.h"
-
 #include "model/scenario/scenario.h"
+#include "model/whatif/variation.h"
 
 #include <math.h>
 #include <stdlib.h>
