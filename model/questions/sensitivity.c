@@ -246,6 +246,9 @@ static int fill_axis(const struct scenario *scenario, const char *text, struct s
   const struct limits limits = target_limits(scenario, axis->target);
   if (!(steps.step > 0) || steps.high < steps.low)
     return refuse_axis(text, "it must rise in steps above zero", diagnostics);
+  const bool whole_steps = steps.low == round(steps.low) && steps.step == round(steps.step);
+  if (target_input(scenario, axis->target)->integer && !whole_steps)
+    return refuse_axis(text, "every value must be a whole number", diagnostics);
   if (steps.low < limits.low || steps.high > limits.high)
     return refuse_axis(text, "it exceeds the input's allowed range", diagnostics);
   const double count = floor((steps.high - steps.low) / steps.step * (1 + 1e-12) + 1e-9) + 1;

@@ -6,17 +6,13 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
+#include "model/whatif/variation.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_math.h>
-#include <gsl/gsl_roots.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct place nowhere = {0};
-
-enum { GRID_POINTS = 512, MAX_DOUBLINGS = 20, MAX_ITERATIONS = 200 };
 
 // The wanted cost of the option: another option's cost, or an amount of money.
 static int read_wanted(struct solve_answer *answer, const struct solve_question *question,
@@ -77,7 +73,6 @@ static int read_between(struct solve_answer *answer, const char *text,
   }
   answer->low *= unit_factor(&unit);
   answer->high *= unit_factor(&unit);
-  answer->reach = answer->high;
   if (bad || answer->low >= answer->high) {
     diagnostics_error(diagnostics, place,
                       "expected LOW:HIGH in ascending order with one unit, as in '1:2 %s'",
@@ -89,171 +84,6 @@ static int read_between(struct solve_answer *answer, const char *text,
   diagnostics_error(diagnostics, place, "'%s' is outside the allowed range of '%s'", text,
                     input->name);
   return -1;
-}
-
-// cost / wanted cost - 1 in a column.
-static double gap_in(const struct solve_answer *answer, const struct variation *variation,
-                     size_t column) {
-  const double cost = variation_item(variation, answer->option, answer->item, column);
-  const double wanted = answer->matches
-                            ? variation_item(variation, answer->match, answer->item, column)
-                            : answer->wanted_cost;
-  return cost / (wanted * (1 - answer->saving)) - 1;
-}
-
-// The function whose root is sought, at one value.
-struct gap {
-  const struct solve_answer *answer;
-  struct variation *variation; // one column
-};
-
-static double gap_at(double value, void *context) {
-  const struct gap *gap = context;
-  const struct solve_answer *answer = gap->answer;
-  variation_set(gap->variation, answer->target, 0, answer->integer ? round(value) : value);
-  variation_evaluate(gap->variation);
-  return gap_in(answer, gap->variation, 0);
-}
-
-// The default interval: the input's limits; without an upper limit, it is doubled until the sign
-// changes.
-static void choose_interval(struct solve_answer *answer, struct gap *gap) {
-  const struct limits limits = target_limits(answer->scenario, answer->target);
-  const double unit = unit_factor(&target_input(answer->scenario, answer->target)->unit);
-  const double size = answer->base != 0 ? fabs(answer->base) : unit;
-  answer->low = isfinite(limits.low) ? limits.low : -size * ldexp(1, MAX_DOUBLINGS);
-  answer->reach = answer->high = limits.high;
-  if (isfinite(limits.high))
-    return;
-  const double start = gap_at(answer->low, gap);
-  answer->high = fmax(answer->low, 0) + 2 * size;
-  answer->reach = ldexp(answer->high, MAX_DOUBLINGS);
-  for (int i = 0; i < MAX_DOUBLINGS; i++) {
-    const double end = gap_at(answer->high, gap);
-    if (isfinite(end) && isfinite(start) && (end > 0) != (start > 0))
-      return;
-    answer->high *= 2;
-  }
-}
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-// The points to check: both ends, evenly spaced points, and points whose distances from the low end
-// grow geometrically.
-static double *grid_points(const struct solve_answer *answer, size_t *count, struct arena *arena) {
-  const double span = answer->high - answer->low;
-  double *points = arena_array(arena, GRID_POINTS + 1, sizeof *points);
-  const int half = GRID_POINTS / 2;
-  size_t n = 0;
-  for (int i = 0; i <= half; i++)
-    points[n++] = answer->low + span * i / half;
-  for (int i = 1; i < half; i++)
-    points[n++] = answer->low + span * pow(1e-9, (double)i / half);
-  if (answer->integer)
-    for (size_t i = 0; i < n; i++)
-      points[i] = round(points[i]);
-  qsort(points, n, sizeof *points, ascending);
-  size_t kept = 1;
-  for (size_t i = 1; i < n; i++)
-    if (points[i] > points[kept - 1])
-      points[kept++] = points[i];
-  *count = kept;
-  return points;
-}
-
-static double refine(struct gap *gap, double low, double high) {
-  gsl_function problem = {.function = gap_at, .params = gap};
-  gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
-  double root = NAN;
-  if (solver && gsl_root_fsolver_set(solver, &problem, low, high) == GSL_SUCCESS) {
-    for (int i = 0; i < MAX_ITERATIONS; i++) {
-      if (gsl_root_fsolver_iterate(solver) != GSL_SUCCESS)
-        break;
-      root = gsl_root_fsolver_root(solver);
-      if (gsl_root_test_interval(gsl_root_fsolver_x_lower(solver), gsl_root_fsolver_x_upper(solver),
-                                 0, 1e-12) == GSL_SUCCESS)
-        break;
-    }
-  }
-  if (solver)
-    gsl_root_fsolver_free(solver);
-  return root;
-}
-
-// Halves the interval until no number, or no whole number, lies between its two ends.
-static struct solve_sides close_in(struct gap *gap, double low, double high) {
-  struct solve_sides sides = {true, low, high, gap_at(low, gap), gap_at(high, gap)};
-  const double least = gap->answer->integer ? 1 : 0x1p-51 * fmax(fabs(low), fabs(high));
-  while (sides.above - sides.below > least) {
-    const double half = sides.below + (sides.above - sides.below) / 2;
-    const double middle = gap->answer->integer ? floor(half) : half;
-    const double there = gap_at(middle, gap);
-    if (middle <= sides.below || middle >= sides.above)
-      break;
-    if ((there > 0) == (sides.gap_below > 0)) {
-      sides.below = middle;
-      sides.gap_below = there;
-    } else {
-      sides.above = middle;
-      sides.gap_above = there;
-    }
-  }
-  return sides;
-}
-
-static void add_root(struct solve_answer *answer, double root, struct solve_sides sides) {
-  if (answer->count && answer->roots[answer->count - 1] == root)
-    return;
-  if (answer->count == MAX_SOLVE_ROOTS) {
-    answer->more = true;
-    return;
-  }
-  answer->sides[answer->count] = sides;
-  answer->roots[answer->count++] = root;
-}
-
-static void add_exact(struct solve_answer *answer, double root) {
-  add_root(answer, root, (struct solve_sides){.below = root, .above = root});
-}
-
-// The sign changes between the two: at a zero, a jump or a pole.
-static void add_crossing(struct solve_answer *answer, struct gap *gap, double low, double high) {
-  const double root = answer->integer ? NAN : refine(gap, low, high);
-  if (isfinite(root) && fabs(gap_at(root, gap)) < 1e-6) {
-    add_exact(answer, root);
-    return;
-  }
-  struct solve_sides sides = close_in(gap, low, high);
-  const double cheap = fmin(sides.gap_below, sides.gap_above);
-  sides.jumps = fabs(cheap) > 1e-9;
-  if (fabs(sides.gap_below) < SOLVE_POLE && fabs(sides.gap_above) < SOLVE_POLE)
-    add_root(answer, sides.gap_below == cheap ? sides.below : sides.above, sides);
-}
-
-static void find_roots(struct solve_answer *answer, struct gap *gap, struct arena *arena) {
-  size_t count;
-  const double *points = answer->points = grid_points(answer, &count, arena);
-  answer->point_count = count;
-  struct arena scratch = {NULL}; // every option's complete evaluation, once per point
-  struct variation *block = variation_new(answer->scenario, count, &scratch);
-  for (size_t i = 0; i < count; i++)
-    variation_set(block, answer->target, i, points[i]);
-  variation_evaluate(block);
-  answer->gap_low = gap_in(answer, block, 0);
-  answer->gap_high = gap_in(answer, block, count - 1);
-  for (size_t i = 0; i + 1 < count; i++) {
-    const double left = gap_in(answer, block, i), right = gap_in(answer, block, i + 1);
-    if (left == 0)
-      add_exact(answer, points[i]);
-    if (isfinite(left) && isfinite(right) && left * right < 0)
-      add_crossing(answer, gap, points[i], points[i + 1]);
-  }
-  if (answer->gap_high == 0)
-    add_exact(answer, points[count - 1]);
-  arena_free(&scratch);
 }
 
 const struct solve_answer *solve_ask(const struct scenario *scenario,
@@ -268,16 +98,11 @@ const struct solve_answer *solve_ask(const struct scenario *scenario,
                        diagnostics) ||
       read_wanted(answer, question, diagnostics))
     return NULL;
-  gsl_set_error_handler_off();
   answer->name = target_name(scenario, answer->target, arena);
   answer->base = target_value(scenario, answer->target);
   answer->integer = target_input(scenario, answer->target)->integer;
-  struct gap gap = {answer, variation_new(scenario, 1, arena)};
-  answer->gap_base = gap_at(answer->base, &gap);
-  if (!question->between)
-    choose_interval(answer, &gap);
-  else if (read_between(answer, question->between, diagnostics))
+  if (question->between && read_between(answer, question->between, diagnostics))
     return NULL;
-  find_roots(answer, &gap, arena);
+  solve_search(answer, question->between != NULL, arena);
   return answer;
 }

@@ -6,12 +6,8 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "model/questions/solve_search.h"
 #include "model/scenario/scenario.h"
-#include "model/whatif/variation.h"
-
-#include <stddef.h>
-
-enum { MAX_SOLVE_ROOTS = 8 };
 
 struct solve_question {
   const char *option;  // whose cost is wanted
@@ -23,45 +19,8 @@ struct solve_question {
                        // the input's limits, as far as values make sense
 };
 
-// If the cost jumps across the wanted one, it never equals it: at a threshold, such as whole nodes,
-// or between two whole numbers. Gaps are cost / wanted cost - 1.
-struct solve_sides {
-  bool jumps;
-  double below, above;         // the values on both sides: for a whole number, neighbors
-  double gap_below, gap_above; // there
-};
-
-struct solve_answer {
-  const struct scenario *scenario;
-  size_t option;
-  struct target target;
-  const char *name; // of the target
-  int item;         // cost_per_mtok
-  bool matches;     // another option, else wanted_cost
-  size_t match;
-  double wanted_cost, saving, base;   // base units
-  double low, high;                   // the interval that was searched
-  double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
-  // Ascending. At a jump, the side on which the option costs no more than wanted.
-  double roots[MAX_SOLVE_ROOTS];
-  struct solve_sides sides[MAX_SOLVE_ROOTS];
-  size_t count;
-  bool more;            // there are more than MAX_SOLVE_ROOTS
-  bool integer;         // roots are whole numbers
-  double reach;         // how far up the interval may be doubled; `high` if it may not
-  const double *points; // the points checked, ascending, from low to high
-  size_t point_count;
-};
-
-// A gap that is larger than this next to a change of sign is a pole, not a solution.
-#define SOLVE_POLE 1e6
-
-// Searches the whole interval for changes of sign (at 512 points, half of them evenly spaced, half
-// geometrically, so that a crossing near the low end is not missed) and refines each by Brent's
-// method to 1e-12 of the value or, if the cost jumps, by bisection to its last bits. Without an
-// upper limit, the interval doubles until the sign changes, at most to 1e6 times the value in the
-// scenario (or one unit if that is zero). No crossing is an answer with count 0. Returns NULL after
-// errors.
+// See solve_search.h for how the values are found. No value is an answer with count 0. Returns NULL
+// after errors.
 const struct solve_answer *solve_ask(const struct scenario *scenario,
                                      const struct solve_question *question, struct arena *arena,
                                      struct diagnostics *diagnostics);

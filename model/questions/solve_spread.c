@@ -4,6 +4,11 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/vector.h"
+#include "model/cost/model.h"
+#include "model/questions/solve_search.h"
+#include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/response.h"
@@ -18,6 +23,9 @@
 
 enum { MAX_BISECTIONS = 64, ROUND_BLOCKS = 256 };
 
+// What is computed of an option in each draw: the cost, and what may keep it from being ranked.
+enum { SPREAD_COST, SPREAD_AMOUNT, SPREAD_ITEMS = SPREAD_AMOUNT + RANKING_AMOUNTS };
+
 // The outcome of a draw.
 enum spread_verdict { UNSOLVED, FOUND, SEVERAL, ABOVE, BELOW, VERDICTS };
 
@@ -25,9 +33,11 @@ struct spread_run {
   const struct solve_answer *answer;
   const struct simulate_request *request;
   const struct sampler *sampler;
-  double *roots;           // [draws]
-  unsigned char *verdicts; // [draws]
-  bool *enough;            // [draws]
+  size_t options[2], option_count; // the option and, if there is one, its match
+  bool barred;                     // one of them is not ranked in any draw
+  double *roots;                   // [draws]
+  unsigned char *verdicts;         // [draws]
+  bool *enough;                    // [draws]
   uint64_t blocks;
 };
 
@@ -43,7 +53,7 @@ static bool is_stopped(const struct spread_run *run) {
   return run->request->stop && *run->request->stop;
 }
 
-// cost / wanted cost - 1 for every draw, each with its own value for the input.
+// The gap of every draw, each with its own value for the input.
 static void find_gaps(const struct spread_run *run, double *workspace, const double *values,
                       double *gaps) {
   const struct solve_answer *answer = run->answer;
@@ -52,13 +62,11 @@ static void find_gaps(const struct spread_run *run, double *workspace, const dou
   for (int i = 0; i < VECTOR_BLOCK; i++)
     input[i] = answer->integer ? round(values[i]) : values[i];
   response_rerun(response, workspace);
-  const double *cost = response_item(response, workspace, answer->option, 0);
+  const double *cost = response_item(response, workspace, answer->option, SPREAD_COST);
   const double *match =
-      answer->matches ? response_item(response, workspace, answer->match, 0) : NULL;
-  for (int i = 0; i < VECTOR_BLOCK; i++) {
-    const double wanted = match ? match[i] : answer->wanted_cost;
-    gaps[i] = cost[i] / (wanted * (1 - answer->saving)) - 1;
-  }
+      answer->matches ? response_item(response, workspace, answer->match, SPREAD_COST) : NULL;
+  for (int i = 0; i < VECTOR_BLOCK; i++)
+    gaps[i] = solve_gap(answer, cost[i], match ? match[i] : NAN);
 }
 
 static void find_gaps_at(const struct spread_run *run, double *workspace, double value,
@@ -86,24 +94,6 @@ static void find_crossings(struct lanes *lanes, double low, double high, const d
   }
 }
 
-static bool all_crossed(const struct lanes *lanes) {
-  for (int i = 0; i < VECTOR_BLOCK; i++)
-    if (!lanes->crossings[i])
-      return false;
-  return true;
-}
-
-// Beyond the last point, while some draw has no crossing.
-static void look_beyond(const struct spread_run *run, double *workspace, struct lanes *lanes) {
-  double gaps[VECTOR_BLOCK];
-  double low = run->answer->high;
-  while (low > 0 && low < run->answer->reach && !all_crossed(lanes)) {
-    find_gaps_at(run, workspace, 2 * low, gaps);
-    find_crossings(lanes, low, 2 * low, gaps);
-    low *= 2;
-  }
-}
-
 static void look_through(const struct spread_run *run, double *workspace, struct lanes *lanes) {
   const struct solve_answer *answer = run->answer;
   double gaps[VECTOR_BLOCK];
@@ -116,7 +106,6 @@ static void look_through(const struct spread_run *run, double *workspace, struct
     for (int i = 0; i < VECTOR_BLOCK; i++)
       lanes->first[i] = isfinite(lanes->first[i]) ? lanes->first[i] : gaps[i];
   }
-  look_beyond(run, workspace, lanes);
 }
 
 static bool is_close(const struct spread_run *run, const struct lanes *lanes) {
@@ -165,6 +154,17 @@ static void judge(const struct spread_run *run, const struct lanes *lanes, uint6
   }
 }
 
+// Whether the options are ranked in a draw of the block.
+static bool are_ranked(const struct spread_run *run, const double *workspace, uint64_t i) {
+  for (size_t k = 0; k < run->option_count * RANKING_AMOUNTS; k++) {
+    const size_t o = run->options[k / RANKING_AMOUNTS], a = k % RANKING_AMOUNTS;
+    const double *values = response_item(run->sampler->response, workspace, o, SPREAD_AMOUNT + a);
+    if (values && !ranking_holds(&ranking_amounts[a], values[i]))
+      return false;
+  }
+  return !run->barred;
+}
+
 static void solve_block(const struct spread_run *run, double *workspace, uint64_t block) {
   struct lanes lanes;
   double gaps[VECTOR_BLOCK];
@@ -173,7 +173,7 @@ static void solve_block(const struct spread_run *run, double *workspace, uint64_
   response_run(run->sampler->response, workspace);
   find_gaps_at(run, workspace, run->answer->base, gaps);
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++)
-    run->enough[first + i] = gaps[i] <= 0;
+    run->enough[first + i] = gaps[i] <= 0 && are_ranked(run, workspace, i);
   look_through(run, workspace, &lanes);
   bisect(run, workspace, &lanes);
   judge(run, &lanes, first);
@@ -245,29 +245,51 @@ static int check_draws(const struct simulate_request *request, struct diagnostic
   return -1;
 }
 
+// The options whose costs are compared, and the sampler of what they need. Returns 0 or -1.
+static int start(struct spread_run *run, struct arena *arena, struct diagnostics *diagnostics) {
+  const struct solve_answer *answer = run->answer;
+  const struct scenario *scenario = answer->scenario;
+  int items[SPREAD_ITEMS] = {[SPREAD_COST] = answer->item};
+  bool *wanted = arena_array(arena, scenario->option_count * SPREAD_ITEMS, sizeof *wanted);
+  run->options[run->option_count++] = answer->option;
+  if (answer->matches)
+    run->options[run->option_count++] = answer->match;
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+    items[SPREAD_AMOUNT + a] = model_find(scenario->model, ranking_amounts[a].item);
+  for (size_t k = 0; k < run->option_count; k++) {
+    const struct option *option = &scenario->options[run->options[k]];
+    bool *of_option = wanted + run->options[k] * SPREAD_ITEMS;
+    of_option[SPREAD_COST] = true;
+    for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+      of_option[SPREAD_AMOUNT + a] = ranking_amount_of(scenario, option, &ranking_amounts[a]) >= 0;
+    run->barred |= answer->matches && ranking_fixed_bar(scenario, option, NULL, arena) != RANK_FREE;
+  }
+  const struct sampler_request sample = {.scenario = scenario,
+                                         .method = run->request->method,
+                                         .seed = run->request->seed,
+                                         .replicates = 1,
+                                         .items = items,
+                                         .item_count = SPREAD_ITEMS,
+                                         .wanted = wanted,
+                                         .solved = &answer->target};
+  run->sampler = sampler_new(&sample, arena, diagnostics);
+  return run->sampler ? 0 : -1;
+}
+
 const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
                                             const struct simulate_request *request,
                                             struct arena *arena, struct diagnostics *diagnostics) {
-  const struct sampler_request sample = {.scenario = answer->scenario,
-                                         .method = request->method,
-                                         .seed = request->seed,
-                                         .replicates = 1,
-                                         .items = &answer->item,
-                                         .item_count = 1,
-                                         .solved = &answer->target};
   if (check_draws(request, diagnostics))
-    return NULL;
-  const struct sampler *sampler = sampler_new(&sample, arena, diagnostics);
-  if (!sampler)
     return NULL;
   const size_t draws = (size_t)request->draws;
   struct spread_run run = {.answer = answer,
                            .request = request,
-                           .sampler = sampler,
                            .roots = arena_array(arena, draws, sizeof(double)),
                            .verdicts = arena_array(arena, draws, 1),
                            .enough = arena_array(arena, draws, sizeof(bool)),
                            .blocks = (request->draws + VECTOR_BLOCK - 1) / VECTOR_BLOCK};
+  if (start(&run, arena, diagnostics))
+    return NULL;
   const uint64_t done = solve_all(&run) * VECTOR_BLOCK;
   struct solve_spread *spread = arena_alloc(arena, sizeof *spread);
   *spread = (struct solve_spread){.draws = request->draws,
@@ -275,8 +297,8 @@ const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
                                   .seed = request->seed,
                                   .method = request->method,
                                   .partial = done < request->draws,
-                                  .notes = sampler->notes,
-                                  .note_count = sampler->note_count};
+                                  .notes = run.sampler->notes,
+                                  .note_count = run.sampler->note_count};
   if (spread->done) {
     sum_up(&run, spread);
     return spread;

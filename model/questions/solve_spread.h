@@ -1,17 +1,20 @@
 // solve_spread: how uncertain the value found by solve_ask() is: the ranged inputs are drawn, and
 // the question is answered again in every draw.
 //
-// Each draw is checked at the same points as the answer itself and, if the input has no upper
-// limit, beyond them, in doublings up to `reach`; the lowest crossing is refined by bisection to
-// 2^-52 of the distance between two points (a whole number: exactly). The input that is solved for
-// is not drawn, even if it has a range. The result is the same on any number of threads.
+// Each draw is checked at the same points as the answer itself; the lowest crossing is refined by
+// bisection to 2^-52 of the distance between two points (a whole number: exactly). The input that
+// is solved for is not drawn, even if it has a range. The result is the same on any number of
+// threads.
+//
+// Ranked is meant as in model/scenario/ranking.h; for a wanted amount of money, only the demand and
+// the site's power count.
 #ifndef PERTOKEN_MODEL_QUESTIONS_SOLVE_SPREAD_H
 #define PERTOKEN_MODEL_QUESTIONS_SOLVE_SPREAD_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/chance/draw.h"
-#include "model/questions/solve.h"
+#include "model/questions/solve_search.h"
 #include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
 
@@ -25,10 +28,10 @@ struct solve_spread {
   uint64_t draws, done, seed; // requested, and made
   enum draw_method method;
   bool partial;
-  double found;                        // there is a value
-  double several;                      // there are several: the lowest one counts
-  double above, below;                 // none: it costs more, or less, over the whole interval
-  double enough;                       // it costs no more than wanted at the scenario's value
+  double found;        // there is a value
+  double several;      // there are several: the lowest one counts
+  double above, below; // none: it costs more, or less, over the whole interval
+  double enough;       // it costs no more than wanted at the scenario's value, and both are ranked
   double percentiles[SIMULATE_LEVELS]; // of draws with a value, base units; NAN if there are none
   const char *const *notes;
   size_t note_count;

@@ -87,7 +87,8 @@ static struct evaluation *new_block(const struct waiting *waiting, size_t o) {
   return evaluation_like(option_of(waiting, o)->evaluation, VECTOR_BLOCK, waiting->arena);
 }
 
-// Every input of an option in its block: the selected case or, if it has a range, the draws.
+// Every input of an option in its block: the selected case or, if it has a range, the draws, unless
+// they are NAN.
 static void fill_block(const struct waiting *waiting, struct evaluation *block, size_t o,
                        const double *ranges) {
   const struct scenario *scenario = waiting->scenario;
@@ -103,7 +104,7 @@ static void fill_block(const struct waiting *waiting, struct evaluation *block, 
         drawn = ranges + (size_t)v * VECTOR_BLOCK;
     const double certain = option_figure(scenario, option, scenario->selected, d)->value;
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
-      values[i] = drawn ? drawn[i] : certain;
+      values[i] = drawn && !isnan(drawn[i]) ? drawn[i] : certain;
   }
 }
 
@@ -152,15 +153,31 @@ static double present_value(const struct waiting *waiting, const struct evaluati
   return sum;
 }
 
+// The scenario's ranges at their means: whole numbers are rounded, and a choice has no mean.
+static void set_means(const struct waiting *waiting, double *ranges) {
+  const struct scenario *scenario = waiting->scenario;
+  for (int v = 0; v < waiting->sampler->variable_count; v++) {
+    const struct range *range = &scenario->ranges[waiting->sampler->ranges[v]];
+    const double exact = distribution_mean(&range->distribution);
+    const double mean = range->distribution.integer ? round(exact) : exact;
+    const bool is_choice = scenario->model->declarations[range->declaration].choice_count > 0;
+    for (size_t i = 0; i < VECTOR_BLOCK; i++)
+      ranges[(size_t)v * VECTOR_BLOCK + i] = is_choice ? NAN : mean;
+  }
+}
+
 // Draws a block and everything that does not depend on the delay.
 static void start_block(struct waiting *waiting, bool at_means, uint64_t first) {
   const struct wait_answer *answer = waiting->answer;
   double *ranges = NULL;
   struct arena scratch = {NULL};
-  if (waiting->sampler && !at_means) {
+  if (waiting->sampler) {
     ranges = arena_array(&scratch, (size_t)waiting->sampler->variable_count * VECTOR_BLOCK,
                          sizeof *ranges);
-    sampler_draw(waiting->sampler, SAMPLE_FIRST, 0, first, ranges);
+    if (at_means)
+      set_means(waiting, ranges);
+    else
+      sampler_draw(waiting->sampler, SAMPLE_FIRST, 0, first, ranges);
   }
   for (int key = 0; key < WAIT_KEYS; key++) {
     const struct wait_belief *belief = &waiting->terms.beliefs[key];

@@ -66,7 +66,8 @@ struct wait_answer {
   size_t count;
   long pays_from, pays_until, best; // months of the list; -1: waiting never pays
   // h from now until which waiting pays for an order after `months`, with every uncertain quantity
-  // at its mean; NAN: never; INFINITY: whenever it is delivered.
+  // at its mean (whole numbers rounded, choices as in the scenario); NAN: never; INFINITY: whenever
+  // it is delivered.
   double latest_delivery;
   size_t draws;
   unsigned long seed;

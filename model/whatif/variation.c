@@ -10,7 +10,9 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/exclusion.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/reading/tiers.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,9 +33,14 @@ static enum origin origin_in(const struct scenario *scenario, size_t which_case,
   return option_figure(scenario, &scenario->options[option], which_case, declaration)->origin;
 }
 
-static bool is_input(const struct scenario *scenario, size_t option, int declaration) {
+static bool may_be_input(const struct scenario *scenario, size_t option, int declaration) {
   return scenario->options[option].graph->state[declaration] == GRAPH_INPUT &&
          origin_in(scenario, scenario->selected, option, declaration) != ORIGIN_RENT;
+}
+
+static bool is_input(const struct scenario *scenario, size_t option, int declaration) {
+  return may_be_input(scenario, option, declaration) &&
+         exclusion_by(scenario, &scenario->options[option], declaration) < 0;
 }
 
 // Stated or found for this option alone.
@@ -70,10 +77,23 @@ bool target_is_steady(const struct scenario *scenario, struct target target) {
   return true;
 }
 
+// What an option gives rules out the target, for a common one in all options: its index, or -1.
+static long excluded_in(const struct scenario *scenario, struct target target) {
+  const int d = target.declaration;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const bool reaches = target.option < 0 ? !is_own(scenario, o, d) : (size_t)target.option == o;
+    const int by = reaches && may_be_input(scenario, o, d) ? exclusion_by(scenario, option, d) : -1;
+    if (by >= 0 && (target.option >= 0 || exclusion_in_common(scenario, option, d, by)))
+      return (long)o;
+  }
+  return -1;
+}
+
 static bool moves_any(const struct scenario *scenario, struct target target) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (target_moves(scenario, target, o))
-      return true;
+      return excluded_in(scenario, target) < 0;
   return false;
 }
 
@@ -141,22 +161,57 @@ static const char *own_names(const struct scenario *scenario, int declaration,
   return text;
 }
 
-// Does an option have it by year, so that its scale or one of its years can vary?
-static bool is_by_year(const struct scenario *scenario, struct target target) {
+static bool concerns(struct target target, size_t option) {
+  return target.option < 0 || (size_t)target.option == option;
+}
+
+// How many years an option has of it in some case, so that its scale or one of its years can vary.
+static size_t years_of(const struct scenario *scenario, struct target target) {
+  size_t most = 0;
   for (size_t o = 0; o < scenario->option_count; o++)
-    if ((target.option < 0 || (size_t)target.option == o) &&
-        selected_figure(scenario, o, target.declaration)->year_count)
-      return true;
-  return false;
+    for (size_t c = 0; c < scenario->case_count && concerns(target, o); c++) {
+      const size_t count =
+          option_figure(scenario, &scenario->options[o], c, target.declaration)->year_count;
+      most = count > most ? count : most;
+    }
+  return most;
+}
+
+// A single value is a list of one if it has a range in %.
+static void refuse_list(const struct scenario *scenario, struct target target, size_t years,
+                        struct place place, struct diagnostics *diagnostics) {
+  const struct declaration *input = target_input(scenario, target);
+  if (years == 1)
+    diagnostics_error(diagnostics, place,
+                      "'%s' has a range in %%: use %s_year_1 for its value, or %s_scale",
+                      input->name, input->name, input->name);
+  else
+    diagnostics_error(diagnostics, place,
+                      "'%s' is a list by %s: use %s_scale for the whole list, or %s_year_1",
+                      input->name, input->ages ? "age" : "year", input->name, input->name);
+}
+
+static void refuse_excluded(const struct scenario *scenario, struct target target, size_t o,
+                            struct place place, struct diagnostics *diagnostics) {
+  const struct option *option = &scenario->options[o];
+  const int by = exclusion_by(scenario, option, target.declaration);
+  diagnostics_error(diagnostics, place, "option '%s' has '%s'%s, which excludes '%s'", option->id,
+                    scenario->model->declarations[by].name,
+                    selected_figure(scenario, o, by)->year_count > 1 ? " as a list by year" : "",
+                    target_input(scenario, target)->name);
 }
 
 static int refuse_still(const struct scenario *scenario, struct target target, struct place place,
                         struct diagnostics *diagnostics) {
   const char *name = target_input(scenario, target)->name;
-  if (is_by_year(scenario, target)) {
-    diagnostics_error(diagnostics, place,
-                      "'%s' is a list by %s: use %s_scale for the whole list, or %s_year_1", name,
-                      target_input(scenario, target)->ages ? "age" : "year", name, name);
+  const size_t years = years_of(scenario, target);
+  if (years) {
+    refuse_list(scenario, target, years, place, diagnostics);
+    return -1;
+  }
+  const long excluded = excluded_in(scenario, target);
+  if (excluded >= 0) {
+    refuse_excluded(scenario, target, (size_t)excluded, place, diagnostics);
     return -1;
   }
   if (target.option >= 0) {
@@ -223,6 +278,8 @@ int target_of_option(const struct scenario *scenario, size_t option, const char 
     return refuse_still(scenario, target, place, diagnostics);
   if (!target_input(scenario, target)->per_option && !is_own(scenario, option, target.declaration))
     target.option = -1;
+  if (excluded_in(scenario, target) >= 0)
+    return refuse_still(scenario, target, place, diagnostics);
   *out = target;
   return 0;
 }
@@ -232,6 +289,51 @@ double target_value(const struct scenario *scenario, struct target target) {
     if (target_moves(scenario, target, o))
       return selected_figure(scenario, o, target.declaration)->value;
   return NAN;
+}
+
+// The inputs between whose values that of the target must lie, so that tiers rise and what hardware
+// is worth falls with its age: declarations, or -1.
+static void find_neighbours(const struct scenario *scenario, struct target target, int *lower,
+                            int *upper) {
+  const struct model *model = scenario->model;
+  const int of = target_input(scenario, target)->year_of;
+  const struct declaration *list = of < 0 ? NULL : &model->declarations[of];
+  *lower = *upper = -1;
+  if (tiers_beside(model, target.declaration, lower, upper))
+    return;
+  for (int i = 0; list && list->ages && i < list->year_count; i++)
+    if (list->years[i] == target.declaration) {
+      *lower = i + 1 < list->year_count ? list->years[i + 1] : -1;
+      *upper = i > 0 ? list->years[i - 1] : -1;
+    }
+}
+
+// What one option gives for a neighbour; `none` if it gives nothing, or only repeats the target.
+static double neighbour_value(const struct scenario *scenario, size_t option, struct target target,
+                              int neighbour, double none) {
+  if (neighbour < 0 || !is_input(scenario, option, neighbour))
+    return none;
+  const struct figure *figure = selected_figure(scenario, option, neighbour);
+  const struct figure *own = selected_figure(scenario, option, target.declaration);
+  const bool repeats = figure->place.source == own->place.source &&
+                       figure->place.line == own->place.line &&
+                       figure->place.column == own->place.column;
+  return repeats ? none : figure->value;
+}
+
+// Numbers from which tiers hold are all different.
+static void keep_order(const struct scenario *scenario, struct target target,
+                       struct limits *limits) {
+  const double apart = target_input(scenario, target)->integer ? 1 : 0;
+  int lower, upper;
+  find_neighbours(scenario, target, &lower, &upper);
+  for (size_t o = 0; o < scenario->option_count && (lower >= 0 || upper >= 0); o++) {
+    if (!target_moves(scenario, target, o))
+      continue;
+    limits->low = fmax(limits->low, apart + neighbour_value(scenario, o, target, lower, -INFINITY));
+    limits->high =
+        fmin(limits->high, neighbour_value(scenario, o, target, upper, INFINITY) - apart);
+  }
 }
 
 struct limits target_limits(const struct scenario *scenario, struct target target) {
@@ -244,6 +346,7 @@ struct limits target_limits(const struct scenario *scenario, struct target targe
   }
   if (!strcmp(input->name, "horizon"))
     limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
+  keep_order(scenario, target, &limits);
   return limits;
 }
 
@@ -253,7 +356,8 @@ struct target *targets_of(const struct scenario *scenario, size_t *count, struct
   *count = 0;
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
-    const bool by_factor = input->year_of >= 0; // a list moves as a whole
+    const int of = input->usd_of < 0 ? d : input->usd_of;
+    const bool by_factor = scenario->model->declarations[of].year_of >= 0; // lists move as a whole
     if (input->kind != DECLARATION_INPUT || input->choice_count || by_factor)
       continue;
     const struct target common = {d, -1};

@@ -242,6 +242,12 @@ static bool all_ranked(const struct ranking *ranking) {
   return true;
 }
 
+static void add_standing(struct answer *answer, const struct scenario *scenario,
+                         const struct ranking *ranking, size_t option, struct arena *arena) {
+  if (!ranking->options[option].ranked)
+    answer_note(answer, "Not ranked: ", "%s", verdict_not_ranked(scenario, ranking, option, arena));
+}
+
 // What the star means, and which options are not ranked.
 static void add_verdict(const struct notes *notes, const struct ranking *ranking) {
   if (ranking->cheapest >= 0)
@@ -249,9 +255,7 @@ static void add_verdict(const struct notes *notes, const struct ranking *ranking
                 all_ranked(ranking) ? "" : " of the options that are ranked",
                 ranking->cheapest_count > 1 ? ": a tie" : "");
   for (size_t i = 0; i < ranking->option_count; i++)
-    if (!ranking->options[i].ranked)
-      answer_note(notes->answer, "Not ranked: ", "%s",
-                  verdict_not_ranked(notes->scenario, ranking, i, notes->arena));
+    add_standing(notes->answer, notes->scenario, ranking, i, notes->arena);
 }
 
 void compare_notes(struct answer *answer, const struct scenario *scenario,
@@ -268,4 +272,12 @@ void compare_notes(struct answer *answer, const struct scenario *scenario,
   add_evidence(&notes);
   add_legend(&notes);
   add_warnings(&notes);
+}
+
+void standing_notes(struct answer *answer, const struct scenario *scenario, size_t option,
+                    size_t against, struct arena *arena) {
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  for (size_t o = 0; o < ranking->option_count; o++)
+    if (o == option || o == against || o == scenario->baseline)
+      add_standing(answer, scenario, ranking, o, arena);
 }

@@ -5,6 +5,7 @@
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
+#include "reports/answers/compare_notes.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
@@ -62,6 +63,10 @@ static struct answer_cell result_cell(double value) {
 
 static const struct unit *unit_of(const struct scenario *scenario, struct target target) {
   return &target_input(scenario, target)->unit;
+}
+
+static void add_standing(struct answer *answer, const struct result *result) {
+  standing_notes(answer, result->scenario, result->option, result->option, result->arena);
 }
 
 // ---- the tornado
@@ -258,6 +263,7 @@ struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct a
   answer_push(&answer, swings);
   answer_push(&answer, costs_table(sensitivity, &result));
   add_notes(&answer, sensitivity, arena);
+  add_standing(&answer, &result);
   return answer;
 }
 
@@ -388,5 +394,6 @@ struct answer cost_grid_answer(const struct cost_grid *grid, struct arena *arena
   answer_push(&answer, squares_table(grid, &result, results));
   answer_push(&answer, cells_table(grid, &result));
   answer_push(&answer, axes_table(grid, arena));
+  add_standing(&answer, &result);
   return answer;
 }

@@ -4,19 +4,20 @@
 #include "model/chance/draw.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/questions/solve.h"
+#include "model/questions/solve_search.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/variation.h"
+#include "reports/answers/compare_notes.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5 };
+enum { SHOWN_DIGITS = 5, WHOLE_DIGITS = 12 };
 
 // What the words about a solution are built from.
 struct solving {
@@ -31,6 +32,21 @@ struct solving {
 
 static const char *input_text(const struct solving *solving, double value) {
   return quantity_words(value, solving->unit, SHOWN_DIGITS, solving->arena);
+}
+
+enum side { SIDE_BELOW = -1, SIDE_ABOVE = 1 };
+
+// The end of a stretch of values: rounded into the stretch, which lies on that side of it, so that
+// what is shown holds. A whole number is shown in full.
+static const char *end_text(const struct solving *solving, double value, enum side side) {
+  const double shown = number_in_unit(value, solving->unit), size = fabs(shown);
+  if (solving->solved->integer || size == 0)
+    return quantity_words(value, solving->unit, WHOLE_DIGITS, solving->arena);
+  const double step = pow(10, floor(log10(size)) + 1 - SHOWN_DIGITS);
+  const double nearest = round(shown / step), inside = side * (nearest * step - shown);
+  const double rounded = inside < -1e-9 * size ? nearest + side : nearest;
+  return quantity_words(rounded * step * unit_factor(solving->unit), solving->unit, SHOWN_DIGITS,
+                        solving->arena);
 }
 
 // "h200", "0.3 USD/Mtok"
@@ -109,9 +125,9 @@ static const char *low_text(const struct solving *solving) {
   return input_text(solving, solved->low);
 }
 
-static bool is_flat(const struct solve_answer *solved) {
-  return fabs(solved->gap_low - solved->gap_high) < 1e-12 &&
-         fabs(solved->gap_low - solved->gap_base) < 1e-12;
+// Whether the input has no effect on a cost that is as wanted.
+static bool holds_throughout(const struct solve_answer *solved) {
+  return solved->flat && solved->gap_base == 0;
 }
 
 // Why an option that the input affects cannot have the value; NULL if it can.
@@ -132,22 +148,55 @@ static const char *impossible_text(const struct solving *solving) {
   return than ? arena_printf(solving->arena, "; that is impossible, %s", than) : "";
 }
 
+// "from b.accelerators = 3 gpu up to 30 gpu", "at every value of b.discount"; the input is named if
+// the stretch is the first.
+static const char *stretch_text(const struct solving *solving, struct solve_stretch stretch,
+                                bool is_first) {
+  struct arena *arena = solving->arena;
+  const char *input = is_first ? arena_printf(arena, "%s = ", solving->solved->name) : "";
+  const char *from = isfinite(stretch.from) ? end_text(solving, stretch.from, SIDE_ABOVE) : "";
+  const char *to = isfinite(stretch.to) ? end_text(solving, stretch.to, SIDE_BELOW) : "";
+  if (!*from && !*to)
+    return arena_printf(arena, "at every value of %s", solving->solved->name);
+  if (stretch.from == stretch.to)
+    return arena_printf(arena, "at %s%s", input, input_text(solving, stretch.from));
+  if (!*from)
+    return arena_printf(arena, "up to %s%s", input, to);
+  return arena_printf(arena, "from %s%s%s%s", input, from, *to ? " up to " : "", to);
+}
+
+static const char *between(size_t i, size_t count, bool more) {
+  return i == 0 ? "" : i + 1 == count && !more ? " and " : ", ";
+}
+
+// The values for which it holds: "no more than h200 from h200.discount = ...", "as much as h200 at
+// h200.discount = ...".
+static const char *solution_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  struct arena *arena = solving->arena;
+  const char *text = "";
+  if (!solved->by_stretches) {
+    for (size_t i = 0; i < solved->count; i++)
+      text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : " and at ",
+                          input_text(solving, solved->roots[i]));
+    return arena_printf(arena, "%s at %s = %s", wanted_text(solving), solved->name, text);
+  }
+  for (size_t i = 0; i < solved->stretch_count; i++)
+    text = arena_printf(arena, "%s%s%s", text, between(i, solved->stretch_count, solved->more),
+                        stretch_text(solving, solved->stretches[i], i == 0));
+  return arena_printf(arena, "%s %s", at_most_text(solving), text);
+}
+
 static const char *sentence(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
-  const char *values = "", *wanted = wanted_text(solving);
-  for (size_t i = 0; i < solved->count; i++)
-    values = arena_printf(solving->arena, "%s%s%s", values, i == 0 ? "" : " and at ",
-                          input_text(solving, solved->roots[i]));
-  if (solved->count && solved->sides[0].jumps)
-    return arena_printf(solving->arena, "%s costs %s %s %s = %s%s%s", solving->option,
-                        at_most_text(solving), solved->sides[0].gap_below <= 0 ? "up to" : "from",
-                        solved->name, values, solved->more ? ", and at other values" : "",
-                        impossible_text(solving));
+  const char *wanted = wanted_text(solving);
   if (solved->count)
-    return arena_printf(solving->arena, "%s costs %s at %s = %s%s%s", solving->option, wanted,
-                        solved->name, values, solved->more ? ", and at other values" : "",
-                        impossible_text(solving));
-  if (is_flat(solved))
+    return arena_printf(solving->arena, "%s costs %s%s%s", solving->option, solution_text(solving),
+                        solved->more ? ", and at other values" : "", impossible_text(solving));
+  if (holds_throughout(solved))
+    return arena_printf(solving->arena, "%s costs %s at every value of %s", solving->option, wanted,
+                        solved->name);
+  if (solved->flat)
     return arena_printf(solving->arena,
                         "No value of %s makes %s cost %s: it has no effect on that cost",
                         solved->name, solving->option, wanted);
@@ -160,10 +209,11 @@ static const char *sentence(const struct solving *solving) {
 static void add_jump(const struct solving *solving, double root, const struct solve_sides *sides,
                      struct answer *answer) {
   const bool integer = solving->solved->integer;
+  const enum side side = sides->gap_above <= 0 ? SIDE_ABOVE : SIDE_BELOW;
   answer_note(answer, "", "%s %s it costs %s, %s %s", integer ? "at" : "below",
-              input_text(solving, integer ? sides->below : root),
+              end_text(solving, integer ? sides->below : root, side),
               gap_text(solving, sides->gap_below), integer ? "at" : "above",
-              integer ? arena_printf(solving->arena, "%s %s", input_text(solving, sides->above),
+              integer ? arena_printf(solving->arena, "%s %s", end_text(solving, sides->above, side),
                                      gap_text(solving, sides->gap_above))
                       : gap_text(solving, sides->gap_above));
 }
@@ -173,7 +223,7 @@ static void add_gaps(const struct solving *solving, struct answer *answer) {
   for (size_t i = 0; i < solved->count; i++)
     if (solved->sides[i].jumps)
       add_jump(solving, solved->roots[i], &solved->sides[i], answer);
-  if (!solved->count && !is_flat(solved)) {
+  if (!solved->count && !solved->flat) {
     answer_note(answer, "", "at %s it costs %s", low_text(solving),
                 gap_text(solving, solved->gap_low));
     answer_note(answer, "", "at %s it costs %s", input_text(solving, solved->high),
@@ -187,14 +237,14 @@ static void add_exceptions(const struct solving *solving, struct answer *answer)
   const struct {
     double share;
     const char *what;
-  } exceptions[] = {{spread->above, "no value: the cost is above the target throughout"},
-                    {spread->below, "no value: the cost is below the target throughout"},
-                    {1 - spread->found - spread->above - spread->below, "no value found"}};
+  } exceptions[] = {{spread->above, "no value: the cost is always above the target in"},
+                    {spread->below, "no value: the cost is never above the target in"},
+                    {1 - spread->found - spread->above - spread->below, "no value found in"}};
   for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
     if (exceptions[i].share > 1e-12)
       answer_note(answer, "", "in %s of draws %s [%s, %s]",
                   percent_words(exceptions[i].share, solving->arena), exceptions[i].what,
-                  low_text(solving), input_text(solving, solving->solved->reach));
+                  low_text(solving), input_text(solving, solving->solved->high));
   if (spread->several > 0)
     answer_note(answer, "", "in %s of draws there are several values: the lowest is used",
                 percent_words(spread->several, solving->arena));
@@ -338,10 +388,13 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
                                   .arena = arena};
   struct answer answer = answer_new("solve", solved->name, NULL, solved->scenario, arena);
   answer.sentence = arena_printf(arena, "%s; %s.", sentence(&solving), now_text(&solving));
-  answer.no = !solved->count || impossible(&solving, solved->roots[0]);
+  answer.no =
+      solved->count ? impossible(&solving, solved->roots[0]) != NULL : !holds_throughout(solved);
   answer.schema = 1;
   answer_push(&answer, values_table(&solving));
   add_gaps(&solving, &answer);
+  standing_notes(&answer, solved->scenario, solved->option,
+                 solved->matches ? solved->match : solved->option, arena);
   if (spread)
     add_spread(&solving, &answer);
   return answer;

@@ -3,7 +3,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_SOLVE_H
 
 #include "base/arena.h"
-#include "model/questions/solve.h"
+#include "model/questions/solve_search.h"
 #include "model/questions/solve_spread.h"
 #include "reports/faces/answer.h"
 

@@ -2,6 +2,7 @@
 #include "base/source.h"
 #include "model/questions/sensitivity.h"
 #include "model/questions/solve.h"
+#include "model/questions/solve_search.h"
 #include "model/questions/solve_spread.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/sampler.h"

@@ -218,6 +218,7 @@ static json_t *ranking_rules(const struct scenario *scenario, struct arena *aren
   for (size_t a = 0; a < RANKING_AMOUNTS; a++)
     json_array_append_new(amounts, amount_rule(&ranking_amounts[a]));
   json_object_set_new(object, "amounts", amounts);
+  put_text(object, "asked", asked);
   put_text(object, "one", ranking_why_none(1, 0, asked, arena));
   put_text(object, "unlike", ranking_why_none(2, 1, asked, arena));
   put_text(object, "unmet", ranking_why_none(2, 0, asked, arena));
@@ -331,20 +332,6 @@ static json_t *swing_of(const struct sensitivity *sensitivity, struct target tar
   return NULL;
 }
 
-static bool is_said(const struct scenario *scenario, const struct option *option, int declaration) {
-  return option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
-}
-
-// Is an input at its default replaced by one that is given, such as a list price by a rent?
-static bool is_replaced(const struct scenario *scenario, const struct option *option, int input) {
-  if (is_said(scenario, option, input))
-    return false;
-  for (int d = 0; d < scenario->model->count; d++)
-    if (model_excludes(scenario->model, d, input) && is_said(scenario, option, d))
-      return true;
-  return false;
-}
-
 // A record's watts belong to its throughput: with another throughput they would be gone.
 static bool is_recorded(const struct option *option, const char *input) {
   return option->record && !strcmp(input, "decode_throughput");
@@ -360,11 +347,10 @@ static bool is_found(const struct scenario *scenario, int input) {
 }
 
 static bool may_move(const struct scenario *scenario, struct target target, size_t o) {
-  const struct option *option = &scenario->options[o];
   if (target.option < 0 && is_found(scenario, target.declaration))
     return false;
-  return target_moves(scenario, target, o) && !is_replaced(scenario, option, target.declaration) &&
-         !is_recorded(option, target_input(scenario, target)->name);
+  return target_moves(scenario, target, o) &&
+         !is_recorded(&scenario->options[o], target_input(scenario, target)->name);
 }
 
 // The lowest roofline among the options that it moves.

@@ -184,8 +184,8 @@ class Simulation {
       ...this.verdicts(items, costs) };
   }
 
-  // The rule of model/scenario/ranking.h applied to each draw, as shares of the draws: NaN if an
-  // option is never ranked, or no draw has a cheapest one.
+  // The rule of model/scenario/ranking.h applied to each draw, as shares of the draws: how often each
+  // option is the cheapest (NaN if it is never ranked, or no draw has a cheapest one), and is ranked.
   verdicts(items, costs) {
     const { options, draws } = this.setup, ranked = items.map((one, o) =>
       this.ranked(one, options[o]));
@@ -204,7 +204,8 @@ class Simulation {
       for (let o = 0; o < costs.length; o++)
         often[o] += ranked[o][k] && compare(costs[o][k], least) <= 0 ? 1 : 0;
     }
-    return { cheapest: often.map((times, o) => (ever[o] && decided ? times / draws : NaN)) };
+    return { cheapest: often.map((times, o) => (ever[o] && decided ? times / draws : NaN)),
+      ranked: ranked.map((one) => one.reduce((sum, is) => sum + is, 0) / draws) };
   }
 
   // In which draws an option is ranked: 1 or 0.

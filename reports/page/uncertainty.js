@@ -81,6 +81,18 @@ function saving_interval({ cheapest, against }, { savings }) {
 
 const share_text = (share) => fixed(100 * share, 1);
 
+const seldom_text = (share) => (share > 0
+  ? `only in ${fixed(100 * Math.min(Math.max(share, 0.001), 0.999), 1)} % of the draws`
+  : 'in none of the draws');
+
+// Like limits_over_ranges in reports/print/verdict.c.
+function limits_text(best, against, { ranked }) {
+  return [best, against].filter((o) => o >= 0 && ranked[o] < 1).map((o, i) => {
+    const { label } = data.options[o], seldom = seldom_text(ranked[o]);
+    return i ? `, and ${label} ${seldom}` : `, but ${seldom} does ${label} ${data.ranking.asked}`;
+  }).join('');
+}
+
 // Like verdict_over_ranges in reports/print/verdict.h.
 function over_ranges_text(ranking, result) {
   const best = data.options.length === 1 ? 0 : ranking.cheapest[0];
@@ -92,7 +104,8 @@ function over_ranges_text(ranking, result) {
     data.options[ranking.against].label} (${share_text(saving[LOW])} to ${
     share_text(saving[HIGH_LEVEL])} %)` : '';
   return `Over the ranges ${data.options[best].label} costs ${cost[MEDIAN]} ${
-    per_mtok().unit} in the median (P5 to P95: ${cost[LOW]} to ${cost[HIGH_LEVEL]})${saves}.`;
+    per_mtok().unit} in the median (P5 to P95: ${cost[LOW]} to ${cost[HIGH_LEVEL]})${saves}${
+    limits_text(best, ranking.against, result)}.`;
 }
 
 function uncertainty_words(result) {

@@ -9,6 +9,7 @@
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/questions/solve.h"
+#include "model/questions/solve_search.h"
 #include "model/questions/solve_spread.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"

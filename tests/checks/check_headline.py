@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The headline of a scenario with ranges: its median and interval, for the cost and for the saving, and the
-base values, marked as such, wherever there is one; without ranges, neither. The page makes its own draws:
+base values, marked as such, wherever there is one, and how often the options can be ranked; without ranges, neither. The page makes its own draws:
 check_page checks its sentence.
 
 The results over the ranges are those of simulate, from the same draws; the saving of a baseline over another
@@ -21,6 +21,7 @@ LABELS = {'h200': 'H200', 'mi325x': 'MI325X'}
 HEADLINES = {
     'the challenger': (UNCERTAIN, (), 'mi325x', 'h200'),
     'the baseline': (UNCERTAIN, ('--set', 'mi325x.list_price=60000 USD'), 'h200', 'mi325x'),
+    'not always ranked': (UNCERTAIN, ('--set', 'site_power=1.35 MW'), 'mi325x', 'h200'),
     'no ranges': (CERTAIN, (), 'mi325x', 'h200'),
 }
 
@@ -40,7 +41,18 @@ def over_ranges(scenario, settings, cheapest, against):
         saving = [1 - 1 / (1 - share) for share in reversed(saving)]
     least, middle, most = (f'{100 * share:.1f}' for share in saving)
     return (f'; over the ranges {LABELS[cheapest]} costs {median} USD/Mtok in the median (P5 to P95: {low} to {high}) '
-            f'and saves {middle} % against {LABELS[against]} ({least} to {most} %)')
+            f'and saves {middle} % against {LABELS[against]} ({least} to {most} %)'
+            f'{limits(told["ranked"], cheapest, against)}')
+
+
+def limits(ranked, cheapest, against):
+    """In how many draws the two stay within the site's power, which is all that the settings here ask of them."""
+    seldom = [(LABELS[option], f'only in {100 * min(ranked[option], 0.999):.1f} % of the draws')
+              for option in (cheapest, against) if ranked[option] < 1]
+    if not seldom:
+        return ''
+    more = ''.join(f', and {label} {words}' for label, words in seldom[1:])
+    return f', but {seldom[0][1]} does {seldom[0][0]} stay within the site power{more}'
 
 
 def on_terminal(scenario, settings, _):

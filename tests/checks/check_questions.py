@@ -189,9 +189,86 @@ WRONG = [  # arguments after the scenario, what the message must contain
     (('sensitivity', '--grid', 'pue=0:2:1'), "exceeds the input's allowed range"),
     (('sensitivity', '--grid', 'pue=1:2:1e-9'), 'too many'),
     (('sensitivity', '--grid', 'pue=1:2:0.1USD'), 'expected -'),
+    (('sensitivity', '--grid', 'accelerators=790:800:2.5'), 'every value must be a whole number'),
+    (('sensitivity', '--grid', 'accelerators=790.5:800:1'), 'every value must be a whole number'),
+    (('sensitivity', '--grid', 'mi325x.rental_rate=0:2:1'), "option 'mi325x' has 'list_price', which excludes"),
+    (('sensitivity', '--grid', 'rental_rate=0:2:1'), "no option has the input 'rental_rate'"),
+    (('solve', '--option', 'mi325x', '--for', 'rental_rate'), "option 'mi325x' has 'list_price', which excludes 'rental_rate'"),
+    (('solve', '--option', 'mi325x', '--for', 'on_demand_rate'), "'list_price', which excludes 'on_demand_rate'"),
     (('sensitivity', '--grid', 'pue=1:2:1,pue=1:2:1'), 'on both axes of the grid'),
     (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1,wacc=1:2:1'), 'at most 2'),
 ]
+
+
+# Added to the main scenario's options; what solve is asked for, and what it answers.
+BESIDE = [
+    ('', 'electricity_price=0.08, 0.09 USD/kWh', 'electricity_escalation',
+     "'electricity_price' as a list by year, which excludes 'electricity_escalation'"),
+    ('', 'mi325x.electricity_price=0.08, 0.09 USD/kWh', 'h200.electricity_escalation', '; now, at 0 %/yr'),
+    ('', 'mi325x.electricity_price=0.08, 0.09 USD/kWh', 'electricity_escalation',
+     "option 'mi325x' has 'electricity_price' as a list by year"),
+    ('', 'mi325x.colo_rate=100 USD/kW/month', 'build_price', "option 'mi325x' has 'colo_rate', which excludes"),
+    ('', 'h200.discount=8 % from 16 gpu, 14 % from 60 gpu', 'h200.discount_tier_1', 'in [0 %, 14 %]'),
+    ('', 'h200.discount=8 % from 16 gpu, 14 % from 60 gpu', 'h200.discount_from_1', 'in [1 gpu, 59 gpu]'),
+    ('', 'mi325x.resale=50, 40, 20 %', 'mi325x.resale_year_2', 'in [20 %, 50 %]'),
+    ('[range]\nmi325x.list_price = uniform(90, 110) %\n', 'pue=1.2', 'list_price',
+     "'list_price' has a range in %: use list_price_year_1 for its value, or list_price_scale"),
+]
+
+
+def check_beside(folder, more, setting, name, words):
+    """An input is moved only as far as the reader takes it beside what the options state."""
+    path = pathlib.Path(folder, 'beside.ini')
+    path.write_text((ROOT / MAIN).read_text(encoding='utf-8') + more, encoding='utf-8')
+    done = run('solve', path, '--option', 'mi325x', '--for', name, '--set', setting, '-q', '--data', ROOT / 'data',
+               '--set', 'h200.list_price=60000 USD', '--set', 'horizon=2 yr')
+    said = ' '.join((done.stdout + done.stderr).split())
+    check(f'{name} beside {setting}', words in said and (done.returncode == 2) == ('error' in said), said)
+    still = run('sensitivity', path, '--set', setting, '-q', '--data', ROOT / 'data').stdout
+    left_out = done.returncode == 2 and name in re.split(r'[\s,]+', still)
+    check(f'{name} beside {setting}: not a target', not left_out, still)
+
+
+# Settings of the main scenario; the options that keep the verdict from naming a cheapest, and why.
+NOT_RANKED = [
+    (('h200.accelerators=300', 'demand=60000000 Mtok/yr'), 'H200: at worst it serves '),
+    (('site_power=1.1 MW',), 'MI325X: its peak exceeds the site power by '),
+]
+
+
+def check_standing(settings, words):
+    """Who is not ranked is said wherever its cost is compared, in the words of `compare`."""
+    changes = [part for setting in settings for part in ('--set', setting)]
+    told = answer('compare', MAIN, *changes)
+    said = next(reason for reason in told['notes'] if words in reason)
+    for question in (('solve', '--option', 'mi325x', '--for', 'list_price'),
+                     ('solve', '--option', 'mi325x', '--for', 'list_price', '--target', '0.2 USD/Mtok'),
+                     ('sensitivity',), ('sensitivity', '--grid', 'pue=1.1:1.3:0.1')):
+        notes = answer(question[0], MAIN, *question[1:], *changes)['notes']
+        check(f'{question} {settings}', said in notes, (said, notes))
+    check(f'{settings}: ranked otherwise', not any('Not ranked' in note for note in answer(*question[:1], MAIN)['notes']), '')
+
+
+def check_met():
+    """A draw in which an option does not serve the demand does not meet the target: simulate counts the same ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, 'short.ini')
+        path.write_text((ROOT / MAIN).read_text(encoding='utf-8') + '[range]\nmi325x.throughput = uniform(3500, 5000) token/s\n',
+                        encoding='utf-8')
+        changes = ('--set', 'demand=70000000 Mtok/yr', '--data', ROOT / 'data', '--set', 'mi325x.accelerators=800',
+                   '--set', 'h200.accelerators=2000')
+        ranked = answer('simulate', path, *changes, '--draws', '16384')
+        met = answer('solve', path, '--option', 'mi325x', '--for', 'list_price', *changes)['ranges']['enough']
+    share = ranked['cheapest']['mi325x']
+    check('met only where ranked', 0.01 < share < 0.99 and abs(met - share) < 1e-3, (met, share))
+
+
+def check_usd_list():
+    """A list in USD in a report in another currency moves as a whole, too."""
+    names = {swing['input'] for swing in answer('sensitivity', 'examples/euro.ini', '--set',
+                                                'mi325x.list_price=22000, 20000 USD')['swings']}
+    check('a list in USD', {name for name in names if name.startswith('mi325x.list_price')} == {'mi325x.list_price_scale'},
+          names)
 
 
 def check_wrong():
@@ -243,6 +320,13 @@ def main():
     check_interval()
     check_words()
     check_wrong()
+    with tempfile.TemporaryDirectory() as folder:
+        for row in BESIDE:
+            check_beside(folder, *row)
+    check_usd_list()
+    for row in NOT_RANKED:
+        check_standing(*row)
+    check_met()
     check_faces()
     check_single_option()
     count.finish()

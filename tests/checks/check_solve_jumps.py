@@ -1,12 +1,15 @@
 #!/usr/bin/python3
-"""solve where the cost jumps across the target: the threshold, and the cost on both sides.
+"""solve where the cost jumps across the target: the threshold, and the cost on both sides; and where it crosses the
+target several times, or equals it over a stretch of values.
 
     check_solve_jumps.py
 
-Costs jump because of a scenario's own item, a rebate or a fee added to one option's migration. What
+In the first part costs jump because of a scenario's own item, a rebate or a fee added to one option's migration. What
 solve reports for both sides is typed in with --set and checked with `compare`; the same with ranges
-must find the same threshold in every draw. PERTOKEN names the program.
+must find the same threshold in every draw. In the second they rise and fall like a saw's teeth, as a demand needs whole
+nodes. PERTOKEN names the program.
 """
+import re
 import tempfile
 from pathlib import Path
 
@@ -101,9 +104,101 @@ def check_pole(folder):
     expect(found['values'] == [] or not near(found['values'][0], 50, 1e-6), found)
 
 
+TEETH = '''[scenario]
+title = Teeth
+date = 2026-11-20
+horizon = 3 yr
+baseline = a
+[workload]
+utilization = 70 %
+[common]
+demand = 1000000 Mtok/yr
+node_price = 60000 USD
+host_power = 300 W/gpu
+load_power = 700 W/gpu
+pue = 1.25
+electricity_price = 0.08 USD/kWh
+network_price = 4247 USD/gpu
+support = 4 %/yr
+engineer_cost = 280000 USD/yr
+[option a]
+label = A
+accelerator = h200-sxm-141
+list_price = 30000 USD
+throughput = 2000 token/s
+[option b]
+label = B
+accelerator = h200-sxm-141
+'''
+SAME = 'list_price = 30000 USD\nthroughput = 2000 token/s\n'
+FIXED = 'list_price = 20000 USD\nthroughput = 2000 token/s\naccelerators = 16\n'
+NARROW = 'list_price = 20800 USD\nthroughput = 2000 token/s\nengineers = 10 FTE\naccelerators = 792\n'
+SLOW = 'list_price = 20000 USD\nthroughput = 1500 token/s\n'
+# What b states; the demand; the input that is solved for; what the answer begins with.
+SENTENCES = [
+    (FIXED, 1e6, 'accelerators', 'B costs no more than A from b.accelerators = 3 gpu up to 30 gpu; '),
+    (NARROW, 35e6, 'accelerators',
+     'B costs no more than A from b.accelerators = 783 gpu up to 784 gpu and from 786 gpu up to 794 gpu; '),
+    (SLOW, 1e6, 'demand', 'B costs no more than A from b.demand = 7.7321e+05 Mtok/yr up to 7.947e+05 Mtok/yr, from '),
+    (SLOW, 1000020, 'throughput', 'B costs no more than A from b.throughput = 1,887.6 token/s/gpu; '),
+    (SAME, 1e6, 'electricity_price', 'B costs as much as A at every value of electricity_price; '),
+    (SAME, 1e6, 'wacc', 'B costs as much as A at every value of wacc; '),
+    (SAME, 1e6, 'list_price', 'B costs as much as A at b.list_price = 30,000 USD/gpu; '),
+    (SAME, 1e6, 'software_licence', 'B costs as much as A at b.software_licence = 0 USD/gpu/yr; '),
+    (SAME, 1e6, 'throughput', 'B costs no more than A from b.throughput = 1,887.5 token/s/gpu; '),
+]
+
+
+def teeth(folder, stated, demand):
+    path = Path(folder) / 'teeth.ini'
+    path.write_text(TEETH.replace('demand = 1000000', f'demand = {demand:.0f}') + stated, encoding='utf-8')
+    return path
+
+
+def check_sentence(folder, stated, demand, name, begins):
+    path = teeth(folder, stated, demand)
+    found = run_json('solve', path, '--option', 'b', '--for', name)
+    expect(found['answer'].startswith(begins) and not found['no'], found['answer'])
+    for end, value in re.findall(r'(from|up to) (?:b\.\w+ = )?([\d,.e+]+) ', found['answer']):
+        gap = gap_with(path, f'b.{name}', float(value.replace(',', '')), found['unit'])
+        expect(gap < 1e-9, f'{end} {value}: {gap}')
+    expect(run('solve', path, '--option', 'b', '--for', name, '-q').returncode == DONE, 'exit status')
+
+
+def check_every_number(folder):
+    """The stretches of whole numbers against a grid of all of them."""
+    path = teeth(folder, NARROW, 35e6)
+    grid = run_json('sensitivity', path, '--option', 'b', '--grid', 'b.accelerators=600:1000:1')
+    cheap = {value for value, (saving,) in zip(grid['axes'][0]['values'], grid['saving']) if saving >= 0}
+    expect(cheap == {*range(783, 785), *range(786, 795)}, sorted(cheap))
+
+
+def check_ties(folder):
+    """Both ends of the stretch over which the costs are the same, and their costs."""
+    found = run_json('solve', teeth(folder, SAME, 1e6), '--option', 'b', '--for', 'throughput')
+    low, high = found['values']
+    expect(near(low, 1887.48761808, 1e-9) and near(high, 2831.23142641, 1e-9), found['values'])
+    sides = found['sides']
+    expect(near(sides['gap_below'][0], 1 / 3, 1e-6) and near(sides['gap_above'][1], -1 / 3, 1e-6), sides)
+    expect(sides['gap_above'][0] == 0 and sides['gap_below'][1] == 0, sides)
+
+
+def check_beyond(folder):
+    """The value at which it ceases to hold is found far above the one from which it holds."""
+    formula = ('migration_cost * (if(electricity_price > 3 USD/kWh, 0.2, '
+               'if(electricity_price > 0.15 USD/kWh, -0.1, 0.2)) - 1)')
+    found = run_json('solve', scenario(folder, formula), '--option', 'b', '--for', 'electricity_price')
+    expect('no more than a from electricity_price = 0.15 USD/kWh up to 3 USD/kWh; ' in found['answer'], found['answer'])
+
+
 with tempfile.TemporaryDirectory() as scratch:
     for jump in JUMPS:
         count.test(f'{jump[1]} at {jump[2]} {jump[3]}', check_jump, scratch, *jump)
     count.test('with ranges', check_ranges, scratch)
     count.test('a pole', check_pole, scratch)
+    for sentence in SENTENCES:
+        count.test(f'{sentence[2]}: {sentence[3]}', check_sentence, scratch, *sentence)
+    count.test('every number', check_every_number, scratch)
+    count.test('ties', check_ties, scratch)
+    count.test('beyond', check_beyond, scratch)
 count.finish()

@@ -4,7 +4,6 @@
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { VALUE, NUMBER, PARTS };
@@ -32,9 +31,29 @@ void tiers_inputs(const struct model *model, int declaration, int inputs[TIERS_I
   inputs[count] = model_find(model, word_of(model, declaration, PARTS, arena));
 }
 
+// The input of one part of a tier, counted from 0; -1 beyond the last.
+static int find_input(const struct model *model, int declaration, size_t tier, size_t part) {
+  struct arena scratch = {NULL};
+  const int found = model_find(model, tiers_input(model, declaration, tier, part, &scratch));
+  arena_free(&scratch);
+  return found;
+}
+
+bool tiers_beside(const struct model *model, int declaration, int *before, int *after) {
+  for (int d = 0; d < model->count; d++)
+    for (size_t i = 0; model->declarations[d].tiers && i < MAX_TIERS * PARTS; i++) {
+      const size_t tier = i / PARTS, part = i % PARTS;
+      if (find_input(model, d, tier, part) != declaration)
+        continue;
+      *before = tier ? find_input(model, d, tier - 1, part) : -1;
+      *after = find_input(model, d, tier + 1, part);
+      return true;
+    }
+  return false;
+}
+
 static int input_of(const struct resolving *resolving, int declaration, size_t tier, size_t part) {
-  const struct model *model = resolving->scenario->model;
-  return model_find(model, tiers_input(model, declaration, tier, part, resolving->arena));
+  return find_input(resolving->scenario->model, declaration, tier, part);
 }
 
 // The most tiers that the option has in any case; 0: none.

@@ -8,6 +8,7 @@
 #include "model/cost/schedule.h"
 #include "model/scenario/resolving.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { TIERS_INPUTS = 2 * MAX_TIERS + 1 };
@@ -21,6 +22,10 @@ const char *tiers_input(const struct model *model, int declaration, size_t tier,
 // the model lacks.
 void tiers_inputs(const struct model *model, int declaration, int inputs[TIERS_INPUTS],
                   struct arena *arena);
+
+// For an input of a tier, the same input of the tiers before and after: declarations, or -1. False
+// for any other input.
+bool tiers_beside(const struct model *model, int declaration, int *before, int *after);
 
 // An option that has tiers in some case has them in all: a value without tiers is one tier from 1
 // on, and missing tiers of a case are copies of its last one. A tier that is stated by itself

@@ -171,6 +171,7 @@ const read_draws = async (page) => {
     return result && { cost: by_option(result.costs, per_mtok().factor), saving: by_option(result.savings, 1),
       cheapest: Object.fromEntries(result.cheapest.flatMap((share, o) =>
         (Number.isNaN(share) ? [] : [[data.options[o].id, share]]))),
+      ranked: Object.fromEntries(result.ranked.map((share, o) => [data.options[o].id, share])),
       over_ranges: document.getElementById('over-ranges').textContent,
       words: document.getElementById('uncertainty-words').textContent };
   });
@@ -180,7 +181,7 @@ const close_to = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(b), 
 
 // The only place where the page gives P5 and P95 in words: those of its own draws, for the
 // cheapest.
-function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost }, what) {
+function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost, ranked }, what) {
   const best = options.length === 1 ? options[0].id : cheapest[0];
   const found = /costs ([\d.,]+) .* \(P5 to P95: ([\d.,]+) to ([\d.,]+)\)/.exec(over_ranges);
   check(words.endsWith(' draws, seed 1.') && !words.includes('P5'), `${what}: below the title: ${words}`);
@@ -189,6 +190,9 @@ function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost
   const levels = [3, 0, 6].map((level) => cost[best][level]);
   check(found && levels.every((value, i) => Math.abs(Number(found[i + 1].replaceAll(',', '')) / value - 1) < 6e-4),
     `${what}: ${over_ranges}: ${levels}`);
+  const share = `but only in ${(100 * ranked[best]).toFixed(1)} % of the draws does `;
+  check(ranked[best] === 1 || ranked[best] < 0.001 || ranked[best] > 0.999 || over_ranges.includes(share),
+    `${what}: ${over_ranges}: ranked in ${ranked[best]}`);
 }
 
 async function check_draws(page, { drawn, engine }, what) {
@@ -196,7 +200,7 @@ async function check_draws(page, { drawn, engine }, what) {
   if (drawn === null || got === null)
     return check_equal(got, drawn, `${what}: draws`);
   check_over_ranges(got, engine, drawn, what);
-  for (const kind of ['cost', 'saving', 'cheapest']) {
+  for (const kind of ['cost', 'saving', 'cheapest', 'ranked']) {
     const wanted = Object.entries(drawn[kind]).filter(([, one]) => one !== null);
     check(Object.keys(got[kind]).length === wanted.length && wanted.every(([id, one]) => got[kind][id] !== undefined
       && [one].flat().every((value, i) => close_to([got[kind][id]].flat()[i], value))),

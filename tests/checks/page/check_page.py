@@ -149,7 +149,7 @@ def simulate(scenario, uncertainty, *arguments):
     told = json.loads(done.stdout)
     found = {kind: {one['option']: list(one['percentiles'].values()) for one in told['outcomes'] if one['kind'] == kind}
              for kind in ('cost', 'saving')}
-    return {**found, 'cheapest': told['cheapest']}
+    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked']}
 
 
 # ---- seeded changes

@@ -127,6 +127,28 @@ static void test_latest_delivery(void **state) {
   scenario_fixture_end(&fixture);
 }
 
+// The scenario's ranges count with their means: a price of `a` of 1,500 USD, not its base value of
+// 1,000, and 8 accelerators, not 8.25, as they are whole.
+static void test_latest_delivery_at_means(void **state) {
+  (void)state;
+  static const char *const ranges[] = {
+      "a.list_price = uniform(1000, 2000) USD\n",
+      "a.list_price = triangular(1000, 1000, 2500) USD\na.accelerators = "
+      "discrete(7: 1, 8: 2, 10: 1) gpu\n",
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+    struct scenario_fixture fixture;
+    char wait[256];
+    snprintf(wait, sizeof wait, "months = 0\nsuccessor = b\nmeanwhile = 0.5 USD/Mtok\n[range]\n%s",
+             ranges[i]);
+    const struct wait_answer *answer = ask(&fixture, free_power, "", wait);
+    expect_error(&fixture.fixture, wait, "");
+    // 1.44 USD an hour is rented until 6,000 + 1.44 L - 6,000 L / H = 8 x 1,500.
+    expect_near(answer->latest_delivery, 6000 / (1.44 - 6000 / H), 1e-6, ranges[i]);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // A price that falls by 5 % a month, and hardly any rent: waiting pays later and later.
 static void test_month_at_which_it_pays(void **state) {
   (void)state;
@@ -236,6 +258,7 @@ int main(void) {
       cmocka_unit_test(test_present_value),
       cmocka_unit_test(test_power),
       cmocka_unit_test(test_latest_delivery),
+      cmocka_unit_test(test_latest_delivery_at_means),
       cmocka_unit_test(test_month_at_which_it_pays),
       cmocka_unit_test(test_ranges_of_the_scenario),
       cmocka_unit_test(test_bad_input),

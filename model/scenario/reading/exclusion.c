@@ -1,0 +1,54 @@
+#include "model/scenario/reading/exclusion.h"
+
+#include "model/cost/model.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/reading/currency.h"
+
+// As the option gives it: in USD or in the report's currency.
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
+                                      int declaration) {
+  return option_figure(scenario, option, scenario->selected, option_stated(option, declaration));
+}
+
+static bool is_given(const struct figure *figure) {
+  return figure->origin > ORIGIN_RENT;
+}
+
+static bool is_rate_of(const struct declaration *rate, int declaration) {
+  for (int i = 0; i < rate->rated_count; i++)
+    if (rate->rated[i] == declaration)
+      return true;
+  return false;
+}
+
+// NAME of NAME_usd.
+static int named(const struct model *model, int declaration) {
+  const int usd_of = model->declarations[declaration].usd_of;
+  return usd_of < 0 ? declaration : usd_of;
+}
+
+int exclusion_by(const struct scenario *scenario, const struct option *option, int declaration) {
+  const struct model *model = scenario->model;
+  const int input = named(model, declaration);
+  const struct declaration *own = &model->declarations[input];
+  const struct figure *figure = figure_of(scenario, option, input);
+  const bool given = is_given(figure), zero = figure_highest(figure) == 0;
+  for (int d = 0; d < model->count && (!given || zero); d++) {
+    const struct figure *other = figure_of(scenario, option, d);
+    if (d == input || !is_given(other))
+      continue;
+    const bool conflicts = own->conflicts == d || model->declarations[d].conflicts == input;
+    const bool lists = is_rate_of(own, d) && other->year_count > 0;
+    if ((!given && model_excludes(model, d, input)) ||
+        (zero && (lists || (conflicts && figure_highest(other) != 0))))
+      return d;
+  }
+  return -1;
+}
+
+bool exclusion_in_common(const struct scenario *scenario, const struct option *option,
+                         int declaration, int by) {
+  const enum origin origin = figure_of(scenario, option, by)->origin;
+  const bool is_own = origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE;
+  return !is_own || !model_excludes(scenario->model, by, named(scenario->model, declaration));
+}
