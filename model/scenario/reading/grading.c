@@ -479,6 +479,17 @@ static void warn_of_horizons(struct scenario *scenario, struct arena *arena) {
     }
 }
 
+static void warn_of_rates(struct scenario *scenario, struct arena *arena) {
+  for (size_t o = 1; o < scenario->option_count; o++)
+    if (amount(scenario, &scenario->options[o], "wacc") !=
+        amount(scenario, &scenario->options[0], "wacc")) {
+      texts_add(&scenario->warnings, arena,
+                "the options have different discount rates; finance discounts their difference at "
+                "the baseline's");
+      return;
+    }
+}
+
 static void refuse_unlike(struct scenario *scenario, struct arena *arena,
                           struct diagnostics *diagnostics) {
   const struct option *baseline = &scenario->options[scenario->baseline];
@@ -539,6 +550,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena,
     option_assess(scenario, o, arena);
   warn_of_idle_power(scenario, arena);
   warn_of_horizons(scenario, arena);
+  warn_of_rates(scenario, arena);
   schedules_warn(scenario, arena);
   warn_of_rounds(scenario, arena);
   warn_of_no_records(scenario, arena);

@@ -591,7 +591,7 @@ def make(seed, tables):
     for values in sections:
         shared |= numbers(values, currency)
     return SimpleNamespace(
-        ini=ini, case=CASE if decoys else "base", months=float(horizon.get("period", 12)), baseline=baseline or options[0].id,
+        ini=ini, case=CASE if decoys else "base", baseline=baseline or options[0].id,
         rate=float(currency.rate or 0), options=[
             finish(option, shared | numbers(option.given, currency),
                    {} if option.is_api else tables.accelerators[option.accelerator], tables.profiles,
