@@ -14,6 +14,7 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/periods.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/sources/recorded_prefill.h"
@@ -551,6 +552,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena,
   warn_of_idle_power(scenario, arena);
   warn_of_horizons(scenario, arena);
   warn_of_rates(scenario, arena);
+  periods_warn(scenario, arena);
   schedules_warn(scenario, arena);
   warn_of_rounds(scenario, arena);
   warn_of_no_records(scenario, arena);

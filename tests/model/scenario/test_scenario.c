@@ -556,6 +556,52 @@ static void test_horizons(void **state) {
   }
 }
 
+// 800 accelerators of 4000 token/s, 70 % in use, serve 70.6e6 Mtok a year.
+static void test_warned_of_time(void **state) {
+  (void)state;
+  static const char ramp[] = "during a ramp, the capacity is averaged over each period of ";
+#define SMALL "demand = 1e6 Mtok/yr\nramp = 6 month\n"
+#define LARGE "demand = 1e9 Mtok/yr\nramp = 6 month\n"
+#define ITEM(unit, formula)                                                                        \
+  "[item fee]\nlabel = Fee\nunit = " unit "\ngroup = opex\nformula = " formula "\n"
+  static const struct {
+    const char *head, *more, *warning; // NULL: none
+  } cases[] = {
+      {"", SMALL, ramp},
+      {"period = 3 month\n", SMALL, "averaged over each period of 3 month, which hides demand"},
+      {"period = 1 month\n", SMALL, NULL},
+      {"", LARGE, NULL},
+      {"", "ramp = 6 month\n", NULL},
+      {"", ITEM("USD", "9 USD"), NULL},
+      {"horizon = 30 month\n", ITEM("USD", "9 USD"),
+       "Fee, in USD, is charged in full in the last period, which the horizon cuts short"},
+      {"period = 1 month\n", ITEM("USD", "9 USD * accelerators"),
+       "Fee, in USD, is charged in every period of 1 month: an item in USD/yr is charged by time"},
+      {"period = 6 month\n", ITEM("USD", "9, 8 USD"), "charged in every period of 6 month"},
+      {"period = 6 month\n", ITEM("USD", "1 % * sum(power_cost)"), "charged in every period of 6"},
+      {"period = 6 month\n", ITEM("USD", "1 % * power_cost"), NULL},
+      {"period = 6 month\n", ITEM("USD", "9 USD * (t = 1)"), NULL},
+      {"period = 6 month\n", ITEM("USD/yr", "9 USD/yr"), NULL},
+      {"", "wacc = 8 %/yr\n", "different discount rates; finance discounts their difference at"},
+      {"", "horizon = 4 yr\n", "the options have different horizons"},
+  };
+  const char *rest = strstr(base, "[common]");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(rest - base), base, cases[i].head, rest,
+             cases[i].more);
+    read_text(&run, text, NULL, NULL, 0);
+    expect_error(&run.fixture, text, "");
+    const struct texts *warnings = &run.scenario->warnings;
+    if (warnings->count != (cases[i].warning != NULL) ||
+        (cases[i].warning && !strstr(warnings->list[0], cases[i].warning)))
+      fail_msg("%s: %zu warnings: %s", text, warnings->count,
+               warnings->count ? warnings->list[0] : "");
+    end(&run);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_precedence),     cmocka_unit_test(test_refused),
@@ -565,7 +611,7 @@ int main(void) {
       cmocka_unit_test(test_taken_back),     cmocka_unit_test(test_inheritance),
       cmocka_unit_test(test_restated),       cmocka_unit_test(test_restated_last),
       cmocka_unit_test(test_restated_claim), cmocka_unit_test(test_all_errors_in_one_run),
-      cmocka_unit_test(test_horizons),
+      cmocka_unit_test(test_horizons),       cmocka_unit_test(test_warned_of_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
