@@ -21,7 +21,7 @@ enum {
   MAX_NEEDS = 6,
   MAX_ALTERNATIVES = 8, // some of them added by the program itself
   MAX_CHOICES = 4,
-  MAX_RATED = 3,
+  MAX_RATED = 4,
   MAX_INSTEAD = 3,
   MAX_NAME_LENGTH = 40
 };

@@ -281,9 +281,13 @@ def rent(x, r):
 
 
 def burst(x, r):
-    r.burst_cost = series(
-        r, lambda t: r.burst_tokens[t] * (x.burst_price / TOKENS_PER_MTOK
-                                          + x.burst_rate / r.tokens_per_gpu[t]) * inflated(x, r, t))
+    """Bought at a price, which inflates, or rented by the hour, which gets cheaper as rents do."""
+    def cost(t):
+        bought = x.burst_price / TOKENS_PER_MTOK * inflated(x, r, t)
+        rented = x.burst_rate / r.tokens_per_gpu[t] * growth(-x.rent_decline, r.year[t])
+        return r.burst_tokens[t] * (bought + rented)
+
+    r.burst_cost = series(r, cost)
 
 
 def api(x, r, other):
