@@ -104,6 +104,18 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 9 USD\nthroughput = 1 token/s\n"
      "colo_rate = 9 USD/kW/month\n",
      NULL, "colo_power=included", "b.power_total", 800 * 1.0625 * 26280 * 0.08},
+    // What has no effect in this case or on this option may have one elsewhere.
+    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", NULL, NULL, "b.repair", 0},
+    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", "c", NULL, "b.repair", 320000},
+    {"failure_rate = 0 %/yr\nrepair_cost = 50 %\n", NULL, NULL, "b.repair_cost", 50},
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "a.repair", 0},
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "b.repair", 320000},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
+     NULL, "support=10 %/yr", "c.support", 0},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
+     NULL, "support=10 %/yr", "b.support", 10},
+    {"demand = 1 Mtok/yr\nburst_rate = 2 USD/h\nrent_decline = 10 %/yr\n", NULL, NULL,
+     "b.rent_decline", 10},
     {"", NULL, "common.pue=1.5", "b.pue", 1.5},
     {"pue = 1.1\n", NULL, "pue=1.5", "b.pue", 1.1},
     {"pue = 1.1\n", NULL, "pue=1.5", "a.pue", 1.5},
@@ -166,6 +178,12 @@ static const struct {
     {"accelerators_per_node = 2.5\n", "must be a whole number"},
     {"colo_power = maybe\n", "expected metered or included, not 'maybe'"},
     {"colo_power = included\n", "17:14: 'colo_power' has no effect on option 'b' without 'colo_r"},
+    {"colo_escalation = 3 %/yr\n", "'colo_escalation' has no effect on option 'b' without 'colo_r"},
+    {"facility_residual = 3 %\n", "17:21: 'facility_residual' has no effect on option 'b' without"},
+    {"repair_cost = 50 %\n", "'repair_cost' has no effect on option 'b' without 'failure_rate'"},
+    {"water_price = 2 USD/m3\n", "'water_price' has no effect on option 'b' without 'water_use'"},
+    {"water_use = 1 L/kWh\n", "17:13: option 'b' has 'water_use' and so needs 'water_price' (USD/"},
+    {"demand = 1 Mtok/yr\nrent_decline = 10 %/yr\n", "'rent_decline' has no effect on option 'b'"},
     {"[case c]\ndiscuont = 3 %\n", "18:1: unknown key 'discuont' in [case c]; did you mean 'disc"},
     {"[case c]\nx.discount = 3 %\n", "18:1: there is no option 'x'"},
     {"[case c]\nb.evidence = tp0090\n", "18:1: a case changes inputs: 'evidence'"},
@@ -187,6 +205,9 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
      "node_price = 5 USD\n",
      "21:14: 'node_price' is part of the rent of option 'c'"},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
+     "support = 10 %/yr\n",
+     "21:11: 'support' is part of the rent of option 'c'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr001\nthroughput = 1 token/s\n",
      "price 'pr001' is for 'mi325x-256', not for 'h200-sxm-141'"},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\nnode_price = "
