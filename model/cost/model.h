@@ -21,7 +21,7 @@ enum {
   MAX_NEEDS = 6,
   MAX_ALTERNATIVES = 8, // some of them added by the program itself
   MAX_CHOICES = 4,
-  MAX_RATED = 3,
+  MAX_RATED = 4,
   MAX_INSTEAD = 3,
   MAX_NAME_LENGTH = 40
 };
@@ -60,7 +60,8 @@ struct declaration {
   bool typed, mentioned; // only the scenario's text can give it; whether it does
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
-  int conflicts, needed_with, only_with, when_varies, or_with, absent_with; // a declaration, or -1
+  int conflicts, needed_with, only_with, idle_without; // a declaration each, or -1
+  int when_varies, or_with, absent_with;               // the same
   int rated_count, rated[MAX_RATED]; // of a rate: the inputs that it changes from year to year
   int instead_count, instead_of[MAX_INSTEAD], unless; // a declaration each, or -1
   int in_usd, usd_of;                                 // NAME_usd of NAME and the reverse; or -1

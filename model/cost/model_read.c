@@ -242,6 +242,10 @@ static void read_only_with(struct model_reader *reader, const struct ini_key *ke
   reader->declaration->only_with = declared(reader, key);
 }
 
+static void read_idle_without(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->idle_without = declared(reader, key);
+}
+
 static void read_when_varies(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->when_varies = declared(reader, key);
 }
@@ -346,6 +350,7 @@ static const struct attribute {
     {"unless", IN(INPUT), read_unless},
     {"needed_with", IN(INPUT), read_needed_with},
     {"only_with", IN(INPUT), read_only_with},
+    {"idle_without", IN(INPUT), read_idle_without},
     {"when_varies", IN(INPUT), read_when_varies},
     {"or_with", IN(INPUT), read_or_with},
     {"typed", IN(INPUT), read_typed},
@@ -420,6 +425,7 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .conflicts = -1,
                                       .needed_with = -1,
                                       .only_with = -1,
+                                      .idle_without = -1,
                                       .when_varies = -1,
                                       .or_with = -1,
                                       .unless = -1,

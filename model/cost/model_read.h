@@ -19,6 +19,7 @@
 //     needed_with     NAME: must be given if that is above zero
 //     only_with       NAME: exists only if that is given; its default applies then, else it must be
 //                     given too
+//     idle_without    NAME: exists without it, but has no effect and may not be stated
 //     when_varies     NAME: exists only if that follows the year in the formulas of an option; its
 //                     default then counts as given
 //     or_with         NAME: exists also if that is given

@@ -12,17 +12,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Amounts at their times, in h.
 struct flows {
-  const double *values;
+  const double *values, *times;
   int count;
 };
 
-// Net present value by Horner's rule.
+static double years(double time) {
+  return time / conversion_table[CONVERT_HOURS_PER_YEAR].value;
+}
+
+// The rate is continuous, per year: a flow's factor is exp(-rate * years).
 static double present_value(double rate, void *context) {
   const struct flows *flows = context;
   double value = 0;
-  for (int t = flows->count - 1; t >= 0; t--)
-    value = value / (1 + rate) + flows->values[t];
+  for (int t = 0; t < flows->count; t++)
+    value += flows->values[t] * exp(-rate * years(flows->times[t]));
   return value;
 }
 
@@ -45,26 +50,25 @@ static double root_between(const struct flows *flows, double low, double high) {
   return root;
 }
 
-double internal_rate(const double *flows, int count) {
+double internal_rate(const double *flows, const double *times, int count) {
   enum { MAX_DOUBLINGS = 60 };
-  struct flows all = {flows, count};
+  struct flows all = {flows, times, count};
   if (count < 2 || !(flows[0] < 0) || !(present_value(0, &all) > 0))
     return NAN;
   gsl_set_error_handler_off();
   double high = 1;
   for (int i = 0; i < MAX_DOUBLINGS && present_value(high, &all) > 0; i++)
     high *= 2;
-  return present_value(high, &all) > 0 ? NAN : root_between(&all, 0, high);
+  return present_value(high, &all) > 0 ? NAN : expm1(root_between(&all, 0, high));
 }
 
-double payback_time(const double *flows, const double *lengths, int count) {
-  double sum = count > 0 ? flows[0] : 0, time = 0, payback = NAN;
+double payback_time(const double *flows, const double *times, int count) {
+  double sum = count > 0 ? flows[0] : 0, payback = NAN;
   bool is_owed = sum < 0;
   for (int t = 1; t < count; t++) {
     if (is_owed && sum + flows[t] >= 0)
-      payback = time - lengths[t] * sum / flows[t];
+      payback = times[t - 1] - (times[t] - times[t - 1]) * sum / flows[t];
     sum += flows[t];
-    time += lengths[t];
     is_owed = sum < 0;
   }
   return is_owed || !(count > 0 && flows[0] < 0) ? NAN : payback;
@@ -95,12 +99,12 @@ static double sum_of(const double *values, int count) {
   return sum;
 }
 
-static double *times(const struct cash_pair *pair, const double *values, int direction) {
+static double *turned(const struct cash_pair *pair, const double *values, int direction) {
   int periods = pair->scenario->periods;
-  double *turned = arena_array(pair->arena, (size_t)periods, sizeof *turned);
+  double *amounts = arena_array(pair->arena, (size_t)periods, sizeof *amounts);
   for (int t = 0; t < periods; t++)
-    turned[t] = direction * values[t];
-  return turned;
+    amounts[t] = direction * values[t];
+  return amounts;
 }
 
 static double *running(const struct cash_pair *pair, const double *values) {
@@ -111,17 +115,28 @@ static double *running(const struct cash_pair *pair, const double *values) {
   return sums;
 }
 
-static double *lengths_of(const struct cash_pair *pair, int period) {
+// An option's amounts are paid at the ends of its periods, and the last one ends at its horizon: if
+// the two differ, the later end counts.
+static double *times_of(const struct cash_pair *pair, int end) {
   int periods = pair->scenario->periods;
-  double *lengths = arena_array(pair->arena, (size_t)periods, sizeof *lengths);
+  double *ends = arena_array(pair->arena, (size_t)periods, sizeof *ends);
   for (int t = 0; t < periods; t++)
-    lengths[t] = option_value(pair->scenario, pair->option, period, t);
-  return lengths;
+    ends[t] = fmax(option_value(pair->scenario, pair->baseline, end, t),
+                   option_value(pair->scenario, pair->option, end, t));
+  return ends;
 }
 
-static double rate_per_year(const struct scenario *scenario, double rate) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
-  return pow(1 + rate, year_h / scenario->period_h) - 1;
+// One rate for the whole difference: with one for each option, the more expensive purchase could
+// pay merely because its amounts are discounted more.
+static double *discounted(const struct cash_pair *pair, int wacc, const double *values,
+                          const double *ends) {
+  int periods = pair->scenario->periods;
+  const double rate = option_value(pair->scenario, pair->baseline, wacc, 0);
+  const double growth = 1 + rate * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  double *amounts = arena_array(pair->arena, (size_t)periods, sizeof *amounts);
+  for (int t = 0; t < periods; t++)
+    amounts[t] = values[t] / pow(growth, years(ends[t]));
+  return amounts;
 }
 
 static enum outlay judge(const struct comparison *comparison) {
@@ -136,9 +151,8 @@ const struct comparison *comparison_ask(const struct scenario *scenario,
                                         const struct option *option, struct arena *arena) {
   const struct model *model = scenario->model;
   const struct option *baseline = &scenario->options[scenario->baseline];
-  enum { NEEDED = 5 };
-  static const char *const needed[NEEDED] = {"cash", "discounted_cash", "tokens_total", "period",
-                                             "period_length"};
+  enum { CASH, TOKENS, END, WACC, NEEDED };
+  static const char *const needed[NEEDED] = {"cash", "tokens_total", "end", "wacc"};
   int d[NEEDED];
   for (int i = 0; i < NEEDED; i++) {
     d[i] = model_find(model, needed[i]);
@@ -146,24 +160,24 @@ const struct comparison *comparison_ask(const struct scenario *scenario,
       return NULL;
   }
   struct cash_pair pair = {scenario, baseline, option, 0, arena};
-  pair.scale = option_value(scenario, baseline, d[2], 0) / option_value(scenario, option, d[2], 0);
+  pair.scale =
+      option_value(scenario, baseline, d[TOKENS], 0) / option_value(scenario, option, d[TOKENS], 0);
   int periods = scenario->periods;
-  const double *lengths = lengths_of(&pair, d[3]), *discounted = difference_of(&pair, d[1]);
   struct comparison *made = arena_alloc(arena, sizeof *made);
   *made = (struct comparison){.scenario = scenario, .option = option, .scale = pair.scale};
-  made->saved = difference_of(&pair, d[0]);
+  made->times = times_of(&pair, d[END]);
+  made->saved = difference_of(&pair, d[CASH]);
   made->direction = made->saved[0] > 0 ? -1 : 1;
-  made->flow = times(&pair, made->saved, made->direction);
+  made->flow = turned(&pair, made->saved, made->direction);
   made->cumulative = running(&pair, made->flow);
-  made->discounted_flow = times(&pair, discounted, made->direction);
+  made->discounted_flow = discounted(&pair, d[WACC], made->flow, made->times);
   made->discounted_cumulative = running(&pair, made->discounted_flow);
   made->extra_outlay = -made->flow[0];
   made->saved_total = sum_of(made->saved, periods);
-  made->npv_saved = sum_of(discounted, periods);
+  made->npv_saved = made->direction * sum_of(made->discounted_flow, periods);
   made->outlay = judge(made);
-  made->irr_per_period = internal_rate(made->flow, periods);
-  made->irr = rate_per_year(scenario, made->irr_per_period);
-  made->payback = payback_time(made->flow, lengths, periods);
-  made->discounted_payback = payback_time(made->discounted_flow, lengths, periods);
+  made->irr = internal_rate(made->flow, made->times, periods);
+  made->payback = payback_time(made->flow, made->times, periods);
+  made->discounted_payback = payback_time(made->discounted_flow, made->times, periods);
   return made;
 }

@@ -24,18 +24,18 @@ struct comparison {
   const struct scenario *scenario;
   const struct option *option;
   double scale;        // the baseline's tokens over the option's
+  const double *times; // [scenario->periods] h from the purchase to the period's end
   const double *saved; // [scenario->periods] the baseline's cash cost less the option's
   // +1: the option is the more expensive purchase; -1: the baseline is. `flow` is that of the more
   // expensive one: the extra outlay, below zero, then what it saves.
   int direction;
   const double *flow, *cumulative;                       // [scenario->periods]
-  const double *discounted_flow, *discounted_cumulative; // by each option's own discount factor
+  const double *discounted_flow, *discounted_cumulative; // at the baseline's discount rate
   double extra_outlay;                                   // -flow[0]
   enum outlay outlay;
   double saved_total, npv_saved; // what the option saves against the baseline, sum and NPV
-  // NAN if the extra outlay is not earned back within the horizon. Per period and per year; a last
-  // period cut short counts as a whole one.
-  double irr_per_period, irr;
+  // NAN if the extra outlay is not earned back within the horizon.
+  double irr;                         // per year
   double payback, discounted_payback; // h after the purchase
 };
 
@@ -43,14 +43,14 @@ struct comparison {
 const struct comparison *comparison_ask(const struct scenario *scenario,
                                         const struct option *option, struct arena *arena);
 
-// The rate per period at which flows[0] < 0, flows[1], ... have a net present value of zero; NAN
-// unless the first is below zero and the sum above it, so that the rate is positive. With one or
-// two changes of sign there is exactly one such rate (Descartes); with more, this is one of them.
-double internal_rate(const double *flows, int count);
+// The rate per year at which flows[0] < 0, flows[1], ... at times[0], times[1], ... (h, ascending)
+// have a net present value of zero; NAN unless the first is below zero and the sum above it, so
+// that the rate is positive. With one or two changes of sign there is exactly one such rate
+// (Descartes); with more, this is one of them.
+double internal_rate(const double *flows, const double *times, int count);
 
-// The time from which the sum of the flows is not below zero, by linear interpolation within the
-// period; flows[0] is at 0 and below zero, flows[t] arrives in the period lengths[t]. NAN if the
-// sum stays below zero.
-double payback_time(const double *flows, const double *lengths, int count);
+// The time from which the sum of the flows is not below zero, by linear interpolation between the
+// times of two flows; flows[0] is below zero. NAN if the sum stays below zero.
+double payback_time(const double *flows, const double *times, int count);
 
 #endif

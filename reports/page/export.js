@@ -68,7 +68,16 @@ function stated_lines(figure, item) {
 const named_rows = {
   list_price: ['price ='], rental_rate: ['price ='], on_demand_rate: ['price ='],
   throughput: ['evidence =', 'record ='], decode_throughput: ['evidence =', 'record ='],
+  output_price: ['api ='], input_price: ['api ='], cached_input_price: ['api ='],
 };
+
+// A row of a token API gives all of its prices: those that are not overwritten are kept.
+const api_prices = ['output_price', 'input_price', 'cached_input_price'];
+
+function keeps_price(wanted, o, name) {
+  return api_prices.includes(name) && case_figures[0][o][name].origin === 'catalogue' &&
+    api_prices.some((one) => case_figures[0][o][one] && differs(wanted, o, one));
+}
 
 const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
@@ -112,7 +121,7 @@ function changed_sections(state) {
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...(named_rows[item.key] ?? []),
           ...value_lines(state, wanted, o, item));
-      else if (own && keeps_watts(wanted, o, item.name))
+      else if (own && (keeps_watts(wanted, o, item.name) || keeps_price(wanted, o, item.name)))
         put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...watts_lines(o, item));
     });
   }

@@ -313,6 +313,7 @@ static void lift(struct splitter *splitter, struct node **place, struct unit uni
                              .conflicts = -1,
                              .needed_with = -1,
                              .only_with = -1,
+                             .idle_without = -1,
                              .none_below = -1,
                              .absent_with = -1,
                              .unless = -1,

@@ -25,6 +25,10 @@ static const char never[] = "none";
 static const struct unit flag = {.text = "flag", .counts = true};
 static const struct unit rate = {.text = "%/yr", .percents = 1};
 
+// From the rate of whole periods, three steps lead to that of a last period cut short within 1e-6
+// of it, four within 1e-12: Newton's method, on a curve that is nearly straight.
+enum { RATE_STEPS = 4 };
+
 static int last_column(struct book *book) {
   return COLUMN_PERIOD + book->scenario->periods - 1;
 }
@@ -115,9 +119,10 @@ struct block {
   const char *id;
   int scale, direction, dearer; // cells of COLUMN_VALUE
   const char *pair;             // the text of that cell
+  int times;                    // the row with the flows' times
 };
 
-static const struct unit *unit_of(struct book *book, const char *item) {
+static const struct unit *unit_of(const struct book *book, const char *item) {
   return &book->scenario->model->declarations[model_find(book->scenario->model, item)].unit;
 }
 
@@ -141,19 +146,45 @@ static void put_number_or_text(struct book *book, int row, const char *formula, 
     put_value(book, row, formula, value, CELL_TOTAL, unit);
 }
 
-// The more expensive purchase's flow: the difference of a series of both options.
-static int write_flow(struct book *book, const struct block *block, const char *series,
-                      const char *label, const char *key, const double *values) {
-  const struct unit *unit = unit_of(book, series);
-  int d = model_find(book->scenario->model, series);
-  int row = put_row(book, block, label, key, unit);
+// When the flows are paid: at the ends of the periods, which all options share in a workbook. The
+// cell left of period 0 is blank.
+static void write_times(struct book *book, struct block *block) {
+  const struct unit *year = unit_of(book, "end");
+  int end = model_find(book->scenario->model, "end");
+  block->times =
+      put_row(book, block, "Time of the extra outlay and of the savings", "flow_time", year);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    put_formula(book, row, column, values[t], CELL_FORMULA, unit, "=%s*(%s-%s*%s)",
+    put_formula(book, block->times, column, shown_value(book, block->option, end, t), CELL_LINK,
+                year, "=%s", series_cell(book, block->option, end, column));
+  }
+}
+
+// The more expensive purchase's flow: the difference of both options' cash cost.
+static int write_flow(struct book *book, const struct block *block) {
+  const struct unit *unit = unit_of(book, "cash");
+  int d = model_find(book->scenario->model, "cash");
+  int row = put_row(book, block, "Extra outlay and savings", "flow", unit);
+  for (int t = 0; t < book->scenario->periods; t++) {
+    int column = COLUMN_PERIOD + t;
+    put_formula(book, row, column, block->comparison->flow[t], CELL_FORMULA, unit, "=%s*(%s-%s*%s)",
                 cell_fixed(book, block->direction, COLUMN_VALUE),
                 series_cell(book, block->baseline, d, column),
                 series_cell(book, block->option, d, column),
                 cell_fixed(book, block->scale, COLUMN_VALUE));
+  }
+  return row;
+}
+
+static int write_discounted(struct book *book, const struct block *block, int flow) {
+  const struct unit *unit = unit_of(book, "cash");
+  const char *wacc = option_name_used(block->baseline, model_find(book->scenario->model, "wacc"));
+  int row = put_row(book, block, "Extra outlay and savings, discounted", "discounted_flow", unit);
+  for (int t = 0; t < book->scenario->periods; t++) {
+    int column = COLUMN_PERIOD + t;
+    put_formula(book, row, column, block->comparison->discounted_flow[t], CELL_FORMULA, unit,
+                "=%s/((1+%s)^%s)", cell_here(book, flow, column), wacc,
+                cell_here(book, block->times, column));
   }
   return row;
 }
@@ -196,9 +227,9 @@ static int write_owed(struct book *book, const struct block *block, int running,
 // them.
 static int write_time(struct book *book, const struct block *block, const int rows[3],
                       const char *label, const char *key, const double *running) {
-  const struct unit *unit = unit_of(book, "period");
-  int period = model_find(book->scenario->model, "period"), flow = rows[0], sum = rows[1],
-      owed = rows[2];
+  const struct unit *unit = unit_of(book, "end");
+  const double *times = block->comparison->times;
+  const int flow = rows[0], sum = rows[1], owed = rows[2];
   int row = put_row(book, block, label, key, unit);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
@@ -206,24 +237,21 @@ static int write_time(struct book *book, const struct block *block, const int ro
     double share = t && is_owed(book, running, t - 1) ? 1 : 0;
     if (share > 0 && !is_owed(book, running, t))
       share = -running[t - 1] / (running[t] - running[t - 1]);
-    put_formula(book, row, column, share * shown_value(book, block->option, period, t),
-                CELL_FORMULA, unit, "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*%s", before,
-                cell_here(book, owed, column), cell_here(book, sum, column - 1),
-                cell_here(book, flow, column), before,
-                series_cell(book, block->option, period, column));
+    double length = (t ? times[t] - times[t - 1] : 0) / unit_cell_factor(unit);
+    put_formula(book, row, column, share * length, CELL_FORMULA, unit,
+                "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*(%s-%s)", before, cell_here(book, owed, column),
+                cell_here(book, sum, column - 1), cell_here(book, flow, column), before,
+                cell_here(book, block->times, column), cell_here(book, block->times, column - 1));
   }
   return row;
 }
 
-// The rows from which a payback time follows; returns that of the flow.
-static int write_payback(struct book *book, const struct block *block, const char *series,
-                         const char *what, const char *key, const double *flow,
-                         const double *running, double payback) {
+// The rows from which a payback time follows.
+static void write_payback(struct book *book, const struct block *block, int flow, const char *what,
+                          const char *key, const double *running, double payback) {
   struct arena *arena = book->arena;
   const struct unit *year = unit_of(book, "period");
-  int rows[3];
-  rows[0] = write_flow(book, block, series, arena_printf(arena, "Extra outlay and savings%s", what),
-                       arena_printf(arena, "%sflow", key), flow);
+  int rows[3] = {flow};
   rows[1] = write_running(book, block, rows[0],
                           arena_printf(arena, "Cumulative extra outlay and savings%s", what),
                           arena_printf(arena, "%scumulative", key), running);
@@ -240,7 +268,6 @@ static int write_payback(struct book *book, const struct block *block, const cha
       cell_here(book, rows[2], COLUMN_PERIOD + book->scenario->periods - 1), whole_row(book, time),
       never);
   put_number_or_text(book, row, formula, payback / unit_cell_factor(year), year);
-  return rows[0];
 }
 
 static double sum_of(const struct book *book, const double *values) {
@@ -294,26 +321,93 @@ static void write_terms(struct book *book, struct block *block) {
                    pair_formula(book, block->baseline, block->option));
 }
 
-static void write_rate(struct book *book, const struct block *block, int flow) {
+// The growth per year at the IRR if the last period were a whole one, which IRR() assumes; 0 if
+// there is no IRR.
+static double write_growth(struct book *book, const struct block *block, int flow) {
+  const struct comparison *comparison = block->comparison;
   struct arena *arena = book->arena;
-  struct name *length =
-      option_name(block->option, model_find(book->scenario->model, "period_length"));
-  length->used = true;
-  int row = put_row(book, block, "Internal rate of return (IRR) per period", "irr_per_period",
-                    &unit_percent);
-  const char *flows = whole_row(book, flow);
-  const char *outlay = cell_here(book, flow, COLUMN_PERIOD);
+  const int periods = book->scenario->periods;
+  const struct unit *year = unit_of(book, "end");
+  double *whole = arena_array(arena, (size_t)periods, sizeof *whole);
+  for (int t = 0; t < periods; t++)
+    whole[t] = t * unit_cell_factor(year);
+  double growth = pow(1 + internal_rate(comparison->flow, whole, periods),
+                      unit_cell_factor(year) / comparison->times[1]);
+  growth = isnan(growth) ? 0 : growth;
+  const char *flows = whole_row(book, flow), *outlay = cell_here(book, flow, COLUMN_PERIOD);
+  const char *saving = cell_here(book, flow, COLUMN_PERIOD + 1);
+  const int row =
+      put_row(book, block, "Growth per year at the IRR of whole periods", "growth", &unit_plain);
   // Spreadsheets search from a first guess: for high rates, one from the first period alone is
   // close enough.
-  const char *formula =
-      arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,MAX(0,(%s/(-%s))-1)),\"%s\")", outlay,
-                   flows, flows, cell_here(book, flow, COLUMN_PERIOD + 1), outlay, never);
-  put_number_or_text(book, row, formula, block->comparison->irr_per_period, &unit_percent);
-  const char *found = cell_here(book, row, COLUMN_VALUE);
-  row = put_row(book, block, "Internal rate of return (IRR) of the extra outlay", "irr", &rate);
-  formula = arena_printf(arena, "=IF(ISNUMBER(%s),((1+%s)^(1/%s))-1,\"%s\")", found, found,
-                         length->text, never);
-  put_number_or_text(book, row, formula, block->comparison->irr, &rate);
+  put_value(book, row,
+            arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),(1+IRR(%s,MAX(0,(%s/(-%s))-1)))^(1/%s),0)",
+                         outlay, flows, flows, saving, outlay,
+                         cell_here(book, block->times, COLUMN_PERIOD + 1)),
+            growth, CELL_FORMULA, &unit_plain);
+  return growth;
+}
+
+// The flows times their time, by which their present value falls with a continuous rate.
+static int write_moments(struct book *book, const struct block *block, int flow) {
+  const struct unit *unit = unit_of(book, "cash"), *year = unit_of(book, "end");
+  const struct comparison *comparison = block->comparison;
+  const int row = write_labels(book, "Extra outlay and savings times their time",
+                               arena_printf(book->arena, "%s.moment", block->id),
+                               arena_printf(book->arena, "%s*%s", unit->text, year->text));
+  for (int t = 0; t < book->scenario->periods; t++) {
+    int column = COLUMN_PERIOD + t;
+    put_formula(book, row, column,
+                comparison->flow[t] * comparison->times[t] / unit_cell_factor(year), CELL_FORMULA,
+                unit, "=%s*%s", cell_here(book, flow, column),
+                cell_here(book, block->times, column));
+  }
+  return row;
+}
+
+// A step of Newton's method, with the logarithm of the growth as the unknown.
+static double better_growth(const struct book *book, const struct comparison *comparison,
+                            double growth) {
+  const struct unit *year = unit_of(book, "end");
+  double value = 0, moment = 0;
+  for (int t = 0; t < book->scenario->periods; t++) {
+    const double years = comparison->times[t] / unit_cell_factor(year);
+    value += comparison->flow[t] * pow(growth, -years);
+    moment += comparison->flow[t] * years * pow(growth, -years);
+  }
+  return growth * exp(value / moment);
+}
+
+// The growth at which the net present value is closer to zero than at that of the row above.
+static double write_step(struct book *book, const struct block *block, const int rows[2], int step,
+                         double growth) {
+  struct arena *arena = book->arena;
+  const char *before = cell_here(book, book->row - 1, COLUMN_VALUE);
+  const char *times = whole_row(book, block->times);
+  const int row =
+      put_row(book, block, arena_printf(arena, "Growth per year at the IRR, step %d", step),
+              arena_printf(arena, "growth_%d", step), &unit_plain);
+  growth = growth > 0 ? better_growth(book, block->comparison, growth) : 0;
+  put_value(book, row,
+            arena_printf(arena,
+                         "=IF(%s>0,%s*EXP(SUMPRODUCT(%s,%s^(-%s))/SUMPRODUCT(%s,%s^(-%s))),0)",
+                         before, before, whole_row(book, rows[0]), before, times,
+                         whole_row(book, rows[1]), before, times),
+            growth, CELL_FORMULA, &unit_plain);
+  return growth;
+}
+
+static void write_rate(struct book *book, const struct block *block, int flow) {
+  const int rows[] = {flow, write_moments(book, block, flow)};
+  double growth = write_growth(book, block, flow);
+  for (int step = 1; step <= RATE_STEPS; step++)
+    growth = write_step(book, block, rows, step, growth);
+  const char *found = cell_here(book, book->row - 1, COLUMN_VALUE);
+  const int row =
+      put_row(book, block, "Internal rate of return (IRR) of the extra outlay", "irr", &rate);
+  put_number_or_text(book, row,
+                     arena_printf(book->arena, "=IF(%s>0,%s-1,\"%s\")", found, found, never),
+                     block->comparison->irr, &rate);
 }
 
 static void write_sums(struct book *book, const struct block *block, int flow, int discounted) {
@@ -382,11 +476,12 @@ static void write_difference(struct book *book, struct block *block) {
               arena_printf(book->arena, "%s against %s", block->option->option->label,
                            block->baseline->option->label));
   write_terms(book, block);
-  int flow = write_payback(book, block, "cash", "", "", comparison->flow, comparison->cumulative,
-                           comparison->payback);
-  int discounted = write_payback(book, block, "discounted_cash", ", discounted", "discounted_",
-                                 comparison->discounted_flow, comparison->discounted_cumulative,
-                                 comparison->discounted_payback);
+  write_times(book, block);
+  int flow = write_flow(book, block);
+  write_payback(book, block, flow, "", "", comparison->cumulative, comparison->payback);
+  int discounted = write_discounted(book, block, flow);
+  write_payback(book, block, discounted, ", discounted", "discounted_",
+                comparison->discounted_cumulative, comparison->discounted_payback);
   write_sums(book, block, flow, discounted);
   write_outlay(book, block, flow, discounted);
   write_rate(book, block, flow);

@@ -371,7 +371,7 @@ MANY = ('installation', 'purchase_tax', 'residual_value', 'cooling_share', 'repa
 
 def too_many():
     """36 free quantities."""
-    rates = ('support', 'failure_rate', 'electricity_escalation', 'wage_growth', 'colo_escalation',
+    rates = ('support', 'failure_rate', 'electricity_escalation', 'wage_growth', 'price_decline',
              'wacc', 'software_licence')
     return ''.join(f'{option}.{name} = 1 % .. 2 %\n' for option in 'ab' for name in MANY) + ''.join(
         f'{option}.{name} = 1 %/yr .. 2 %/yr\n' for option in 'ab' for name in rates[:-1]) + ''.join(

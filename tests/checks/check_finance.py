@@ -2,11 +2,12 @@
 """Whose extra outlay finance examines, and whether it pays: on the terminal, in CSV and JSON and in the
 workbook's live formulas.
 
-The expected results are computed here from both options' cash and discount factors in compare's JSON. In
-some rows the cheaper option costs less to buy, in others more. PERTOKEN names the program.
+The expected results are computed here from both options' cash, the baseline's discount factors and the lengths of the
+periods in compare's JSON. In some rows the cheaper option costs less to buy, in others more. PERTOKEN names the program.
 """
 import sys
 import tempfile
+from itertools import accumulate
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
@@ -28,12 +29,32 @@ OUTLAYS = {
                                       'the extra outlay for MI325X pays.'),
     'not at the discount rate': (VIEWS, ('--case', 'software_lags', '--set', 'wacc=12.5 %/yr'), 'mi325x',
                                  'H200 over MI325X', 'only undiscounted', 'but not once it is discounted.'),
+    'in a last period cut short': (VIEWS, ('--case', 'software_lags', '--set', 'horizon=2.75 yr'), 'mi325x',
+                                   'H200 over MI325X', 'yes', 'the extra outlay for H200 pays.'),
+    'in one period, cut short': (VIEWS, ('--case', 'software_lags', '--set', 'horizon=8 month', '--set',
+                                         'mi325x.engineers=40 FTE'), 'mi325x', 'H200 over MI325X', 'yes',
+                                 'the extra outlay for H200 pays.'),
+    'with a lower rate of the other option': (VIEWS, ('--case', 'software_lags', '--set', 'wacc=14 %/yr', '--set',
+                                                      'mi325x.wacc=1 %/yr'), 'mi325x', 'H200 over MI325X',
+                                              'only undiscounted', 'but not once it is discounted.'),
     'both rented': (CLOUD, (), 'mi325x', 'none', 'no extra outlay', None),
 }
 
 
+def irr(flows, times):
+    """The rate at which the flows have no present value, by bisection; None unless it is above zero."""
+    if not flows[0] < 0 < sum(flows):
+        return None
+    low, high = 0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        worth = sum(flow * (1 + middle) ** -time for flow, time in zip(flows, times))
+        low, high = (middle, high) if worth > 0 else (low, middle)
+    return low
+
+
 def told(scenario, settings, option):
-    """What is examined and whether it pays, from compare's cash."""
+    """What is examined, whether it pays, what is saved and the IRR, from compare's cash."""
     there = run_json('compare', scenario, *settings)['options']
     options = {each['id']: each['items'] for each in there}
     label = {each['id']: each.get('label', each['id']) for each in there}
@@ -41,21 +62,25 @@ def told(scenario, settings, option):
     ours, theirs = options[option], options[base]
     scale = theirs['tokens_total'] / ours['tokens_total']
     saved = [b - scale * a for a, b in zip(ours['cash'], theirs['cash'])]
-    value = sum(b * g - scale * a * f for a, f, b, g in zip(ours['cash'], ours['discount_factor'],
-                                                            theirs['cash'], theirs['discount_factor']))
+    value = sum(amount * factor for amount, factor in zip(saved, theirs['discount_factor']))
     if not saved[0]:
-        return 'none', 'no extra outlay', sum(saved)
+        return 'none', 'no extra outlay', sum(saved), None
     sign = -1 if saved[0] > 0 else 1
     over = (option, base) if sign > 0 else (base, option)
     examined = ' over '.join(label[each] for each in over)
     pays = 'yes' if sign * value > 0 else 'only undiscounted' if sign * sum(saved) > 0 else 'no'
-    return examined, pays, sum(saved)
+    return examined, pays, sum(saved), irr([sign * amount for amount in saved], list(accumulate(ours['period'])))
 
 
 def finance_rows(book, option, value):
     sheet = book.sheets['Finance']
     return {key: value('Finance', row, 4) for row in range(1, sheet.last_row() + 1)
-            for key in [str(sheet.text(row, 2)).removeprefix(f'{option}.')] if key in ('examined', 'pays', 'saved')}
+            for key in [str(sheet.text(row, 2)).removeprefix(f'{option}.')] if key in ('examined', 'pays', 'saved', 'irr')}
+
+
+def same_rate(want, got, percents=1):
+    """A cell is a fraction or a word, JSON a percentage or null."""
+    return not isinstance(got, float) if want is None else near(got / percents, want)
 
 
 def check_outlay(scenario, settings, option, examined, pays, ending):
@@ -71,6 +96,7 @@ def check_outlay(scenario, settings, option, examined, pays, ending):
     for face in (lines, there):
         expect((face['examined'], face['pays']) == (examined, pays), f'{face}')
         expect(near(float(face['saved']), own[2]), f'saved: {face["saved"]}')
+    expect(same_rate(own[3], there['irr'], 100), f'IRR: {there["irr"]}, from the cash {own[3]}')
 
 
 def check_sheet(scenario, settings, option, examined, pays, _):
@@ -78,10 +104,13 @@ def check_sheet(scenario, settings, option, examined, pays, _):
         path = harness.report(scenario, Path(folder, 'book.xlsx'), settings)
         book = xlsx.read(path)
         written = finance_rows(book, option, lambda sheet, *place: book.sheets[sheet].value(*place))
-        expect((written['examined'], written['pays']) == (examined, pays), f'written: {written}')
+        rate = told(scenario, settings, option)[3]
+        expect((written['examined'], written['pays']) == (examined, pays) and same_rate(rate, written['irr']),
+               f'written: {written}')
         if not gnumeric.missing():
             again = finance_rows(book, option, gnumeric.recalculate(path, Path(folder, 'again.xlsx')))
-            expect((again['examined'], again['pays']) == (examined, pays), f'recalculated: {again}')
+            expect((again['examined'], again['pays']) == (examined, pays) and same_rate(rate, again['irr']),
+                   f'recalculated: {again}')
 
 
 def main():

@@ -78,6 +78,9 @@ def check_series(folder, changes, arguments, name, wanted):
 
 RENTED = (('list_price = 22000 USD\ndiscount = 14 %\n', 'rental_rate = 2 USD/gpu/h\n'),)
 RENT = 800 * 8760 * 2.0  # per year
+MTOK_H = 3951 * .7 * 3600 / 1e6         # of an accelerator
+UNMET = 1e8 - 800 * MTOK_H * 8760        # Mtok in a year, of 1e8
+BURST_H = UNMET / MTOK_H
 FEE = '\n[item fee]\nlabel = Fee\nunit = USD/yr\ngroup = opex\nformula = '
 
 # Changes, arguments, a series of mi325x, and its values from period 1 on.
@@ -86,6 +89,13 @@ FIGURES = {
     'a rent on demand by year': ((('list_price = 22000 USD\ndiscount = 14 %\n', 'on_demand_rate = 2, 1 USD/gpu/h\n'),), (),
                                  'rental_cost', (RENT * .7, RENT * .35, RENT * .35)),
     'a rent that declines': (RENTED, ('--set', 'rent_decline=20 %/yr'), 'rental_cost', (RENT, RENT * .8, RENT * .64)),
+    'a burst by the hour declines, and does not inflate': (
+        ((UTILIZED, f'{UTILIZED}\ndemand = 1e8 Mtok/yr\nburst_rate = 2 USD/gpu/h'),),
+        ('--set', 'rent_decline=20 %/yr', '--set', 'inflation=5 %/yr'), 'burst_cost',
+        (BURST_H * 2, BURST_H * 1.6, BURST_H * 1.28)),
+    'a burst by the token inflates': (
+        ((UTILIZED, f'{UTILIZED}\ndemand = 1e8 Mtok/yr\nburst_price = 1 USD/Mtok'),),
+        ('--set', 'inflation=5 %/yr'), 'burst_cost', (UNMET, UNMET * 1.05, UNMET * 1.1025)),
     'support, inflated': ((), ('--set', 'inflation=5 %/yr'), 'support_cost', (981344, 981344 * 1.05, 981344 * 1.1025)),
     'repair, inflated': ((), ('--set', 'inflation=5 %/yr', '--set', 'failure_rate=1 %/yr'), 'repair',
                          (151360, 151360 * 1.05, 151360 * 1.1025)),

@@ -75,10 +75,10 @@ def default(keys):
 
 def only(keys):
     """When an input can be stated at all."""
-    parts = [f'with `{keys["only_with"]}`' if 'only_with' in keys else '',
-             f'not with `{keys["absent_with"]}`' if 'absent_with' in keys else '',
-             'not for rented accelerators' if keys.get('in_rent') else '',
-             'by year' if 'schedule' in keys else '']
+    parts = [f'with `{keys[key]}`' for key in ('only_with', 'idle_without') if key in keys]
+    parts += [f'not with `{keys["absent_with"]}`' if 'absent_with' in keys else '',
+              'not for rented accelerators' if keys.get('in_rent') else '',
+              'by year' if 'schedule' in keys else '']
     return '; '.join(part for part in parts if part)
 
 

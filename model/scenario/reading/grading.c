@@ -14,6 +14,7 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/periods.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/sources/recorded_prefill.h"
@@ -488,6 +489,17 @@ static void warn_of_horizons(struct scenario *scenario, struct arena *arena) {
     }
 }
 
+static void warn_of_rates(struct scenario *scenario, struct arena *arena) {
+  for (size_t o = 1; o < scenario->option_count; o++)
+    if (amount(scenario, &scenario->options[o], "wacc") !=
+        amount(scenario, &scenario->options[0], "wacc")) {
+      texts_add(&scenario->warnings, arena,
+                "the options have different discount rates; finance discounts their difference at "
+                "the baseline's");
+      return;
+    }
+}
+
 static void refuse_unlike(struct scenario *scenario, struct arena *arena,
                           struct diagnostics *diagnostics) {
   const struct option *baseline = &scenario->options[scenario->baseline];
@@ -548,6 +560,8 @@ void scenario_assess(struct scenario *scenario, struct arena *arena,
     option_assess(scenario, o, arena);
   warn_of_idle_power(scenario, arena);
   warn_of_horizons(scenario, arena);
+  warn_of_rates(scenario, arena);
+  periods_warn(scenario, arena);
   schedules_warn(scenario, arena);
   warn_of_rounds(scenario, arena);
   warn_of_no_records(scenario, arena);

@@ -150,17 +150,29 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
 // lack, the input that it changes.
 static int companion_of(const struct model *model, int declaration, const struct figure **figures) {
   const struct declaration *input = &model->declarations[declaration];
-  if (input->only_with >= 0 || !input->typed || !input->rated_count ||
+  const int with = input->only_with >= 0 ? input->only_with : input->idle_without;
+  if (with >= 0 || !input->typed || !input->rated_count ||
       model->declarations[input->rated[0]].required)
-    return input->only_with;
+    return with;
   for (int i = 0; i < input->rated_count && figures; i++)
     if (is_given(figures[input->rated[i]]))
       return input->rated[i];
   return input->rated[0];
 }
 
-// An input for a view of finance that the option does not have: an error at the option's own level,
-// but allowed at the common one as long as some option has that view.
+// An input that is there without its companion may be for another case, which gives that.
+static bool has_companion(const struct resolving *resolving, int declaration, int with,
+                          const struct figure **figures) {
+  const struct scenario *scenario = resolving->scenario;
+  const bool idle = scenario->model->declarations[declaration].idle_without == with;
+  for (size_t c = 0; c < (idle ? scenario->case_count : 0); c++)
+    if (is_given(resolving_figures(resolving, c)[with]))
+      return true;
+  return is_given(figures[with]);
+}
+
+// An input that the option has no use for, such as one for a view of finance that it does not have:
+// an error at the option's own level, but allowed at the common one as long as some option uses it.
 //
 // An offer gives `remedy` only once the option's throughput is known: `late` is for the inputs that
 // depend on it.
@@ -173,7 +185,7 @@ static void settle_companions(const struct resolving *resolving, const struct fi
     const int with = companion_of(model, d, figures);
     if (with < 0 || !is_given(figures[d]) || (with == remedy) != late)
       continue;
-    if (is_given(figures[with])) {
+    if (has_companion(resolving, d, with, figures)) {
       if (companions)
         companions->some_has[d] = true;
       continue;
@@ -421,8 +433,6 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
   settle_purchase(resolving, figures);
   if (diagnostics->errors == before)
     settle_rent(resolving, figures);
-  if (diagnostics->errors == before)
-    settle_companions(resolving, figures, false);
 }
 
 static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
@@ -472,6 +482,9 @@ static void settle(struct resolving *resolving) {
   const size_t errors = resolving->diagnostics->errors;
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     settle_case(resolving, c, errors);
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    if (resolving->diagnostics->errors == errors)
+      settle_companions(resolving, resolving_figures(resolving, c), false);
   schedules_settle(resolving);
   tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {

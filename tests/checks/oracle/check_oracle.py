@@ -94,20 +94,20 @@ def near(want, got, scale):
     return number(got) and abs(got - want) <= TOLERANCE * max(abs(want), abs(scale))
 
 
-def compare_difference(expected, baseline, output, months):
+def compare_difference(expected, baseline, output):
     """The more expensive purchase and what it earns back; near the limit, rounding decides whether it does."""
     faults = []
     for option, items in expected.items():
         if option == baseline:
             continue
-        want = finance.difference(items, expected[baseline], months)
+        want = finance.difference(items, expected[baseline])
         got = output.get("difference", {}).get("options", {}).get(option, {})
         dearer = option if want.pop("dearer_purchase") > 0 else baseline
         if got.get("dearer_purchase") != dearer:
             faults.append(line(option, "dearer_purchase", dearer, got.get("dearer_purchase")))
         size = {"extra_outlay": expected[baseline]["capex"], "saved": expected[baseline]["tco"],
                 "npv_saved": expected[baseline]["tco"], "payback": 1, "discounted_payback": 1,
-                "irr": (100 + (want["irr"] or 0)) * 12 / months}      # per year, from a rate per period
+                "irr": (100 + (want["irr"] or 0)) / items["period"][1]}    # per year, from the first savings on
         for key, value in want.items():
             same_value = got.get(key) is None if value is None else (
                 near(value, got.get(key), size.get(key, 0)))
@@ -116,7 +116,7 @@ def compare_difference(expected, baseline, output, months):
     return faults
 
 
-def compare_output(expected, baseline, output, months=12):
+def compare_output(expected, baseline, output):
     options = {option["id"]: option["items"] for option in output["options"]}
     faults = []
     if list(options) != list(expected):
@@ -126,7 +126,7 @@ def compare_output(expected, baseline, output, months=12):
     for option, items in expected.items():
         faults += compare_items(option, items, options.get(option, {}))
     return (faults + compare_savings(expected, baseline, output)
-            + compare_difference(expected, baseline, output, months))
+            + compare_difference(expected, baseline, output))
 
 
 def run(path, case):
@@ -137,15 +137,14 @@ def run(path, case):
         return None, str(error)
 
 
-def try_scenario(name, ini, expected, baseline, also=lambda output: [], months=12,
-                 case="base"):
+def try_scenario(name, ini, expected, baseline, also=lambda output: [], case="base"):
     """Runs one scenario and prints what differs; a scenario that fails is left in build/oracle."""
     path = SCRATCH / f"{name}.ini"
     path.write_text(ini, encoding="utf-8")
     output, complaint = run(path, case)
     faults = [complaint]
     if output is not None:
-        faults = compare_output(expected, baseline, output, months) + also(output)
+        faults = compare_output(expected, baseline, output) + also(output)
     for fault in faults:
         print(f"scenario {name} {fault}")
     if not faults:
@@ -214,8 +213,7 @@ def check_random(seed, tables, uses):
     for items in expected.values():
         if scenario.rate:
             items["cost_per_mtok_usd"] = items["cost_per_mtok"] * scenario.rate
-    return try_scenario(seed, scenario.ini, expected, scenario.baseline, months=scenario.months,
-                        case=scenario.case)
+    return try_scenario(seed, scenario.ini, expected, scenario.baseline, case=scenario.case)
 
 
 def check_uses(uses):

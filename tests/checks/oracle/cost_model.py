@@ -72,7 +72,7 @@ NOT_FOR_RENTED = {
     "tiers", "tier_discount", "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
-    "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
+    "colo_escalation", "spares", "support", "failure_rate", "repair_cost", "loan_share",
     "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
     "warranty", "lead_time", "remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit",
     "replacement",
@@ -281,9 +281,13 @@ def rent(x, r):
 
 
 def burst(x, r):
-    r.burst_cost = series(
-        r, lambda t: r.burst_tokens[t] * (x.burst_price / TOKENS_PER_MTOK
-                                          + x.burst_rate / r.tokens_per_gpu[t]) * inflated(x, r, t))
+    """Bought at a price, which inflates, or rented by the hour, which gets cheaper as rents do."""
+    def cost(t):
+        bought = x.burst_price / TOKENS_PER_MTOK * inflated(x, r, t)
+        rented = x.burst_rate / r.tokens_per_gpu[t] * growth(-x.rent_decline, r.year[t])
+        return r.burst_tokens[t] * (bought + rented)
+
+    r.burst_cost = series(r, cost)
 
 
 def api(x, r, other):

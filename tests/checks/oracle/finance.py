@@ -6,6 +6,7 @@ closed formulas, this steps through the years or the installments.
 """
 
 from itertools import accumulate
+from math import exp
 
 MACRS = [f"macrs_{year}" for year in range(1, 7)]
 
@@ -171,10 +172,7 @@ def loan(x, r):
     drawn = [cost * x.loan_share for cost in r.outlay]
     loans = [one_loan(x, r, amount, column) for column, amount in enumerate(drawn) if amount or not column]
     r.loan_balance, r.loan_interest, r.loan_payment = summed(loans, len(drawn))
-    full = x.period / 12
     r.loan_instalment = max(r.loan_payment)
-    if not x.is_staged:
-        r.loan_instalment = r.loan_amount * instalment(x.loan_rate * full, x.loan_term / full)
     r.loan_cash = [cost - borrowed + due for cost, borrowed, due in zip(r.cash, drawn, r.loan_payment)]
     r.loan_cash[-1] += r.loan_balance[-1]
     r.loan_interest_total = sum(r.loan_interest)
@@ -251,10 +249,10 @@ def views(x, r):
         lease(x, r)
 
 
-def root(flows):
-    """The rate above zero at which the flows have no present value, by bisection."""
+def root(flows, times):
+    """The rate per year above zero at which the flows have no present value, by bisection of its logarithm."""
     def value(rate):
-        return sum(flow / (1 + rate) ** t for t, flow in enumerate(flows))
+        return sum(flow * exp(-rate * time) for flow, time in zip(flows, times))
 
     low, high = 0.0, 1.0
     while value(high) > 0:
@@ -262,7 +260,7 @@ def root(flows):
     for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if value(middle) > 0 else (low, middle)
-    return (low + high) / 2
+    return exp((low + high) / 2) - 1
 
 
 def payback(flows, lengths):
@@ -277,31 +275,23 @@ def payback(flows, lengths):
     return found if total >= 0 else None
 
 
-def difference(option, baseline, months):
-    """An option compared with the baseline, at the baseline's output: what compare reports about the two."""
+def difference(option, baseline):
+    """An option compared with the baseline, at the baseline's output and discount rate: what compare reports about the
+    two. Their periods are the same."""
     scale = baseline["tokens_total"] / option["tokens_total"]
-
-    def saved(series):
-        count = max(len(option[series]), len(baseline[series]))
-        pad = [[*items[series], *[0] * (count - len(items[series]))] for items in (baseline, option)]
-        return [theirs - ours * scale for theirs, ours in zip(*pad)]
-
-    option = option | {"discounted": [a * b for a, b in zip(option["cash"], option["discount_factor"])]}
-    baseline = baseline | {"discounted": [a * b for a, b in zip(baseline["cash"],
-                                                                baseline["discount_factor"])]}
-    cash, discounted = saved("cash"), saved("discounted")
+    cash = [theirs - ours * scale for theirs, ours in zip(baseline["cash"], option["cash"])]
     if abs(cash[0]) < 1e-9 * abs(baseline["cash"][0]):
-        cash[0] = discounted[0] = 0                 # the same purchase, except for rounding errors
+        cash[0] = 0                                 # the same purchase, except for rounding errors
+    discounted = [amount * factor for amount, factor in zip(cash, baseline["discount_factor"])]
     sign = -1 if cash[0] > 0 else 1
     flows = [sign * amount for amount in cash]
-    lengths = option["period"] + [0] * len(cash)
     pays = flows[0] < 0 < sum(flows)
     return {
         "dearer_purchase": sign,
         "extra_outlay": -flows[0],
         "saved": sum(cash),
         "npv_saved": sum(discounted),
-        "irr": 100 * ((1 + root(flows)) ** (12 / months) - 1) if pays else None,
-        "payback": payback(flows, lengths),
-        "discounted_payback": payback([sign * amount for amount in discounted], lengths),
+        "irr": 100 * root(flows, list(accumulate(option["period"]))) if pays else None,
+        "payback": payback(flows, option["period"]),
+        "discounted_payback": payback([sign * amount for amount in discounted], option["period"]),
     }

@@ -27,6 +27,8 @@ CASE = "told"                   # has the values that count, in scenarios whose 
 ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cost"}
 FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
               "colo": ["colo_rate", "colo_escalation", "colo_power"]}
+COMPANIONS = {"facility_residual": "build_price", "colo_escalation": "colo_rate", "colo_power": "colo_rate",
+              "repair_cost": "failure_rate", "water_use": "water_price", "water_price": "water_use"}
 TAX = ["tax_schedule", "tax_life", "bonus_depreciation", *MACRS]
 LOAN = ["loan_rate", "loan_term"]
 BURST = ["burst_price", "burst_rate"]
@@ -172,17 +174,6 @@ def draw_facility(draft):
                 draft.give(option, name)
 
 
-def leave_out_lone_power(draft):
-    """Power can only be included in a colocation rent that is paid."""
-    colocated = [option for option in draft.options
-                 if draft.has(option, "colo_rate") and not is_rented(option.given) and not option.is_api]
-    for option in draft.options:
-        if option not in colocated:
-            option.given.pop("colo_power", None)
-    if not colocated:
-        draft.common.pop("colo_power", None)
-
-
 def draw_speed(draft):
     for option in draft.options:
         if draft.rng.random() < 0.6:
@@ -264,6 +255,25 @@ def drop_what_nobody_needs(draft):
         if not any(draft.has(option, needed) for option in draft.options):
             for name in names:
                 draft.common.pop(name, None)
+
+
+def draw_companions(seed, draft):
+    """An option that gives what has no effect without another input gets that one as well; of a building, neither."""
+    rng = random.Random(f"companions {seed}")
+    bought = [option for option in draft.options if not option.is_api and not is_rented(option.given)]
+    for option in draft.options:
+        if is_rented(option.given):
+            option.given.pop("colo_power", None)
+    for name, needed in COMPANIONS.items():
+        for option in bought:
+            if not draft.has(option, name) or draft.has(option, needed):
+                continue
+            if any(needed in names for names in FACILITIES.values()):
+                option.given.pop(name, None)
+            else:
+                option.given[needed] = draw(rng, needed)
+        if not any(draft.has(option, needed) for option in bought):
+            draft.common.pop(name, None)
 
 
 def draw_carbon_and_site(rng, draft):
@@ -588,7 +598,7 @@ def make(seed, tables):
     draw_lead_times(seed, draft)
     draw_remedy(seed, draft)
     draw_taken(seed, draft)
-    leave_out_lone_power(draft)
+    draw_companions(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
     if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")
@@ -603,7 +613,7 @@ def make(seed, tables):
     for values in sections:
         shared |= numbers(values, currency)
     return SimpleNamespace(
-        ini=ini, case=CASE if decoys else "base", months=float(horizon.get("period", 12)), baseline=baseline or options[0].id,
+        ini=ini, case=CASE if decoys else "base", baseline=baseline or options[0].id,
         rate=float(currency.rate or 0), options=[
             finish(option, shared | numbers(option.given, currency),
                    {} if option.is_api else tables.accelerators[option.accelerator], tables.profiles,

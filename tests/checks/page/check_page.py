@@ -199,11 +199,21 @@ def draw_number(draw, data, which, target, item):
     return None
 
 
+# What the engine refuses to take without the other.
+COMPANIONS = {'water_use': 'water_price', 'water_price': 'water_use', 'repair_cost': 'failure_rate',
+              'facility_residual': 'build_price', 'colo_escalation': 'colo_rate', 'colo_power': 'colo_rate'}
+
+
+def with_companions(chosen, targets):
+    wanted = [(COMPANIONS.get(one['input']), one['option']) for one in chosen]
+    return chosen + [one for one in targets if (one['input'], one['option']) in wanted and one not in chosen]
+
+
 def draw_changes(draw, data, which):
     items = {item['name']: item for item in data['items']}
     targets = data['cases'][which]['targets']
     changes = {}
-    for target in draw.sample(targets, min(CHANGES, len(targets))):
+    for target in with_companions(draw.sample(targets, min(CHANGES, len(targets))), targets):
         item = items[target['input']]
         number = draw_number(draw, data, which, target, item)
         if number is not None:

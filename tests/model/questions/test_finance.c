@@ -123,6 +123,28 @@ static void published_figures(void **state) {
   }
 }
 
+// At 8 % a year: a loan that ends within a period is repaid in it, 1.08^(1/2) after half a year; a
+// period cut short pays (1.08^(1/2) - 1) / 0.08 of an installment.
+static void largest_installment(void **state) {
+  (void)state;
+  static const struct {
+    const char *term;
+    double installment;
+  } loans[] = {
+      {"6 month", 103.923}, {"1 yr", 108}, {"2 yr", 56.0769}, {"1 yr\nhorizon = 6 month", 52.961}};
+  for (size_t i = 0; i < sizeof loans / sizeof loans[0]; i++) {
+    struct scenario_fixture fixture;
+    char option[128];
+    snprintf(option, sizeof option,
+             "list_price = 100 USD\nloan_share = 100 %%\nloan_rate = 8 %%/yr\nloan_term = %s",
+             loans[i].term);
+    start(&fixture, "", option);
+    expect_rounded(item(fixture.scenario, "loan_instalment", 0), loans[i].installment, 3,
+                   loans[i].term);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // ---- rates of return and payback
 
 static const struct {
@@ -150,14 +172,44 @@ static const struct {
     {"no outlay", 3, {10, -5, -4}, NAN, 0},
 };
 
+// Of years, in h.
+static const double ends[6] = {0, 8760, 2 * 8760, 3 * 8760, 4 * 8760, 5 * 8760};
+
 static void published_rates(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-    double rate = 100 * internal_rate(rates[i].flows, rates[i].count);
+    double rate = 100 * internal_rate(rates[i].flows, ends, rates[i].count);
     if (isnan(rates[i].published))
       assert_true(isnan(rate));
     else
       expect_rounded(rate, rates[i].published, rates[i].decimals, rates[i].source);
+  }
+}
+
+// The days of Excel's example are those between its dates; a year of operation has 365, as there.
+static void rates_of_uneven_times(void **state) {
+  (void)state;
+  static const struct {
+    const char *source;
+    int count;
+    double days[5], flows[5];
+    double published; // %
+    int decimals;
+  } uneven[] = {
+      {"Excel's XIRR, example",
+       5,
+       {0, 60, 303, 411, 456},
+       {-10000, 2750, 4250, 3250, 2750},
+       37.34,
+       2},
+      {"a third earned in 8 months: 1.334^(12/8)", 2, {0, 730. / 3}, {-3, 4.002}, 54.08, 2},
+      {"whole years", 3, {0, 365, 730}, {-100, 10, 110}, 10, 9}};
+  for (size_t i = 0; i < sizeof uneven / sizeof uneven[0]; i++) {
+    double times[5];
+    for (int t = 0; t < uneven[i].count; t++)
+      times[t] = 24 * uneven[i].days[t];
+    expect_rounded(100 * internal_rate(uneven[i].flows, times, uneven[i].count),
+                   uneven[i].published, uneven[i].decimals, uneven[i].source);
   }
 }
 
@@ -181,9 +233,8 @@ static const struct {
 
 static void published_paybacks(void **state) {
   (void)state;
-  static const double years[6] = {0, 1, 1, 1, 1, 1};
   for (size_t i = 0; i < sizeof paybacks / sizeof paybacks[0]; i++) {
-    double time = payback_time(paybacks[i].flows, years, paybacks[i].count);
+    double time = payback_time(paybacks[i].flows, ends, paybacks[i].count) / 8760;
     if (isnan(paybacks[i].published))
       assert_true(isnan(time));
     else
@@ -192,41 +243,79 @@ static void published_paybacks(void **state) {
 }
 
 // Excel's NPV, second example: 8 % a year, 40,000 now, then 8,000, 9,200, 10,000, 12,000, 14,500:
-// value 1,922.06. Here one option is the outlay and the other pays what is saved.
+// value 1,922.06. Here one option is the outlay and the other, the baseline, pays what is saved.
+static void start_flows(struct scenario_fixture *fixture, const char *outlay, const char *fees) {
+  char text[2048];
+  snprintf(text, sizeof text,
+           "[scenario]\ntitle = Outlay against fees\ndate = 2026-11-01\nhorizon = 5 yr\n"
+           "baseline = fees\n"
+           "[common]\naccelerators = 1\naccelerators_per_node = 1\nthroughput = 1000 token/s\n"
+           "utilization = 50 %%\nwacc = 8 %%/yr\npue = 1.2\nelectricity_price = 0 USD/kWh\n"
+           "load_power = 700 W\n"
+           "[option outlay]\naccelerator = h200-sxm-141\nlist_price = 40000 USD\n%s"
+           "[option fees]\naccelerator = h200-sxm-141\nlist_price = 0 USD\nmigration_cost = 0 USD\n"
+           "engineers = 1 FTE\nengineer_cost = 1 USD/yr\n%s"
+           "[item fee]\nlabel = Fee\nunit = USD\ngroup = opex\n"
+           "formula = engineers * (8000 USD * (t = 1) + 9200 USD * (t = 2) + 10000 USD * (t = 3) + "
+           "12000 USD * (t = 4) + 14500 USD * (t = 5) - 1 USD)\n",
+           outlay, fees);
+  scenario_fixture_start(fixture, text, NULL, NULL);
+  expect_error(&fixture->fixture, "fees", "");
+}
+
+// The outlay against the fees, or the fees against the outlay.
+static const struct comparison *ask(struct scenario_fixture *fixture, size_t baseline) {
+  struct scenario *scenario = fixture->scenario;
+  scenario->baseline = baseline;
+  return comparison_ask(scenario, &scenario->options[1 - baseline], &fixture->fixture.arena);
+}
+
 static void difference_of_options(void **state) {
   (void)state;
-  static const char flows[] =
-      "[scenario]\ntitle = Outlay against fees\ndate = 2026-11-01\nhorizon = 5 yr\n"
-      "baseline = fees\n"
-      "[common]\naccelerators = 1\naccelerators_per_node = 1\nthroughput = 1000 token/s\n"
-      "utilization = 50 %\nwacc = 8 %/yr\npue = 1.2\nelectricity_price = 0 USD/kWh\n"
-      "load_power = 700 W\n"
-      "[option outlay]\naccelerator = h200-sxm-141\nlist_price = 40000 USD\n"
-      "[option fees]\naccelerator = h200-sxm-141\nlist_price = 0 USD\nmigration_cost = 0 USD\n"
-      "engineers = 1 FTE\nengineer_cost = 1 USD/yr\n"
-      "[item fee]\nlabel = Fee\nunit = USD\ngroup = opex\n"
-      "formula = engineers * (8000 USD * (t = 1) + 9200 USD * (t = 2) + 10000 USD * (t = 3) + "
-      "12000 USD * (t = 4) + 14500 USD * (t = 5) - 1 USD)\n";
   struct scenario_fixture fixture;
-  scenario_fixture_start(&fixture, flows, NULL, NULL);
-  expect_error(&fixture.fixture, "fees", "");
-  const struct comparison *comparison =
-      comparison_ask(fixture.scenario, &fixture.scenario->options[0], &fixture.fixture.arena);
+  start_flows(&fixture, "", "");
+  const struct comparison *comparison = ask(&fixture, 1);
   assert_non_null(comparison);
   assert_int_equal(comparison->direction, 1);
   expect_near(comparison->extra_outlay, 40000, 1e-12, "extra outlay");
   expect_rounded(comparison->npv_saved, 1922.06, 2, "Excel's NPV, second example");
   expect_near(comparison->saved_total, 13700, 1e-12, "saved");
   // The same seen from the other side.
-  struct scenario *turned = fixture.scenario;
-  turned->baseline = 0;
-  const struct comparison *other =
-      comparison_ask(turned, &turned->options[1], &fixture.fixture.arena);
+  const struct comparison *other = ask(&fixture, 0);
   assert_int_equal(other->direction, -1);
   expect_near(other->irr, comparison->irr, 1e-12, "IRR from both sides");
   expect_near(other->npv_saved, -comparison->npv_saved, 1e-12, "NPV from both sides");
   expect_near(other->payback, comparison->payback, 1e-12, "payback from both sides");
   scenario_fixture_end(&fixture);
+}
+
+// Whatever the other option's rate: the difference is discounted at the baseline's.
+static void one_discount_rate(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start_flows(&fixture, "wacc = 30 %/yr\n", "");
+  const struct comparison *comparison = ask(&fixture, 1);
+  expect_rounded(comparison->npv_saved, 1922.06, 2, "Excel's NPV, second example");
+  assert_int_equal(comparison->outlay, OUTLAY_PAYS);
+  // An IRR of 9.7 % is above the one rate, below the other.
+  assert_int_equal(ask(&fixture, 0)->outlay, OUTLAY_UNDISCOUNTED);
+  scenario_fixture_end(&fixture);
+}
+
+// Periods end when the later horizon does.
+static void horizons_differ(void **state) {
+  (void)state;
+  static const struct {
+    const char *outlay, *fees;
+  } horizons[] = {{"horizon = 5.5 yr\n", ""}, {"", "horizon = 5.5 yr\n"}};
+  for (size_t i = 0; i < 2; i++) {
+    struct scenario_fixture fixture;
+    start_flows(&fixture, horizons[i].outlay, horizons[i].fees);
+    const struct comparison *comparison = ask(&fixture, 1);
+    expect_near(comparison->times[5], 5 * 8760, 1e-12, "the fifth period");
+    expect_near(comparison->times[6], 5.5 * 8760, 1e-12, "the sixth period");
+    scenario_fixture_end(&fixture);
+  }
 }
 
 // ---- horizons and periods
@@ -378,9 +467,13 @@ static void refusals(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(published_figures),
+      cmocka_unit_test(largest_installment),
       cmocka_unit_test(published_rates),
+      cmocka_unit_test(rates_of_uneven_times),
       cmocka_unit_test(published_paybacks),
       cmocka_unit_test(difference_of_options),
+      cmocka_unit_test(one_discount_rate),
+      cmocka_unit_test(horizons_differ),
       cmocka_unit_test(periods_add_up),
       cmocka_unit_test(ramp_serves_its_share),
       cmocka_unit_test(lease_repays_the_hardware),

@@ -109,6 +109,18 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 9 USD\nthroughput = 1 token/s\n"
      "colo_rate = 9 USD/kW/month\n",
      NULL, "colo_power=included", "b.power_total", 800 * 1.0625 * 26280 * 0.08},
+    // What has no effect in this case or on this option may have one elsewhere.
+    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", NULL, NULL, "b.repair", 0},
+    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", "c", NULL, "b.repair", 320000},
+    {"failure_rate = 0 %/yr\nrepair_cost = 50 %\n", NULL, NULL, "b.repair_cost", 50},
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "a.repair", 0},
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "b.repair", 320000},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
+     NULL, "support=10 %/yr", "c.support", 0},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
+     NULL, "support=10 %/yr", "b.support", 10},
+    {"demand = 1 Mtok/yr\nburst_rate = 2 USD/h\nrent_decline = 10 %/yr\n", NULL, NULL,
+     "b.rent_decline", 10},
     {"", NULL, "common.pue=1.5", "b.pue", 1.5},
     {"pue = 1.1\n", NULL, "pue=1.5", "b.pue", 1.1},
     {"pue = 1.1\n", NULL, "pue=1.5", "a.pue", 1.5},
@@ -223,6 +235,12 @@ static const struct {
     {"accelerators_per_node = 2.5\n", "must be a whole number"},
     {"colo_power = maybe\n", "expected metered or included, not 'maybe'"},
     {"colo_power = included\n", "17:14: 'colo_power' has no effect on option 'b' without 'colo_r"},
+    {"colo_escalation = 3 %/yr\n", "'colo_escalation' has no effect on option 'b' without 'colo_r"},
+    {"facility_residual = 3 %\n", "17:21: 'facility_residual' has no effect on option 'b' without"},
+    {"repair_cost = 50 %\n", "'repair_cost' has no effect on option 'b' without 'failure_rate'"},
+    {"water_price = 2 USD/m3\n", "'water_price' has no effect on option 'b' without 'water_use'"},
+    {"water_use = 1 L/kWh\n", "17:13: option 'b' has 'water_use' and so needs 'water_price' (USD/"},
+    {"demand = 1 Mtok/yr\nrent_decline = 10 %/yr\n", "'rent_decline' has no effect on option 'b'"},
     {"[case c]\ndiscuont = 3 %\n", "18:1: unknown key 'discuont' in [case c]; did you mean 'disc"},
     {"[case c]\nx.discount = 3 %\n", "18:1: there is no option 'x'"},
     {"[case c]\nb.evidence = tp0090\n", "18:1: a case changes inputs: 'evidence'"},
@@ -244,6 +262,9 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
      "node_price = 5 USD\n",
      "21:14: 'node_price' is part of the rent of option 'c'"},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
+     "support = 10 %/yr\n",
+     "21:11: 'support' is part of the rent of option 'c'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr001\nthroughput = 1 token/s\n",
      "price 'pr001' is for 'mi325x-256', not for 'h200-sxm-141'"},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\nnode_price = "
@@ -641,6 +662,52 @@ static void test_horizons(void **state) {
   }
 }
 
+// 800 accelerators of 4000 token/s, 70 % in use, serve 70.6e6 Mtok a year.
+static void test_warned_of_time(void **state) {
+  (void)state;
+  static const char ramp[] = "during a ramp, the capacity is averaged over each period of ";
+#define SMALL "demand = 1e6 Mtok/yr\nramp = 6 month\n"
+#define LARGE "demand = 1e9 Mtok/yr\nramp = 6 month\n"
+#define FEE(unit, formula)                                                                         \
+  "[item fee]\nlabel = Fee\nunit = " unit "\ngroup = opex\nformula = " formula "\n"
+  static const struct {
+    const char *head, *more, *warning; // NULL: none
+  } cases[] = {
+      {"", SMALL, ramp},
+      {"period = 3 month\n", SMALL, "averaged over each period of 3 month, which hides demand"},
+      {"period = 1 month\n", SMALL, NULL},
+      {"", LARGE, NULL},
+      {"", "ramp = 6 month\n", NULL},
+      {"", FEE("USD", "9 USD"), NULL},
+      {"horizon = 30 month\n", FEE("USD", "9 USD"),
+       "Fee, in USD, is charged in full in the last period, which the horizon cuts short"},
+      {"period = 1 month\n", FEE("USD", "9 USD * accelerators"),
+       "Fee, in USD, is charged in every period of 1 month: an item in USD/yr is charged by time"},
+      {"period = 6 month\n", FEE("USD", "9, 8 USD"), "charged in every period of 6 month"},
+      {"period = 6 month\n", FEE("USD", "1 % * sum(power_cost)"), "charged in every period of 6"},
+      {"period = 6 month\n", FEE("USD", "1 % * power_cost"), NULL},
+      {"period = 6 month\n", FEE("USD", "9 USD * (t = 1)"), NULL},
+      {"period = 6 month\n", FEE("USD/yr", "9 USD/yr"), NULL},
+      {"", "wacc = 8 %/yr\n", "different discount rates; finance discounts their difference at"},
+      {"", "horizon = 4 yr\n", "the options have different horizons"},
+  };
+  const char *rest = strstr(base, "[common]");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(rest - base), base, cases[i].head, rest,
+             cases[i].more);
+    read_text(&run, text, NULL, NULL, 0);
+    expect_error(&run.fixture, text, "");
+    const struct texts *warnings = &run.scenario->warnings;
+    if (warnings->count != (cases[i].warning != NULL) ||
+        (cases[i].warning && !strstr(warnings->list[0], cases[i].warning)))
+      fail_msg("%s: %zu warnings: %s", text, warnings->count,
+               warnings->count ? warnings->list[0] : "");
+    end(&run);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_precedence),
@@ -660,6 +727,7 @@ int main(void) {
       cmocka_unit_test(test_restated_claim),
       cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
+      cmocka_unit_test(test_warned_of_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

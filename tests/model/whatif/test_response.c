@@ -114,32 +114,24 @@ static const char *random_text(struct arena *arena, const struct model *model) {
   static const char *const must[] = {
       "accelerators_per_node", "load_power",  "idle_power",    "pue",
       "electricity_price",     "utilization", "engineer_cost", "horizon"};
-  static const char *const may[] = {"spares",
-                                    "node_price",
-                                    "network_price",
-                                    "installation",
-                                    "purchase_tax",
-                                    "build_price",
-                                    "facility_residual",
-                                    "host_power",
-                                    "cooling_share",
-                                    "electricity_escalation",
-                                    "demand_charge",
-                                    "water_use",
-                                    "water_price",
-                                    "support",
-                                    "wage_growth",
-                                    "failure_rate",
-                                    "repair_cost",
-                                    "availability",
-                                    "delivered",
-                                    "wacc"};
+  static const char *const may[] = {
+      "spares",        "node_price", "network_price", "installation",
+      "purchase_tax",  "host_power", "cooling_share", "electricity_escalation",
+      "demand_charge", "support",    "wage_growth",   "availability",
+      "delivered",     "wacc"};
   static const char *const own[] = {"discount", "residual_value", "software_licence", "engineers"};
   static const char *const decode[] = {"decode_throughput", "prefill_throughput", "input_tokens",
                                        "output_tokens"};
+  // Of these, the second one has no effect without the first.
+  static const char *const pairs[][2] = {{"build_price", "facility_residual"},
+                                         {"water_use", "water_price"},
+                                         {"failure_rate", "repair_cost"}};
   const char *text = arena_printf(arena, "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\n%s%s",
                                   some_lines(arena, model, must, sizeof must / sizeof must[0], 100),
                                   some_lines(arena, model, may, sizeof may / sizeof may[0], 60));
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+    if (chance(60))
+      text = arena_printf(arena, "%s%s", text, some_lines(arena, model, pairs[i], 2, 100));
   text = arena_printf(arena, "%s[option x]\naccelerator = h200-sxm-141\n%s%s%s%s", text,
                       line(arena, model, "list_price"), line(arena, model, "throughput"),
                       line(arena, model, "accelerators"), some_lines(arena, model, own, 4, 50));

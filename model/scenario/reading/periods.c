@@ -1,0 +1,132 @@
+#include "model/scenario/reading/periods.h"
+
+#include "base/arena.h"
+#include "base/texts.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ROUNDING 1e-9
+
+static double year_h(void) {
+  return conversion_table[CONVERT_HOURS_PER_YEAR].value;
+}
+
+static double months(const struct scenario *scenario) {
+  return scenario->period_h / year_h() * conversion_table[CONVERT_MONTHS_PER_YEAR].value;
+}
+
+// "1 yr" or "3 month"
+static const char *period_text(const struct scenario *scenario, struct arena *arena) {
+  return scenario->period_h == year_h() ? "1 yr"
+                                        : arena_printf(arena, "%g month", months(scenario));
+}
+
+// ---- a ramp
+
+enum { LOST, SERVED, PERIOD, CAPACITY, DEMANDED, READ };
+
+// Is there a period whose capacity, once ramped up, exceeds the demand? It may do so within the
+// period, and what is not served before then is hidden by what could be served afterwards.
+static bool hides_demand(const struct scenario *scenario, const struct option *option,
+                         const int d[READ]) {
+  for (int i = 0; i < READ; i++)
+    if (d[i] < 0 || !option_has(option, d[i]))
+      return false;
+  for (int t = 1; t < scenario->periods; t++) {
+    double value[READ];
+    for (int i = 0; i < READ; i++)
+      value[i] = option_value(scenario, option, d[i], t);
+    if (value[LOST] > 0 &&
+        value[CAPACITY] * value[PERIOD] > value[DEMANDED] * value[SERVED] * (1 + ROUNDING))
+      return true;
+  }
+  return false;
+}
+
+static void warn_of_ramp(struct scenario *scenario, struct arena *arena) {
+  static const char *const names[READ] = {"ramp_lost", "served", "period", "capacity", "demanded"};
+  int d[READ];
+  bool hides = false;
+  for (int i = 0; i < READ; i++)
+    d[i] = model_find(scenario->model, names[i]);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    hides |= hides_demand(scenario, &scenario->options[o], d);
+  if (hides && months(scenario) > 1 + ROUNDING)
+    texts_add(&scenario->warnings, arena,
+              "during a ramp, the capacity is averaged over each period of %s, which hides demand "
+              "that it does not meet at first: [scenario] period = 1 month shows it",
+              period_text(scenario, arena));
+}
+
+// ---- the user's own items
+
+// Does the formula vary with the periods, other than by the year?
+static bool follows_periods(const struct graph *graph, const struct node *node) {
+  const struct model *model = graph->model;
+  if (node->kind == NODE_NAME)
+    return node->declaration == T_NAME ||
+           (node->declaration >= 0 && graph_is_series(graph, node->declaration) &&
+            strcmp(model->declarations[node->declaration].name, "year") != 0);
+  if (node_takes_series(node))
+    return function_table[node->function].per_period;
+  for (int i = 0; i < node->argument_count; i++)
+    if (follows_periods(graph, node->arguments[i]))
+      return true;
+  return false;
+}
+
+static bool is_cut(const struct scenario *scenario, const struct option *option) {
+  const int horizon = model_find(scenario->model, "horizon");
+  const double periods = option_value(scenario, option, horizon, 0) / scenario->period_h;
+  return fabs(periods - round(periods)) > ROUNDING;
+}
+
+// An item in money that is the same whatever the length of a period.
+static bool is_charged_per_period(const struct option *option, int d) {
+  const struct declaration *item = &option->graph->model->declarations[d];
+  const int opex = model_find(option->graph->model, "opex");
+  return item->item && item->kind != DECLARATION_INPUT && opex >= 0 &&
+         item->group == option->graph->model->declarations[opex].group &&
+         dimension_is_money(item->unit.dimension) && option_has(option, d) &&
+         !follows_periods(option->graph, graph_formula(option->graph, d));
+}
+
+static void warn_of_item(struct scenario *scenario, const struct option *option, int d,
+                         struct arena *arena) {
+  const struct declaration *item = &scenario->model->declarations[d];
+  const bool yearly = scenario->period_h == year_h();
+  if (!is_charged_per_period(option, d) || (yearly && !is_cut(scenario, option)))
+    return;
+  if (yearly)
+    texts_add(&scenario->warnings, arena,
+              "%s, in %s, is charged in full in the last period, which the horizon cuts short: "
+              "an item in %s/yr is charged by time",
+              item->label, item->unit.text, item->unit.text);
+  else
+    texts_add(&scenario->warnings, arena,
+              "%s, in %s, is charged in every period of %s: an item in %s/yr is charged by time",
+              item->label, item->unit.text, period_text(scenario, arena), item->unit.text);
+}
+
+// Each item once, however many options have it.
+static void warn_of_items(struct scenario *scenario, struct arena *arena) {
+  for (int d = 0; d < scenario->model->count; d++) {
+    const size_t before = scenario->warnings.count;
+    for (size_t o = 0; o < scenario->option_count && scenario->warnings.count == before; o++)
+      warn_of_item(scenario, &scenario->options[o], d, arena);
+  }
+}
+
+void periods_warn(struct scenario *scenario, struct arena *arena) {
+  warn_of_ramp(scenario, arena);
+  warn_of_items(scenario, arena);
+}

@@ -1,0 +1,14 @@
+// periods: what the length of a period does to the figures, where a reader may not expect it.
+#ifndef PERTOKEN_MODEL_SCENARIO_READING_PERIODS_H
+#define PERTOKEN_MODEL_SCENARIO_READING_PERIODS_H
+
+#include "base/arena.h"
+#include "model/scenario/scenario.h"
+
+// Warns, in the selected case, of
+// - a ramp during which a period's mean capacity meets a demand that it exceeds only later on;
+// - the user's own operating items in money, not money per time, that are charged per period where
+//   periods are not years, or where the horizon cuts the last one short.
+void periods_warn(struct scenario *scenario, struct arena *arena);
+
+#endif
