@@ -71,7 +71,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// Points on both sides of the scenario's value, whose distances from it grow geometrically.
+// Points on both sides of the scenario's value, whose distances from it grow geometrically; for a
+// whole number, all of those beside it.
 static size_t add_around_base(const struct search *search, double *points, size_t n) {
   const struct solve_answer *answer = search->answer;
   const double base = answer->base, ends[] = {answer->low, search->dense};
@@ -81,7 +82,9 @@ static size_t add_around_base(const struct search *search, double *points, size_
   for (size_t side = 0; side < 2; side++) {
     const double farthest = ends[side] - base, nearest = 1e-6 * search->size;
     for (int i = 1; i < PART_POINTS / 2 && fabs(farthest) > nearest; i++)
-      points[n++] = base + farthest * pow(nearest / fabs(farthest), 2. * i / PART_POINTS);
+      points[n++] =
+          base + (answer->integer ? copysign(fmin(i, fabs(farthest)), farthest)
+                                  : farthest * pow(nearest / fabs(farthest), 2. * i / PART_POINTS));
   }
   return n;
 }
@@ -188,9 +191,15 @@ static struct solve_sides close_in(struct search *search, double low, double hig
   return sides;
 }
 
+// The same root again is a single whole number that is cheap enough between two that are not.
 static void add_root(struct solve_answer *answer, double root, struct solve_sides sides) {
-  if (answer->count && answer->roots[answer->count - 1] == root)
+  if (answer->count && answer->roots[answer->count - 1] == root) {
+    struct solve_sides *last = &answer->sides[answer->count - 1];
+    last->after = sides.after;
+    last->above = sides.above;
+    last->gap_above = sides.gap_above;
     return;
+  }
   if (answer->count == MAX_SOLVE_ROOTS) {
     answer->more = true;
     return;

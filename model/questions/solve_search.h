@@ -17,9 +17,11 @@ struct solve_sides {
   // The cost jumps across the wanted one, or to it: at a threshold, such as whole nodes, or between
   // two whole numbers.
   bool jumps;
-  bool ties;                   // from here on, or up to here, many values cost as much as wanted
-  int before, after;           // the signs of the gaps below and above it, also if it does not jump
-  double below, above;         // the values on both sides: for a whole number, neighbors
+  bool ties;         // from here on, or up to here, many values cost as much as wanted
+  int before, after; // the signs of the gaps below and above it, also if it does not jump
+  // The values on both sides: for a whole number, neighbors, or both of them if it is cheap enough
+  // between two that are not.
+  double below, above;
   double gap_below, gap_above; // there
 };
 
@@ -68,11 +70,12 @@ static inline double solve_gap(const struct solve_answer *answer, double cost, d
 
 // Searches the whole interval for changes of sign and for values that cost as much as wanted: at
 // 768 points, a third of them evenly spaced, and a third each at distances from the low end and
-// from the scenario's value that grow geometrically, so that no crossing near these is missed.
-// Without an upper limit, the interval ends at 2e6 times the value in the scenario (or two million
-// units if that is zero), and the dense points at twice that value or, if the sign changes later,
-// there; beyond, each point doubles the last. A crossing is refined by Brent's method to 1e-12 of
-// the value or, if the cost jumps, by bisection to its last bits.
+// from the scenario's value that grow geometrically (around a whole number: 127 on either side), so
+// that no crossing near these is missed. Without an upper limit, the interval ends at 2e6 times the
+// value in the scenario (or two million units if that is zero), and the dense points at twice that
+// value or, if the sign changes later, there; beyond, each point doubles the last. A crossing is
+// refined by Brent's method to 1e-12 of the value or, if the cost jumps, by bisection to its last
+// bits.
 //
 // The fields of the answer up to `base`, and `integer`, are given; so are low and high if
 // interval_given.

@@ -159,7 +159,8 @@ static const char *stretch_text(const struct solving *solving, struct solve_stre
   if (!*from && !*to)
     return arena_printf(arena, "at every value of %s", solving->solved->name);
   if (stretch.from == stretch.to)
-    return arena_printf(arena, "at %s%s", input, input_text(solving, stretch.from));
+    return arena_printf(arena, "at %s%s", input,
+                        solving->solved->integer ? from : input_text(solving, stretch.from));
   if (!*from)
     return arena_printf(arena, "up to %s%s", input, to);
   return arena_printf(arena, "from %s%s%s%s", input, from, *to ? " up to " : "", to);
