@@ -139,8 +139,9 @@ static struct evaluation *evaluate_nodes(const struct scenario *scenario,
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < count && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(evaluation, d, 0)[i] = d == accelerators ? round(nodes[i] * per_node)
-                                           : d == spared     ? spares[i]
-                                                             : option_value(scenario, option, d, 0);
+                                           : spares && d == spared
+                                               ? spares[i]
+                                               : option_value(scenario, option, d, 0);
   evaluate(evaluation);
   return evaluation;
 }

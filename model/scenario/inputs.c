@@ -3,6 +3,7 @@
 #include "base/short_text.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"

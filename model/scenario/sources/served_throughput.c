@@ -58,7 +58,7 @@ static void take_served_workload(const struct sources *sources, const struct ser
 
 static const char *why_not(const struct sources *its, const void *chosen) {
   const struct served *served = chosen;
-  struct served other;
+  struct served other = {0};
   const struct lack lack = served_throughput_choose(its, &other);
   if (lack.kind || (other.nearest == served->nearest && other.tokens_per_s == served->tokens_per_s))
     return lack.kind ? lack.why : NULL;
