@@ -5,6 +5,7 @@ the next filled cell; and in print up to the edge of the print area. A wrapped t
 as its row is high, unless the row has no height of its own: then programs give it one. A number that
 does not fit is shown as ###. On paper, a sheet is scaled to the pages that it is fitted to.
 """
+import bisect
 import re
 
 import calibri
@@ -91,9 +92,10 @@ def print_edges(book):
 def printed_area(book, sheet):
     """Its print area; if it has none, all of its cells."""
     number = list(book.sheets).index(sheet.name)
-    return next((xlsx.area(name.ref) for name in book.names
-                 if (name.name, name.local) == ('_xlnm.Print_Area', str(number))),
-                (1, 1, sheet.last_row(), max(column for _, column in sheet.cells)))
+    for name in book.names:
+        if (name.name, name.local) == ('_xlnm.Print_Area', str(number)):
+            return xlsx.area(name.ref)
+    return 1, 1, sheet.last_row(), max(column for _, column in sheet.cells)
 
 
 def repeated_columns(book, sheet):
@@ -124,8 +126,9 @@ def printed_scale(book, sheet):
     widths = [pixels.get(column, int(USUAL_WIDTH * DIGIT + PADDING)) * POINTS for column in range(left, right + 1)]
     height = sum(float(sheet.rows[row].get('ht', 15)) if row in sheet.rows else 15 for row in range(top, bottom + 1))
     titles, pages = repeated_columns(book, sheet), int(setup.get('fitToWidth', '1'))
-    scale = next(scale / 1000 for scale in range(1000, 0, -1)
-                 if pages_across(widths, titles, (across - MARGINS[0]) * 1000 / scale) <= pages)
+    room = across - MARGINS[0]
+    scale = 1 - bisect.bisect_left(range(999), True, key=lambda step: pages_across(
+        widths, titles, room / (1 - step / 1000)) <= pages) / 1000
     return min(scale, (down - MARGINS[1]) / height) if setup.get('fitToHeight', '1') == '1' else scale
 
 
