@@ -57,8 +57,21 @@ def compare(expected, base, actual):
                 cell = xlsx.Cell(said, cell.formula)
             elif simulated.NAME in cell.formula:
                 cell = as_simulated(base.sheets[sheet.name].cell(row, column), sheet, base, actual)
-            result.judge(sheet, row, column, cell, actual(sheet.name, row, column))
+            there = row_in(base.sheets[sheet.name], sheet, row)
+            result.judge(sheet, row, column, cell, actual(sheet.name, there, column))
     return result
+
+
+def not_included(sheet):
+    """The rows of Evidence that follow the inputs, one for each option; as many warnings as there are stand between
+    them."""
+    return [row for row in sheet.rows if sheet.name == 'Evidence' and sheet.text(row, layout.LABEL) == 'Not included']
+
+
+def row_in(other, sheet, row):
+    """Where a row of a sheet is in another state of it."""
+    rows = not_included(sheet)
+    return not_included(other)[rows.index(row)] if row in rows else row
 
 
 def origin_said(sheet, row, column, cell, origins):
@@ -197,6 +210,8 @@ def same_formulas(base, other):
             continue
         cells = other.sheets[sheet.name].cells if sheet.name in other.sheets else {}
         for (row, column), cell in sheet.formulas():
+            if row in not_included(sheet):
+                continue
             if sheet.name == 'Inputs' and column >= origins:
                 continue  # whether a source is the same in all cases depends on what is set
             there = cells.get((row, column)) or xlsx.Cell(None)
