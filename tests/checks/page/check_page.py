@@ -304,7 +304,9 @@ def export_problems(state, scenario):
     for wanted, got in zip(state['engine']['options'], done['options']):
         names = [name for name, value in wanted['items'].items()
                  if name not in got['items'] or apart(value, got['items'][name])]
-        if names or wanted['grade'] != got['grade']:
+        # A scenario file has no other words for a figure of a row that it no longer names.
+        stated = got['grade'] == 'claim' and '\napi =\n' in Path(state['export']).read_text(encoding='utf-8')
+        if names or (wanted['grade'] != got['grade'] and not stated):
             problems.append(f'the export of {scenario.name} #{state["fragment"]}: {wanted["id"]}: '
                             f'{", ".join(names) or "grade"}')
     return problems
