@@ -164,7 +164,9 @@ static int companion_of(const struct model *model, int declaration, const struct
 static bool has_companion(const struct resolving *resolving, int declaration, int with,
                           const struct figure **figures) {
   const struct scenario *scenario = resolving->scenario;
-  const bool idle = scenario->model->declarations[declaration].idle_without == with;
+  const struct model *model = scenario->model;
+  const bool idle = model->declarations[declaration].idle_without == with ||
+                    model->declarations[with].has_default;
   for (size_t c = 0; c < (idle ? scenario->case_count : 0); c++)
     if (is_given(resolving_figures(resolving, c)[with]))
       return true;
