@@ -546,6 +546,14 @@ static const struct {
     {ITEM, "[item alarm]\nformula = 20 USD/yr\n", "a.alarm_1", "", 20},
     {ITEM, "[item alarm]\nlabel = An alarm\n", "a.alarm_1", "a friend", 10},
     {"grid = US-CAL-CISO\n", "[common]\ngrid_intensity = 111 g/kWh\n", "a.grid_intensity", "", 111},
+    {"grid_intensity = 9 g/kWh\ngrid_intensity.quote = Q-1 2026-10-01\n", "[common]\ngrid = FR\n",
+     "a.grid_intensity", "France (FR): Electricity Maps yearly 2025 (co2.js)", 31},
+    // Another source or quote goes with the parent's value, not with its other provenance.
+    {"pue.quote = Q-1 2026-10-01\n", "[common]\npue.source = a plan\n", "a.pue", "a plan", 1.25},
+    {"pue.source = a friend\n", "[common]\npue.quote = Q-1 2026-10-01\n", "a.pue", "Q-1", 1.25},
+    // The numbers of the parent's formula are not those of the child's.
+    {"alarm_1 = 5 USD/yr\nalarm_1.source = a letter\n" ITEM, "[item alarm]\nformula = 20 USD/yr\n",
+     "a.alarm_1", "", 20},
 };
 
 static void test_restated(void **state) {
