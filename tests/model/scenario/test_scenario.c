@@ -57,6 +57,12 @@ static void read_text(struct run *run, const char *text, const char *case_name,
   run->scenario = scenario_read(&request, &run->fixture.arena, &run->fixture.diagnostics);
 }
 
+// Another file of the run, such as one that inherits the first; NULL after errors.
+static struct scenario *read_again(struct run *run, const char *path) {
+  const struct scenario_request request = {.path = path, .data_directory = "data"};
+  return scenario_read(&request, &run->fixture.arena, &run->fixture.diagnostics);
+}
+
 static void end(struct run *run) {
   unlink(arena_printf(&run->fixture.arena, "%s/test.ini", run->folder));
   rmdir(run->folder);
@@ -478,8 +484,7 @@ static void test_taken_back(void **state) {
                                  "[scenario]\ninherits = test.ini\n[option b]\nlist_price = 7 USD\n"
                                  "[option c]\nprice =\nlist_price = 5 USD\nevidence =\n"
                                  "throughput = 4000 token/s\ndiscount.source =\ndiscount.date =\n");
-  struct scenario_request request = {.path = child, .data_directory = "data"};
-  struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+  struct scenario *scenario = read_again(&run, child);
   expect_error(&run.fixture, "taken back", "");
   const struct option *b = &scenario->options[1], *c = &scenario->options[2];
   assert_int_equal(b->price_grade, GRADE_ASSUMED);
@@ -502,19 +507,18 @@ static void test_inheritance(void **state) {
   const char *child = write_file(&run, "child.ini",
                                  "[scenario]\ninherits = test.ini\n[option b]\ndiscount = 10 %\n"
                                  "list_price = 10000 USD\n");
-  struct scenario_request request = {.path = child, .data_directory = "data"};
-  struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+  struct scenario *scenario = read_again(&run, child);
   expect_error(&run.fixture, "child", "");
   expect_near(value_of(scenario, "b.net_price"), 9000, 1e-14, "net_price");
   expect_near(value_of(scenario, "b.throughput"), 3900, 1e-14, "throughput");
   assert_string_equal(scenario->title, "A test");
   assert_string_not_equal(scenario->digest, run.scenario->digest);
   write_file(&run, "child.ini", "[scenario]\ninherits = missing.ini\n");
-  assert_null(scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics));
+  assert_null(read_again(&run, child));
   expect_error(&run.fixture, "missing", "2:12: cannot inherit from 'missing.ini'");
   write_file(&run, "test.ini", "[scenario]\ninherits = child.ini\n");
   write_file(&run, "child.ini", "[scenario]\ninherits = test.ini\n");
-  assert_null(scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics));
+  assert_null(read_again(&run, child));
   expect_error(&run.fixture, "circle", "inherits from itself");
   unlink(child);
   end(&run);
@@ -569,9 +573,7 @@ static void test_restated(void **state) {
     const char *child = write_file(
         &run, "child.ini",
         arena_printf(&run.fixture.arena, "[scenario]\ninherits = test.ini\n%s", restated[i].child));
-    struct scenario_request request = {.path = child, .data_directory = "data"};
-    struct scenario *scenario =
-        scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+    struct scenario *scenario = read_again(&run, child);
     expect_error(&run.fixture, restated[i].child, "");
     const struct option *option = &scenario->options[*restated[i].item - 'a'];
     const int d = model_find(scenario->model, restated[i].item + 2);
@@ -596,8 +598,7 @@ static void test_restated_last(void **state) {
   const char *grandchild = write_file(&run, "grandchild.ini",
                                       "[scenario]\ninherits = child.ini\n[common]\n"
                                       "grid_intensity = 111 g/kWh\n");
-  struct scenario_request request = {.path = grandchild, .data_directory = "data"};
-  struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+  struct scenario *scenario = read_again(&run, grandchild);
   expect_error(&run.fixture, "grandchild", "");
   expect_near(value_of(scenario, "a.grid_intensity"), 111, 1e-12, "grid_intensity");
   unlink(parent);
@@ -621,9 +622,7 @@ static void test_restated_claim(void **state) {
                                    arena_printf(&run.fixture.arena,
                                                 "[scenario]\ninherits = test.ini\n[claim dear]\n%s",
                                                 children[i].line));
-    struct scenario_request request = {.path = child, .data_directory = "data"};
-    struct scenario *scenario =
-        scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+    struct scenario *scenario = read_again(&run, child);
     expect_error(&run.fixture, children[i].line, "");
     assert_int_equal(scenario->question_count, 1);
     assert_int_equal(ini_find(&scenario->questions[0], "source") != NULL, children[i].kept);
