@@ -11,7 +11,10 @@
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 
-enum { PATIENCE_S = 200 };
+enum {
+  PATIENCE_S = 200,
+  CREATED = 3 // all-reduces that creating ranks takes: one of either kind, and one that is timed
+};
 
 // Four devices can share it; its vocabulary is smaller than HIP_VOCAB.
 static const struct decode_shape shared = {.layers = 1,
@@ -120,7 +123,7 @@ static void an_all_reduce_fails(void **unused) {
   for (size_t i = 0; i < 2; i++) {
     setenv(cases[i].variable, "1", 1);
     expect_no_ranks(&request, cases[i].words);
-    setenv(cases[i].variable, "3", 1);
+    hip_set(cases[i].variable, CREATED + 1);
     struct decode_state *state = hip_make(&request);
     assert_int_equal(hip.backend->run(state, 2), DECODE_FAILED);
     hip_expect_words(cases[i].words);
@@ -187,7 +190,7 @@ static void an_all_reduce_of_a_prompt_fails(void **unused) {
   setenv("FAKE_RCCL_RANK", "2", 1);
   setenv("FAKE_HIP_NO_CAPTURE", "1", 1);
   for (size_t i = 0; i < 2; i++) {
-    setenv(failing[i], "4", 1);
+    hip_set(failing[i], CREATED + 2);
     struct decode_state *state = hip_make(&request);
     for (int call = 0; call < 2; call++) {
       assert_int_equal(hip.backend->prefill(state, &prompt), DECODE_FAILED);
