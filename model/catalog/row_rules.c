@@ -68,6 +68,22 @@ static double prefix_of(const struct table *table, size_t row) {
   return 1;
 }
 
+// The units of other lengths of time have none in common with a column per hour.
+static bool is_comparable(const struct table *table, size_t row) {
+  static const char *const others[] = {"minute", "day", "week", "month", "year"};
+  const char *unit = cell_of(table, row, "unit");
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (strstr(unit, others[i]))
+      return false;
+  return true;
+}
+
+// By which the exact figure may differ from the decimals that are stated; none are exact.
+static double rounded_by(const char *text) {
+  const char *point = strchr(text, '.');
+  return point ? 0.5 * pow(10, -(double)strspn(point + 1, "0123456789")) : 0;
+}
+
 // NAN: not stated.
 static double all_of(const struct table *table, size_t row) {
   const struct product *product = &products[table->catalog];
@@ -90,6 +106,16 @@ static double product_of(const struct table *table, size_t row) {
   return each * count;
 }
 
+// By which they may differ, each stated with so many decimals, or by rounding unlike figures.
+static double tolerance_of(const struct table *table, size_t row, double all) {
+  const struct product *product = &products[table->catalog];
+  double count = 1;
+  number_of(table, row, product->count, &count);
+  const double stated = rounded_by(cell_of(table, row, product->each)) * count +
+                        rounded_by(cell_of(table, row, product->all));
+  return fmax(ROUNDING * fabs(all), stated * (1 + 1e-9));
+}
+
 static bool is_in_usd(const struct table *table, size_t row) {
   const char *currency = cell_of(table, row, "currency");
   return !*currency || !strcmp(currency, "USD");
@@ -99,7 +125,8 @@ static void check_product(const struct table *table, size_t row, struct diagnost
   const struct product *product = &products[table->catalog];
   const double all = all_of(table, row), found = product_of(table, row);
   const char *count = cell_of(table, row, product->count);
-  if (is_in_usd(table, row) && fabs(found - all) > ROUNDING * fabs(all))
+  if (is_in_usd(table, row) && is_comparable(table, row) &&
+      fabs(found - all) > tolerance_of(table, row, all))
     diagnostics_error(diagnostics, table_place(table, row, product->each),
                       "'%s' times '%s', %s x %s, is %.6g, and the row states %.6g", product->each,
                       product->count, cell_of(table, row, product->each), *count ? count : "1",

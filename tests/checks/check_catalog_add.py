@@ -135,6 +135,8 @@ REFUSED = [
     ('prices', PRICE, {'as_of': '2026-12'}, 'expected a date up to 2026-11-23'),
     ('prices', PRICE, {'price_point': '31000', 'gpus_in_item': '8'},
      "'usd_per_gpu_equivalent' times 'gpus_in_item', 29000 x 8, is 232000, and the row states 31000"),
+    ('prices', PRICE, {'price_point': '2.75', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '0.35'},
+     "'usd_per_gpu_equivalent' times 'gpus_in_item', 0.35 x 8, is 2.8, and the row states 2.75"),
     ('prices', PRICE, {'price_low': '20000', 'price_high': '30000'},
      "'usd_per_gpu_equivalent' times 'gpus_in_item', 29000 x 1, is 29000, and the row states 25000"),
     ('prices', PRICE, {'price_low': '30000', 'price_point': '29000'}, "'price_point', 29000, is below 'price_low', 30000"),
@@ -146,6 +148,21 @@ REFUSED = [
     ('pricse', PRICE, {}, "did you mean 'prices'?"),
     ('accelerators', PART, {'name': 'NVIDIA H200 SXM'}, ''),
 ]
+
+
+# Of prices: what is rounded, or in another time, contradicts nothing.
+ALIKE = [
+    {'price_point': '2.75', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '0.34'},
+    {'price_point': '21.9', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '2.73'},
+    {'price_point': '15000', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '2.57', 'unit': 'USD per month'},
+]
+
+
+def test_alike(folder):
+    for changes in ALIKE:
+        file = folder / 'alike.csv'
+        expect_exit(add('prices', {**PRICE, **changes}, file), DONE)
+        file.unlink()
 
 
 def test_refused(folder):

@@ -69,13 +69,18 @@ static void warn_of_ramp(struct scenario *scenario, struct arena *arena) {
 
 // ---- the user's own items
 
+// What is computed for each period, other than the year; a list by year is the same throughout it.
+static bool varies(const struct graph *graph, int d) {
+  const struct declaration *declaration = &graph->model->declarations[d];
+  return graph_is_series(graph, d) && declaration->kind != DECLARATION_INPUT &&
+         strcmp(declaration->name, "year") != 0;
+}
+
 // Does the formula vary with the periods, other than by the year?
 static bool follows_periods(const struct graph *graph, const struct node *node) {
-  const struct model *model = graph->model;
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME ||
-           (node->declaration >= 0 && graph_is_series(graph, node->declaration) &&
-            strcmp(model->declarations[node->declaration].name, "year") != 0);
+           (node->declaration >= 0 && varies(graph, node->declaration));
   if (node_takes_series(node))
     return function_table[node->function].per_period;
   for (int i = 0; i < node->argument_count; i++)
@@ -88,6 +93,16 @@ static bool is_cut(const struct scenario *scenario, const struct option *option)
   const int horizon = model_find(scenario->model, "horizon");
   const double periods = option_value(scenario, option, horizon, 0) / scenario->period_h;
   return fabs(periods - round(periods)) > ROUNDING;
+}
+
+// Is it charged in the period cut short or, if none is, in several periods?
+static bool is_charged(const struct scenario *scenario, const struct option *option, int d,
+                       bool cut) {
+  const int last = option_periods(scenario, option, 0);
+  int times = 0;
+  for (int t = cut ? last : 1; t <= last; t++)
+    times += option_value(scenario, option, d, t) != 0;
+  return times > !cut;
 }
 
 // An item in money that is the same whatever the length of a period.
@@ -104,7 +119,8 @@ static void warn_of_item(struct scenario *scenario, const struct option *option,
                          struct arena *arena) {
   const struct declaration *item = &scenario->model->declarations[d];
   const bool yearly = scenario->period_h == year_h();
-  if (!is_charged_per_period(option, d) || (yearly && !is_cut(scenario, option)))
+  if (!is_charged_per_period(option, d) || (yearly && !is_cut(scenario, option)) ||
+      !is_charged(scenario, option, d, yearly))
     return;
   if (yearly)
     texts_add(&scenario->warnings, arena,
