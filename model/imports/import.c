@@ -586,3 +586,10 @@ int import_fact_named(const struct import_statement *statement, enum import_fact
   *note = naming.note;
   return naming.why ? -1 : 0;
 }
+
+bool import_is_other_model(const char *text, const char *model, struct catalog *catalog,
+                           struct arena *arena) {
+  const struct joining joining = {.catalog = catalog, .arena = arena};
+  const struct naming naming = model_named(&joining, text);
+  return naming.word ? strcmp(naming.word, model) != 0 : is_other_model(text, model);
+}

@@ -14,6 +14,7 @@
 #include "model/evidence/serving.h"
 #include "model/imports/imported.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Facts that are asked for if files do not state them, in the order of the options' names.
@@ -63,6 +64,10 @@ int import_join(const struct imported *files, size_t count,
 int import_fact_named(const struct import_statement *statement, enum import_fact fact,
                       struct catalog *catalog, const char **word, const char **note,
                       struct arena *arena, struct diagnostics *diagnostics);
+
+// Whether what a file calls its model cannot mean this one of the catalogue.
+bool import_is_other_model(const char *text, const char *model, struct catalog *catalog,
+                           struct arena *arena);
 
 // "llama-3.1-8b-h200-sxm-141-1a2b3c4d.json": after the record's subject and its sources.
 const char *import_file_name(const struct serving_record *record, struct arena *arena);

@@ -6,11 +6,13 @@
 #include "model/evidence/production.h"
 #include "model/evidence/serving.h"
 #include "model/telemetry/metrics.h"
+#include "model/telemetry/metrics_join.h"
 #include "model/telemetry/utc.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double hour_s = 3600;
@@ -48,11 +50,9 @@ static const struct engine_counters {
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
 struct reader {
-  struct metrics **files; // [count]
-  size_t count;
-  double first_s, end_s;         // of the first and the last scrape
-  double start_s;                // of the first hour
-  struct production_hour *hours; // [hour_count]
+  struct metrics *metrics;
+  double first_s, end_s; // of the first and the last scrape
+  double start_s;        // of the first hour
   size_t hour_count;
   int resets;
   struct arena *arena;
@@ -81,15 +81,14 @@ static size_t each_of(struct reader *reader, const char *const *names,
                       void (*take)(struct reader *, const struct metric *, void *), void *context) {
   size_t found = 0;
   for (size_t n = 0; n < NAMES && names[n] && !found; n++)
-    for (size_t f = 0; f < reader->count; f++)
-      for (size_t i = 0; i < reader->files[f]->count; i++) {
-        const struct metric *metric = &reader->files[f]->list[i];
-        if (strcmp(metric->name, names[n]) != 0)
-          continue;
-        found++;
-        if (take)
-          take(reader, metric, context);
-      }
+    for (size_t i = 0; i < reader->metrics->count; i++) {
+      const struct metric *metric = &reader->metrics->list[i];
+      if (strcmp(metric->name, names[n]) != 0)
+        continue;
+      found++;
+      if (take)
+        take(reader, metric, context);
+    }
   return found;
 }
 
@@ -118,55 +117,85 @@ static void add_total(struct reader *reader, const struct metric *metric, void *
       *total += increment(metric, i);
 }
 
-// Spreads tokens evenly over the time between two scrapes.
-static void spread(struct reader *reader, const struct metric *metric, size_t i, double tokens,
+// Spreads an amount evenly over the time from one scrape to another.
+static void spread(const struct reader *reader, double from_s, double to_s, double amount,
                    double *hours) {
-  const double from_s = metric->time_s[i - 1], to_s = metric->time_s[i];
   for (size_t h = (size_t)((from_s - reader->start_s) / hour_s); h < reader->hour_count; h++) {
     const double begin_s = reader->start_s + (double)h * hour_s;
     if (begin_s >= to_s)
       return;
     const double within_s = fmin(to_s, begin_s + hour_s) - fmax(from_s, begin_s);
-    hours[h] += tokens * fmax(0, within_s) / (to_s - from_s);
+    hours[h] += amount * fmax(0, within_s) / (to_s - from_s);
   }
 }
 
-struct spread_to {
-  double *tokens, *covered_s; // [hour_count]
-};
-
-// An hour is covered as far as any server's counter covers it: a server that is down serves
-// nothing.
-static void add_hours(struct reader *reader, const struct metric *metric, void *context) {
-  const struct spread_to *to = context;
-  double *its_s = arena_array(reader->arena, reader->hour_count, sizeof *its_s);
-  for (size_t i = 1; i < metric->count; i++) {
-    if (is_gap(metric, i))
-      continue;
-    reader->resets += to->covered_s && metric->values[i] < metric->values[i - 1];
-    spread(reader, metric, i, increment(metric, i), to->tokens);
-    spread(reader, metric, i, metric->time_s[i] - metric->time_s[i - 1], its_s);
-  }
-  for (size_t h = 0; h < reader->hour_count && to->covered_s; h++)
-    to->covered_s[h] = fmax(to->covered_s[h], its_s[h]);
+static void spread_tokens(struct reader *reader, const struct metric *metric, void *context) {
+  double *tokens = context;
+  for (size_t i = 1; i < metric->count; i++)
+    if (!is_gap(metric, i))
+      spread(reader, metric->time_s[i - 1], metric->time_s[i], increment(metric, i), tokens);
 }
 
-struct gauge {
-  double integral, covered_s; // of all servers, and of the one covered longest
-};
+static void count_resets(struct reader *reader, const struct metric *metric, void *context) {
+  (void)context;
+  for (size_t i = 1; i < metric->count; i++)
+    reader->resets += !is_gap(metric, i) && metric->values[i] < metric->values[i - 1];
+}
 
-static void add_gauge(struct reader *reader, const struct metric *metric, void *context) {
-  struct gauge *gauge = context;
-  double covered_s = 0;
+static void add_integral(struct reader *reader, const struct metric *metric, void *context) {
+  double *integral = context;
   (void)reader;
-  for (size_t i = 1; i < metric->count; i++) {
-    if (is_gap(metric, i))
+  for (size_t i = 1; i < metric->count; i++)
+    if (!is_gap(metric, i))
+      *integral += (metric->time_s[i] - metric->time_s[i - 1]) *
+                   (metric->values[i] + metric->values[i - 1]) / 2;
+}
+
+// ---- the time that is covered: that of any server, for one that is down serves nothing
+
+struct interval {
+  double from_s, to_s;
+};
+
+struct intervals {
+  struct interval *list; // [count]
+  size_t count;
+};
+
+static void add_intervals(struct reader *reader, const struct metric *metric, void *context) {
+  struct intervals *intervals = context;
+  for (size_t i = 1, first = 0; i <= metric->count; i++) {
+    if (i < metric->count && !is_gap(metric, i))
       continue;
-    const double seconds = metric->time_s[i] - metric->time_s[i - 1];
-    gauge->integral += seconds * (metric->values[i] + metric->values[i - 1]) / 2;
-    covered_s += seconds;
+    intervals->list =
+        arena_room(reader->arena, intervals->list, intervals->count, sizeof *intervals->list);
+    intervals->list[intervals->count++] =
+        (struct interval){metric->time_s[first], metric->time_s[i - 1]};
+    first = i;
   }
-  gauge->covered_s = fmax(gauge->covered_s, covered_s);
+}
+
+static int by_start(const void *a, const void *b) {
+  const double from = ((const struct interval *)a)->from_s,
+               other = ((const struct interval *)b)->from_s;
+  return (from > other) - (from < other);
+}
+
+// In order of time, without overlaps.
+static struct intervals covered_by(struct reader *reader, const char *const *names) {
+  struct intervals all = {0}, apart = {0};
+  each_of(reader, names, add_intervals, &all);
+  if (all.count)
+    qsort(all.list, all.count, sizeof *all.list, by_start);
+  apart.list = all.list;
+  for (size_t i = 0; i < all.count; i++) {
+    struct interval *last = apart.count ? &apart.list[apart.count - 1] : NULL;
+    if (last && all.list[i].from_s <= last->to_s)
+      last->to_s = fmax(last->to_s, all.list[i].to_s);
+    else
+      apart.list[apart.count++] = all.list[i];
+  }
+  return apart;
 }
 
 // ---- what the files say together
@@ -190,16 +219,21 @@ static void fill_hours(struct reader *reader, const struct engine_counters *engi
   struct arena *arena = reader->arena;
   struct production_hour *hours = arena_array(arena, reader->hour_count, sizeof *hours);
   double *covered_s = arena_array(arena, reader->hour_count, sizeof *covered_s);
-  struct spread_to output = {arena_array(arena, reader->hour_count, sizeof(double)), covered_s};
-  struct spread_to input = {arena_array(arena, reader->hour_count, sizeof(double)), NULL};
-  each_of(reader, engine->output, add_hours, &output);
-  each_of(reader, engine->input, add_hours, &input);
+  double *output = arena_array(arena, reader->hour_count, sizeof *output);
+  double *input = arena_array(arena, reader->hour_count, sizeof *input);
+  const struct intervals covered = covered_by(reader, engine->output);
+  for (size_t i = 0; i < covered.count; i++)
+    spread(reader, covered.list[i].from_s, covered.list[i].to_s,
+           covered.list[i].to_s - covered.list[i].from_s, covered_s);
+  each_of(reader, engine->output, spread_tokens, output);
+  each_of(reader, engine->output, count_resets, NULL);
+  each_of(reader, engine->input, spread_tokens, input);
   for (size_t h = 0; h < reader->hour_count; h++) {
     hours[h] = (struct production_hour){utc_text(reader->start_s + (double)h * hour_s, arena),
-                                        covered_s[h], input.tokens[h], output.tokens[h]};
+                                        covered_s[h], input[h], output[h]};
     production->covered_s += covered_s[h];
-    production->input_tokens += input.tokens[h];
-    production->output_tokens += output.tokens[h];
+    production->input_tokens += input[h];
+    production->output_tokens += output[h];
   }
   production->hours = hours;
   production->hour_count = reader->hour_count;
@@ -257,14 +291,46 @@ static double hit_rate(struct reader *reader, const struct engine_counters *engi
 }
 
 static double mean_running(struct reader *reader, const struct engine_counters *engine) {
-  struct gauge gauge = {0, 0};
-  each_of(reader, engine->running, add_gauge, &gauge);
-  return gauge.covered_s > 0 ? gauge.integral / gauge.covered_s : NAN;
+  const struct intervals covered = covered_by(reader, engine->running);
+  double integral = 0, covered_s = 0;
+  each_of(reader, engine->running, add_integral, &integral);
+  for (size_t i = 0; i < covered.count; i++)
+    covered_s += covered.list[i].to_s - covered.list[i].from_s;
+  return covered_s > 0 ? integral / covered_s : NAN;
+}
+
+struct served_model {
+  const char *name, *other; // "" or NULL: no further one
+};
+
+static void add_model(struct reader *reader, const struct metric *metric, void *context) {
+  struct served_model *model = context;
+  const char *name = metric_label(metric, "model_name");
+  (void)reader;
+  if (!*model->name)
+    model->name = name;
+  else if (*name && strcmp(name, model->name) != 0)
+    model->other = name;
+}
+
+// Tokens of several models have no throughput in common.
+static const char *name_model(struct reader *reader, const struct engine_counters *engine,
+                              struct production *production) {
+  struct served_model model = {"", NULL};
+  each_of(reader, engine->output, add_model, &model);
+  production->model = model.name;
+  return model.other ? arena_printf(reader->arena,
+                                    "counters of both '%s' and '%s': query one model's, with "
+                                    "{model_name=\"%s\"}",
+                                    model.name, model.other, model.name)
+                     : NULL;
 }
 
 static const char *summarise(struct reader *reader, const struct engine_counters *engine,
                              struct production *production) {
-  const char *why = find_hours(reader, engine);
+  const char *why = name_model(reader, engine, production);
+  if (!why)
+    why = find_hours(reader, engine);
   if (why)
     return why;
   production->engine = engine->engine;
@@ -310,18 +376,21 @@ static struct metrics *read_file(const struct source *source, struct arena *aren
 int production_read(const struct source *const *files, size_t count, int utc_offset_min,
                     struct production *production, struct arena *arena,
                     struct diagnostics *diagnostics) {
-  struct reader reader = {
-      .files = arena_array(arena, count, sizeof(struct metrics *)), .count = count, .arena = arena};
+  struct reader reader = {.arena = arena};
+  struct metrics **read = arena_array(arena, count, sizeof *read);
   struct serving_file *names = arena_array(arena, count, sizeof *names);
   const struct engine_counters *engine;
   *production =
       (struct production){.utc_offset_min = utc_offset_min, .files = names, .file_count = count};
   for (size_t i = 0; i < count; i++) {
     names[i] = (struct serving_file){files[i]->name, source_sha256(files[i], arena)};
-    reader.files[i] = read_file(files[i], arena, diagnostics);
-    if (!reader.files[i])
+    read[i] = read_file(files[i], arena, diagnostics);
+    if (!read[i])
       return -1;
   }
+  reader.metrics = metrics_join(read, count, arena, diagnostics);
+  if (!reader.metrics)
+    return -1;
   const char *why = choose_engine(&reader, &engine);
   if (!why)
     why = summarise(&reader, engine, production);

@@ -63,6 +63,36 @@ static int name_facts(const struct run *run, struct production *production, stru
   return result;
 }
 
+// What the servers call the model; "": they do not say.
+static int check_model(const struct run *run, const char *served, const char *model,
+                       struct texts *notes) {
+  struct catalog catalog;
+  if (!*served || !strcmp(served, model))
+    return 0;
+  if (run_open_catalog(run, &catalog))
+    return -1;
+  if (import_is_other_model(served, model, &catalog, run->arena)) {
+    diagnostics_error(run->diagnostics, source_text_start("--model", model, run->arena),
+                      "--model is %s, but the counters are of '%s'", model, served);
+    return -1;
+  }
+  texts_add(notes, run->arena, "the counters call it '%s', which --model identifies as %s", served,
+            model);
+  return 0;
+}
+
+// With a hash of the files, so that another fleet's or week's record does not replace this one.
+static const char *path_of(const struct production *production, const char *folder,
+                           struct arena *arena) {
+  const char *identity = arena_printf(arena, "%d|%d|%s", production->accelerators,
+                                      production->utc_offset_min, production->precision);
+  for (size_t i = 0; i < production->file_count; i++)
+    identity = arena_printf(arena, "%s|%s", identity, production->files[i].sha256);
+  return arena_printf(arena, "%s/%s-%s-production-%.10s-%.8s.json", folder, production->model,
+                      production->accelerator, production->finished,
+                      source_sha256(source_from_text("import", identity, arena), arena));
+}
+
 static int read_zone(const struct run *run, int *minutes) {
   double offset_s = 0;
   const char *text = run->options.utc_offset;
@@ -93,11 +123,12 @@ static int read_all(const struct run *run, struct production *production) {
 int import_production(struct run *run, const char *folder) {
   struct production production;
   struct texts notes = {0};
-  if (read_all(run, &production) || name_facts(run, &production, &notes))
+  if (read_all(run, &production))
     return -1;
-  const char *path = arena_printf(run->arena, "%s/%s-%s-production-%.10s.json", folder,
-                                  production.model, production.accelerator, production.finished);
-  if (production_write(&production, path, run->arena, run->diagnostics))
+  const char *served = production.model;
+  if (name_facts(run, &production, &notes) || check_model(run, served, production.model, &notes) ||
+      production_write(&production, path_of(&production, folder, run->arena), run->arena,
+                       run->diagnostics))
     return -1;
   return run_print_answer(run, NULL, production_answer(&production, &notes, run->arena));
 }

@@ -13,7 +13,6 @@ from support.program import BAD_INPUT, Count, DONE, expect, near, run, run_json
 
 START = 1795305600  # 2026-11-22T00:00:00Z
 WHO = ('--accelerator', 'h200-sxm-141', '--accelerators', '8', '--precision', 'fp8', '--model', 'llama-2-70b')
-RECORD = 'llama-2-70b-h200-sxm-141-production-2026-11-24.json'
 SCENARIO = """[scenario]
 title = production
 date = 2026-11-22
@@ -33,13 +32,13 @@ production = {record}
 """
 
 
-def counter(name, per_s, hours):
+def counter(name, per_s, hours, **labels):
     """Every five minutes; four times the rate from 9 to 17 h."""
     value, values = 1000.0, []
     for i in range(12 * hours + 1):
         values.append([START + 300 * i, repr(value)])
         value += 300 * per_s * (4 if 9 <= i // 12 % 24 < 17 else 1)
-    return {'metric': {'__name__': name, 'instance': 'a:8000'}, 'values': values}
+    return {'metric': {'__name__': name, 'instance': 'a:8000', **labels}, 'values': values}
 
 
 def answer(*series):
@@ -55,9 +54,14 @@ class Counters(Folder):
                                                 counter('vllm:gpu_prefix_cache_hits_total', 15000, hours),
                                                 counter('vllm:gpu_prefix_cache_queries_total', 50000, hours)))]
 
+    def record(self):
+        """The only one there is."""
+        [record] = self.records.glob('llama-2-70b-h200-sxm-141-production-2026-11-24-*.json')
+        return record
+
     def scenario(self, **changes):
         said = {'model': 'llama-2-70b', 'accelerator': 'h200-sxm-141', 'throughput': 'throughput = 4202 token/s',
-                'record': RECORD, **changes}
+                'record': changes.get('record') or self.record().name, **changes}
         return self.write('s.ini', SCENARIO.format(**said))
 
 
@@ -72,7 +76,7 @@ def compared(folder, *options):
 def test_several_files_become_a_record():
     folder = Counters()
     told = read_in(folder, '--utc-offset', '+02:00')
-    record = json.loads((folder.records / RECORD).read_text())
+    record = json.loads(folder.record().read_text())
     expect(near(record['output_tokens_per_s'], 10000), record['output_tokens_per_s'])
     expect(near(record['peak_over_mean'], 2) and near(record['cache_hit'], 0.3), record['cache_hit'])
     expect(near(sum(record['day_profile']), 1) and near(record['day_profile'][11], 4 / 48), record['day_profile'])
@@ -116,7 +120,7 @@ demand = 1000 Mtok/yr
 input_price = 1 USD/Mtok
 cached_input_price = 0.5 USD/Mtok
 output_price = 2 USD/Mtok
-production = {RECORD}
+production = {folder.record().name}
 """)
     option = run_json('compare', api, '--measurements', folder.records)['options'][0]
     expect(near(option['items']['cost_per_mtok'], 2 + 7 * 1 + 3 * 0.5), option['items']['cost_per_mtok'])
@@ -147,19 +151,32 @@ def test_less_than_a_day():
 def test_an_edited_record():
     folder = Counters()
     read_in(folder)
-    path = folder.records / RECORD
+    path = folder.record()
     path.write_text(path.read_text().replace('"accelerators": 8', '"accelerators": 4'))
     done = run('compare', folder.scenario(), '--measurements', folder.records)
     expect(done.returncode == BAD_INPUT and 'digest' in done.stderr, done.stderr)
 
 
+def test_another_fleet_of_that_day():
+    """Has a record of its own; a name that the catalogue does not know is told."""
+    folder = Counters()
+    read_in(folder)
+    file = folder.write('b.json', answer(counter('vllm:generation_tokens_total', 100, 48, model_name='assistant')))
+    told = run('import', file, *WHO, '-o', folder.records)
+    expect("call it 'assistant', which --model identifies as llama-2-70b" in told.stdout + told.stderr, told.stdout)
+    expect(len(list(folder.records.iterdir())) == 2, list(folder.records.iterdir()))
+
+
 def test_refused_files():
     folder = Counters()
     only_input = folder.write('a.json', answer(counter('vllm:prompt_tokens_total', 1, 2)))
+    named = folder.write('c.json', answer(counter('vllm:generation_tokens_total', 1, 2,
+                                                  model_name='meta-llama/Llama-3.1-8B-Instruct')))
     vector = folder.write('b.json', json.dumps({'status': 'success', 'data': {
         'resultType': 'vector', 'result': [{'metric': {'__name__': 'vllm:generation_tokens_total'}}]}}))
     for file, options, fragment in ((only_input, WHO, 'no counter of output tokens'),
                                     (vector, WHO, 'resultType "matrix", found "vector"'),
+                                    (named, WHO, "is llama-2-70b, but the counters are of 'meta-llama/Llama-3.1-8B-Ins"),
                                     (folder.counters()[0], WHO[2:], 'the files do not state --accelerator'),
                                     (folder.counters()[0], (*WHO, '--utc-offset', 'CET'), 'expected a time zone')):
         done = run('import', file, *options, '-o', folder.records)

@@ -149,6 +149,69 @@ static void test_hits_of_other_engines(void **state) {
   expect_near(read_one(fixture, sglang, 0).cache_hit, 0.4, 1e-9, "SGLang");
 }
 
+// What several files have in common counts once, and so do they themselves.
+static void test_files_of_one_server(void **state) {
+  struct fixture *fixture = *state;
+  const char *name = "vllm:generation_tokens_total", *running = "vllm:num_requests_running";
+  const struct source *const files[] = {
+      answer_of(fixture, two(fixture, counter(fixture, name, "a", 1, 0, 300, -1),
+                             counter(fixture, running, "a", 0, 0, 300, -1))),
+      answer_of(fixture, two(fixture, counter(fixture, running, "a", 0, 0, 576, -1),
+                             counter(fixture, name, "a", 1, 0, 576, -1)))};
+  const struct source *const twice[] = {files[1], files[1]};
+  for (int i = 0; i < 2; i++) {
+    struct production production;
+    assert_int_equal(production_read(i ? twice : files, 2, 0, &production, &fixture->arena,
+                                     &fixture->diagnostics),
+                     0);
+    expect_near(production.covered_s, 172800, 1e-9, "covered");
+    expect_near(production.output_tokens_per_s, (16 + 8 * 4) / 24.0, 1e-9, "mean");
+    expect_near(production.peak_over_mean, 2, 1e-9, "peak");
+    expect_near(production.running, 1000, 1e-9, "running");
+  }
+}
+
+// A server that another replaces at half past: each hour is covered, and both served in turn.
+static void test_a_successor(void **state) {
+  struct fixture *fixture = *state;
+  const char *name = "vllm:generation_tokens_total", *running = "vllm:num_requests_running";
+  const struct production production =
+      read_one(fixture,
+               two(fixture,
+                   two(fixture, counter(fixture, name, "a", 1, 0, 18, -1),
+                       counter(fixture, name, "b", 1, 18, 36, -1)),
+                   two(fixture, counter(fixture, running, "a", 0, 0, 18, -1),
+                       counter(fixture, running, "b", 0, 18, 36, -1))),
+               0);
+  expect_near(production.covered_s, 3 * 3600, 1e-9, "covered");
+  expect_near(production.output_tokens_per_s, 1, 1e-9, "mean");
+  expect_near(production.running, 1000, 1e-9, "running");
+}
+
+static void test_files_that_differ(void **state) {
+  struct fixture *fixture = *state;
+  const char *name = "vllm:generation_tokens_total";
+  const struct source *const files[] = {
+      answer_of(fixture, counter(fixture, name, "a", 1, 0, 24, -1)),
+      answer_of(fixture, counter(fixture, name, "a", 2, 0, 24, -1))};
+  struct production production;
+  assert_int_equal(
+      production_read(files, 2, 0, &production, &fixture->arena, &fixture->diagnostics), -1);
+  expect_error(fixture, "differ",
+               "is 1600 at 2026-11-22T00:05:00Z, and 1300 in another series with the same labels");
+}
+
+#define MODEL(name) "a\", \"model_name\": \"" name
+
+static void test_the_servers_name_of_the_model(void **state) {
+  struct fixture *fixture = *state;
+  const char *name = "vllm:generation_tokens_total";
+  assert_string_equal(
+      read_one(fixture, counter(fixture, name, MODEL("meta/l-70b"), 1, 0, 9, -1), 0).model,
+      "meta/l-70b");
+  assert_string_equal(read_one(fixture, counter(fixture, name, "a", 1, 0, 9, -1), 0).model, "");
+}
+
 static void test_refused(void **state) {
   struct fixture *fixture = *state;
   const struct {
@@ -159,6 +222,9 @@ static void test_refused(void **state) {
       {two(fixture, counter(fixture, "vllm:generation_tokens_total", "a", 1, 0, 9, -1),
            counter(fixture, "sglang:generation_tokens_total", "a", 1, 0, 9, -1)),
        "counters of both vLLM and SGLang"},
+      {two(fixture, counter(fixture, "vllm:generation_tokens_total", MODEL("x"), 1, 0, 9, -1),
+           counter(fixture, "vllm:generation_tokens_total", MODEL("y"), 1, 0, 9, -1)),
+       "counters of both 'x' and 'y': query one model's, with {model_name=\"x\"}"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct production production;
@@ -204,6 +270,10 @@ int main(void) {
       FIXTURE_TEST(test_a_gap),
       FIXTURE_TEST(test_hits_under_both_names),
       FIXTURE_TEST(test_hits_of_other_engines),
+      FIXTURE_TEST(test_files_of_one_server),
+      FIXTURE_TEST(test_a_successor),
+      FIXTURE_TEST(test_files_that_differ),
+      FIXTURE_TEST(test_the_servers_name_of_the_model),
       FIXTURE_TEST(test_refused),
       FIXTURE_TEST(test_the_record_comes_back),
   };
