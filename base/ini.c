@@ -187,15 +187,15 @@ static bool check_line(struct ini_reader *reader, size_t room) {
                       "control character 0x%02X; expected text with LF or CRLF line ends", c);
     return false;
   }
+  size_t start = skip_blanks(reader, 0);
+  if (start == reader->length || strchr(";#", reader->line[start]))
+    return false;
   if (reader->length > MAX_INI_LINE || reader->length >= room) {
     diagnostics_error(reader->diagnostics, place_at(reader, MAX_INI_LINE),
                       "a line has at most %d bytes, this one has %zu", MAX_INI_LINE,
                       reader->length);
     return false;
   }
-  size_t start = skip_blanks(reader, 0);
-  if (start == reader->length || strchr(";#", reader->line[start]))
-    return false;
   if (start > 0) {
     diagnostics_error(reader->diagnostics, place_at(reader, start),
                       "a key or section begins in the first column; a value cannot run over "

@@ -1,10 +1,13 @@
 #include "model/cost/units.h"
 
+#include "model/cost/number_hint.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const struct unit unit_percent = {.text = "%", .percents = 1};
 const struct unit unit_plain = {.text = "-", .counts = true};
@@ -232,6 +235,14 @@ const struct unit *unit_constant(const char *text, struct arena *arena) {
   return unit;
 }
 
+static bool is_cents(const char *word) {
+  static const char *const names[] = {"c", "ct", "cts", "cent", "cents"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!strcmp(word, names[i]))
+      return true;
+  return false;
+}
+
 // Suggests the nearest name for a word that is not a unit.
 static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
   const char *names[SYMBOLS + CURRENCIES];
@@ -241,7 +252,15 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
   size_t length = symbol_length(text);
   char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
   const char *nearest = nearest_name(word, names, SYMBOLS + CURRENCIES);
-  if (nearest)
+  // Of so few letters almost any others are near.
+  if (nearest && strlen(word) < 3 && strcasecmp(word, nearest) != 0)
+    nearest = NULL;
+  if (*text == '#')
+    diagnostics_error(diagnostics, place, "a comment after a value begins with ' ;', not '#'");
+  else if (is_cents(word))
+    diagnostics_error(diagnostics, place, "unknown unit '%s': 20 cents are 0.20 of the currency",
+                      word);
+  else if (nearest)
     diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
   else
     diagnostics_error(diagnostics, place, "unknown unit '%s'", word);
@@ -433,33 +452,11 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
                       expected->text);
 }
 
-// What a number with commas may mean: "2,300" is 2300 or 2.300, "0,08" can only be 0.08.
-static const char *without_commas(const char *text, struct arena *arena) {
-  char *joined = arena_copy(arena, text), *pointed = arena_copy(arena, text), *to = joined;
-  const char *first = strchr(text, ',');
-  const bool grouped = strspn(first + 1, "0123456789") == 3, once = !strchr(first + 1, ',');
-  pointed[first - text] = '.';
-  for (const char *from = text; *from; from++)
-    if (*from != ',')
-      *to++ = *from;
-  *to = '\0';
-  if (!grouped && !once)
-    return "";
-  return !once || (grouped && strchr(text, '.')) ? arena_printf(arena, ": write '%s'", joined)
-         : !grouped                              ? arena_printf(arena, ": write '%s'", pointed)
-                    : arena_printf(arena, ": write '%s' or '%s'", joined, pointed);
-}
-
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
                         struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
-  const bool has_commas = strspn(text, "0123456789") && strchr(text, ',');
-  const char *hint = has_commas
-                         ? arena_printf(arena, " (no thousands separators, a point for decimals%s)",
-                                        without_commas(text, arena))
-                         : "";
   diagnostics_error(diagnostics, place, "expected %s, not '%s'%s", example_of(expected, arena),
-                    text, hint);
+                    text, number_hint(text, arena));
   return -1;
 }
 
@@ -508,9 +505,12 @@ static size_t multiple_prefix(const char *text, double *value) {
   return 1;
 }
 
-// What people type for a unit's name: "$/kWh", "percent".
+// What people type for a unit's name: "$/kWh", "€/kWh", "percent".
 static const char *unit_as_typed(const char *text, struct arena *arena) {
-  static const struct { const char *typed, *name; } words[] = {{"$", "USD"}, {"percent", "%"}};
+  static const struct {
+    const char *typed, *name;
+  } words[] = {{"$", "USD"},     {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"},
+               {"percent", "%"}, {"pct", "%"},   {"y", "yr"}};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     const size_t length = strlen(words[i].typed);
     if (!strncmp(text, words[i].typed, length) && !isalnum((unsigned char)text[length]))
@@ -546,7 +546,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   *value *= sign;
   length += multiple_prefix(start + length, value);
   const char *rest = start + length + spaces(start + length);
-  if (*rest == ',' || *rest == '.' || *rest == '_' || isdigit((unsigned char)*rest))
+  if (*rest && strchr(",.'_0123456789", *rest))
     return wrong_number(text, place, expected, diagnostics);
   if (!*rest) {
     if (expected->counts)

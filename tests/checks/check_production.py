@@ -176,7 +176,7 @@ def test_refused_files():
         'resultType': 'vector', 'result': [{'metric': {'__name__': 'vllm:generation_tokens_total'}}]}}))
     for file, options, fragment in ((only_input, WHO, 'no counter of output tokens'),
                                     (vector, WHO, 'resultType "matrix", found "vector"'),
-                                    (named, WHO, "is llama-2-70b, but the counters are of 'meta-llama/Llama-3.1-8B-Ins"),
+                                    (named, WHO, "is llama-2-70b, but the counters are of 'meta-llama/Llama-3.1"),
                                     (folder.counters()[0], WHO[2:], 'the files do not state --accelerator'),
                                     (folder.counters()[0], (*WHO, '--utc-offset', 'CET'), 'expected a time zone')):
         done = run('import', file, *options, '-o', folder.records)

@@ -1,0 +1,97 @@
+#include "model/cost/number_hint.h"
+
+#include "base/arena.h"
+#include "model/cost/units.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+
+// The length of a number whose thousands and decimals are separated so; 0: it is none. `out` [its
+// length] gets it without the first, and with a point for the other. '\0': not separated.
+static size_t scan(const char *text, char thousands, char decimals, char *out) {
+  const size_t lead = strspn(text, DIGITS);
+  const char *at = text + lead;
+  memcpy(out, text, lead);
+  out += lead;
+  if (!lead || (thousands && *at == thousands && (lead > 3 || *text == '0')))
+    return 0;
+  while (thousands && *at == thousands && strspn(at + 1, DIGITS) == 3) {
+    memcpy(out, at + 1, 3);
+    out += 3;
+    at += 4;
+  }
+  const size_t places = decimals && *at == decimals ? strspn(at + 1, DIGITS) : 0;
+  if (places) {
+    *out++ = '.';
+    memcpy(out, at + 1, places);
+    out += places;
+    at += 1 + places;
+  }
+  *out = '\0';
+  return (size_t)(at - text);
+}
+
+// Nothing of a number follows.
+static bool is_whole(const char *rest) {
+  const char *next = rest + strspn(rest, " ");
+  return !*next || !strchr(DIGITS ",.'_", *next);
+}
+
+static const char *as_number(const char *text, struct arena *arena) {
+  static const char ways[][2] = {{',', '\0'}, {',', '.'}, {'.', '\0'}, {'.', ','}, {' ', '\0'},
+                                 {' ', ','},  {' ', '.'}, {'\'', '.'}, {'\'', ','}};
+  char *number = arena_alloc(arena, strlen(text) + 1);
+  const char *first = "", *second = "";
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    const size_t length = scan(text, ways[i][0], ways[i][1], number);
+    if (!length || !is_whole(text + length) || !strncmp(number, text, length))
+      continue;
+    const char *meant = arena_printf(arena, "%s%s", number, text + length);
+    if (!*first)
+      first = meant;
+    else if (strcmp(meant, first) != 0 && !*second)
+      second = meant;
+  }
+  return !*first    ? ""
+         : !*second ? arena_printf(arena, "write '%s'", first)
+                    : arena_printf(arena, "write '%s' or '%s'", first, second);
+}
+
+// The code of the currency that the text begins with, and its length; NULL: none.
+static const char *leading_currency(const char *text, size_t *length) {
+  static const char *const signs[][2] = {
+      {"$", "USD"}, {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
+  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+    if (!strncmp(text, signs[i][0], *length = strlen(signs[i][0])))
+      return currency_find(signs[i][1]) < 0 ? NULL : signs[i][1];
+  *length = 3;
+  for (size_t i = 0; i < CURRENCIES; i++)
+    if (!strncmp(text, currency_codes[i], *length))
+      return currency_codes[i];
+  return NULL;
+}
+
+const char *number_hint(const char *text, struct arena *arena) {
+  size_t length;
+  double value;
+  text += strspn(text, " ");
+  const char *code = leading_currency(text, &length);
+  if (code) {
+    const char *number = text + length + strspn(text + length, " ");
+    const size_t digits = number_prefix(number, &value);
+    return digits && !number[digits]
+               ? arena_printf(arena, " (the number comes first: write '%s %s')", number, code)
+               : "";
+  }
+  if (!isdigit((unsigned char)*text))
+    return "";
+  const char *meant = as_number(text, arena);
+  return *meant || strchr(text, ',')
+             ? arena_printf(arena, " (no thousands separators, a point for decimals%s%s)",
+                            *meant ? ": " : "", meant)
+             : "";
+}
