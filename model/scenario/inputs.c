@@ -117,8 +117,9 @@ static double parse_value(const struct declaration *declaration, const char *typ
                           struct place place, struct arena *arena,
                           struct diagnostics *diagnostics) {
   double value = 0;
-  if (!quantity_parse(typed, place, &declaration->unit, &value, diagnostics))
-    check_range(declaration, typed, place, value, arena, diagnostics);
+  if (quantity_parse(typed, place, &declaration->unit, &value, diagnostics))
+    return 0; // so that nothing more is said about it
+  check_range(declaration, typed, place, value, arena, diagnostics);
   return value;
 }
 

@@ -114,22 +114,22 @@ static enum output_format format_of(const struct options *options) {
   return options->format_given ? options->format : output_name_format(options->output_path);
 }
 
-// Where an answer comes this far, no workbook has it.
-static int refuse_workbook(struct run *run) {
+// Where an answer comes this far, no workbook or page has it.
+static int refuse_other(struct run *run) {
   const struct options *options = &run->options;
-  if (!output_name_is_workbook(options->output_path))
+  const struct output_kind *other = output_name_other(options->output_path);
+  if (!other)
     return 0;
   diagnostics_error(run->diagnostics, (struct place){0},
-                    "'%s' writes no workbook, 'report' does: write a file other than '%s', such as "
-                    "x.csv",
-                    options->command, options->output_path);
+                    "'%s' writes no %s, '%s' does: write a file other than '%s', such as x.csv",
+                    options->command, other->what, other->command, options->output_path);
   return -1;
 }
 
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers) {
   struct output output;
-  if (refuse_workbook(run) || run_open_output(run, &output))
+  if (refuse_other(run) || run_open_output(run, &output))
     return -1;
   answers_print(scenario, answers, format_of(&run->options), output.stream, run->arena);
   for (size_t i = 0; i < answers->count; i++) {
@@ -147,7 +147,7 @@ int run_print_answer(struct run *run, const struct scenario *scenario, struct an
 int run_explain_answer(struct run *run, const struct scenario *scenario,
                        const struct answer *answer) {
   struct output output;
-  if (refuse_workbook(run) || run_open_output(run, &output))
+  if (refuse_other(run) || run_open_output(run, &output))
     return -1;
   answer_explain(scenario, answer, format_of(&run->options), output.stream, run->arena);
   return output_close(&output, run->diagnostics);

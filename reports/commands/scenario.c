@@ -53,15 +53,25 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
   return *out ? 0 : -1;
 }
 
+// A name that nobody gave replaces no file, in which figures may have been typed.
+static int expect_free(const struct run *run, const char *path) {
+  if (run->options.output_path || access(path, F_OK) != 0)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "'%s' already exists: to replace it, name it with -o", path);
+  return -1;
+}
+
 int command_report(struct run *run) {
   const struct simulation *simulation;
-  if (output_name_expect(run->options.output_path, "a workbook", "xlsx", run->diagnostics))
+  const char *path = run->options.output_path ? run->options.output_path : workbook_path(run);
+  if (output_name_expect(run->options.output_path, "a workbook", "xlsx", run->diagnostics) ||
+      expect_free(run, path))
     return -1;
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario || simulate_report(run, scenario, &simulation))
     return -1;
   run_print_warnings(run, scenario);
-  const char *path = run->options.output_path ? run->options.output_path : workbook_path(run);
   if (workbook_write(scenario, simulation, path, run->arena, run->diagnostics))
     return -1;
   if (!run->options.quiet)

@@ -34,6 +34,15 @@ bool output_name_is_workbook(const char *path) {
   return ends_in(path, "xlsx");
 }
 
+const struct output_kind *output_name_other(const char *path) {
+  static const struct output_kind kinds[] = {
+      {"xlsx", "workbook", "report"}, {"html", "page", "page"}, {"htm", "page", "page"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (ends_in(path, kinds[i].ending))
+      return &kinds[i];
+  return NULL;
+}
+
 enum output_format output_name_format(const char *path) {
   return ends_in(path, "csv") ? FORMAT_CSV : ends_in(path, "json") ? FORMAT_JSON : FORMAT_TABLE;
 }

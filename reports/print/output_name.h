@@ -12,6 +12,14 @@
 // x.xlsx
 bool output_name_is_workbook(const char *path);
 
+// What no answer is, and which command writes it: "workbook", "report" for x.xlsx. NULL: it may be
+// an answer.
+struct output_kind {
+  const char *ending, *what, *command;
+};
+
+const struct output_kind *output_name_other(const char *path);
+
 // Of an answer in x.csv or x.json; else a table.
 enum output_format output_name_format(const char *path);
 

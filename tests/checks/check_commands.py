@@ -688,6 +688,8 @@ def check_report(folder):
     done = run('report', folder.golden, '-q', cwd=folder.path)
     equal((done.returncode, done.stdout, done.stderr), (0, '', ''), 'report')
     expect((folder.path / 'golden.xlsx').read_bytes()[:2] == b'PK', 'golden.xlsx in the current folder')
+    done = run('report', folder.golden, '-q', cwd=folder.path)
+    expect(done.returncode == BAD_INPUT and "'golden.xlsx' already exists" in done.stderr, done.stderr)
     target = folder.path / 'named.xlsx'
     equal(run('report', folder.golden, '-q', '-o', target).returncode, 0, 'report -o')
     expect(target.exists(), 'report -o FILE')

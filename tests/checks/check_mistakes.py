@@ -87,6 +87,7 @@ MISTAKES = [
     (f'report {BASE} -o /dev/full', 'can only be written to a file'),
     (f'report {BASE} -o tco.csv', "the name of a workbook ends in .xlsx, and 'tco.csv' does not"),
     (f'page {BASE} -o tco.xlsx', "the name of a page ends in .html, and 'tco.xlsx' does not"),
+    (f'compare {BASE} -o tco.html', "'compare' writes no page, 'page' does: write a file other than 'tco.html'"),
     (f'compare {BASE} -o tco.xlsx', "'compare' writes no workbook, 'report' does: write a file other than 'tco.xlsx'"),
     ('plan examples/plan/twelve-quarters.ini --explain=calendar -o plan.XLSX', 'a workbook has no explanations'),
 ]
@@ -156,6 +157,13 @@ def check_slip(setting, message):
         expect(any('H200' in line and message in line for line in asked), f'{message!r} is not said: {done.stderr}')
     else:
         expect(not asked, asked)
+
+
+def check_said_once(setting):
+    """What cannot be read gives no second error about its value."""
+    done = run('compare', BASE, '--set', setting)
+    errors = [line for line in done.stderr.splitlines() if ' error: ' in line]
+    expect(done.returncode == BAD_INPUT and len(errors) == 1, done.stderr)
 
 
 def check_other_tables():
@@ -236,6 +244,8 @@ def main():
         test(line, check_target_refused, line)
     for setting, message in SLIPS:
         test(f'--set {setting}', check_slip, setting, message)
+    for setting in ('life=3', 'life=3 foo', 'engineers=3 foo', 'water_use=3'):
+        test(f'--set {setting}, once', check_said_once, setting)
     test('other tables', check_other_tables)
     test('-o -', check_standard_output)
     test('shards', check_shards)

@@ -75,7 +75,7 @@ ASKED_BACK = [
     ('price', '2300,50 USD', "write '2300.50 USD'"),
     ('price', '25 k USD', "unknown unit 'k'"),
     ('price', '25kUSD', "unknown unit 'kUSD'"),
-    ('electricity', '0.08 €/kWh', 'unknown unit'),
+    ('electricity', '0.08 ¥/kWh', 'unknown unit'),
     ('electricity', '0.08 $/kwh', "unknown unit '$/kwh'"),
     ('electricity', '0.08 $;', "names.ini:11:26: error: unknown unit '$;'"),
 ]
