@@ -164,7 +164,7 @@ static const char *provenance(const struct figure *figure, struct arena *arena) 
   if (figure->origin == ORIGIN_DEFAULT)
     return "[default]";
   if (figure->origin == ORIGIN_RENT)
-    return "[not for a rented option]";
+    return "[included in the rent]";
   const char *source = or_empty(figure->source), *date = or_empty(figure->date);
   const char *place = place_text(figure, arena);
   return arena_printf(arena, "[%s]%s%s%s%s%s%s%s", grade_name(figure->grade), *source ? "  " : "",
@@ -178,7 +178,7 @@ static const char *provenance(const struct figure *figure, struct arena *arena) 
 static void fill_source(const struct derivation *derivation, struct answer_cell *cells,
                         const struct figure *figure) {
   static const char *const unstated[] = {
-      [ORIGIN_DEFAULT] = "default", [ORIGIN_RENT] = "not for a rented option"};
+      [ORIGIN_DEFAULT] = "default", [ORIGIN_RENT] = "included in the rent"};
   const char *text = figure->origin > ORIGIN_RENT ? figure->text : unstated[figure->origin];
   cells[STEP_REMARK] = cell_words(provenance(figure, derivation->arena));
   cells[STEP_TEXT] = cell_words(or_empty(text));

@@ -67,7 +67,7 @@ def choices(keys):
 
 def default(keys):
     if keys.get('required') and 'formula' not in keys:
-        return '*required*'
+        return '*required*' + (f'; {keys["rent_default"]} if rented' if 'rent_default' in keys else '')
     if 'formula' in keys:
         return f'`{keys["formula"]}`'
     return keys.get('default', '')

@@ -250,6 +250,30 @@ static void list_not_included(const struct subject *subject) {
               option->not_included);
 }
 
+// A rent includes cooling and hosts, and so does the energy of a machine of one's own.
+static void warn_of_rented_energy(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct figure *load = figure_of(scenario, option, "load_power");
+  const bool at_tdp = load->origin == ORIGIN_CATALOGUE && *option->power_doubt;
+  bool owned = false, hosts = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *other = &scenario->options[o];
+    owned |= !other->rented && figure_of(scenario, other, "load_power")->origin != ORIGIN_NONE;
+    hosts |= !other->rented && amount(scenario, other, "host_power") > 0;
+  }
+  const bool cooling = (owned || amount(scenario, option, "grid_intensity") > 0) &&
+                       figure_of(scenario, option, "pue")->origin == ORIGIN_RENT;
+  hosts &= figure_of(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
+  if (option->rented && load->origin > ORIGIN_RENT && (cooling || hosts))
+    texts_add(&option->warnings, subject->arena,
+              "energy and carbon leave out %s%s%s%s: state %s%s%s%s", cooling ? "cooling" : "",
+              cooling && hosts ? " and " : "", hosts ? "hosts" : "",
+              at_tdp ? ", and assume the TDP" : "", cooling ? "'pue'" : "",
+              cooling && hosts ? " and " : "", hosts ? "'host_power'" : "",
+              owned ? " before comparing them with an owned option's" : "");
+}
+
 static void warn_of_power(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
@@ -542,9 +566,9 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      grade_option,       say_readings, list_not_included, warn_of_power,
-      warn_of_units,      warn_of_site, warn_of_overlaps,  warn_of_age,
-      warn_of_throughput, warn_of_hits, warn_of_record,    warn_of_offer,
+      grade_option,  say_readings,   list_not_included, warn_of_power, warn_of_rented_energy,
+      warn_of_units, warn_of_site,   warn_of_overlaps,  warn_of_age,   warn_of_throughput,
+      warn_of_hits,  warn_of_record, warn_of_offer,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

@@ -348,6 +348,43 @@ static void test_case_without_use(void **state) {
   end(&run);
 }
 
+// The energy of a rent is without what its price includes, unless it is stated.
+static void test_energy_of_a_rent(void **state) {
+  (void)state;
+  static const struct {
+    const char *owned, *rented, *said; // NULL: nothing
+  } cases[] = {
+      {"", "", "leave out cooling, and assume the TDP: state 'pue' before comparing them"},
+      {"", "pue = 1.2\n", NULL},
+      {"", "load_power = 600 W\n", "leave out cooling: state 'pue' before comparing them"},
+      {"host_power = 300 W\n", "",
+       "cooling and hosts, and assume the TDP: state 'pue' and 'host_p"},
+      {"host_power = 300 W\n", "pue = 1.2\n", "hosts, and assume the TDP: state 'host_power' be"},
+      {"host_power = 300 W\n", "pue = 1.2\nhost_power = 0 W\n", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "[scenario]\ntitle = t\n[common]\naccelerators = 8\nutilization = 70 %%\n"
+             "electricity_price = 0.1 USD/kWh\n"
+             "throughput = 4000 token/s\n"
+             "[option a]\naccelerator = h200-sxm-141\nlist_price = 3e4 USD\npue = 1.2\n%s"
+             "[option b]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/gpu/h\n%s",
+             cases[i].owned, cases[i].rented);
+    read_text(&run, text, NULL, NULL, 0);
+    expect_error(&run.fixture, "rent", "");
+    const struct texts *warnings = &run.scenario->options[1].warnings;
+    const char *said = NULL;
+    for (size_t w = 0; w < warnings->count; w++)
+      if (strstr(warnings->list[w], "energy and carbon"))
+        said = warnings->list[w];
+    if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
+      fail_msg("%zu: %s", i, said ? said : "nothing");
+    end(&run);
+  }
+}
+
 // Common values do not apply to a rented option; its own settings count.
 static void test_rent(void **state) {
   (void)state;
@@ -733,6 +770,7 @@ int main(void) {
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_case_without_use),
       cmocka_unit_test(test_rent),
+      cmocka_unit_test(test_energy_of_a_rent),
       cmocka_unit_test(test_not_included),
       cmocka_unit_test(test_decode_is_not_serving),
       cmocka_unit_test(test_grades),
