@@ -187,7 +187,7 @@ static void lane_start(struct lane *lane, double scheduled_s) {
   result->samples = arena_room(run->arena, result->samples, result->count, sizeof *result->samples);
   lane->sample = result->count++;
   *sample_of(lane) =
-      (struct load_sample){scheduled_s, NAN, NAN, NAN, NAN, {-1, -1, -1}, 0, 0, NULL};
+      (struct load_sample){scheduled_s, NAN, NAN, NAN, NAN, {-1, -1, -1, false}, 0, 0, NULL};
   lane_open(lane);
   stream_start(&lane->stream);
   lane->is_busy = true;

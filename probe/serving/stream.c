@@ -13,7 +13,7 @@
 void stream_start(struct stream *stream) {
   *stream = (struct stream){.first_s = NAN,
                             .last_s = NAN,
-                            .usage = {-1, -1, -1},
+                            .usage = {-1, -1, -1, false},
                             .line = stream->line,
                             .line_room = stream->line_room,
                             .data = stream->data,
@@ -76,6 +76,11 @@ static void take_usage(struct stream *stream, const json_t *event) {
       count_in(stream, json_object_get(event, "timings"), "cache_n", usage->cached_tokens);
   usage->cached_tokens = count_in(stream, json_object_get(told, "prompt_tokens_details"),
                                   "cached_tokens", usage->cached_tokens);
+  long thoughts = count_in(stream, told, "reasoning_tokens", 0);
+  thoughts = count_in(stream, json_object_get(told, "completion_tokens_details"),
+                      "reasoning_tokens", thoughts);
+  if (json_is_object(told))
+    usage->hides_tokens = thoughts > 0 && !stream->has_thoughts;
 }
 
 // {"error": {"message": "..."}}, {"error": "..."}
@@ -92,15 +97,16 @@ static bool take_error(struct stream *stream, const json_t *event) {
 }
 
 // A reasoning model's thoughts are tokens, too.
+static bool has_thoughts(const json_t *choice) {
+  const json_t *delta = json_object_get(choice, "delta");
+  return json_string_length(json_object_get(delta, "reasoning_content")) > 0 ||
+         json_string_length(json_object_get(delta, "reasoning")) > 0;
+}
+
 static bool has_text(const json_t *choice) {
   const json_t *delta = json_object_get(choice, "delta");
-  const json_t *const texts[] = {json_object_get(choice, "text"), json_object_get(delta, "content"),
-                                 json_object_get(delta, "reasoning_content"),
-                                 json_object_get(delta, "reasoning")};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    if (json_string_length(texts[i]) > 0)
-      return true;
-  return false;
+  return json_string_length(json_object_get(choice, "text")) > 0 ||
+         json_string_length(json_object_get(delta, "content")) > 0 || has_thoughts(choice);
 }
 
 static void take_text(struct stream *stream, double received_s) {
@@ -114,6 +120,7 @@ static void take_text(struct stream *stream, double received_s) {
 static void take_choice(struct stream *stream, const json_t *choice, double received_s) {
   const bool is_finish = json_is_string(json_object_get(choice, "finish_reason"));
   stream->is_finished |= is_finish;
+  stream->has_thoughts |= has_thoughts(choice);
   if (has_text(choice))
     take_text(stream, received_s);
   if (is_finish)

@@ -15,6 +15,7 @@ enum { MAX_EVENT = 4 << 20, MAX_COMPLAINT = 256 }; // bytes; a longer event is a
 struct usage {
   long prompt_tokens, completion_tokens; // -1: not reported
   long cached_tokens;                    // of the prompt; -1: not reported
+  bool hides_tokens; // thoughts are among the completion's, and came as no text of their own
 };
 
 struct stream {
@@ -23,6 +24,7 @@ struct stream {
   size_t chunks;          // with text
   size_t receipts;        // pieces that completed at least one of them
   struct usage usage;     // as last reported
+  bool has_thoughts;      // text of a reasoning model's thoughts
   bool is_finished;       // a finish reason was reported
   bool is_done;           // "[DONE]"
   bool is_wrong;          // an error, the server's or of the stream itself: nothing more is read

@@ -37,10 +37,11 @@ static double end_to_end_s(const struct load *load, const struct load_sample *sa
   return sample->end_s - load_sample_start(load, sample);
 }
 
+// NAN: it has one token, all came at once, or how many came as text is unknown.
 static double tpot_s(const struct load *load, const struct load_sample *sample) {
   (void)load;
   const double text_s = sample->last_s - sample->first_s;
-  return text_s > 0 && sample->usage.completion_tokens > 1
+  return text_s > 0 && sample->usage.completion_tokens > 1 && !sample->usage.hides_tokens
              ? text_s / (double)(sample->usage.completion_tokens - 1)
              : NAN;
 }
@@ -134,10 +135,11 @@ static struct serving_latency gap_latency(const struct gaps *gaps, size_t reques
 
 // ---- the rung
 
+// A TPOT that is unknown is not met; a single token has none.
 static bool keeps(const struct load *load, const struct load_sample *sample, struct slo slo) {
-  const double tpot = tpot_s(load, sample);
   return (isnan(slo.ttft_s) || ttft_s(load, sample) <= slo.ttft_s) &&
-         (isnan(slo.tpot_s) || isnan(tpot) || tpot <= slo.tpot_s);
+         (isnan(slo.tpot_s) || sample->usage.completion_tokens <= 1 ||
+          tpot_s(load, sample) <= slo.tpot_s);
 }
 
 // Sums over the requests that are at least partly in the window.

@@ -199,13 +199,38 @@ static void test_long_complaint(void **state) {
   stream_free(&stream);
 }
 
+// Thoughts that the usage counts are hidden unless they came as text.
+static void test_hidden_thoughts(void **state) {
+  (void)state;
+#define THOUGHT(key) "data: {\"choices\":[{\"delta\":{\"" key "\":\"hm\"}}]}\n\n"
+#define COUNTED(details)                                                                           \
+  "data: {\"choices\":[],\"usage\":{\"completion_tokens\":9," details "}}\n\n"
+#define OPENAI "\"completion_tokens_details\":{\"reasoning_tokens\":7}"
+  static const struct {
+    const char *text;
+    bool hides;
+  } streams[] = {
+      {THOUGHT("content") COUNTED(OPENAI) THOUGHT("content") DONE, true},
+      {THOUGHT("content") COUNTED("\"reasoning_tokens\":7") DONE, true},
+      {THOUGHT("reasoning_content") THOUGHT("content") COUNTED(OPENAI) DONE, false},
+      {THOUGHT("reasoning") COUNTED(OPENAI) DONE, false},
+      {THOUGHT("content") COUNTED("\"reasoning_tokens\":0") DONE, false},
+      {THOUGHT("content") COUNTED("\"reasoning_tokens\":null") DONE, false},
+  };
+  struct stream stream = {0};
+  for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+    feed_in_pieces(&stream, streams[i].text, 9);
+    if (stream.usage.hides_tokens != streams[i].hides || stream.is_wrong)
+      fail_msg("%s: hidden %d, '%s'", streams[i].text, stream.usage.hides_tokens, stream.complaint);
+  }
+  stream_free(&stream);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_in_pieces_of_any_size),
-      cmocka_unit_test(test_cut_in_two_anywhere),
-      cmocka_unit_test(test_times),
-      cmocka_unit_test(test_endless_line),
-      cmocka_unit_test(test_long_complaint),
+      cmocka_unit_test(test_hidden_thoughts),     cmocka_unit_test(test_in_pieces_of_any_size),
+      cmocka_unit_test(test_cut_in_two_anywhere), cmocka_unit_test(test_times),
+      cmocka_unit_test(test_endless_line),        cmocka_unit_test(test_long_complaint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static struct load_sample request(double sent_s, double first_s, double last_s, 
                               .first_s = first_s,
                               .last_s = last_s,
                               .end_s = last_s,
-                              .usage = {prompt, completion, -1},
+                              .usage = {prompt, completion, -1, false},
                               .chunks = 10,
                               .window_chunks = 10};
 }
@@ -105,13 +105,16 @@ static void test_goodput(void **state) {
       request(102, 104, 105, 10, 11), // 2 s, 0.1 s
       request(103, 104, 107, 10, 11), // 1 s, 0.3 s
       request(103, 104, 104, 10, 1),  // 1 s, of one token
+      request(103, 104, 104, 10, 11), // 1 s, all at once
+      request(103, 104, 105, 10, 11), // 1 s, of which the text may be few tokens
   };
   struct trial trial;
-  trial_start(&trial, samples, 4);
+  samples[5].usage.hides_tokens = true;
+  trial_start(&trial, samples, 6);
   const struct {
     struct slo slo;
     double good;
-  } cases[] = {{{1, 0.1 + 1e-9}, 2}, {{2, 0.1 + 1e-9}, 3}, {{1, NAN}, 3},
+  } cases[] = {{{1, 0.1 + 1e-9}, 2}, {{2, 0.1 + 1e-9}, 3}, {{1, NAN}, 5},
                {{NAN, 0.2}, 3},      {{2, 0.3 + 1e-9}, 4}, {{0.5, NAN}, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     trial_judge(&trial, cases[i].slo);
