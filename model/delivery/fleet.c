@@ -330,6 +330,20 @@ static int by_id(const void *a, const void *b) {
   return strcmp(left->id, right->id);
 }
 
+// Nor the same server, unless its URL means whatever machine asks.
+static bool is_of_host(const char *url) {
+  static const char *const own[] = {"localhost", "127.", "0.0.0.0", "[::1]"};
+  const char *host = strstr(url, "://");
+  for (size_t i = 0; host && i < sizeof own / sizeof own[0]; i++)
+    if (!strncmp(host + strlen("://"), own[i], strlen(own[i])))
+      return false;
+  return host;
+}
+
+static bool is_one(const struct fleet_device *device) {
+  return device->served ? is_of_host(device->id) : strcmp(device->id, device->position) != 0;
+}
+
 static void warn_of_moved(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   const struct fleet_device **all =
@@ -338,9 +352,10 @@ static void warn_of_moved(const struct reading *reading) {
     all[d] = &fleet->devices[d];
   qsort(all, fleet->device_count, sizeof(struct fleet_device *), by_id);
   for (size_t d = 1; d < fleet->device_count; d++)
-    if (!strcmp(all[d]->id, all[d - 1]->id) && strcmp(all[d]->id, all[d]->position) != 0)
-      texts_add(&fleet->warnings, reading->arena, "device %s appears on two nodes: %s and %s",
-                all[d]->id, fleet->nodes[all[d - 1]->node].name, fleet->nodes[all[d]->node].name);
+    if (!strcmp(all[d]->id, all[d - 1]->id) && is_one(all[d]))
+      texts_add(&fleet->warnings, reading->arena, "%s %s appears on two nodes: %s and %s",
+                all[d]->served ? "server" : "device", all[d]->id,
+                fleet->nodes[all[d - 1]->node].name, fleet->nodes[all[d]->node].name);
 }
 
 enum { MAX_VARIANTS = 8 }; // that are told apart

@@ -287,7 +287,7 @@ def test_too_few_requests(folder):
 
 
 def test_bad_records(folder):
-    """Two engines, one server with two names, a load left open, an edited record, one of several servers that
+    """Two engines, one server with two names, or on two nodes, a load left open, an edited record, one of several servers that
     misses."""
     times = fleet(2, 8, 2, 1.8)
     at = deliver(folder, times)
@@ -296,6 +296,11 @@ def test_bad_records(folder):
     at = deliver(folder, times)
     write(at, 'node-05', 1, arrivals(1.8), url='http://node-05:8000')
     expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'node node-05 has 16 accelerators', 'under two addresses')
+    at = deliver(folder, times)
+    for node in ('node-05', 'node-06'):
+        write(at, node, 1, arrivals(1.8), url='http://gpu-7:8000')
+    expect_exit(run('accept', offer(folder), at), BAD_INPUT,
+                'server http://gpu-7:8000 appears on two nodes: node-05 and node-06: it would count twice')
     at = deliver(folder, times)
     open_load = GUARANTEE.replace('request_rate = 8 request/s\n', '').replace('ttft = P99 2 s', 'tokens_per_s = 1 token/s/gpu')
     expect_exit(run('accept', offer(folder, guarantee=open_load), at), BAD_INPUT, 'matches two measured workloads', 'state input_tokens')
