@@ -260,8 +260,7 @@ static bool any_has_row(struct book *book, int declaration) {
 
 // A value of the timeline, or its equivalent in USD.
 static bool is_of_year(const struct model *model, int declaration) {
-  const int of = model->declarations[declaration].usd_of;
-  return model->declarations[of < 0 ? declaration : of].year_of >= 0;
+  return model->declarations[model_named(model, declaration)].year_of >= 0;
 }
 
 static void write_groups(struct book *book) {
