@@ -25,3 +25,7 @@ const char *texts_joined_by(const struct texts *texts, const char *between, stru
     end = stpcpy(stpcpy(end, i ? between : ""), texts->list[i]);
   return all;
 }
+
+const char *text_counted(size_t count, const char *noun, struct arena *arena) {
+  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+}

@@ -1,4 +1,4 @@
-// texts: a list of sentences that grows one by one: warnings, reasons.
+// texts: a list of sentences that grows one by one: warnings, reasons; and counted things.
 #ifndef PERTOKEN_BASE_TEXTS_H
 #define PERTOKEN_BASE_TEXTS_H
 
@@ -19,5 +19,8 @@ void texts_add(struct texts *texts, struct arena *arena, const char *format, ...
 // "a, b, c": all of them, separated by commas, or by `between`.
 const char *texts_joined(const struct texts *texts, struct arena *arena);
 const char *texts_joined_by(const struct texts *texts, const char *between, struct arena *arena);
+
+// "1 node", "2 nodes".
+const char *text_counted(size_t count, const char *noun, struct arena *arena);
 
 #endif

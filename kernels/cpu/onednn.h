@@ -13,10 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-  ONEDNN_ROWS = 64,    // of a block of weights
-  ONEDNN_COLUMNS = 32, // `inner` is a multiple of this
-};
+enum { ONEDNN_ROWS = 64 }; // of a block of weights
 
 struct onednn;
 
@@ -29,7 +26,7 @@ void onednn_close(struct onednn *library); // NULL is allowed
 const char *onednn_name(const struct onednn *library); // "oneDNN 2.6.3"
 
 struct onednn_size {
-  size_t vectors, inner, outputs;
+  size_t vectors, inner, outputs; // inner: a multiple of 32
 };
 
 // Bytes of a product's weights.

@@ -328,67 +328,39 @@ void distribution_quantiles(const struct distribution *d, const double *u, doubl
     round_within(d, out);
 }
 
-// Moments of the standard normal within [a, b], of e^(s z) and of z: see for example Johnson, Kotz
-// and Balakrishnan, Continuous Univariate Distributions 1, 1994, sections 13.10 and 14.
-static double cut_exponential(const struct distribution *d, double power) {
-  double a = standard(d, d->low), b = standard(d, d->high), s = power * d->deviation;
-  double inside = gsl_cdf_ugaussian_P(b) - gsl_cdf_ugaussian_P(a);
-  double moved = gsl_cdf_ugaussian_P(b - s) - gsl_cdf_ugaussian_P(a - s);
-  return exp(power * d->mean + s * s / 2) * moved / inside;
+// Means of a normal and a lognormal within [low, high]: see for example Johnson, Kotz and
+// Balakrishnan, Continuous Univariate Distributions 1, 1994, sections 13.10 and 14.
+static double cut_normal_mean(const struct distribution *d) {
+  const double a = standard(d, d->low), b = standard(d, d->high);
+  const double inside = gsl_cdf_ugaussian_P(b) - gsl_cdf_ugaussian_P(a);
+  return d->mean + d->deviation * ((gsl_ran_ugaussian_pdf(a) - gsl_ran_ugaussian_pdf(b)) / inside);
 }
 
-static double cut_normal(const struct distribution *d, double *variance) {
-  double a = standard(d, d->low), b = standard(d, d->high);
-  double inside = gsl_cdf_ugaussian_P(b) - gsl_cdf_ugaussian_P(a);
-  double at_a = gsl_ran_ugaussian_pdf(a), at_b = gsl_ran_ugaussian_pdf(b);
-  double shift = (at_a - at_b) / inside;
-  double edges = (isfinite(a) ? a * at_a : 0) - (isfinite(b) ? b * at_b : 0);
-  *variance = d->deviation * d->deviation * (1 + edges / inside - shift * shift);
-  return d->mean + d->deviation * shift;
+static double cut_lognormal_mean(const struct distribution *d) {
+  const double a = standard(d, d->low), b = standard(d, d->high), s = d->deviation;
+  const double inside = gsl_cdf_ugaussian_P(b) - gsl_cdf_ugaussian_P(a);
+  const double moved = gsl_cdf_ugaussian_P(b - s) - gsl_cdf_ugaussian_P(a - s);
+  return exp(d->mean + s * s / 2) * moved / inside;
 }
 
-// The moment of order 1 or 2 of the atoms, each spread uniformly by +- spread.
-static double atom_moment(const struct distribution *d, int order) {
+static double atom_mean(const struct distribution *d) {
   double sum = 0, before = 0;
   for (size_t a = 0; a < d->atom_count; a++) {
-    double x = d->atoms[a].value, weight = d->atoms[a].upto - before;
-    sum += weight * (order == 1 ? x : x * x * (1 + d->spread * d->spread / 3));
+    sum += (d->atoms[a].upto - before) * d->atoms[a].value;
     before = d->atoms[a].upto;
   }
   return sum;
 }
 
 double distribution_mean(const struct distribution *d) {
-  double variance;
   switch (d->kind) {
   case DISTRIBUTION_UNIFORM: return (d->low + d->high) / 2;
   case DISTRIBUTION_TRIANGULAR: return (d->low + d->mode + d->high) / 3;
   case DISTRIBUTION_PERT: return (d->low + 4 * d->mode + d->high) / 6;
-  case DISTRIBUTION_NORMAL: return cut_normal(d, &variance);
-  case DISTRIBUTION_LOGNORMAL: return cut_exponential(d, 1);
-  case DISTRIBUTION_MEASURED: return d->mean * atom_moment(d, 1);
-  default: return atom_moment(d, 1);
-  }
-}
-
-double distribution_variance(const struct distribution *d) {
-  double width = d->high - d->low, a, b, mean, variance;
-  switch (d->kind) {
-  case DISTRIBUTION_UNIFORM: return width * width / 12;
-  case DISTRIBUTION_TRIANGULAR:
-    a = d->mode - d->low, b = d->high - d->mode;
-    return (a * a + a * b + b * b) / 18;
-  case DISTRIBUTION_PERT:
-    a = beta_alpha(d), b = beta_beta(d);
-    return width * width * a * b / ((a + b) * (a + b) * (a + b + 1));
-  case DISTRIBUTION_NORMAL: cut_normal(d, &variance); return variance;
-  case DISTRIBUTION_LOGNORMAL:
-    mean = cut_exponential(d, 1);
-    return cut_exponential(d, 2) - mean * mean;
-  default:
-    mean = atom_moment(d, 1);
-    variance = atom_moment(d, 2) - mean * mean;
-    return d->kind == DISTRIBUTION_MEASURED ? d->mean * d->mean * variance : variance;
+  case DISTRIBUTION_NORMAL: return cut_normal_mean(d);
+  case DISTRIBUTION_LOGNORMAL: return cut_lognormal_mean(d);
+  case DISTRIBUTION_MEASURED: return d->mean * atom_mean(d);
+  default: return atom_mean(d);
   }
 }
 

@@ -81,7 +81,6 @@ void distribution_quantiles(const struct distribution *distribution, const doubl
 
 // Of the draws, except for the rounding of integers; in closed form.
 double distribution_mean(const struct distribution *distribution);
-double distribution_variance(const struct distribution *distribution);
 
 // Standard normal: its inverse (Wichura, algorithm AS 241, Applied Statistics 37, 1988, 1e-15
 // relative) and itself (Hart, Computer Approximations, 1968, no. 5666, 1e-14 absolute), for

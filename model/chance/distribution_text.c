@@ -12,7 +12,7 @@
 static const char *const distribution_names[DISTRIBUTION_KINDS] = {
     "uniform", "triangular", "pert", "normal", "lognormal", "discrete", "from measurement"};
 
-enum { MAX_PARAMETERS = 4, MAX_ATOMS = 32 };
+enum { MAX_ATOMS = 32 };
 
 static const struct form {
   int min, max;

@@ -76,6 +76,12 @@ double *evaluation_at(const struct evaluation *evaluation, int declaration, int 
   return vector < 0 ? NULL : evaluation->workspace + (size_t)vector * evaluation->width;
 }
 
+double *evaluation_input(const struct evaluation *evaluation, const char *name) {
+  const struct graph *graph = evaluation->graph;
+  const int d = graph_stated(graph, model_find(graph->model, name));
+  return d >= 0 && graph->state[d] == GRAPH_INPUT ? evaluation_at(evaluation, d, 0) : NULL;
+}
+
 void evaluate(struct evaluation *evaluation) {
   calculation_run(evaluation->calculation, evaluation->workspace, evaluation->width);
 }

@@ -31,6 +31,9 @@ struct evaluation *evaluation_like(const struct evaluation *evaluation, size_t w
 // lacks it.
 double *evaluation_at(const struct evaluation *evaluation, int declaration, int period);
 
+// The block's values of an input, in either currency; NULL if the graph does not have it as one.
+double *evaluation_input(const struct evaluation *evaluation, const char *name);
+
 // Computes every line item from the inputs. Arithmetic errors give infinities or NaN, found by
 // evaluation_check.
 void evaluate(struct evaluation *evaluation);

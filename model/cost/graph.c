@@ -16,6 +16,11 @@ const char *graph_formula_text(const struct graph *graph, int declaration, struc
   return formula == alternative->formula ? alternative->text : formula_text(formula, arena);
 }
 
+int graph_stated(const struct graph *graph, int declaration) {
+  const int in_usd = declaration < 0 ? -1 : graph->model->declarations[declaration].in_usd;
+  return in_usd >= 0 && graph->state[in_usd] == GRAPH_INPUT ? in_usd : declaration;
+}
+
 bool graph_is_series(const struct graph *graph, int declaration) {
   return declaration_is_series(&graph->model->declarations[declaration]) &&
          graph->state[declaration] != GRAPH_INPUT;

@@ -60,6 +60,10 @@ bool graph_single(const struct graph *graph, const struct node *node);
 // Whether two graphs of one model compute the same items by the same formulas.
 bool graph_equal(const struct graph *a, const struct graph *b);
 
+// The input that holds a declaration's figure: its twin NAME_usd if that is an input of the graph,
+// else the declaration itself, -1 too.
+int graph_stated(const struct graph *graph, int declaration);
+
 // The formula of a computed declaration.
 const struct node *graph_formula(const struct graph *graph, int declaration);
 

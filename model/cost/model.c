@@ -89,6 +89,11 @@ int model_stated(const struct model *model, int declaration, const char *amount)
   return in_usd >= 0 && text_has_currency(amount, "USD") ? in_usd : declaration;
 }
 
+int model_named(const struct model *model, int declaration) {
+  const int of = declaration < 0 ? -1 : model->declarations[declaration].usd_of;
+  return of < 0 ? declaration : of;
+}
+
 const char *model_unit_text(const struct model *model, const char *usd_text) {
   return text_in_currency(usd_text, "USD", model->currency, model->arena);
 }

@@ -101,6 +101,9 @@ struct model {
 // NAME_usd for an input NAME whose amount is written in USD; else the declaration itself.
 int model_stated(const struct model *model, int declaration, const char *amount);
 
+// NAME of NAME_usd; else the declaration itself, -1 too.
+int model_named(const struct model *model, int declaration);
+
 // A unit of money in the report's currency: "EUR/Mtok" for "USD/Mtok". In the model's arena.
 const char *model_unit_text(const struct model *model, const char *usd_text);
 

@@ -17,9 +17,7 @@ static void mention(struct model *model, int declaration) {
 void model_mention(struct model *model, const char *key) {
   char *rest = arena_copy(model->arena, key), *word;
   while ((word = strsep(&rest, "."))) {
-    int found = model_find(model, word);
-    if (found >= 0 && model->declarations[found].usd_of >= 0)
-      found = model->declarations[found].usd_of;
+    const int found = model_named(model, model_find(model, word));
     if (found >= 0)
       mention(model, found);
     for (int d = 0; d < model->count && found < 0; d++)

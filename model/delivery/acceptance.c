@@ -104,10 +104,6 @@ static struct acceptance_clause *add_clause(const struct judging *judging,
   return &acceptance->clauses[acceptance->clause_count - 1];
 }
 
-static const char *plural(size_t count, const char *noun, struct arena *arena) {
-  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
-}
-
 // Whether a distance from the limit is significant, given the error.
 static bool shows(const struct acceptance_rule *rule, double distance, struct node_error error) {
   return error.freedom > 0 &&
@@ -549,7 +545,7 @@ static void judge_delivered(const struct judging *judging) {
     const size_t missing = wanted - delivered.right, each = judging->acceptance->rule.per_node;
     clause.verdict = VERDICT_OPEN;
     clause.why = arena_printf(judging->arena, "no record of %s",
-                              plural(missing, "accelerator", judging->arena));
+                              text_counted(missing, "accelerator", judging->arena));
     clause.more_nodes = (missing + each - 1) / each;
   } else if (delivered.right > wanted)
     texts_add(&judging->acceptance->warnings, judging->arena,

@@ -45,6 +45,12 @@ double allocation_spares(const struct allocation_problem *problem,
   return problem->divisible ? needed : rounded_up(needed, 1, rounding);
 }
 
+double allocation_spares_added(const struct allocation_problem *problem,
+                               const struct allocation *allocation, size_t o) {
+  return allocation_spares(problem, allocation, o) -
+         problem->options[o].spares * allocation->nodes[o];
+}
+
 static struct allocation new_allocation(const struct allocation_problem *problem,
                                         struct arena *arena) {
   const size_t pairs = problem->workload_count * problem->option_count;
@@ -59,7 +65,7 @@ static double cost_of(const struct allocation_problem *problem, const struct all
   const double nodes = allocation->nodes[o];
   if (nodes <= 0)
     return 0;
-  const double added = allocation_spares(problem, allocation, o) - option->spares * nodes;
+  const double added = allocation_spares_added(problem, allocation, o);
   double cost = capex
                     ? option->fixed_capex + option->node_capex * nodes + option->spare_capex * added
                     : option->fixed_cost + option->node_cost * nodes + option->spare_cost * added;
@@ -69,6 +75,11 @@ static double cost_of(const struct allocation_problem *problem, const struct all
         (capex ? pair->extra_capex : pair->extra_cost) * allocation_busy(problem, allocation, w, o);
   }
   return cost;
+}
+
+double allocation_cost(const struct allocation_problem *problem,
+                       const struct allocation *allocation, size_t o) {
+  return cost_of(problem, allocation, o, false);
 }
 
 static void sum_up(const struct allocation_problem *problem, struct allocation *allocation) {

@@ -105,9 +105,16 @@ struct allocation allocation_solve(const struct allocation_problem *problem, dou
 struct allocation allocation_prove(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 
-// The number of spares of an option, and of its nodes that a workload keeps busy.
+// What an option costs in it, USD.
+double allocation_cost(const struct allocation_problem *problem,
+                       const struct allocation *allocation, size_t option);
+
+// The number of spares of an option; how many of them only make its nodes' fractions whole, which
+// a node's cost does not include; and the number of its nodes that a workload keeps busy.
 double allocation_spares(const struct allocation_problem *problem,
                          const struct allocation *allocation, size_t option);
+double allocation_spares_added(const struct allocation_problem *problem,
+                               const struct allocation *allocation, size_t option);
 double allocation_busy(const struct allocation_problem *problem,
                        const struct allocation *allocation, size_t workload, size_t option);
 

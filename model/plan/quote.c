@@ -44,19 +44,8 @@ double quote_per_node(const struct quoting *quoting, const struct option *option
   return quote_input(quoting, option, "accelerators_per_node", 1);
 }
 
-// The column of an input, or of its twin in USD if that holds the figure; NULL if there is none.
-static double *column_of(const struct quoting *quoting, const struct evaluation *block,
-                         const char *name) {
-  const int named = quote_item(quoting, name);
-  const int in_usd = named < 0 ? -1 : quoting->scenario->model->declarations[named].in_usd;
-  const bool is_in_usd = in_usd >= 0 && block->graph->state[in_usd] == GRAPH_INPUT;
-  const int d = is_in_usd ? in_usd : named;
-  return d >= 0 && block->graph->state[d] == GRAPH_INPUT ? evaluation_at(block, d, 0) : NULL;
-}
-
-static void scale(const struct quoting *quoting, const struct evaluation *block, const char *name,
-                  size_t i, double factor) {
-  double *values = column_of(quoting, block, name);
+static void scale(const struct evaluation *block, const char *name, size_t i, double factor) {
+  double *values = evaluation_input(block, name);
   if (values)
     values[i] *= factor;
 }
@@ -95,7 +84,7 @@ static void grow_prices(const struct quoting *quoting, const struct option *opti
                  {"colo_rate", "colo_escalation"},
                  {"engineer_cost", "wage_growth"}};
   for (size_t g = 0; g < sizeof growing / sizeof growing[0]; g++)
-    scale(quoting, block, growing[g].price, i,
+    scale(block, growing[g].price, i,
           plan_growth(quoting->terms, quote_input(quoting, option, growing[g].growth, 0), elapsed));
 }
 
@@ -103,8 +92,8 @@ static void grow_prices(const struct quoting *quoting, const struct option *opti
 static void level_tiers(const struct quoting *quoting, const struct evaluation *block, size_t i,
                         double discount) {
   for (int k = 1; k <= FLEET_MOST_TIERS; k++) {
-    double *value = column_of(quoting, block, tier_input(quoting, "discount_tier", k));
-    double *from = column_of(quoting, block, tier_input(quoting, "discount_from", k));
+    double *value = evaluation_input(block, tier_input(quoting, "discount_tier", k));
+    double *from = evaluation_input(block, tier_input(quoting, "discount_from", k));
     if (value)
       value[i] = discount;
     if (from)
@@ -118,12 +107,12 @@ static void set_column(const struct quoting *quoting, size_t o, const struct opt
   const struct plan_terms *terms = quoting->terms;
   const double elapsed = plan_elapsed(terms, quote->first);
   const double ordered = fmax(0, terms->from_date_h + elapsed - quoting->portfolio->lead_time[o]);
-  double *accelerators = column_of(quoting, block, "accelerators");
-  double *demand = column_of(quoting, block, "demand");
-  double *horizon = column_of(quoting, block, "horizon");
-  double *spares = column_of(quoting, block, "spares");
-  double *left = column_of(quoting, block, "residual_value");
-  double *decline = column_of(quoting, block, "price_decline");
+  double *accelerators = evaluation_input(block, "accelerators");
+  double *demand = evaluation_input(block, "demand");
+  double *horizon = evaluation_input(block, "horizon");
+  double *spares = evaluation_input(block, "spares");
+  double *left = evaluation_input(block, "residual_value");
+  double *decline = evaluation_input(block, "price_decline");
   double *since = shift_matters(quoting->scenario, option)
                       ? evaluation_at(block, shift_carrier(quoting->scenario), 0)
                       : NULL;
@@ -133,7 +122,7 @@ static void set_column(const struct quoting *quoting, size_t o, const struct opt
     demand[i] = size;
   else
     accelerators[i] = round(size * quote_per_node(quoting, option));
-  scale(quoting, block, "list_price", i,
+  scale(block, "list_price", i,
         plan_growth(terms, -quote_input(quoting, option, "price_decline", 0), ordered));
   if (spares)
     spares[i] += quote->spares;

@@ -179,7 +179,7 @@ static void match_inputs(struct difference *difference, struct arena *arena) {
 // The input that an amount in USD, a year or the scale of a list is part of; else the input itself.
 static int whole_of(const struct model *model, int input) {
   const struct declaration *declarations = model->declarations;
-  input = declarations[input].usd_of >= 0 ? declarations[input].usd_of : input;
+  input = model_named(model, input);
   input = declarations[input].year_of >= 0 ? declarations[input].year_of : input;
   return declarations[input].scale_of >= 0 ? declarations[input].scale_of : input;
 }

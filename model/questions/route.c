@@ -310,8 +310,7 @@ static void find_exact_cost(struct routing *routing) {
 // What the program would count for an option if its figures were discounted.
 static double discounted_option(const struct route_answer *answer, size_t o) {
   const size_t workloads = answer->problem.workload_count;
-  const double added = allocation_spares(&answer->problem, &answer->split, o) -
-                       answer->problem.options[o].spares * answer->split.nodes[o];
+  const double added = allocation_spares_added(&answer->problem, &answer->split, o);
   double least = INFINITY, fixed = 0, extra = 0, spare = 0;
   for (size_t w = 0; w < workloads; w++) {
     const struct route_pair *pair = route_pair_of(answer, w, o);

@@ -180,7 +180,6 @@ const struct shortfall *shortfall_ask(const struct scenario *scenario,
   if (scale(shortfall, &moved, throughput, delivered->tokens, diagnostics) ||
       scale(shortfall, &moved, "load_power", delivered->watts, diagnostics))
     return NULL;
-  shortfall->cost_short = cost_at(&moved, shortfall->quoted);
   shortfall->worth = price_for(&moved, shortfall->cost, shortfall->quoted);
   return shortfall;
 }

@@ -29,11 +29,11 @@ struct shortfall {
   const struct scenario *scenario;
   size_t option;
   const struct offer_guarantee *guarantee; // the one that changed the option
-  int price;               // its declaration: NAME_usd if it is in USD and the report is not
-  double quoted, worth;    // the quoted price, and that at which the costs are equal; NAN: none
-  double cost, cost_short; // per Mtok, as guaranteed and as delivered, in base units
-  double count;            // accelerators
-  double hour; // cost of one accelerator-hour, as guaranteed, in base units; NAN: unknown
+  int price;            // its declaration: NAME_usd if it is in USD and the report is not
+  double quoted, worth; // the quoted price, and that at which the costs are equal; NAN: none
+  double cost;          // per Mtok, as guaranteed, in base units
+  double count;         // accelerators
+  double hour;          // cost of one accelerator-hour, as guaranteed, in base units; NAN: unknown
 };
 
 // Errors: no such option, or one without this offer; none or several with it if none is named; one

@@ -108,25 +108,15 @@ static void fill_block(const struct waiting *waiting, struct evaluation *block, 
   }
 }
 
-static double *input_of(const struct waiting *waiting, const struct evaluation *block,
-                        const char *name) {
-  const struct model *model = waiting->scenario->model;
-  const int named = model_find(model, name);
-  const int in_usd = named < 0 ? -1 : model->declarations[named].in_usd;
-  const bool is_in_usd = in_usd >= 0 && block->graph->state[in_usd] == GRAPH_INPUT;
-  const int d = is_in_usd ? in_usd : named;
-  return d >= 0 && block->graph->state[d] == GRAPH_INPUT ? evaluation_at(block, d, 0) : NULL;
-}
-
 static const double *item_of(const struct waiting *waiting, const struct evaluation *block,
                              const char *name, int period) {
   return evaluation_at(block, model_find(waiting->scenario->model, name), period);
 }
 
-static void scale(const struct waiting *waiting, struct evaluation *block,
-                  const struct evaluation *base, const char *name, const double *factors) {
-  double *values = input_of(waiting, block, name);
-  const double *from = input_of(waiting, base, name);
+static void scale(struct evaluation *block, const struct evaluation *base, const char *name,
+                  const double *factors) {
+  double *values = evaluation_input(block, name);
+  const double *from = evaluation_input(base, name);
   for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
     values[i] = from[i] * factors[i];
 }
@@ -141,8 +131,7 @@ static void scale_performance(const struct waiting *waiting) {
                 {"load_power", WAIT_POWER},
                 {"idle_power", WAIT_POWER}};
   for (size_t i = 0; i < sizeof scaled / sizeof scaled[0]; i++)
-    scale(waiting, waiting->own, waiting->own_base, scaled[i].input,
-          waiting->drawn[scaled[i].factor]);
+    scale(waiting->own, waiting->own_base, scaled[i].input, waiting->drawn[scaled[i].factor]);
 }
 
 static double present_value(const struct waiting *waiting, const struct evaluation *block,
@@ -200,7 +189,7 @@ static void start_block(struct waiting *waiting, bool at_means, uint64_t first) 
 
 // The rate of the accelerators that could be bought now, and the rate per accelerator of each kind.
 static void find_rates(struct waiting *waiting) {
-  const double *demand = input_of(waiting, waiting->now, "demand");
+  const double *demand = evaluation_input(waiting->now, "demand");
   scale_performance(waiting);
   evaluate(waiting->now);
   evaluate(waiting->own);
@@ -221,7 +210,7 @@ static void find_rates(struct waiting *waiting) {
 // Whole purchase units for the rate, unless the count is computed from the option's own demand.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
-  double *accelerators = input_of(waiting, block, "accelerators");
+  double *accelerators = evaluation_input(block, "accelerators");
   const double *unit = item_of(waiting, block, "purchase_unit", 0);
   for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++)
     accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / unit[i] - 1e-9) * unit[i];
@@ -235,18 +224,18 @@ static void grow_prices(const struct waiting *waiting, const double *delay) {
                  {"colo_rate", "colo_escalation"},
                  {"engineer_cost", "wage_growth"}};
   for (size_t g = 0; g < sizeof growing / sizeof growing[0]; g++) {
-    const double *rate = input_of(waiting, waiting->own, growing[g].growth);
+    const double *rate = evaluation_input(waiting->own, growing[g].growth);
     double factors[VECTOR_BLOCK];
     for (size_t i = 0; rate && i < VECTOR_BLOCK; i++)
       factors[i] = pow(1 + rate[i] * year_h(), delay[i] / year_h());
     if (rate)
-      scale(waiting, waiting->own, waiting->own_base, growing[g].price, factors);
+      scale(waiting->own, waiting->own_base, growing[g].price, factors);
   }
 }
 
 static void age_residual(const struct waiting *waiting, const double *horizon, const double *left) {
-  double *values = input_of(waiting, waiting->own, "residual_value");
-  const double *at_end = input_of(waiting, waiting->own_base, "residual_value");
+  double *values = evaluation_input(waiting->own, "residual_value");
+  const double *at_end = evaluation_input(waiting->own_base, "residual_value");
   for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
     values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
 }
@@ -255,7 +244,7 @@ static void age_residual(const struct waiting *waiting, const double *horizon, c
 static void add_ordered(struct waiting *waiting, double order, const double *delay, double *costs) {
   const double *horizon = item_of(waiting, waiting->own_base, "horizon", 0);
   const double *wacc = item_of(waiting, waiting->own_base, "wacc", 0);
-  double *own_horizon = input_of(waiting, waiting->own, "horizon");
+  double *own_horizon = evaluation_input(waiting->own, "horizon");
   double prices[VECTOR_BLOCK], left[VECTOR_BLOCK];
   for (size_t i = 0; i < VECTOR_BLOCK; i++) {
     const double decline = waiting->drawn[WAIT_DECLINE][i] * month_h();
@@ -263,7 +252,7 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
     left[i] = horizon[i] - delay[i];
     own_horizon[i] = left[i] > 1e-9 * horizon[i] ? left[i] : horizon[i];
   }
-  scale(waiting, waiting->own, waiting->own_base, "list_price", prices);
+  scale(waiting->own, waiting->own_base, "list_price", prices);
   size_block(waiting, waiting->own, waiting->own_per_gpu);
   grow_prices(waiting, delay);
   age_residual(waiting, horizon, own_horizon);
@@ -286,7 +275,7 @@ static double discounted_hours(double hours, double wacc) {
 
 static void add_rent(struct waiting *waiting, const double *delay, double *costs) {
   const double *wacc = item_of(waiting, waiting->now, "wacc", 0);
-  double *horizon = waiting->rent ? input_of(waiting, waiting->rent, "horizon") : NULL;
+  double *horizon = waiting->rent ? evaluation_input(waiting->rent, "horizon") : NULL;
   if (!horizon) {
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
       costs[i] +=

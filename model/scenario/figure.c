@@ -8,6 +8,10 @@ const struct figure figure_none = {.origin = ORIGIN_NONE, .source = "", .date = 
 
 const char *const figure_attributes[FIGURE_ATTRIBUTES] = {"source", "date", "quote"};
 
+bool figure_is_stated(const struct figure *figure) {
+  return figure->origin > ORIGIN_RENT;
+}
+
 bool figure_is_what_if(const struct figure *figure) {
   return figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_SET ||
          figure->origin == ORIGIN_CASE_OPTION || figure->origin == ORIGIN_SET_OPTION;

@@ -48,6 +48,9 @@ struct figure {
 enum { FIGURE_ATTRIBUTES = 3 };
 extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
 
+// Is it stated in the scenario or found in data/, rather than a default or of no concern?
+bool figure_is_stated(const struct figure *figure);
+
 // Is it given by the selected case or --set? Nothing else then moves it.
 bool figure_is_what_if(const struct figure *figure);
 

@@ -327,9 +327,8 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
   int d = model_find(inputs->model, input);
   if (d < 0 || inputs->model->declarations[d].kind != DECLARATION_INPUT)
     return false;
-  const int of = inputs->model->declarations[d].usd_of;
-  const int stated = of < 0 ? model_stated(inputs->model, d, key->value) : d;
-  d = of < 0 ? d : of;
+  const int stated = model_stated(inputs->model, d, key->value);
+  d = model_named(inputs->model, d);
   if (!point && refuse_currency(inputs, layer, d, stated, key, diagnostics))
     return true;
   if (!point && refuse_twice(said_at(inputs, layer, d), layer, NULL,

@@ -123,7 +123,7 @@ int option_periods(const struct scenario *scenario, const struct option *option,
 static bool is_given(const struct scenario *scenario, const struct option *option,
                      int declaration) {
   return declaration >= 0 &&
-         option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
+         figure_is_stated(option_figure(scenario, option, scenario->selected, declaration));
 }
 
 // An amount in USD is the figure of NAME_usd.

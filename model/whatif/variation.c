@@ -356,8 +356,9 @@ struct target *targets_of(const struct scenario *scenario, size_t *count, struct
   *count = 0;
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
-    const int of = input->usd_of < 0 ? d : input->usd_of;
-    const bool by_factor = scenario->model->declarations[of].year_of >= 0; // lists move as a whole
+    const int named = model_named(scenario->model, d);
+    const bool by_factor =
+        scenario->model->declarations[named].year_of >= 0; // lists move as a whole
     if (input->kind != DECLARATION_INPUT || input->choice_count || by_factor)
       continue;
     const struct target common = {d, -1};

@@ -9,8 +9,6 @@
 
 #include <signal.h>
 
-enum { REHEARSAL_REQUESTS = 18 }; // at most
-
 struct rehearsal {
   double request_s;     // the shortest of those like the load's, each alone on the server
   const char *rejected; // fields that the server rejects: "min_tokens, ignore_eos"; "" if none

@@ -90,10 +90,6 @@ static double as_clause(const struct telling *telling, const struct acceptance_c
   return clause->kind == CLAUSE_MEAN ? as_offered(telling, clause->what, value) : value;
 }
 
-static const char *plural(size_t count, const char *noun, struct arena *arena) {
-  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
-}
-
 const char *acceptance_confidence(double confidence, struct arena *arena) {
   return arena_printf(arena, "%.13g %%", 100 * confidence);
 }
@@ -172,13 +168,14 @@ static void add_clauses(const struct telling *telling) {
 
 // "2 more nodes, or 1 more run of each node measured"
 static const char *more_words(const struct acceptance_clause *clause, struct arena *arena) {
-  const char *nodes = clause->more_nodes ? plural(clause->more_nodes, "more node", arena) : "";
+  const char *nodes =
+      clause->more_nodes ? text_counted(clause->more_nodes, "more node", arena) : "";
   const char *runs =
       !clause->more_runs ? ""
       : clause->kind == CLAUSE_NODES
-          ? arena_printf(arena, "%s of the %zu open", plural(clause->more_runs, "more run", arena),
-                         clause->open_nodes)
-          : arena_printf(arena, "%s of each", plural(clause->more_runs, "more run", arena));
+          ? arena_printf(arena, "%s of the %zu open",
+                         text_counted(clause->more_runs, "more run", arena), clause->open_nodes)
+          : arena_printf(arena, "%s of each", text_counted(clause->more_runs, "more run", arena));
   return arena_printf(arena, "%s%s%s", nodes,
                       !*nodes || !*runs              ? ""
                       : clause->kind == CLAUSE_NODES ? " and "
@@ -395,7 +392,7 @@ static const char *sentence_of(const struct telling *telling) {
                         sure);
   return arena_printf(arena, "%s %s of %s, at %s confidence: %s.",
                       acceptance->verdict == VERDICT_FAIL ? "Fail:" : "Not enough data for",
-                      plural(names.count, "clause", arena), offer, sure,
+                      text_counted(names.count, "clause", arena), offer, sure,
                       texts_joined(&names, arena));
 }
 
@@ -486,7 +483,8 @@ static void explain_nodes(const struct telling *telling, const struct acceptance
                 "measured; %zu may fail: %s.",
                 name, exact(telling, clause->what, clause->quoted), is_ceiling ? "and" : "less",
                 percent_words(rule->node_tolerance, telling->arena),
-                exact(telling, clause->what, clause->limit), plural(runs, "run", telling->arena),
+                exact(telling, clause->what, clause->limit),
+                text_counted(runs, "run", telling->arena),
                 isnan(margin) ? "an unknown amount" : exact(telling, clause->what, margin),
                 is_ceiling ? "above" : "below", is_ceiling ? "below" : "above", clause->found,
                 clause->open_nodes, rule->nodes > sample->count ? rule->nodes - sample->count : 0,

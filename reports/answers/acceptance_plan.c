@@ -1,5 +1,6 @@
 #include "reports/answers/acceptance_plan.h"
 
+#include "base/texts.h"
 #include "model/delivery/acceptance.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/serving.h"
@@ -8,10 +9,6 @@
 
 #include <math.h>
 #include <stddef.h>
-
-static const char *plural(size_t count, const char *noun, struct arena *arena) {
-  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
-}
 
 // A probability below one in a million is shown as zero.
 static struct answer_cell odds(double share) {
@@ -113,12 +110,12 @@ static const char *plan_sentence(const struct acceptance_plan *plan, struct aren
         "No plan with up to %zu nodes and %d runs of each can, at %s confidence, distinguish a "
         "compliant delivery from one that is %s short with a probability of %s.",
         plan->rule.nodes, PLAN_MOST_RUNS, sure, short_by, percent_words(plan->power, arena));
-  return arena_printf(arena,
-                      "%s, %s of each: at %s confidence a delivery as guaranteed passes with %s "
-                      "chance, and one %s short fails with %s.",
-                      plural(choice->nodes, "node", arena), plural(choice->runs, "run", arena),
-                      sure, percent_words(choice->passes, arena), short_by,
-                      percent_words(choice->fails, arena));
+  return arena_printf(
+      arena,
+      "%s, %s of each: at %s confidence a delivery as guaranteed passes with %s "
+      "chance, and one %s short fails with %s.",
+      text_counted(choice->nodes, "node", arena), text_counted(choice->runs, "run", arena), sure,
+      percent_words(choice->passes, arena), short_by, percent_words(choice->fails, arena));
 }
 
 // ---- how the plan's probabilities were computed, in the notation of docs/acceptance.md

@@ -13,10 +13,6 @@ static const char *const states[PACK_STATES] = {[PACK_SAME] = "as packed",
                                                 [PACK_MISSING] = "missing",
                                                 [PACK_ADDED] = "added"};
 
-static const char *files(size_t count, struct arena *arena) {
-  return arena_printf(arena, "%zu file%s", count, count == 1 ? "" : "s");
-}
-
 static const char *sentence_of(const struct pack *pack, bool was_made, const char *signature,
                                struct arena *arena) {
   struct texts wrong = {NULL, 0};
@@ -26,7 +22,8 @@ static const char *sentence_of(const struct pack *pack, bool was_made, const cha
   const char *found = was_made      ? "packed"
                       : wrong.count ? texts_joined(&wrong, arena)
                                     : "all as packed";
-  return arena_printf(arena, "%s, %s; %s.", files(pack->count, arena), found, signature);
+  return arena_printf(arena, "%s, %s; %s.", text_counted(pack->count, "file", arena), found,
+                      signature);
 }
 
 static void add_facts(struct answer *answer, const struct pack *pack,

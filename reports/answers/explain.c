@@ -179,7 +179,7 @@ static void fill_source(const struct derivation *derivation, struct answer_cell 
                         const struct figure *figure) {
   static const char *const unstated[] = {
       [ORIGIN_DEFAULT] = "default", [ORIGIN_RENT] = "included in the rent"};
-  const char *text = figure->origin > ORIGIN_RENT ? figure->text : unstated[figure->origin];
+  const char *text = figure_is_stated(figure) ? figure->text : unstated[figure->origin];
   cells[STEP_REMARK] = cell_words(provenance(figure, derivation->arena));
   cells[STEP_TEXT] = cell_words(or_empty(text));
   cells[STEP_GRADE] = cell_words(grade_name(figure->grade));

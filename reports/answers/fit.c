@@ -322,7 +322,7 @@ static void add_spans(const struct writing *writing) {
 }
 
 static const char *counted(int accelerators, struct arena *arena) {
-  return arena_printf(arena, "%d accelerator%s", accelerators, accelerators == 1 ? "" : "s");
+  return text_counted((size_t)accelerators, "accelerator", arena);
 }
 
 static const char *fit_text(const struct option_fit *of, struct arena *arena) {

@@ -74,10 +74,6 @@ static const char *few_names(const struct texts *names, struct arena *arena) {
              : arena_printf(arena, "%s and %zu more", list, names->count - MAX_NAMES);
 }
 
-static const char *plural(size_t count, const char *noun, struct arena *arena) {
-  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
-}
-
 // ---- what was measured, and how its spread breaks down
 
 static void add_measured(const struct telling *telling) {
@@ -187,9 +183,9 @@ static void add_summary(const struct telling *telling, size_t first, size_t coun
   table.note = arena_printf(
       telling->arena,
       "%s, %s, %s; the last three rows are standard deviations, as shares of the mean%s.",
-      plural(parts->spread.node_count, "node", telling->arena),
-      plural(parts->spread.device_count, noun_of(parts->workload), telling->arena),
-      plural(parts->spread.run_count, "run", telling->arena),
+      text_counted(parts->spread.node_count, "node", telling->arena),
+      text_counted(parts->spread.device_count, noun_of(parts->workload), telling->arena),
+      text_counted(parts->spread.run_count, "run", telling->arena),
       isnan(parts->spread.between_runs)
           ? arena_printf(
                 telling->arena,
@@ -448,19 +444,19 @@ static const char *counted(const struct fleet *fleet, struct arena *arena) {
   size_t servers = 0;
   for (size_t d = 0; d < fleet->device_count; d++)
     servers += fleet->devices[d].served > 0;
-  const char *devices = plural(fleet->device_count - servers, "device", arena);
+  const char *devices = text_counted(fleet->device_count - servers, "device", arena);
   if (!servers)
     return devices;
   return servers == fleet->device_count
-             ? plural(servers, "server", arena)
-             : arena_printf(arena, "%s and %s", devices, plural(servers, "server", arena));
+             ? text_counted(servers, "server", arena)
+             : arena_printf(arena, "%s and %s", devices, text_counted(servers, "server", arena));
 }
 
 static const char *sentence_of(const struct telling *telling, size_t outliers, size_t settings) {
   const struct fleet *fleet = telling->fleet;
   struct arena *arena = telling->arena;
   const char *whole =
-      !fleet->list ? plural(fleet->node_count, "node", arena)
+      !fleet->list ? text_counted(fleet->node_count, "node", arena)
                    : arena_printf(arena, "%zu of the %zu nodes that are expected",
                                   fleet->list->rows - fleet->missing.count, fleet->list->rows);
   const char *alike =
@@ -469,8 +465,8 @@ static const char *sentence_of(const struct telling *telling, size_t outliers, s
                                             : arena_printf(arena, "%zu outliers", outliers))
                : "no outliers";
   const char *set_up =
-      settings ? arena_printf(arena, "; %s differ%s from most", plural(settings, "setting", arena),
-                              settings == 1 ? "s" : "")
+      settings ? arena_printf(arena, "; %s differ%s from most",
+                              text_counted(settings, "setting", arena), settings == 1 ? "s" : "")
                : "";
   return arena_printf(arena, "%s, %s: %s%s.", whole, counted(fleet, arena), alike, set_up);
 }
@@ -487,11 +483,11 @@ static void explain_parts(const struct telling *telling, double margin) {
                   "deviation from it is %s. %g times that is %s, and %s of the median %s: beyond "
                   "the larger, %s.",
                   part->workload->words, words_of(part),
-                  plural(spread->device_count, noun_of(part->workload), arena),
+                  text_counted(spread->device_count, noun_of(part->workload), arena),
                   exact(part, spread->median, arena), exact(part, spread->deviation, arena),
                   FLEET_DEVIATIONS, exact(part, robust, arena), percent_words(margin, arena),
                   exact(part, least, arena),
-                  plural(spread->devices_out, noun_of(part->workload), arena));
+                  text_counted(spread->devices_out, noun_of(part->workload), arena));
     if (isnan(spread->between_devices))
       continue;
     answer_reason(telling->answer,

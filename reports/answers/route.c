@@ -90,14 +90,7 @@ static bool any_spares(const struct route_answer *answer) {
 }
 
 static double option_cost(const struct route_answer *answer, size_t o) {
-  const struct allocation_option *option = &answer->problem.options[o];
-  const double nodes = answer->split.nodes[o];
-  double cost = option->fixed_cost + option->node_cost * nodes +
-                option->spare_cost * (spares_of(answer, o) - option->spares * nodes);
-  for (size_t w = 0; w < answer->problem.workload_count; w++)
-    cost += answer->problem.pairs[w * answer->problem.option_count + o].extra_cost *
-            allocation_busy(&answer->problem, &answer->split, w, o);
-  return cost;
+  return allocation_cost(&answer->problem, &answer->split, o);
 }
 
 static double discounted_cost(const struct route_answer *answer) {
@@ -350,22 +343,18 @@ static void write_barred(const struct writing *writing) {
 
 // ---- the answer in words
 
-static const char *counted(const struct writing *writing, double count, const char *unit) {
-  return arena_printf(writing->arena, "%s %s%s", number_fixed(count, 0, writing->arena), unit,
-                      count == 1 ? "" : "s");
-}
-
 // "16 nodes of h100", "8 nodes and 4 spares of h200", or accelerators if they are not sold by the
 // node.
 static const char *purchase(const struct writing *writing, size_t o) {
   const struct route_answer *answer = writing->answer;
   const bool by_node = answer->problem.options[o].lot == 1;
   const double count = by_node ? answer->split.nodes[o] : accelerators_of(answer, o);
-  const char *units = counted(writing, count, by_node ? "node" : "accelerator");
+  const char *units = number_counted(count, by_node ? "node" : "accelerator", writing->arena);
   const double spares = spares_of(answer, o);
-  return spares > 0 ? arena_printf(writing->arena, "%s and %s of %s", units,
-                                   counted(writing, spares, "spare"), name_of(writing, o))
-                    : arena_printf(writing->arena, "%s of %s", units, name_of(writing, o));
+  return spares > 0
+             ? arena_printf(writing->arena, "%s and %s of %s", units,
+                            number_counted(spares, "spare", writing->arena), name_of(writing, o))
+             : arena_printf(writing->arena, "%s of %s", units, name_of(writing, o));
 }
 
 static const char *purchases(const struct writing *writing) {

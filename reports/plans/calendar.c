@@ -160,11 +160,6 @@ void calendar_write(struct answer *written, const struct plan_answer *answer) {
     write_order(answer, table, taken[i], written->arena);
 }
 
-static const char *spare_words(double spares, struct arena *arena) {
-  return arena_printf(arena, " and %s spare%s", number_fixed(spares, 0, arena),
-                      spares == 1 ? "" : "s");
-}
-
 // "buy 64 mi325x by 2026-12-01": all of an option for a period, regardless of what happens to it
 // later.
 static const char *order_words(const struct plan_answer *answer, size_t o, int period,
@@ -176,9 +171,10 @@ static const char *order_words(const struct plan_answer *answer, size_t o, int p
       round(fleet_ordered_with_spares(problem, &answer->result.fleet, o, period) - accelerators);
   if (accelerators <= 0)
     return NULL;
-  return arena_printf(arena, "%s %s %s%s by %s", problem->options[o].rented ? "rent" : "order",
+  return arena_printf(arena, "%s %s %s%s%s by %s", problem->options[o].rented ? "rent" : "order",
                       number_fixed(accelerators, 0, arena), answer->scenario->options[o].label,
-                      spares > 0 ? spare_words(spares, arena) : "",
+                      spares > 0 ? " and " : "",
+                      spares > 0 ? number_counted(spares, "spare", arena) : "",
                       calendar_order_by(answer, o, period, arena));
 }
 

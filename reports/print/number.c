@@ -12,6 +12,10 @@ enum { MAX_DECIMALS = 9, EXACT_DIGITS = 15 };
 // In percent: a smaller change is rounding in the last digits of a double.
 static const double no_change = 1e-4;
 
+const char *number_counted(double count, const char *noun, struct arena *arena) {
+  return arena_printf(arena, "%s %s%s", number_fixed(count, 0, arena), noun, count == 1 ? "" : "s");
+}
+
 const char *number_grouped(const char *text, struct arena *arena) {
   const size_t sign = text[0] == '-', digits = strspn(text + sign, "0123456789");
   char *out = arena_alloc(arena, strlen(text) + digits / 3 + 1), *next = out;

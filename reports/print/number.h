@@ -31,6 +31,9 @@ const char *number_scaled(double value, struct scale scale, struct arena *arena)
 // With thousands separators and the given number of decimals.
 const char *number_fixed(double value, int decimals, struct arena *arena);
 
+// "1 node", "1,024 nodes".
+const char *number_counted(double count, const char *noun, struct arena *arena);
+
 // The text with thousands separators in the number that it begins with: "22,000 USD/gpu".
 const char *number_grouped(const char *text, struct arena *arena);
 

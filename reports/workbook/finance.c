@@ -9,6 +9,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
@@ -122,10 +123,6 @@ struct block {
   int times;                    // the row with the flows' times
 };
 
-static const struct unit *unit_of(const struct book *book, const char *item) {
-  return &book->scenario->model->declarations[model_find(book->scenario->model, item)].unit;
-}
-
 static int put_row(struct book *book, const struct block *block, const char *label, const char *key,
                    const struct unit *unit) {
   return write_labels(book, label, arena_printf(book->arena, "%s.%s", block->id, key), unit->text);
@@ -149,7 +146,7 @@ static void put_number_or_text(struct book *book, int row, const char *formula, 
 // When the flows are paid: at the ends of the periods, which all options share in a workbook. The
 // cell left of period 0 is blank.
 static void write_times(struct book *book, struct block *block) {
-  const struct unit *year = unit_of(book, "end");
+  const struct unit *year = unit_of_item(book->scenario, "end");
   int end = model_find(book->scenario->model, "end");
   block->times =
       put_row(book, block, "Time of the extra outlay and of the savings", "flow_time", year);
@@ -162,7 +159,7 @@ static void write_times(struct book *book, struct block *block) {
 
 // The more expensive purchase's flow: the difference of both options' cash cost.
 static int write_flow(struct book *book, const struct block *block) {
-  const struct unit *unit = unit_of(book, "cash");
+  const struct unit *unit = unit_of_item(book->scenario, "cash");
   int d = model_find(book->scenario->model, "cash");
   int row = put_row(book, block, "Extra outlay and savings", "flow", unit);
   for (int t = 0; t < book->scenario->periods; t++) {
@@ -177,7 +174,7 @@ static int write_flow(struct book *book, const struct block *block) {
 }
 
 static int write_discounted(struct book *book, const struct block *block, int flow) {
-  const struct unit *unit = unit_of(book, "cash");
+  const struct unit *unit = unit_of_item(book->scenario, "cash");
   const char *wacc = option_name_used(block->baseline, model_find(book->scenario->model, "wacc"));
   int row = put_row(book, block, "Extra outlay and savings, discounted", "discounted_flow", unit);
   for (int t = 0; t < book->scenario->periods; t++) {
@@ -192,7 +189,7 @@ static int write_discounted(struct book *book, const struct block *block, int fl
 // The running total of the flows; the cell left of period 0 is blank.
 static int write_running(struct book *book, const struct block *block, int flow, const char *label,
                          const char *key, const double *values) {
-  const struct unit *unit = unit_of(book, "cash");
+  const struct unit *unit = unit_of_item(book->scenario, "cash");
   int row = put_row(book, block, label, key, unit);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
@@ -227,7 +224,7 @@ static int write_owed(struct book *book, const struct block *block, int running,
 // them.
 static int write_time(struct book *book, const struct block *block, const int rows[3],
                       const char *label, const char *key, const double *running) {
-  const struct unit *unit = unit_of(book, "end");
+  const struct unit *unit = unit_of_item(book->scenario, "end");
   const double *times = block->comparison->times;
   const int flow = rows[0], sum = rows[1], owed = rows[2];
   int row = put_row(book, block, label, key, unit);
@@ -250,7 +247,7 @@ static int write_time(struct book *book, const struct block *block, const int ro
 static void write_payback(struct book *book, const struct block *block, int flow, const char *what,
                           const char *key, const double *running, double payback) {
   struct arena *arena = book->arena;
-  const struct unit *year = unit_of(book, "period");
+  const struct unit *year = unit_of_item(book->scenario, "period");
   int rows[3] = {flow};
   rows[1] = write_running(book, block, rows[0],
                           arena_printf(arena, "Cumulative extra outlay and savings%s", what),
@@ -327,7 +324,7 @@ static double write_growth(struct book *book, const struct block *block, int flo
   const struct comparison *comparison = block->comparison;
   struct arena *arena = book->arena;
   const int periods = book->scenario->periods;
-  const struct unit *year = unit_of(book, "end");
+  const struct unit *year = unit_of_item(book->scenario, "end");
   double *whole = arena_array(arena, (size_t)periods, sizeof *whole);
   for (int t = 0; t < periods; t++)
     whole[t] = t * unit_cell_factor(year);
@@ -350,7 +347,8 @@ static double write_growth(struct book *book, const struct block *block, int flo
 
 // The flows times their time, by which their present value falls with a continuous rate.
 static int write_moments(struct book *book, const struct block *block, int flow) {
-  const struct unit *unit = unit_of(book, "cash"), *year = unit_of(book, "end");
+  const struct unit *unit = unit_of_item(book->scenario, "cash"),
+                    *year = unit_of_item(book->scenario, "end");
   const struct comparison *comparison = block->comparison;
   const int row = write_labels(book, "Extra outlay and savings times their time",
                                arena_printf(book->arena, "%s.moment", block->id),
@@ -368,7 +366,7 @@ static int write_moments(struct book *book, const struct block *block, int flow)
 // A step of Newton's method, with the logarithm of the growth as the unknown.
 static double better_growth(const struct book *book, const struct comparison *comparison,
                             double growth) {
-  const struct unit *year = unit_of(book, "end");
+  const struct unit *year = unit_of_item(book->scenario, "end");
   double value = 0, moment = 0;
   for (int t = 0; t < book->scenario->periods; t++) {
     const double years = comparison->times[t] / unit_cell_factor(year);
@@ -413,7 +411,7 @@ static void write_rate(struct book *book, const struct block *block, int flow) {
 static void write_sums(struct book *book, const struct block *block, int flow, int discounted) {
   struct arena *arena = book->arena;
   const struct comparison *comparison = block->comparison;
-  const struct unit *usd = unit_of(book, "cash");
+  const struct unit *usd = unit_of_item(book->scenario, "cash");
   const char *direction = cell_here(book, block->direction, COLUMN_VALUE);
   const char *label = block->option->option->label, *baseline = block->baseline->option->label;
   int row =
@@ -448,7 +446,7 @@ static void write_outlay(struct book *book, const struct block *block, int flow,
                                           {"Verdict by both sums", "pays_discounted"},
                                           {"Does it pay?", "pays"}};
   struct arena *arena = book->arena;
-  const struct unit *usd = unit_of(book, "cash");
+  const struct unit *usd = unit_of_item(book->scenario, "cash");
   const enum outlay outlay = block->comparison->outlay;
   const double *flows = block->comparison->flow, *values = block->comparison->discounted_flow;
   const int row = put_row(book, block, "The extra outlay", "extra_outlay", usd);

@@ -1,17 +1,17 @@
 // Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
 #include "base/arena.h"
-#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/reading/range.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/limits.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/workbook/inputs_rows.h"
 #include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
@@ -83,76 +83,9 @@ static struct written_columns written_columns_of(const struct book *book) {
   return (struct written_columns){source_column(book), last_column(book) + 1, timeline_years(book)};
 }
 
-static const struct figure *figure_of(struct book *book, const struct option_sheet *owner,
-                                      size_t which_case, int declaration) {
-  return option_figure(book->scenario, owner->option, which_case, declaration);
-}
-
 // The scale of a list, if not stated, counts as having the list's origin.
 static bool is_silent(const struct book *book, int declaration, const struct figure *figure) {
   return !figure->text && book->scenario->model->declarations[declaration].scale_of >= 0;
-}
-
-// Does the option use the value common to all options that do not set their own?
-static bool is_common(struct book *book, const struct option_sheet *sheet, size_t which_case,
-                      int declaration) {
-  const struct figure *figure = figure_of(book, sheet, which_case, declaration);
-  const bool own = option_scales_own(book->scenario, sheet->option, which_case, declaration);
-  enum origin origin = own ? ORIGIN_DEFAULT : figure->origin;
-  bool per_option = book->scenario->model->declarations[declaration].per_option;
-  return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET ||
-         (origin == ORIGIN_DEFAULT && !per_option);
-}
-
-static bool is_read(const struct option_sheet *sheet, int declaration) {
-  return sheet->option->graph->state[declaration] == GRAPH_INPUT;
-}
-
-static bool is_always(struct book *book, const struct option_sheet *sheet, int declaration,
-                      enum origin origin) {
-  for (size_t c = 0; c < book->scenario->case_count; c++)
-    if (figure_of(book, sheet, c, declaration)->origin != origin)
-      return false;
-  return true;
-}
-
-static bool is_ever_given(struct book *book, const struct option_sheet *sheet, int declaration) {
-  for (size_t c = 0; c < book->scenario->case_count; c++)
-    if (is_read(sheet, declaration) && amount_in(sheet, declaration, 0, c) != 0)
-      return true;
-  return false;
-}
-
-// Is something given that replaces it?
-static bool is_replaced(struct book *book, const struct option_sheet *sheet, int declaration) {
-  const struct model *model = book->scenario->model;
-  for (int d = 0; d < model->count; d++)
-    if (model_excludes(model, d, declaration) && is_ever_given(book, sheet, d))
-      return true;
-  return false;
-}
-
-// What a rent includes is not an input of a rented option, and the rent is not one of an option
-// that is bought.
-static bool does_not_apply(struct book *book, const struct option_sheet *sheet, int declaration) {
-  if (!is_read(sheet, declaration) || is_ever_given(book, sheet, declaration))
-    return false;
-  if (is_always(book, sheet, declaration, ORIGIN_RENT))
-    return book->scenario->model->declarations[declaration].in_rent;
-  return is_always(book, sheet, declaration, ORIGIN_DEFAULT) &&
-         is_replaced(book, sheet, declaration);
-}
-
-static bool has_row(struct book *book, const struct option_sheet *sheet, int declaration) {
-  return is_read(sheet, declaration) && !option_is_lent(sheet->option, declaration) &&
-         !does_not_apply(book, sheet, declaration);
-}
-
-static bool shares(struct book *book, const struct option_sheet *sheet, int declaration) {
-  for (size_t c = 0; c < book->scenario->case_count; c++)
-    if (!is_common(book, sheet, c, declaration))
-      return false;
-  return has_row(book, sheet, declaration);
 }
 
 static double cell_value(struct book *book, const struct input *input, size_t which_case) {
@@ -162,11 +95,12 @@ static double cell_value(struct book *book, const struct input *input, size_t wh
 
 // The formula of what a case's cell follows, or NULL if it holds a number of its own.
 static const char *followed(struct book *book, const struct input *input, size_t which_case) {
-  const struct figure *figure = figure_of(book, input->owner, which_case, input->declaration);
+  const struct figure *figure =
+      option_figure(book->scenario, input->owner->option, which_case, input->declaration);
   struct arena *arena = book->arena;
   const int column = case_column(input, which_case);
   if (!input->shared && input->shared_row >= 0 &&
-      is_common(book, input->owner, which_case, input->declaration))
+      input_is_common(book, input->owner, which_case, input->declaration))
     return arena_printf(
         arena, "=%s",
         cell_here(book, case_row(book, input, input->shared_row, which_case), column));
@@ -236,79 +170,11 @@ static void write_provenance(struct book *book, const struct input *input) {
   written_put(book, &columns, &written);
 }
 
-// A decimal validation cannot combine an exclusive limit with another limit: use the next value
-// above it.
-static double lowest(const struct declaration *input) {
-  double low = cell_number(input->min, &input->unit);
-  return input->min_exclusive ? low + 1e-9 * fmax(1, fabs(low)) : low;
-}
-
-// A series has no columns for a longer horizon.
-static struct declaration limited(const struct book *book, int declaration) {
-  struct declaration input = book->scenario->model->declarations[declaration];
-  if (declaration == model_find(book->scenario->model, "horizon")) {
-    input.max = (book->scenario->periods - 1) * book->scenario->period_h;
-    input.has_max = true;
-  }
-  return input;
-}
-
-static const char *limits_text(const struct declaration *input, struct arena *arena) {
-  const char *low = quantity_text(input->min, &input->unit, arena);
-  const char *high = quantity_text(input->max, &input->unit, arena);
-  const char *what = input->integer ? "a whole number" : "a number";
-  if (input->has_min && input->has_max)
-    return arena_printf(arena, "%s from %s to %s", what, low, high);
-  if (input->has_min)
-    return arena_printf(arena, "%s %s %s", what, input->min_exclusive ? "above" : "of at least",
-                        low);
-  if (input->has_max)
-    return arena_printf(arena, "%s of at most %s", what, high);
-  return what;
-}
-
-static const char *choices_text(const struct declaration *input, struct arena *arena) {
-  const char *text = "";
-  for (int i = 0; i < input->choice_count; i++)
-    text = arena_printf(arena, "%s%s%g (%s)", text, i ? " or " : "", input->choices[i].value,
-                        input->choices[i].name);
-  return text;
-}
-
-static void limit(const struct declaration *input, lxw_data_validation *rule) {
-  rule->validate = input->integer ? LXW_VALIDATION_TYPE_INTEGER : LXW_VALIDATION_TYPE_DECIMAL;
-  rule->minimum_number = rule->value_number = input->has_min ? lowest(input) : -DBL_MAX;
-  rule->criteria = LXW_VALIDATION_CRITERIA_GREATER_THAN_OR_EQUAL_TO;
-  if (input->has_min && input->min_exclusive) {
-    rule->criteria = LXW_VALIDATION_CRITERIA_GREATER_THAN;
-    rule->value_number = cell_number(input->min, &input->unit);
-  }
-  if (!input->has_max)
-    return;
-  rule->maximum_number = cell_number(input->max, &input->unit);
-  rule->criteria = LXW_VALIDATION_CRITERIA_BETWEEN;
-}
-
-enum { MAX_MESSAGE = 200, CHOICE_DIGITS = 12 };
-
 static void validate(struct book *book, const struct input *input) {
-  const struct declaration bounded = limited(book, input->declaration), *of = &bounded;
-  struct arena *arena = book->arena;
-  lxw_data_validation rule = {.error_title = "Not possible here"};
-  char *list[MAX_CHOICES + 1] = {0};
-  for (int i = 0; i < of->choice_count; i++)
-    list[i] = arena_printf(arena, "%.*g", CHOICE_DIGITS, of->choices[i].value);
-  const char *allowed = of->choice_count ? choices_text(of, arena) : limits_text(of, arena);
-  limit(of, &rule);
-  if (of->choice_count) {
-    rule.validate = LXW_VALIDATION_TYPE_LIST;
-    rule.value_list = list;
-  }
-  const char *message = arena_printf(arena, "%s: %s.", of->label, allowed);
-  rule.error_message = (char *)safe_text(message, MAX_MESSAGE, arena);
+  lxw_data_validation *rule = limits_of(book, input->declaration);
   for (size_t c = 0; c < book->scenario->case_count; c++)
     put_validation(book, case_row(book, input, input->row, c), case_column(input, c),
-                   case_column(input, c), &rule);
+                   case_column(input, c), rule);
 }
 
 // The value of the live cell when the simulation was run; marked if it now shows something else.
@@ -341,7 +207,8 @@ static void place_names(struct book *book, const struct input *input) {
     const struct option_sheet *owner = option_is_lent(sheet->option, input->declaration)
                                            ? &book->sheets->options[sheet->option->lender]
                                            : sheet;
-    bool reads = input->shared ? shares(book, owner, input->declaration) : owner == input->owner;
+    bool reads =
+        input->shared ? input_is_shared(book, owner, input->declaration) : owner == input->owner;
     if (!reads)
       continue;
     book_place_name(book, option_name(sheet, input->declaration), input->row, live_column(input));
@@ -369,7 +236,7 @@ static void write_input(struct book *book, struct input *input) {
 static void write_declaration(struct book *book, int declaration) {
   int shared_row = -1;
   for (size_t o = 0; o < book->scenario->option_count && shared_row < 0; o++) {
-    if (!shares(book, &book->sheets->options[o], declaration))
+    if (!input_is_shared(book, &book->sheets->options[o], declaration))
       continue;
     struct input input = {declaration, &book->sheets->options[o], true, -1, -1, 0};
     write_input(book, &input);
@@ -377,7 +244,7 @@ static void write_declaration(struct book *book, int declaration) {
   }
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
-    if (!has_row(book, sheet, declaration) || shares(book, sheet, declaration))
+    if (!input_has_row(book, sheet, declaration) || input_is_shared(book, sheet, declaration))
       continue;
     struct input input = {declaration, sheet, false, -1, shared_row, 0};
     write_input(book, &input);
@@ -386,15 +253,14 @@ static void write_declaration(struct book *book, int declaration) {
 
 static bool any_has_row(struct book *book, int declaration) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (has_row(book, &book->sheets->options[o], declaration))
+    if (input_has_row(book, &book->sheets->options[o], declaration))
       return true;
   return false;
 }
 
 // A value of the timeline, or its equivalent in USD.
 static bool is_of_year(const struct model *model, int declaration) {
-  const int of = model->declarations[declaration].usd_of;
-  return model->declarations[of < 0 ? declaration : of].year_of >= 0;
+  return model->declarations[model_named(model, declaration)].year_of >= 0;
 }
 
 static void write_groups(struct book *book) {
@@ -426,7 +292,7 @@ static void write_year(struct book *book, const struct timeline_row *timeline, i
   const struct written_input *row = &timeline->written;
   const struct input input = {row->years[year - 1], row->option, timeline->shared, row->row,
                               timeline->shared_row, year};
-  if (is_read(row->option, input.declaration)) {
+  if (input_is_read(row->option, input.declaration)) {
     write_live(book, &input);
     write_cases(book, &input);
     validate(book, &input);
@@ -443,9 +309,9 @@ static void write_year(struct book *book, const struct timeline_row *timeline, i
 static bool shares_years(struct book *book, const struct option_sheet *sheet,
                          const struct written_input *row) {
   for (int i = 0; i < row->year_count; i++)
-    if (is_read(sheet, row->years[i]) && !shares(book, sheet, row->years[i]))
+    if (input_is_read(sheet, row->years[i]) && !input_is_shared(book, sheet, row->years[i]))
       return false;
-  return is_read(sheet, row->years[0]);
+  return input_is_read(sheet, row->years[0]);
 }
 
 static void place_years(struct book *book, const struct timeline_row *timeline) {
@@ -453,7 +319,7 @@ static void place_years(struct book *book, const struct timeline_row *timeline) 
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     for (int i = 0; i < row->year_count; i++) {
-      if (!is_read(sheet, row->years[i]) ||
+      if (!input_is_read(sheet, row->years[i]) ||
           !(timeline->shared ? shares_years(book, sheet, row) : sheet == row->option))
         continue;
       book_place_name(book, option_name(sheet, row->years[i]), row->row, COLUMN_CASE + i);
@@ -529,7 +395,7 @@ static void write_list(struct book *book, int declaration, const int *years, int
   row.shared_row = shared_row;
   for (size_t o = 0; o < options; o++) {
     row.written.option = &book->sheets->options[o];
-    if (is_read(row.written.option, years[0]) &&
+    if (input_is_read(row.written.option, years[0]) &&
         !shares_years(book, row.written.option, &row.written))
       write_timeline_row(book, &row);
   }
@@ -580,7 +446,7 @@ static void write_zero(struct book *book) {
   bool used = false;
   for (size_t o = 0; o < book->scenario->option_count; o++)
     for (int d = 0; d < book->scenario->model->count; d++) {
-      if (!does_not_apply(book, &book->sheets->options[o], d))
+      if (!input_does_not_apply(book, &book->sheets->options[o], d))
         continue;
       struct name *name = option_name(&book->sheets->options[o], d);
       name_place(name, SHEET_INPUTS, book->row, COLUMN_LIVE);

@@ -147,9 +147,9 @@ static bool matters(const struct graded *graded, int i) {
 static int place_of(const struct graded *graded, int declaration) {
   const struct scenario *scenario = graded->book->scenario;
   const struct option *option = graded->option->option;
-  const bool given =
-      option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
-  return given ? 2 + (int)grading_counted(scenario, option, declaration) : 1;
+  const bool stated =
+      figure_is_stated(option_figure(scenario, option, scenario->selected, declaration));
+  return stated ? 2 + (int)grading_counted(scenario, option, declaration) : 1;
 }
 
 static bool is_price(const struct graded *graded, int declaration) {

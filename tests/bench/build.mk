@@ -6,4 +6,4 @@ $(BUILD)/bench/gpu_model: $(BUILD)/obj/tests/bench/gpu_model.o \
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 tests: $(BUILD)/bench/gpu_model
-$(BUILD)/tests/test_gpu_timing: | $(BUILD)/bench/gpu_model
+$(BUILD)/tests/test_gpu_model: | $(BUILD)/bench/gpu_model

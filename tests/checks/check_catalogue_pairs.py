@@ -10,7 +10,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, DONE, ROOT, expect, run, run_json, table
+from support.program import BAD_INPUT, Count, expect, run, run_json, table
 
 # As named in the documents.
 ACCELERATORS = {

@@ -18,7 +18,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, DEEP, ROOT, expect, near, run, run_json, table
+from support.program import BAD_INPUT, Count, DEEP, expect, near, run, run_json, table
 
 HEAD = '''[scenario]
 title = T

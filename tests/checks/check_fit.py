@@ -12,7 +12,6 @@ import io
 import json
 import math
 import pathlib
-import sys
 import tempfile
 import zipfile
 

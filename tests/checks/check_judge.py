@@ -10,7 +10,6 @@ Seconds: 40
 """
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path

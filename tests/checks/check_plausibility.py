@@ -9,7 +9,7 @@ typed figure is refused at its place, and one with a source gets a warning. PERT
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, DONE, NO, ROOT, expect, run, run_json, table
+from support.program import BAD_INPUT, Count, DONE, NO, expect, run, run_json, table
 
 HEAD = '''[scenario]
 title = T

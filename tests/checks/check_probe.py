@@ -9,7 +9,6 @@ record; else a tiny one, and a test GPU on which nothing takes time.
 Seconds: 12, deep 255
 """
 import csv
-import hashlib
 import json
 import os
 import pathlib

@@ -13,7 +13,6 @@ import io
 import json
 import pathlib
 import re
-import sys
 import tempfile
 import unicodedata
 

@@ -26,7 +26,7 @@ import libreoffice  # noqa: E402
 import metered  # noqa: E402
 import rules  # noqa: E402
 import xlsx  # noqa: E402
-from support.program import (BAD_INPUT, Count, DEEP, PROBE, ROOT, Skip, expect, expect_exit, near, run,  # noqa: E402
+from support.program import (BAD_INPUT, Count, DEEP, PROBE, Skip, expect, expect_exit, near, run,  # noqa: E402
                              skip_all)
 
 BUILD = PROBE.parent

@@ -56,7 +56,8 @@ struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena
   return file;
 }
 
-struct fuzz_file fuzz_record_of(const uint8_t *data, size_t size, struct arena *arena) {
+// The same for a JSON record, with its digest corrected.
+static struct fuzz_file record_of(const uint8_t *data, size_t size, struct arena *arena) {
   json_t *object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
   if (!json_is_object(object)) {
     json_decref(object);
@@ -93,7 +94,7 @@ int fuzz_a_record(const uint8_t *data, size_t size,
   struct fuzz fuzz;
   if (!fuzz_begin(&fuzz, data, size))
     return -1;
-  struct fuzz_file file = fuzz_record_of(data, size, &fuzz.arena);
+  struct fuzz_file file = record_of(data, size, &fuzz.arena);
   void *record = read(&fuzz, file.path);
   assert((record != NULL) == (fuzz.diagnostics.errors == 0));
   if (record)

@@ -31,9 +31,6 @@ struct fuzz_file {
 struct fuzz_file fuzz_file(struct arena *arena);
 struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena);
 
-// The same for a JSON record, with its digest corrected.
-struct fuzz_file fuzz_record_of(const uint8_t *data, size_t size, struct arena *arena);
-
 void fuzz_file_close(struct fuzz_file *file);
 
 // A complete harness for a reader that takes a path; returns the result of LLVMFuzzerTestOneInput.

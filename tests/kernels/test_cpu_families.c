@@ -6,6 +6,7 @@
 #include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/fixture.h"
+#include "tests/support/isa.h"
 #include "tests/support/pieces.h"
 
 #include <math.h>
@@ -15,8 +16,6 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/element.h"
-
-static const char *const isa_names[CPU_ISAS] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
 
 static const struct mix {
   const char *name;
@@ -55,11 +54,7 @@ static void check_request(const struct decode_request *request, const char *what
 static void check_isa(enum cpu_isa isa) {
   static const int batches[] = {1, 2, 7, 11}, contexts[] = {1, 37, 130}, threads[] = {1, 2, 3};
   const struct piece *piece;
-  if (!cpu_has(isa)) {
-    print_message("this machine has no %s\n", isa_names[isa]);
-    skip();
-  }
-  cpu_force_isa(isa);
+  isa_use(isa);
   for (size_t f = 0; (piece = piece_at(f)); f++)
     for (size_t m = 0; m < MIXES; m++)
       for (size_t b = 0; b < 4; b++) {

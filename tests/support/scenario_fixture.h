@@ -29,6 +29,13 @@ void scenario_fixture_end(struct scenario_fixture *fixture);
 // The path of a file in the folder; it is removed with it.
 const char *scenario_fixture_path(struct scenario_fixture *fixture, const char *name);
 
+// Writes another file into the folder and reads it as a scenario; NULL after errors.
+struct scenario *scenario_fixture_another(struct scenario_fixture *fixture, const char *name,
+                                          const char *text);
+
+// OPTION.ITEM in the item's own unit; of the first option if the name is ITEM alone.
+double scenario_item(const struct scenario *scenario, const char *name, int period);
+
 // For the fixture's scenario, on one thread unless the request says otherwise; errors fail the
 // test.
 const struct simulation *scenario_fixture_simulate(struct scenario_fixture *fixture,

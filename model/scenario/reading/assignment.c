@@ -257,16 +257,22 @@ static void refuse_selection(struct reading *reading, const char *name, const st
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);
 }
 
+struct prefixed reading_prefixed(const struct reading *reading, const char *key) {
+  const char *point = strchr(key, '.');
+  if (!point)
+    return (struct prefixed){NULL, -1, key};
+  const char *id = arena_copy_n(reading->arena, key, (size_t)(point - key));
+  return (struct prefixed){id, scenario_option(reading->scenario, id), point + 1};
+}
+
 // KEY or OPTION.KEY, in a case or with --set.
 static void assign_prefixed(struct reading *reading, struct layer layer, enum origin for_option,
                             const struct ini_key *key, const char *where) {
-  const char *point = strchr(key->name, '.');
-  const char *prefix =
-      point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  layer.option = point ? scenario_option(reading->scenario, prefix) : -1;
+  const struct prefixed prefixed = reading_prefixed(reading, key->name);
+  layer.option = prefixed.option;
   if (layer.option < 0 && assign_input(reading, layer, key->name, key))
     return;
-  const char *name = point && layer.option >= 0 ? point + 1 : key->name;
+  const char *name = layer.option >= 0 ? prefixed.name : key->name;
   if (layer.option >= 0) {
     layer.origin = for_option;
     if (assign_input(reading, layer, name, key))
@@ -277,8 +283,8 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
   else if (for_option == ORIGIN_SET_OPTION && is_head_key(name))
     diagnostics_error(reading->diagnostics, key->place,
                       "--set changes inputs: '%s' belongs in the file's [scenario]", name);
-  else if (point && layer.option < 0)
-    scenario_unknown_option(reading->scenario, prefix, key->place, reading->diagnostics);
+  else if (prefixed.id && layer.option < 0)
+    scenario_unknown_option(reading->scenario, prefixed.id, key->place, reading->diagnostics);
   else
     reading_unknown_key(reading, name, key, where, false);
 }

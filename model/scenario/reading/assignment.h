@@ -19,4 +19,12 @@ void assign_all(struct reading *reading);
 void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
                          const char *where, bool selections);
 
+// OPTION.NAME, or NAME of all options.
+struct prefixed {
+  const char *id; // as written, whether there is such an option or not; NULL: of all options
+  int option;     // -1: of all options, or there is none
+  const char *name;
+};
+struct prefixed reading_prefixed(const struct reading *reading, const char *key);
+
 #endif

@@ -146,8 +146,7 @@ void currency_settle(const struct resolving *resolving) {
 }
 
 int option_stated(const struct option *option, int declaration) {
-  const int in_usd = declaration < 0 ? -1 : option->graph->model->declarations[declaration].in_usd;
-  return in_usd >= 0 && option->graph->state[in_usd] == GRAPH_INPUT ? in_usd : declaration;
+  return graph_stated(option->graph, declaration);
 }
 
 int option_moved(const struct option *option, int declaration) {

@@ -10,10 +10,6 @@ static const struct figure *figure_of(const struct scenario *scenario, const str
   return option_figure(scenario, option, scenario->selected, option_stated(option, declaration));
 }
 
-static bool is_given(const struct figure *figure) {
-  return figure->origin > ORIGIN_RENT;
-}
-
 static bool is_rate_of(const struct declaration *rate, int declaration) {
   for (int i = 0; i < rate->rated_count; i++)
     if (rate->rated[i] == declaration)
@@ -21,21 +17,15 @@ static bool is_rate_of(const struct declaration *rate, int declaration) {
   return false;
 }
 
-// NAME of NAME_usd.
-static int named(const struct model *model, int declaration) {
-  const int usd_of = model->declarations[declaration].usd_of;
-  return usd_of < 0 ? declaration : usd_of;
-}
-
 int exclusion_by(const struct scenario *scenario, const struct option *option, int declaration) {
   const struct model *model = scenario->model;
-  const int input = named(model, declaration);
+  const int input = model_named(model, declaration);
   const struct declaration *own = &model->declarations[input];
   const struct figure *figure = figure_of(scenario, option, input);
-  const bool given = is_given(figure), zero = figure_highest(figure) == 0;
+  const bool given = figure_is_stated(figure), zero = figure_highest(figure) == 0;
   for (int d = 0; d < model->count && (!given || zero); d++) {
     const struct figure *other = figure_of(scenario, option, d);
-    if (d == input || !is_given(other))
+    if (d == input || !figure_is_stated(other))
       continue;
     const bool conflicts = own->conflicts == d || model->declarations[d].conflicts == input;
     const bool lists = is_rate_of(own, d) && other->year_count > 0;
@@ -50,5 +40,5 @@ bool exclusion_in_common(const struct scenario *scenario, const struct option *o
                          int declaration, int by) {
   const enum origin origin = figure_of(scenario, option, by)->origin;
   const bool is_own = origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE;
-  return !is_own || !model_excludes(scenario->model, by, named(scenario->model, declaration));
+  return !is_own || !model_excludes(scenario->model, by, model_named(scenario->model, declaration));
 }

@@ -67,27 +67,23 @@ bool bounds_parse(const char *text, struct place place, const struct unit *unit,
 static bool read_free(struct reading *reading, const struct ini_key *key,
                       struct free_quantity *quantity) {
   const struct model *model = reading->scenario->model;
-  const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
-  const char *id =
-      point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  const int d = model_stated(model, model_find(model, name), key->value);
-  *quantity = (struct free_quantity){.key = key->name,
-                                     .place = key->place,
-                                     .declaration = d,
-                                     .option = point ? scenario_option(reading->scenario, id) : -1};
-  if (point && quantity->option < 0) {
-    scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
+  const struct prefixed of = reading_prefixed(reading, key->name);
+  const int d = model_stated(model, model_find(model, of.name), key->value);
+  *quantity = (struct free_quantity){
+      .key = key->name, .place = key->place, .declaration = d, .option = of.option};
+  if (of.id && of.option < 0) {
+    scenario_unknown_option(reading->scenario, of.id, key->place, reading->diagnostics);
     return false;
   }
   if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT) {
-    reading_unknown_key(reading, name, key, "[free]", false);
+    reading_unknown_key(reading, of.name, key, "[free]", false);
     return false;
   }
   const struct declaration *input = &model->declarations[d];
   if (input->choice_count || input->integer) {
     diagnostics_error(reading->diagnostics, key->place,
-                      "'%s' is %s, which cannot be free: write one scenario for each value", name,
-                      input->choice_count ? "a choice" : "a whole number");
+                      "'%s' is %s, which cannot be free: write one scenario for each value",
+                      of.name, input->choice_count ? "a choice" : "a whole number");
     return false;
   }
   if (!bounds_parse(key->value, key->value_place, &input->unit, &quantity->low, &quantity->high,
@@ -96,7 +92,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   if (within(input, quantity->low) && within(input, quantity->high))
     return true;
   diagnostics_error(reading->diagnostics, key->value_place, "'%s' exceeds the limits of '%s'",
-                    key->value, name);
+                    key->value, of.name);
   return false;
 }
 
@@ -115,13 +111,12 @@ void frees_fill(const struct resolving *resolving, const struct figure **figures
   for (size_t i = 0; i < scenario->free_count; i++) {
     const struct free_quantity *quantity = &scenario->frees[i];
     const struct declaration *input = &scenario->model->declarations[quantity->declaration];
-    const int of = input->usd_of;
-    const struct figure **figure = &figures[of < 0 ? quantity->declaration : of];
+    const int named = model_named(scenario->model, quantity->declaration);
+    const struct figure **figure = &figures[named];
     const bool common = quantity->option < 0;
     if ((!common && (size_t)quantity->option != resolving->number) ||
         (*figure)->origin != ORIGIN_NONE ||
-        selection_giving(&resolving->selections,
-                         of < 0 ? input->name : scenario->model->declarations[of].name) >= 0)
+        selection_giving(&resolving->selections, scenario->model->declarations[named].name) >= 0)
       continue;
     const double middle = (quantity->low + quantity->high) / 2;
     *figure = resolving_keep(
@@ -132,6 +127,6 @@ void frees_fill(const struct resolving *resolving, const struct figure **figures
                                    .grade = GRADE_ASSUMED,
                                    .source = "middle of its range in [free]",
                                    .date = "",
-                                   .in_usd = of >= 0});
+                                   .in_usd = named != quantity->declaration});
   }
 }

@@ -212,7 +212,7 @@ static void grade_option(const struct subject *subject) {
     const int d = weighing.inputs[i];
     const struct figure *figure =
         d < 0 ? &figure_none : option_figure(scenario, option, scenario->selected, d);
-    if (figure->origin > ORIGIN_RENT &&
+    if (figure_is_stated(figure) &&
         weighing.influences[i] >
             grading_matters(scenario, option, d, option_value(scenario, option, d, 0)))
       option->headline_grade =
@@ -504,24 +504,19 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
               list);
 }
 
-static void warn_of_horizons(struct scenario *scenario, struct arena *arena) {
-  for (size_t o = 1; o < scenario->option_count; o++)
-    if (amount(scenario, &scenario->options[o], "horizon") !=
-        amount(scenario, &scenario->options[0], "horizon")) {
-      texts_add(&scenario->warnings, arena, "the options have different horizons");
-      return;
-    }
-}
-
-static void warn_of_rates(struct scenario *scenario, struct arena *arena) {
-  for (size_t o = 1; o < scenario->option_count; o++)
-    if (amount(scenario, &scenario->options[o], "wacc") !=
-        amount(scenario, &scenario->options[0], "wacc")) {
-      texts_add(&scenario->warnings, arena,
-                "the options have different discount rates; finance discounts their difference at "
-                "the baseline's");
-      return;
-    }
+static void warn_of_differences(struct scenario *scenario, struct arena *arena) {
+  static const struct {
+    const char *item, *warning;
+  } alike[] = {{"horizon", "the options have different horizons"},
+               {"wacc", "the options have different discount rates; finance discounts their "
+                        "difference at the baseline's"}};
+  for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++)
+    for (size_t o = 1; o < scenario->option_count; o++)
+      if (amount(scenario, &scenario->options[o], alike[i].item) !=
+          amount(scenario, &scenario->options[0], alike[i].item)) {
+        texts_add(&scenario->warnings, arena, "%s", alike[i].warning);
+        break;
+      }
 }
 
 static void refuse_unlike(struct scenario *scenario, struct arena *arena,
@@ -583,8 +578,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena,
   for (size_t o = 0; o < scenario->option_count; o++)
     option_assess(scenario, o, arena);
   warn_of_idle_power(scenario, arena);
-  warn_of_horizons(scenario, arena);
-  warn_of_rates(scenario, arena);
+  warn_of_differences(scenario, arena);
   periods_warn(scenario, arena);
   schedules_warn(scenario, arena);
   warn_of_rounds(scenario, arena);

@@ -172,7 +172,7 @@ static double value_of(const struct scenario *scenario, const struct option *opt
   const int d = model_find(scenario->model, input);
   const struct figure *figure =
       d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
-  return figure->origin > ORIGIN_RENT ? figure_highest(figure) : 0;
+  return figure_is_stated(figure) ? figure_highest(figure) : 0;
 }
 
 static bool find_roofline(const struct scenario *scenario, const struct option *option,

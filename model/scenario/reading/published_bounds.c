@@ -177,11 +177,12 @@ static void widen_by_place(const struct scenario *scenario, size_t option,
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
                      enum grade weakest, struct published *out) {
   const struct declaration *declarations = scenario->model->declarations;
-  const int usd_of = declarations[declaration].usd_of;
+  const int named = model_named(scenario->model, declaration);
   const bool is_money = dimension_money(declarations[declaration].unit.dimension) == 1;
-  const char *input = declarations[usd_of < 0 ? declaration : usd_of].name;
-  const double rate =
-      is_money && usd_of < 0 ? option_exchange_rate(scenario, &scenario->options[option]) : 1;
+  const char *input = declarations[named].name;
+  const double rate = is_money && named == declaration
+                          ? option_exchange_rate(scenario, &scenario->options[option])
+                          : 1;
   *out = (struct published){0};
   if (!strcmp(input, "throughput"))
     return published_throughput(scenario, option, out);

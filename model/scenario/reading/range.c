@@ -49,21 +49,18 @@ static int ranged(const struct scenario *scenario, int option, int declaration, 
 
 static bool read_range(struct reading *reading, const struct ini_key *key, struct range *range) {
   const struct model *model = reading->scenario->model;
-  const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
-  const char *id =
-      point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  const int option = point ? scenario_option(reading->scenario, id) : -1;
-  const int named = ranged(reading->scenario, option, model_find(model, name), key->value);
+  const struct prefixed of = reading_prefixed(reading, key->name);
+  const int named = ranged(reading->scenario, of.option, model_find(model, of.name), key->value);
   const int d = model_stated(model, named, key->value);
   *range =
-      (struct range){.key = key->name, .place = key->place, .declaration = d, .option = option};
-  if (point && range->option < 0)
-    scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
-  else if (selection_key_find(name) >= 0)
+      (struct range){.key = key->name, .place = key->place, .declaration = d, .option = of.option};
+  if (of.id && of.option < 0)
+    scenario_unknown_option(reading->scenario, of.id, key->place, reading->diagnostics);
+  else if (selection_key_find(of.name) >= 0)
     diagnostics_error(reading->diagnostics, key->place,
-                      "only inputs have ranges: '%s' is not an input", name);
+                      "only inputs have ranges: '%s' is not an input", of.name);
   else if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT)
-    reading_unknown_key(reading, name, key, "[range]", false);
+    reading_unknown_key(reading, of.name, key, "[range]", false);
   else
     return !distribution_parse(key->value, key->value_place, &model->declarations[d],
                                &range->distribution, reading->arena, reading->diagnostics);

@@ -41,10 +41,6 @@ static bool is_given(const struct figure *figure) {
   return said(figure) && figure->origin != ORIGIN_RENT;
 }
 
-static bool is_stated(const struct figure *figure) {
-  return figure->origin > ORIGIN_RENT;
-}
-
 // ---- inputs that affect one another
 
 static void report_both(const struct resolving *resolving, int a, int b,
@@ -285,7 +281,7 @@ static bool is_stated_somewhere(const struct resolving *resolving, int declarati
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
   const bool may_be = input->has_default || input->year_of >= 0 || input->scale_of >= 0;
   for (size_t c = 0; c < (may_be ? resolving->scenario->case_count : 0); c++)
-    if (is_stated(resolving_figures(resolving, c)[declaration]))
+    if (figure_is_stated(resolving_figures(resolving, c)[declaration]))
       return true;
   return false;
 }
@@ -360,9 +356,10 @@ static void check_shares(const struct resolving *resolving, const struct figure 
   const int reserved = model_find(model, "reserved_share"), spot = model_find(model, "spot_share");
   const int around_the_clock = model_find(model, "rental_rate");
   const int on_demand = model_find(model, "on_demand_rate");
-  if (reserved < 0 || spot < 0 || (!is_stated(figures[reserved]) && !is_stated(figures[spot])))
+  if (reserved < 0 || spot < 0 ||
+      (!figure_is_stated(figures[reserved]) && !figure_is_stated(figures[spot])))
     return;
-  const struct figure *share = figures[is_stated(figures[spot]) ? spot : reserved];
+  const struct figure *share = figures[figure_is_stated(figures[spot]) ? spot : reserved];
   const double percent = round(1e8 * (figures[reserved]->value + figures[spot]->value)) / 1e6;
   const char *wrong = NULL;
   if (percent > 100)
@@ -370,13 +367,13 @@ static void check_shares(const struct resolving *resolving, const struct figure 
         resolving->arena,
         "reserved_share and spot_share of option '%s' total %g %%; the maximum is 100 %%",
         resolving->option->id, percent);
-  else if (percent < 100 && !is_stated(figures[on_demand]))
+  else if (percent < 100 && !figure_is_stated(figures[on_demand]))
     wrong = arena_printf(resolving->arena,
                          "reserved_share and spot_share leave %g %% of option '%s' to rent on "
                          "demand, which needs 'on_demand_rate' (%s)",
                          100 - percent, resolving->option->id,
                          model->declarations[on_demand].unit.text);
-  else if (is_stated(figures[around_the_clock]) && !is_stated(figures[reserved]))
+  else if (figure_is_stated(figures[around_the_clock]) && !figure_is_stated(figures[reserved]))
     wrong = arena_printf(resolving->arena,
                          "option '%s' has 'spot_share' and 'rental_rate': state with "
                          "'reserved_share' how much of it is rented around the clock",
@@ -404,7 +401,7 @@ static void check_case(const struct resolving *resolving, size_t which) {
     const struct declaration *input = &scenario->model->declarations[d];
     // The years of a list are reported through the list.
     const char *name = declaration_key(scenario->model, d);
-    if (!is_stated(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
+    if (!figure_is_stated(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
       continue;
     if (input->scale_of < 0)
       diagnostics_error(resolving->diagnostics, figures[d]->place,
@@ -454,7 +451,7 @@ static enum given given_by(const struct figure *figure) {
     return GIVEN_NEUTRAL;
   if (figure->year_count)
     return GIVEN_LIST;
-  return figure->origin > ORIGIN_RENT || figure->in_usd ? GIVEN_VALUE : GIVEN_NOT;
+  return figure_is_stated(figure) || figure->in_usd ? GIVEN_VALUE : GIVEN_NOT;
 }
 
 static void build_graph(const struct resolving *resolving) {

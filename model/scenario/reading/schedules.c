@@ -29,8 +29,7 @@ static int scheduled(const struct model *model, const char *key, struct arena *a
     if (!strcmp(names[0], figure_attributes[i]))
       return -1;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    int d = model_find(model, names[i]);
-    d = d >= 0 && model->declarations[d].usd_of >= 0 ? model->declarations[d].usd_of : d;
+    const int d = model_named(model, model_find(model, names[i]));
     if (d >= 0 && model->declarations[d].schedule)
       return d;
   }
@@ -105,7 +104,7 @@ static size_t longest(const struct resolving *resolving, int declaration) {
   bool said = true;
   for (size_t c = 0; c < resolving->scenario->case_count; c++) {
     const struct figure *figure = resolving_figures(resolving, c)[declaration];
-    said &= figure->origin > ORIGIN_RENT;
+    said &= figure_is_stated(figure);
     most = figure->year_count > most ? figure->year_count : most;
   }
   return !most && said && has_scale_range(resolving, input->scale) ? 1 : most;

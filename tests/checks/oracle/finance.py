@@ -52,12 +52,6 @@ def once(r, cost):
     return [cost] + [0] * (len(r.period) - 1)
 
 
-def each_purchase(r, write_off, purchases=None):
-    """What write_off(cost, since when) gives in each period, over all purchases (of hardware)."""
-    parts = [write_off(cost, end) for cost, (_, end) in zip(purchases or r.purchases, spans(r)) if cost]
-    return [sum(amounts) for amounts in zip(*parts)] if parts else [0] * len(r.period)
-
-
 def net_present_value(x, r):
     r.npv_cost = present_value(r, r.cash)
     annuity = sum(factor * length for factor, length in zip(r.discount_factor, r.period))

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from oracle.cost_model import DEFAULTS, NOT_FOR_RENTED, RENTS, is_staged
 from oracle.finance import MACRS
-from oracle.spelling import CURRENCIES, INPUTS, WORDS, draw, draw_list, plain, spell
+from oracle.spelling import CURRENCIES, INPUTS, draw, draw_list, plain, spell
 
 ACCELERATORS = ["h200-sxm-141", "mi325x-256", "b200-sxm-180", "mi355x-288", "mi300x-192",
                 "h100-sxm5-80", "gb200-nvl72"]

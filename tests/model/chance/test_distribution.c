@@ -1,6 +1,7 @@
 // Distributions: their text, their quantiles compared with independent ones, their moments.
 #include "model/chance/distribution_text.h"
 #include "model/cost/model_read.h"
+#include "tests/support/drawn.h"
 #include "tests/support/fixture.h"
 
 #include "base/vector.h"
@@ -120,7 +121,6 @@ static const struct {
 
 static void test_moments(void **state) {
   (void)state;
-  enum { BLOCKS = 4096 };
   for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
     struct fixture fixture;
     struct distribution d;
@@ -135,20 +135,9 @@ static void test_moments(void **state) {
     double variance = dollars ? 1e6 * (exp(2 * s * s) - exp(s * s)) : moments[i].variance;
     expect_near(distribution_mean(&d), dollars ? 1000 * exp(s * s / 2) : moments[i].mean, 1e-9,
                 text);
-    expect_near(distribution_variance(&d), variance, 1e-7, text);
-    // The drawn numbers have these moments.
-    double sum = 0, squares = 0, u[VECTOR_BLOCK], x[VECTOR_BLOCK];
-    for (int b = 0; b < BLOCKS; b++) {
-      for (int k = 0; k < VECTOR_BLOCK; k++)
-        u[k] = (b * VECTOR_BLOCK + k + 0.5) / (BLOCKS * VECTOR_BLOCK);
-      distribution_quantiles(&d, u, x);
-      for (int k = 0; k < VECTOR_BLOCK; k++) {
-        sum += x[k];
-        squares += (x[k] - distribution_mean(&d)) * (x[k] - distribution_mean(&d));
-      }
-    }
-    expect_near(sum / (BLOCKS * VECTOR_BLOCK), distribution_mean(&d), 1e-5, text);
-    expect_near(squares / (BLOCKS * VECTOR_BLOCK), variance, 1e-4, text);
+    const struct drawn drawn = drawn_from(&d);
+    expect_near(drawn.mean, distribution_mean(&d), 1e-5, text);
+    expect_near(drawn.variance, variance, 1e-4, text);
     fixture_end(&fixture);
   }
 }
@@ -309,10 +298,10 @@ static void test_measured(void **state) {
   struct distribution d = {.kind = DISTRIBUTION_MEASURED};
   distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0, &fixture.arena);
   expect_near(distribution_mean(&d), mean, 1e-3, "mean of the bootstrap");
-  expect_near(distribution_variance(&d), variance, 0.05, "variance of the bootstrap");
+  expect_near(drawn_from(&d).variance, variance, 0.05, "variance of the bootstrap");
   distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0.02, &fixture.arena);
-  expect_near(distribution_variance(&d), variance + (variance + mean * mean) * 0.02 * 0.02 / 3,
-              0.05, "variance with spread");
+  expect_near(drawn_from(&d).variance, variance + (variance + mean * mean) * 0.02 * 0.02 / 3, 0.05,
+              "variance with spread");
   fixture_end(&fixture);
 }
 

@@ -33,15 +33,6 @@ static void start(struct scenario_fixture *fixture, const char *scenario, const 
     fail_msg("%s", fixture_errors(&fixture->fixture));
 }
 
-// In the item's own unit.
-static double item(const struct scenario *scenario, const char *name, int period) {
-  int d = model_find(scenario->model, name);
-  if (d < 0 || !option_has(&scenario->options[0], d))
-    fail_msg("no item %s", name);
-  return option_value(scenario, &scenario->options[0], d, period) /
-         unit_factor(&scenario->model->declarations[d].unit);
-}
-
 // Published figures are rounded: the computed value must round to the same.
 static void expect_rounded(double got, double published, int decimals, const char *what) {
   double half = 0.5 * pow(10, -decimals) * (1 + 1e-9);
@@ -117,7 +108,7 @@ static void published_figures(void **state) {
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
     struct scenario_fixture fixture;
     start(&fixture, examples[i].scenario, examples[i].option);
-    expect_rounded(item(fixture.scenario, examples[i].item, examples[i].period),
+    expect_rounded(scenario_item(fixture.scenario, examples[i].item, examples[i].period),
                    examples[i].published, examples[i].decimals, examples[i].source);
     scenario_fixture_end(&fixture);
   }
@@ -139,7 +130,7 @@ static void largest_installment(void **state) {
              "list_price = 100 USD\nloan_share = 100 %%\nloan_rate = 8 %%/yr\nloan_term = %s",
              loans[i].term);
     start(&fixture, "", option);
-    expect_rounded(item(fixture.scenario, "loan_instalment", 0), loans[i].installment, 3,
+    expect_rounded(scenario_item(fixture.scenario, "loan_instalment", 0), loans[i].installment, 3,
                    loans[i].term);
     scenario_fixture_end(&fixture);
   }
@@ -333,8 +324,8 @@ static const char *const checks[] = {"check_categories", "check_tokens", "check_
 
 static void expect_checks(const struct scenario *scenario, const char *what) {
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
-    if (!(fabs(item(scenario, checks[i], 0)) < 1e-12))
-      fail_msg("%s: %s is %g", what, checks[i], item(scenario, checks[i], 0));
+    if (!(fabs(scenario_item(scenario, checks[i], 0)) < 1e-12))
+      fail_msg("%s: %s is %g", what, checks[i], scenario_item(scenario, checks[i], 0));
 }
 
 // Nothing that grows, ramps or is discounted: a year's months add up to its year.
@@ -345,7 +336,7 @@ static const char *const sums[] = {
 static double year_of(const struct scenario *scenario, const char *name, int year, int per_year) {
   double sum = 0;
   for (int t = (year - 1) * per_year + 1; t <= year * per_year; t++)
-    sum += item(scenario, name, t);
+    sum += scenario_item(scenario, name, t);
   return sum;
 }
 
@@ -370,9 +361,9 @@ static void periods_add_up(void **state) {
       for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         for (int year = 1; year <= horizon; year++)
           assert_true(fabs(year_of(finer.scenario, sums[i], year, periods[p].per_year) -
-                           item(yearly.scenario, sums[i], year)) <=
-                      1e-9 * fabs(item(yearly.scenario, "capex", 0)) +
-                          1e-9 * fabs(item(yearly.scenario, sums[i], year)));
+                           scenario_item(yearly.scenario, sums[i], year)) <=
+                      1e-9 * fabs(scenario_item(yearly.scenario, "capex", 0)) +
+                          1e-9 * fabs(scenario_item(yearly.scenario, sums[i], year)));
       scenario_fixture_end(&finer);
     }
     scenario_fixture_end(&yearly);
@@ -416,11 +407,11 @@ static void lease_repays_the_hardware(void **state) {
                "list_price = 40000 USD\nlease_rate = 6 %%/yr\nlease_term = %s\nwacc = 6 %%/yr",
                terms[i]);
       start(&fixture, text, option);
-      expect_near(item(fixture.scenario, "right_of_use", 0), 40000, 1e-12, option);
+      expect_near(scenario_item(fixture.scenario, "right_of_use", 0), 40000, 1e-12, option);
       // At the lease's own rate, it costs the same as the purchase.
-      expect_near(item(fixture.scenario, "lease_npv", 0), item(fixture.scenario, "npv_cost", 0),
-                  1e-9, option);
-      assert_true(fabs(item(fixture.scenario, "check_lease", 0)) < 1e-12);
+      expect_near(scenario_item(fixture.scenario, "lease_npv", 0),
+                  scenario_item(fixture.scenario, "npv_cost", 0), 1e-9, option);
+      assert_true(fabs(scenario_item(fixture.scenario, "check_lease", 0)) < 1e-12);
       scenario_fixture_end(&fixture);
     }
 }

@@ -55,20 +55,6 @@ static char *replaced(const char *text, const char *from, const char *to, struct
   return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
-// For option b unless the name says otherwise, in the item's unit.
-static double item(const struct scenario *scenario, const char *name) {
-  const char *dot = strchr(name, '.');
-  const struct option *option = &scenario->options[1];
-  for (size_t o = 0; dot && o < scenario->option_count; o++)
-    if (strlen(scenario->options[o].id) == (size_t)(dot - name) &&
-        !strncmp(scenario->options[o].id, name, (size_t)(dot - name)))
-      option = &scenario->options[o];
-  const int d = model_find(scenario->model, dot ? dot + 1 : name);
-  if (d < 0 || !option_has(option, d))
-    fail_msg("no item %s", name);
-  return option_value(scenario, option, d, 0) / unit_factor(&scenario->model->declarations[d].unit);
-}
-
 // ---- amounts
 
 static const struct {
@@ -76,16 +62,16 @@ static const struct {
   double expected;
 } amounts[] = {
     {"", NULL, "a.list_price", 20000},
-    {"", NULL, "list_price", 20000},
-    {"", NULL, "list_price_usd", 25000},
-    {"", NULL, "electricity_price", 0.08},
-    {"node_price = 500 EUR", NULL, "node_price", 500},
-    {"node_price = 500 USD/node", NULL, "node_price", 400},
-    {"node_price_usd = 500 USD", NULL, "node_price", 400},
-    {"migration_cost = 0 USD", NULL, "migration_cost", 0},
+    {"", NULL, "b.list_price", 20000},
+    {"", NULL, "b.list_price_usd", 25000},
+    {"", NULL, "b.electricity_price", 0.08},
+    {"node_price = 500 EUR", NULL, "b.node_price", 500},
+    {"node_price = 500 USD/node", NULL, "b.node_price", 400},
+    {"node_price_usd = 500 USD", NULL, "b.node_price", 400},
+    {"migration_cost = 0 USD", NULL, "b.migration_cost", 0},
     // The option's own value takes precedence over the common one, whatever their currencies.
-    {"electricity_price = 0.2 EUR/kWh", NULL, "electricity_price", 0.2},
-    {"electricity_price_usd = 0.2 USD/kWh", NULL, "electricity_price", 0.16},
+    {"electricity_price = 0.2 EUR/kWh", NULL, "b.electricity_price", 0.2},
+    {"electricity_price_usd = 0.2 USD/kWh", NULL, "b.electricity_price", 0.16},
     // The catalogue's prices are in USD; a server's price includes the server.
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr017", NULL, "c.list_price", 25600},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027", NULL, "c.list_price", 51500},
@@ -93,15 +79,15 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/gpu/h", NULL, "c.rental_rate",
      1.6},
     // Cases and their rates.
-    {"[case weak]\nexchange_rate = 1 USD/EUR", "weak", "list_price", 25000},
+    {"[case weak]\nexchange_rate = 1 USD/EUR", "weak", "b.list_price", 25000},
     {"[case weak]\nexchange_rate = 1 USD/EUR", "weak", "a.list_price", 20000},
-    {"[case moved]\nmigration_cost = 100 USD", "moved", "migration_cost", 80},
-    {"[case moved]\nmigration_cost = 100 USD", NULL, "migration_cost", 0},
-    {"[case moved]\nb.list_price = 10000 USD", "moved", "list_price", 8000},
+    {"[case moved]\nmigration_cost = 100 USD", "moved", "b.migration_cost", 80},
+    {"[case moved]\nmigration_cost = 100 USD", NULL, "b.migration_cost", 0},
+    {"[case moved]\nb.list_price = 10000 USD", "moved", "b.list_price", 8000},
     // A scenario's own line item may use USD.
     {"[item own]\nlabel = Own\nunit = EUR\ngroup = capex\nformula = 500 USD / exchange_rate", NULL,
-     "own", 400},
-    {"[free]\nb.migration_cost = 100 .. 300 USD", NULL, "migration_cost", 160},
+     "b.own", 400},
+    {"[free]\nb.migration_cost = 100 .. 300 USD", NULL, "b.migration_cost", 160},
 };
 
 static void amounts_in_usd_are_converted(void **state) {
@@ -111,7 +97,7 @@ static void amounts_in_usd_are_converted(void **state) {
     start_case(&fixture, amounts[i].added, amounts[i].case_name);
     if (!fixture.scenario)
       fail_msg("%s: %s", amounts[i].added, fixture_errors(&fixture.fixture));
-    expect_near(item(fixture.scenario, amounts[i].item), amounts[i].expected, 1e-12,
+    expect_near(scenario_item(fixture.scenario, amounts[i].item, 0), amounts[i].expected, 1e-12,
                 amounts[i].added);
     scenario_fixture_end(&fixture);
   }
@@ -332,7 +318,7 @@ static void a_target_in_usd_follows_the_rate(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start(&fixture, "");
-  const double wanted = item(fixture.scenario, "cost_per_mtok") * 1.5;
+  const double wanted = scenario_item(fixture.scenario, "b.cost_per_mtok", 0) * 1.5;
   struct arena *arena = &fixture.fixture.arena;
   const struct solve_question question = {.option = "b",
                                           .input = "exchange_rate",

@@ -1,13 +1,11 @@
 // [range] and [correlate]: what is read, what is refused and where, and that nothing else changes.
 // Run in the repository's root.
 #include "model/scenario/reading/range.h"
-#include "model/scenario/reading/read.h"
+#include "tests/support/drawn.h"
 #include "tests/support/scenario_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 // 17 lines, so that what a test appends begins in line 18.
 static const char base[] = "[scenario]\n"
@@ -232,35 +230,26 @@ static void test_values_stay(void **state) {
 
 static void test_from_measurement(void **state) {
   (void)state;
-  struct fixture fixture;
-  fixture_start(&fixture);
-  char folder[] = "/tmp/pertoken-XXXXXX";
-  assert_non_null(mkdtemp(folder));
-  const char *path = arena_printf(&fixture.arena, "%s/test.ini", folder);
-  FILE *file = fopen(path, "w");
-  fputs("[scenario]\ntitle = T\ndate = 2026-11-21\n"
-        "[workload]\nmodel = tinyllama-1.1b\nprecision = bf16\nbatch = 1\ncontext = 512\n"
-        "[common]\nutilization = 50 %\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n"
-        "accelerators = 1\n"
-        "[option here]\naccelerator = cpu\nlist_price = 5000 USD\nload_power = 200 W\n"
-        "accelerators_per_node = 1\n"
-        "[range]\nhere.decode_throughput = from measurement\n",
-        file);
-  fclose(file);
-  struct scenario_request request = {
-      .path = path, .data_directory = "data", .measurements_directory = "data/measured"};
-  const struct scenario *scenario = scenario_read(&request, &fixture.arena, &fixture.diagnostics);
-  expect_error(&fixture, "from measurement", "");
-  const struct option *option = &scenario->options[0];
+  struct scenario_fixture fixture;
+  scenario_fixture_request(
+      &fixture,
+      "[scenario]\ntitle = T\ndate = 2026-11-21\n"
+      "[workload]\nmodel = tinyllama-1.1b\nprecision = bf16\nbatch = 1\ncontext = 512\n"
+      "[common]\nutilization = 50 %\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n"
+      "accelerators = 1\n"
+      "[option here]\naccelerator = cpu\nlist_price = 5000 USD\nload_power = 200 W\n"
+      "accelerators_per_node = 1\n"
+      "[range]\nhere.decode_throughput = from measurement\n",
+      (struct scenario_request){.measurements_directory = "data/measured"});
+  expect_error(&fixture.fixture, "from measurement", "");
+  const struct scenario *scenario = fixture.scenario;
   const struct distribution *d = &scenario->ranges[0].distribution;
-  double figure =
-      option_value(scenario, option, model_find(scenario->model, "decode_throughput"), 0);
+  double figure = option_value(scenario, &scenario->options[0],
+                               model_find(scenario->model, "decode_throughput"), 0);
   expect_near(distribution_mean(d), figure, 0.02, "mean");
   assert_true(d->low < figure * 0.98 && d->high > figure * 1.02);
-  assert_true(distribution_variance(d) > pow(0.02 * figure, 2) / 3);
-  remove(path);
-  remove(folder);
-  fixture_end(&fixture);
+  assert_true(drawn_from(d).variance > pow(0.02 * figure, 2) / 3);
+  scenario_fixture_end(&fixture);
 }
 
 // With 28 devices that differ, the made-up ones of examples/fleet, the spread is theirs, with the

@@ -1,16 +1,9 @@
 // Scenarios: precedence, rent, evidence, cases, grades, and what is refused. Run in the
 // repository's root.
-#include "base/ini.h"
-#include "model/scenario/reading/read.h"
-#include "tests/support/fixture.h"
+#include "tests/support/scenario_fixture.h"
 
-#include "model/scenario/scenario.h"
-
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char base[] = "[scenario]\n"
                            "title = A test\n"
@@ -29,61 +22,13 @@ static const char base[] = "[scenario]\n"
                            "list_price = 20000 USD\n"
                            "throughput = 3900 token/s\n";
 
-struct run {
-  struct fixture fixture;
-  char folder[32], path[64];
-  struct scenario *scenario;
-};
-
-static const char *write_file(struct run *run, const char *name, const char *text) {
-  const char *path = arena_printf(&run->fixture.arena, "%s/%s", run->folder, name);
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-  return path;
-}
-
-static void read_text(struct run *run, const char *text, const char *case_name,
-                      const char *const *settings, size_t setting_count) {
-  fixture_start(&run->fixture);
-  snprintf(run->folder, sizeof run->folder, "/tmp/pertoken-%s", "XXXXXX");
-  assert_non_null(mkdtemp(run->folder));
-  struct scenario_request request = {.path = write_file(run, "test.ini", text),
-                                     .data_directory = "data",
-                                     .case_name = case_name,
-                                     .settings = settings,
-                                     .setting_count = setting_count};
-  run->scenario = scenario_read(&request, &run->fixture.arena, &run->fixture.diagnostics);
-}
-
-// Another file of the run, such as one that inherits the first; NULL after errors.
-static struct scenario *read_again(struct run *run, const char *path) {
-  const struct scenario_request request = {.path = path, .data_directory = "data"};
-  return scenario_read(&request, &run->fixture.arena, &run->fixture.diagnostics);
-}
-
-static void end(struct run *run) {
-  unlink(arena_printf(&run->fixture.arena, "%s/test.ini", run->folder));
-  rmdir(run->folder);
-  fixture_end(&run->fixture);
-}
-
-// The value of OPTION.ITEM in the item's own unit.
-static double value_of(const struct scenario *scenario, const char *name) {
-  const char *point = strchr(name, '.');
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct option *option = &scenario->options[o];
-    if (strlen(option->id) != (size_t)(point - name) ||
-        strncmp(option->id, name, (size_t)(point - name)) != 0)
-      continue;
-    int d = model_find(scenario->model, point + 1);
-    assert_true(d >= 0);
-    return option_value(scenario, option, d, 1) /
-           unit_factor(&scenario->model->declarations[d].unit);
-  }
-  fail_msg("no option in %s", name);
-  return NAN;
+// One --set argument, or NULL.
+static void start(struct scenario_fixture *fixture, const char *text, const char *case_name,
+                  const char *const *setting) {
+  scenario_fixture_request(fixture, text,
+                           (struct scenario_request){.case_name = case_name,
+                                                     .settings = setting,
+                                                     .setting_count = *setting ? 1 : 0});
 }
 
 static const struct {
@@ -149,18 +94,17 @@ static const struct {
 static void test_precedence(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof precedence / sizeof precedence[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     snprintf(text, sizeof text, "%s%s", base, precedence[i].more);
-    read_text(&run, text, precedence[i].case_name, &precedence[i].setting,
-              precedence[i].setting ? 1 : 0);
+    start(&fixture, text, precedence[i].case_name, &precedence[i].setting);
     if (precedence[i].item) {
-      expect_error(&run.fixture, precedence[i].more, "");
-      expect_near(value_of(run.scenario, precedence[i].item), precedence[i].value, 1e-14,
-                  precedence[i].more);
+      expect_error(&fixture.fixture, precedence[i].more, "");
+      expect_near(scenario_item(fixture.scenario, precedence[i].item, 1), precedence[i].value,
+                  1e-14, precedence[i].more);
     } else
-      assert_null(run.scenario);
-    end(&run);
+      assert_null(fixture.scenario);
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -195,7 +139,7 @@ static const struct {
 static void test_named(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     // An output_price for all options would make any option beside `a` a token API.
     const char *beside = named[i].accelerator == api ? ""
@@ -205,10 +149,10 @@ static void test_named(void **state) {
              "[scenario]\ndate = 2026-11-01\n[common]\naccelerators = 8\nutilization = 70 %%\n"
              "pue = 1.25\nelectricity_price = 0.08 USD/kWh\n%s%s[option a]\n%s%s",
              named[i].common, beside, named[i].accelerator, named[i].more);
-    read_text(&run, text, named[i].case_name, &named[i].setting, named[i].setting ? 1 : 0);
-    expect_error(&run.fixture, text, "");
-    expect_near(value_of(run.scenario, named[i].item), named[i].value, 1e-12, text);
-    end(&run);
+    start(&fixture, text, named[i].case_name, &named[i].setting);
+    expect_error(&fixture.fixture, text, "");
+    expect_near(scenario_item(fixture.scenario, named[i].item, 1), named[i].value, 1e-12, text);
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -300,13 +244,13 @@ static const struct {
 static void test_refused(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     snprintf(text, sizeof text, "%s%s", base, refused[i].more);
-    read_text(&run, text, NULL, NULL, 0);
-    assert_null(run.scenario);
-    expect_error(&run.fixture, refused[i].more, refused[i].error);
-    end(&run);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    assert_null(fixture.scenario);
+    expect_error(&fixture.fixture, refused[i].more, refused[i].error);
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -326,26 +270,26 @@ static void test_bad_settings(void **state) {
       {"spot_share=10 %", "1:12: 'spot_share' has no effect: no option uses it"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
-    read_text(&run, base, NULL, &cases[i].setting, 1);
-    assert_null(run.scenario);
-    expect_error(&run.fixture, cases[i].setting, cases[i].error);
-    end(&run);
+    struct scenario_fixture fixture;
+    start(&fixture, base, NULL, &cases[i].setting);
+    assert_null(fixture.scenario);
+    expect_error(&fixture.fixture, cases[i].setting, cases[i].error);
+    scenario_fixture_end(&fixture);
   }
 }
 
 static void test_case_without_use(void **state) {
   (void)state;
-  struct run run;
+  struct scenario_fixture fixture;
   char text[2048];
   snprintf(text, sizeof text, "%s[case c]\nspot_share = 10 %%\npue = 1.3\n", base);
-  read_text(&run, text, NULL, NULL, 0);
-  expect_error(&run.fixture, "a case", "");
-  assert_int_equal(run.scenario->warnings.count, 1);
-  assert_string_equal(run.scenario->warnings.list[0],
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, "a case", "");
+  assert_int_equal(fixture.scenario->warnings.count, 1);
+  assert_string_equal(fixture.scenario->warnings.list[0],
                       "'spot_share' in case c has no effect: no option uses it, given its other "
                       "values");
-  end(&run);
+  scenario_fixture_end(&fixture);
 }
 
 // The energy of a rent is without what its price includes, unless it is stated.
@@ -388,20 +332,22 @@ static void test_energy_of_a_rent(void **state) {
 // Common values do not apply to a rented option; its own settings count.
 static void test_rent(void **state) {
   (void)state;
-  struct run run;
+  struct scenario_fixture fixture;
   char text[2048];
   snprintf(text, sizeof text,
            "%s[option c]\naccelerator = h200-sxm-141\nthroughput = 4000 token/s\n"
            "rental_rate = 2.5 USD/gpu/h\nsoftware_licence = 100 USD/yr\n",
            base);
-  read_text(&run, text, NULL, NULL, 0);
-  expect_error(&run.fixture, "rent", "");
-  assert_true(run.scenario->options[2].rented);
-  expect_near(value_of(run.scenario, "c.capex"), 0, 0, "capex");
-  expect_near(value_of(run.scenario, "c.power_total"), 0, 0, "power_total");
-  expect_near(value_of(run.scenario, "c.rental_total"), 800 * 2.5 * 26280, 1e-14, "rental_total");
-  expect_near(value_of(run.scenario, "c.licence_total"), 800 * 300, 1e-14, "licence_total");
-  end(&run);
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, "rent", "");
+  assert_true(fixture.scenario->options[2].rented);
+  expect_near(scenario_item(fixture.scenario, "c.capex", 1), 0, 0, "capex");
+  expect_near(scenario_item(fixture.scenario, "c.power_total", 1), 0, 0, "power_total");
+  expect_near(scenario_item(fixture.scenario, "c.rental_total", 1), 800 * 2.5 * 26280, 1e-14,
+              "rental_total");
+  expect_near(scenario_item(fixture.scenario, "c.licence_total", 1), 800 * 300, 1e-14,
+              "licence_total");
+  scenario_fixture_end(&fixture);
 }
 
 // What a server's or a rack's price includes is not reported as missing; what it does not include
@@ -418,17 +364,17 @@ static void test_not_included(void **state) {
       {"b200-sxm-180", "pr027", "typed", NULL, "server, network, host power"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     snprintf(text, sizeof text,
              "%s[option c]\naccelerator = %s\nprice = %s\nthroughput = 1 token/s\n[case typed]\n"
              "c.list_price = 30000 USD\n",
              base, cases[i].accelerator, cases[i].price);
-    read_text(&run, text, cases[i].case_name, &cases[i].setting, cases[i].setting ? 1 : 0);
-    expect_error(&run.fixture, cases[i].price, "");
-    assert_string_equal(run.scenario->options[2].not_included, cases[i].missing);
-    expect_near(value_of(run.scenario, "c.network_cost"), 0, 0, "network_cost");
-    end(&run);
+    start(&fixture, text, cases[i].case_name, &cases[i].setting);
+    expect_error(&fixture.fixture, cases[i].price, "");
+    assert_string_equal(fixture.scenario->options[2].not_included, cases[i].missing);
+    expect_near(scenario_item(fixture.scenario, "c.network_cost", 1), 0, 0, "network_cost");
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -439,36 +385,36 @@ static const char decode[] = "[workload]\ninput_tokens = 8000 token\noutput_toke
 // Decoding is not serving: a decode rate alone is never compared with a serving rate.
 static void test_decode_is_not_serving(void **state) {
   (void)state;
-  struct run run;
+  struct scenario_fixture fixture;
   char text[2048];
   snprintf(text, sizeof text, "%s%s", base, decode);
-  read_text(&run, text, NULL, NULL, 0);
-  assert_null(run.scenario);
-  expect_error(&run.fixture, "decode beside serving",
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  assert_null(fixture.scenario);
+  expect_error(&fixture.fixture, "decode beside serving",
                "are not comparable, basis: serving and decode");
-  end(&run);
+  scenario_fixture_end(&fixture);
   snprintf(text, sizeof text, "%s%sprefill_throughput = 36000 token/s\n", base, decode);
-  read_text(&run, text, NULL, NULL, 0);
-  expect_error(&run.fixture, "decode with prefill", "");
-  expect_near(value_of(run.scenario, "c.throughput"), 1000 / (8000. / 36000 + 1000. / 9000), 1e-14,
-              "throughput");
-  expect_near(value_of(run.scenario, "c.prefill_share"), 100 * (8. / 36) / (8. / 36 + 1. / 9),
-              1e-14, "prefill_share");
-  end(&run);
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, "decode with prefill", "");
+  expect_near(scenario_item(fixture.scenario, "c.throughput", 1),
+              1000 / (8000. / 36000 + 1000. / 9000), 1e-14, "throughput");
+  expect_near(scenario_item(fixture.scenario, "c.prefill_share", 1),
+              100 * (8. / 36) / (8. / 36 + 1. / 9), 1e-14, "prefill_share");
+  scenario_fixture_end(&fixture);
 }
 
 static void test_grades(void **state) {
   (void)state;
-  struct run run;
+  struct scenario_fixture fixture;
   char text[2048];
   snprintf(text, sizeof text,
            "%slist_price.quote = Q-118 2026-10-01\n[workload]\nmodel = llama-2-70b\n"
            "precision = fp8\nscenario = server\n[option c]\naccelerator = mi325x-256\n"
            "list_price = 20000 USD\nlist_price.source = a friend\n",
            base);
-  read_text(&run, text, NULL, NULL, 0);
-  expect_error(&run.fixture, "grades", "");
-  const struct option *b = &run.scenario->options[1], *c = &run.scenario->options[2];
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, "grades", "");
+  const struct option *b = &fixture.scenario->options[1], *c = &fixture.scenario->options[2];
   assert_int_equal(b->price_grade, GRADE_QUOTED);
   assert_int_equal(b->throughput_grade, GRADE_ASSUMED);
   assert_int_equal(b->power_grade, GRADE_PROJECTED);
@@ -477,8 +423,8 @@ static void test_grades(void **state) {
   assert_int_equal(c->throughput_grade, GRADE_BENCHMARK);
   assert_int_equal(c->headline_grade, GRADE_CLAIM);
   // The lower median of the submitters' best audited server runs in fp8.
-  expect_near(value_of(run.scenario, "c.throughput"), 3955.78, 1e-14, "throughput");
-  end(&run);
+  expect_near(scenario_item(fixture.scenario, "c.throughput", 1), 3955.78, 1e-14, "throughput");
+  scenario_fixture_end(&fixture);
 }
 
 // A tenth of 0 moves nothing, but any other price would. The weakest beside it is the power.
@@ -493,192 +439,30 @@ static void test_prices_of_zero(void **state) {
       {"list_price = 0 USD\n", GRADE_ASSUMED},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     snprintf(text, sizeof text,
              "%s[workload]\nmodel = llama-2-70b\nprecision = fp8\nscenario = server\n"
              "[option c]\naccelerator = mi325x-256\n%s",
              base, cases[i].price);
-    read_text(&run, text, NULL, NULL, 0);
-    expect_error(&run.fixture, cases[i].price, "");
-    assert_int_equal(run.scenario->options[2].headline_grade, cases[i].headline);
-    end(&run);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, cases[i].price, "");
+    assert_int_equal(fixture.scenario->options[2].headline_grade, cases[i].headline);
+    scenario_fixture_end(&fixture);
   }
-}
-
-// An empty value removes an inherited one.
-static void test_taken_back(void **state) {
-  (void)state;
-  struct run run;
-  char text[2048];
-  snprintf(text, sizeof text,
-           "%slist_price.quote = Q-118 2026-10-01\n[workload]\nmodel = llama-2-70b\n"
-           "[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n"
-           "discount = 10 %%\ndiscount.source = a friend\ndiscount.date = 2026\n",
-           base);
-  read_text(&run, text, NULL, NULL, 0);
-  const char *child = write_file(&run, "child.ini",
-                                 "[scenario]\ninherits = test.ini\n[option b]\nlist_price = 7 USD\n"
-                                 "[option c]\nprice =\nlist_price = 5 USD\nevidence =\n"
-                                 "throughput = 4000 token/s\ndiscount.source =\ndiscount.date =\n");
-  struct scenario *scenario = read_again(&run, child);
-  expect_error(&run.fixture, "taken back", "");
-  const struct option *b = &scenario->options[1], *c = &scenario->options[2];
-  assert_int_equal(b->price_grade, GRADE_ASSUMED);
-  assert_int_equal(c->price_grade, GRADE_ASSUMED);
-  assert_int_equal(c->throughput_grade, GRADE_ASSUMED);
-  expect_near(value_of(scenario, "c.net_price"), 4.5, 1e-14, "net_price");
-  const struct figure *discount =
-      option_figure(scenario, c, 0, model_find(scenario->model, "discount"));
-  assert_int_equal(discount->grade, GRADE_ASSUMED);
-  assert_string_equal(discount->source, "");
-  assert_string_equal(discount->date, "");
-  unlink(child);
-  end(&run);
-}
-
-static void test_inheritance(void **state) {
-  (void)state;
-  struct run run;
-  read_text(&run, base, NULL, NULL, 0);
-  const char *child = write_file(&run, "child.ini",
-                                 "[scenario]\ninherits = test.ini\n[option b]\ndiscount = 10 %\n"
-                                 "list_price = 10000 USD\n");
-  struct scenario *scenario = read_again(&run, child);
-  expect_error(&run.fixture, "child", "");
-  expect_near(value_of(scenario, "b.net_price"), 9000, 1e-14, "net_price");
-  expect_near(value_of(scenario, "b.throughput"), 3900, 1e-14, "throughput");
-  assert_string_equal(scenario->title, "A test");
-  assert_string_not_equal(scenario->digest, run.scenario->digest);
-  write_file(&run, "child.ini", "[scenario]\ninherits = missing.ini\n");
-  assert_null(read_again(&run, child));
-  expect_error(&run.fixture, "missing", "2:12: cannot inherit from 'missing.ini'");
-  write_file(&run, "test.ini", "[scenario]\ninherits = child.ini\n");
-  write_file(&run, "child.ini", "[scenario]\ninherits = test.ini\n");
-  assert_null(read_again(&run, child));
-  expect_error(&run.fixture, "circle", "inherits from itself");
-  unlink(child);
-  end(&run);
-}
-
-#define ITEM                                                                                       \
-  "[item alarm]\nlabel = Alarm\nunit = USD/yr\ngroup = opex\nformula = 10 USD/yr\n"                \
-  "source = a friend\ndate = 2026\n"
-
-// What a child states anew has the child's source, or none.
-static const struct {
-  const char *parent, *child, *item, *source;
-  double value;
-} restated[] = {
-    {"pue.source = a friend\npue.date = 2026\n", "[common]\npue = 1.3\n", "a.pue", "", 1.3},
-    {"pue.quote = Q-1 2026-10-01\n", "[common]\npue = 1.3\n", "a.pue", "", 1.3},
-    {"pue.source = a friend\n", "[common]\npue = 1.3\npue.source = a plan\n", "a.pue", "a plan",
-     1.3},
-    {"pue.source = a friend\n", "[common]\npue.source = a plan\n", "a.pue", "a plan", 1.25},
-    {"pue.source = a friend\n", "[common]\nwacc = 8 %/yr\n", "a.pue", "a friend", 1.25},
-    {"[workload]\ndelivered = 90 %\ndelivered.source = a friend\n", "[common]\ndelivered = 80 %\n",
-     "a.delivered", "", 80},
-    {"[option c]\naccelerator = mi325x-256\nlist_price = 9 USD\nthroughput = 1 token/s\n"
-     "list_price.source = a friend\n",
-     "[option c]\nlist_price = 1 USD\n", "c.list_price", "", 1},
-    {"[option c]\naccelerator = mi325x-256\nlist_price = 9 USD\nthroughput = 1 token/s\n"
-     "list_price.source = a friend\n",
-     "[common]\nlist_price = 1 USD\n", "c.list_price", "a friend", 9},
-    {ITEM, "[item alarm]\nformula = 20 USD/yr\n", "a.alarm_1", "", 20},
-    {ITEM, "[item alarm]\nlabel = An alarm\n", "a.alarm_1", "a friend", 10},
-    {"grid = US-CAL-CISO\n", "[common]\ngrid_intensity = 111 g/kWh\n", "a.grid_intensity", "", 111},
-    {"grid_intensity = 9 g/kWh\ngrid_intensity.quote = Q-1 2026-10-01\n", "[common]\ngrid = FR\n",
-     "a.grid_intensity", "France (FR): Electricity Maps yearly 2025 (co2.js)", 31},
-    // Another source or quote goes with the parent's value, not with its other provenance.
-    {"pue.quote = Q-1 2026-10-01\n", "[common]\npue.source = a plan\n", "a.pue", "a plan", 1.25},
-    {"pue.source = a friend\n", "[common]\npue.quote = Q-1 2026-10-01\n", "a.pue", "Q-1", 1.25},
-    // The numbers of the parent's formula are not those of the child's.
-    {"alarm_1 = 5 USD/yr\nalarm_1.source = a letter\n" ITEM, "[item alarm]\nformula = 20 USD/yr\n",
-     "a.alarm_1", "", 20},
-};
-
-static void test_restated(void **state) {
-  (void)state;
-  for (size_t i = 0; i < sizeof restated / sizeof restated[0]; i++) {
-    struct run run;
-    char text[2048];
-    const char *first_option = strstr(base, "[option a]");
-    const bool common = restated[i].parent[0] != '[';
-    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(first_option - base), base,
-             common ? restated[i].parent : "", first_option, common ? "" : restated[i].parent);
-    read_text(&run, text, NULL, NULL, 0);
-    const char *child = write_file(
-        &run, "child.ini",
-        arena_printf(&run.fixture.arena, "[scenario]\ninherits = test.ini\n%s", restated[i].child));
-    struct scenario *scenario = read_again(&run, child);
-    expect_error(&run.fixture, restated[i].child, "");
-    const struct option *option = &scenario->options[*restated[i].item - 'a'];
-    const int d = model_find(scenario->model, restated[i].item + 2);
-    expect_near(value_of(scenario, restated[i].item), restated[i].value, 1e-12, restated[i].child);
-    assert_string_equal(option_figure(scenario, option, 0, d)->source, restated[i].source);
-    unlink(child);
-    end(&run);
-  }
-}
-
-// The grandchild's figure counts, though it replaces one that stood before the parent's grid.
-static void test_restated_last(void **state) {
-  (void)state;
-  struct run run;
-  read_text(&run, base, NULL, NULL, 0);
-  const char *parent =
-      write_file(&run, "parent.ini",
-                 "[scenario]\ninherits = test.ini\n[common]\ngrid_intensity = 400 g/kWh\n");
-  const char *child = write_file(&run, "child.ini",
-                                 "[scenario]\ninherits = parent.ini\n[common]\n"
-                                 "grid = US-CAL-CISO\n");
-  const char *grandchild = write_file(&run, "grandchild.ini",
-                                      "[scenario]\ninherits = child.ini\n[common]\n"
-                                      "grid_intensity = 111 g/kWh\n");
-  struct scenario *scenario = read_again(&run, grandchild);
-  expect_error(&run.fixture, "grandchild", "");
-  expect_near(value_of(scenario, "a.grid_intensity"), 111, 1e-12, "grid_intensity");
-  unlink(parent);
-  unlink(child);
-  unlink(grandchild);
-  end(&run);
-}
-
-static void test_restated_claim(void **state) {
-  (void)state;
-  struct run run;
-  char text[2048];
-  snprintf(text, sizeof text, "%s[claim dear]\nsays = a.tco = 1 USD\nsource = a friend\n", base);
-  read_text(&run, text, NULL, NULL, 0);
-  static const struct {
-    const char *line;
-    bool kept;
-  } children[] = {{"says = a.tco = 2 USD\n", false}, {"with.pue = 1.3\n", true}};
-  for (size_t i = 0; i < sizeof children / sizeof children[0]; i++) {
-    const char *child = write_file(&run, "child.ini",
-                                   arena_printf(&run.fixture.arena,
-                                                "[scenario]\ninherits = test.ini\n[claim dear]\n%s",
-                                                children[i].line));
-    struct scenario *scenario = read_again(&run, child);
-    expect_error(&run.fixture, children[i].line, "");
-    assert_int_equal(scenario->question_count, 1);
-    assert_int_equal(ini_find(&scenario->questions[0], "source") != NULL, children[i].kept);
-    unlink(child);
-  }
-  end(&run);
 }
 
 static void test_all_errors_in_one_run(void **state) {
   (void)state;
-  struct run run;
+  struct scenario_fixture fixture;
   char text[2048];
   snprintf(text, sizeof text,
            "%sdiscount = 300 %%\nsuport = 1 %%/yr\npue = one\n[case c]\nwacc = 5\n[oops]\n", base);
-  read_text(&run, text, NULL, NULL, 0);
-  assert_null(run.scenario);
-  if (run.fixture.diagnostics.errors != 5)
-    fail_msg("expected 5 errors, got:\n%s", fixture_errors(&run.fixture));
-  end(&run);
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  assert_null(fixture.scenario);
+  if (fixture.fixture.diagnostics.errors != 5)
+    fail_msg("expected 5 errors, got:\n%s", fixture_errors(&fixture.fixture));
+  scenario_fixture_end(&fixture);
 }
 
 // A horizon that is not a whole number of years ends in a shorter period.
@@ -691,18 +475,18 @@ static void test_horizons(void **state) {
   } cases[] = {{"1 yr", 1, 1},         {"2.5 yr", 3, 0.5},    {"7 yr", 7, 1},
                {"11.25 yr", 12, 0.25}, {"18 months", 2, 0.5}, {"1 month", 1, 1. / 12}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char setting[64];
     const char *settings[] = {setting};
     snprintf(setting, sizeof setting, "horizon=%s", cases[i].horizon);
-    read_text(&run, base, NULL, settings, 1);
-    expect_error(&run.fixture, setting, "");
-    const struct option *option = &run.scenario->options[0];
-    assert_int_equal(option_periods(run.scenario, option, 0), cases[i].periods);
-    int period = model_find(run.scenario->model, "period");
-    expect_near(option_value(run.scenario, option, period, cases[i].periods) / 8760, cases[i].last,
-                1e-12, cases[i].horizon);
-    end(&run);
+    start(&fixture, base, NULL, settings);
+    expect_error(&fixture.fixture, setting, "");
+    const struct option *option = &fixture.scenario->options[0];
+    assert_int_equal(option_periods(fixture.scenario, option, 0), cases[i].periods);
+    int period = model_find(fixture.scenario->model, "period");
+    expect_near(option_value(fixture.scenario, option, period, cases[i].periods) / 8760,
+                cases[i].last, 1e-12, cases[i].horizon);
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -747,18 +531,18 @@ static void test_warned_of_time(void **state) {
   };
   const char *rest = strstr(base, "[common]");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     snprintf(text, sizeof text, "%.*s%s%s%s", (int)(rest - base), base, cases[i].head, rest,
              cases[i].more);
-    read_text(&run, text, NULL, NULL, 0);
-    expect_error(&run.fixture, text, "");
-    const struct texts *warnings = &run.scenario->warnings;
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, text, "");
+    const struct texts *warnings = &fixture.scenario->warnings;
     if (warnings->count != (cases[i].warning != NULL) ||
         (cases[i].warning && !strstr(warnings->list[0], cases[i].warning)))
       fail_msg("%s: %zu warnings: %s", text, warnings->count,
                warnings->count ? warnings->list[0] : "");
-    end(&run);
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -775,11 +559,6 @@ int main(void) {
       cmocka_unit_test(test_decode_is_not_serving),
       cmocka_unit_test(test_grades),
       cmocka_unit_test(test_prices_of_zero),
-      cmocka_unit_test(test_taken_back),
-      cmocka_unit_test(test_inheritance),
-      cmocka_unit_test(test_restated),
-      cmocka_unit_test(test_restated_last),
-      cmocka_unit_test(test_restated_claim),
       cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
       cmocka_unit_test(test_warned_of_time),

@@ -336,13 +336,17 @@ const char *timing_of(const struct decode_request *request, const struct gpu_dev
   return why;
 }
 
+struct decode_request timing_request(const struct timing_workload *workload) {
+  return (struct decode_request){.shape = *workload->shape,
+                                 .types = workload->types,
+                                 .batch = workload->batch,
+                                 .context = workload->context};
+}
+
 const char *timing_of_workload(const struct timing_workload *workload,
                                const struct timing_machine *machine, unsigned points,
                                struct timing_step *out) {
-  const struct decode_request request = {.shape = *workload->shape,
-                                         .types = workload->types,
-                                         .batch = workload->batch,
-                                         .context = workload->context};
+  const struct decode_request request = timing_request(workload);
   struct gpu_device device = timing_device;
   device.tuning.matrix = workload->matrix;
   if (points & TIMING_STREAMING && workload->batch <= VECTOR_BATCH)

@@ -150,6 +150,8 @@ struct timing_workload {
 enum { TIMING_WORKLOADS = 10 };
 extern const struct timing_workload timing_workloads[TIMING_WORKLOADS];
 
+struct decode_request timing_request(const struct timing_workload *workload);
+
 // Of kernels with the changes `points`. NULL, or why there is no prediction: the planner's message,
 // or what the model does not cover.
 const char *timing_of(const struct decode_request *request, const struct gpu_device *device,

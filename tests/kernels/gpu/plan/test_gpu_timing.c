@@ -1,58 +1,17 @@
 // The timing model of the GPU kernels: it reproduces the figures of the reading it was made from,
-// its sums are the plan's, each constant and each point changes what it should and nothing else,
-// and what build/bench/gpu_model prints for it and for a record.
+// its sums are the plan's, and each constant and each point changes what it should and nothing
+// else.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/source_file.h"
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/cost.h"
-#include "kernels/gpu/plan/planner.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/measurement_write.h"
-#include "tests/support/place_of_work.h"
+#include "tests/support/planned.h"
 #include "tests/support/shapes.h"
-#include "tests/support/timing/timing.h"
-#include "tests/support/timing/timing_stage.h"
-
-#define RECORD "data/measured/tinyllama-1.1b-decode-67500151.json"
-#define MODEL  "build/bench/gpu_model"
-
-static struct timing_step step_of(int workload, const struct timing_machine *machine,
-                                  unsigned points) {
-  struct timing_step step;
-  const char *why = timing_of_workload(&timing_workloads[workload], machine, points, &step);
-  if (why)
-    fail_msg("%s: %s", timing_workloads[workload].name, why);
-  return step;
-}
-
-static double share_by(const struct timing_machine *machine, int workload, unsigned points) {
-  const struct timing_step step = step_of(workload, machine, points);
-  return timing_workloads[workload].attention
-             ? step.attention.term[TIMING_MEMORY] / step.attention.us
-             : timing_share(&step);
-}
-
-static double share_of(int workload, unsigned points) {
-  return share_by(&timing_h200, workload, points);
-}
-
-static double measured_share(int workload, unsigned points) {
-  return share_by(&timing_h200_measured, workload, points);
-}
-
-static int workload_named(const char *fragment) {
-  for (int w = 0; w < TIMING_WORKLOADS; w++)
-    if (strstr(timing_workloads[w].name, fragment))
-      return w;
-  fail_msg("no workload '%s'", fragment);
-  return 0;
-}
+#include "tests/support/timed.h"
+#include "tests/support/timing/timing_flow.h"
 
 // Figures for the first kernels, from the reading of their machine code.
 static void test_figures(void **state) {
@@ -69,7 +28,7 @@ static void test_figures(void **state) {
               {"GQA 8, fp8 KV", 0.82},
               {"8B bf16, batch 64, registers", 0.58}};
   for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
-    const double share = share_of(workload_named(read[i].name), TIMING_FIRST);
+    const double share = timed_share(timed_workload(read[i].name), TIMING_FIRST);
     if (!(fabs(share - read[i].share) <= 0.02))
       fail_msg("%s: %.3f, not %.3f", read[i].name, share, read[i].share);
   }
@@ -92,9 +51,9 @@ static void test_targets(void **state) {
                  {"GQA 8, fp8 KV", 0.80, 0.889, 0.889, true, true},
                  {"8B bf16, batch 64, wgmma", 0.80, 0.754, 0.754, false, false}};
   for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
-    const int workload = workload_named(targets[i].name);
-    const double now = measured_share(workload, TIMING_IMPLEMENTED),
-                 streaming = measured_share(workload, TIMING_IMPLEMENTED | TIMING_STREAMING);
+    const int workload = timed_workload(targets[i].name);
+    const double now = timed_share_measured(workload, TIMING_IMPLEMENTED),
+                 streaming = timed_share_measured(workload, TIMING_IMPLEMENTED | TIMING_STREAMING);
     assert_int_equal(now >= targets[i].target, targets[i].is_reached);
     assert_int_equal(streaming >= targets[i].target, targets[i].is_reached_streaming);
     expect_near(now, targets[i].predicted, 1e-3, targets[i].name);
@@ -107,18 +66,13 @@ static void test_sums(void **state) {
   (void)state;
   for (int w = 0; w < TIMING_WORKLOADS; w++) {
     const struct timing_workload *workload = &timing_workloads[w];
-    const struct decode_request request = {.shape = *workload->shape,
-                                           .types = workload->types,
-                                           .batch = workload->batch,
-                                           .context = workload->context};
-    struct plan plan;
-    const char *why;
-    assert_int_equal(gpu_plan_make(&request, 0, &timing_device, &plan, &why), DECODE_OK);
+    const struct decode_request request = timing_request(workload);
+    const struct plan plan = planned(&request, &timing_device);
     double bytes = (double)gpu_plan_cache_bytes(&plan);
     for (int p = 0; p < PRODUCTS; p++)
       bytes += (double)gpu_plan_product_bytes(&plan, (enum product_name)p);
     for (unsigned points = 0; points < 1U << TIMING_POINTS; points += 511) {
-      const struct timing_step step = step_of(w, &timing_h200, points);
+      const struct timing_step step = timed_step(w, &timing_h200, points);
       const double memory =
           step.layers * step.layer.term[TIMING_MEMORY] + step.rest.term[TIMING_MEMORY];
       double sum = 0;
@@ -134,7 +88,7 @@ static void test_sums(void **state) {
 }
 
 static double layer_us(int workload, const struct timing_machine *machine) {
-  return step_of(workload, machine, TIMING_FIRST).layer.us;
+  return timed_step(workload, machine, TIMING_FIRST).layer.us;
 }
 
 // Memory twice as fast halves its term exactly, and the layer by no more than that; a release that
@@ -142,14 +96,14 @@ static double layer_us(int workload, const struct timing_machine *machine) {
 // with E4M3 only.
 static void test_constants(void **state) {
   (void)state;
-  const int bf16 = workload_named("8B bf16, batch 1"), fp8 = workload_named("fp8 KV, registers");
+  const int bf16 = timed_workload("8B bf16, batch 1"), fp8 = timed_workload("fp8 KV, registers");
   for (int w = 0; w < TIMING_WORKLOADS; w++) {
     struct timing_machine fast = timing_h200, late = timing_h200, far = timing_h200;
     fast.read *= 2;
     late.release_us += 1;
     far.latency_us *= 1.5;
-    const struct timing_step now = step_of(w, &timing_h200, TIMING_FIRST),
-                             then = step_of(w, &fast, TIMING_FIRST);
+    const struct timing_step now = timed_step(w, &timing_h200, TIMING_FIRST),
+                             then = timed_step(w, &fast, TIMING_FIRST);
     expect_near(then.layer.term[TIMING_MEMORY], now.layer.term[TIMING_MEMORY] / 2, 1e-9, "memory");
     assert_true(then.layer.us <= now.layer.us && then.layer.us > now.layer.us / 2);
     const double later = layer_us(w, &late) - now.layer.us;
@@ -170,8 +124,9 @@ static void test_narrow_activations(void **state) {
   (void)state;
   struct timing_machine slow = timing_h200;
   slow.wgmma /= 100;
-  const struct timing_step both = step_of(workload_named("activations too"), &slow, TIMING_FIRST),
-                           one = step_of(workload_named("fp8 KV, wgmma"), &slow, TIMING_FIRST);
+  const struct timing_step both =
+                               timed_step(timed_workload("activations too"), &slow, TIMING_FIRST),
+                           one = timed_step(timed_workload("fp8 KV, wgmma"), &slow, TIMING_FIRST);
   assert_int_equal(timing_limit(&both.layer), TIMING_MATRIX);
   expect_near((both.layer.term[TIMING_MATRIX] + both.layer.term[TIMING_MEMORY]) * 2,
               one.layer.term[TIMING_MATRIX] + one.layer.term[TIMING_MEMORY], 0.02, "half");
@@ -184,38 +139,38 @@ static void test_narrow_activations(void **state) {
 // on their way.
 static void test_measured_constants(void **state) {
   (void)state;
-  const int one = workload_named("8B fp8"), many = workload_named("64, wgmma"),
-            registers = workload_named("64, registers");
+  const int one = timed_workload("8B fp8"), many = timed_workload("64, wgmma"),
+            registers = timed_workload("64, registers");
   struct timing_machine machine = timing_h200;
   machine.overlap = 0;
   for (int w = 0; w < TIMING_WORKLOADS; w++)
-    assert_true(share_by(&machine, w, TIMING_FIRST) <= share_of(w, TIMING_FIRST));
-  assert_true(share_by(&machine, one, TIMING_FIRST) < share_of(one, TIMING_FIRST) - 0.05);
+    assert_true(timed_share_by(&machine, w, TIMING_FIRST) <= timed_share(w, TIMING_FIRST));
+  assert_true(timed_share_by(&machine, one, TIMING_FIRST) < timed_share(one, TIMING_FIRST) - 0.05);
   machine = timing_h200;
   machine.residual_us = 0.5;
   machine.overlap = 0;
   const unsigned before = TIMING_IMPLEMENTED & ~(unsigned)TIMING_P11;
-  expect_near(step_of(many, &machine, before).layer.term[TIMING_RESIDUAL], 64, 1e-9, "one by one");
-  expect_near(step_of(many, &machine, TIMING_IMPLEMENTED).layer.term[TIMING_RESIDUAL], 2, 1e-9,
+  expect_near(timed_step(many, &machine, before).layer.term[TIMING_RESIDUAL], 64, 1e-9,
+              "one by one");
+  expect_near(timed_step(many, &machine, TIMING_IMPLEMENTED).layer.term[TIMING_RESIDUAL], 2, 1e-9,
               "32 at a time");
-  expect_near(step_of(registers, &machine, TIMING_IMPLEMENTED).layer.term[TIMING_RESIDUAL], 8, 1e-9,
-              "eight at a time");
-  assert_true(step_of(one, &machine, before).layer.term[TIMING_RESIDUAL] == 0);
+  expect_near(timed_step(registers, &machine, TIMING_IMPLEMENTED).layer.term[TIMING_RESIDUAL], 8,
+              1e-9, "eight at a time");
+  assert_true(timed_step(one, &machine, before).layer.term[TIMING_RESIDUAL] == 0);
   machine = timing_h200;
   const unsigned loaded = TIMING_IMPLEMENTED & ~(unsigned)TIMING_P13;
   machine.cached_whole /= 2;
-  assert_true(step_of(many, &machine, loaded).attention.us >
-              1.5 * step_of(many, &timing_h200, loaded).attention.us);
-  assert_true(step_of(registers, &machine, loaded).attention.us ==
-              step_of(registers, &timing_h200, loaded).attention.us);
-  assert_true(step_of(many, &machine, TIMING_IMPLEMENTED).attention.us ==
-              step_of(many, &timing_h200, TIMING_IMPLEMENTED).attention.us);
+  assert_true(timed_step(many, &machine, loaded).attention.us >
+              1.5 * timed_step(many, &timing_h200, loaded).attention.us);
+  assert_true(timed_step(registers, &machine, loaded).attention.us ==
+              timed_step(registers, &timing_h200, loaded).attention.us);
+  assert_true(timed_step(many, &machine, TIMING_IMPLEMENTED).attention.us ==
+              timed_step(many, &timing_h200, TIMING_IMPLEMENTED).attention.us);
   machine = timing_h200;
   machine.copied_trip_us = 1.6;
-  assert_true(share_by(&machine, one, TIMING_IMPLEMENTED) == share_of(one, TIMING_IMPLEMENTED));
-  const struct timing_workload *of = &timing_workloads[one];
-  const struct decode_request request = {
-      .shape = *of->shape, .types = of->types, .batch = of->batch, .context = of->context};
+  assert_true(timed_share_by(&machine, one, TIMING_IMPLEMENTED) ==
+              timed_share(one, TIMING_IMPLEMENTED));
+  const struct decode_request request = timing_request(&timing_workloads[one]);
   double us[3];
   for (int flying = 2; flying <= 6; flying += 2) {
     struct gpu_device device = timing_device;
@@ -248,7 +203,7 @@ static void test_points(void **state) {
     double most = 0;
     for (int w = 0; w < TIMING_WORKLOADS; w++) {
       const unsigned before = points_before(1U << p);
-      const double more = share_of(w, before | 1U << p) - share_of(w, before);
+      const double more = timed_share(w, before | 1U << p) - timed_share(w, before);
       if (more < (1U << p == TIMING_P14 ? -5e-3 : -1e-3))
         fail_msg("%s: %+.4f by %s", timing_workloads[w].name, more, timing_points[p]);
       most = fmax(most, more);
@@ -256,20 +211,21 @@ static void test_points(void **state) {
     if (most < 1e-3 && 1U << p != TIMING_P6_SUMS && 1U << p != TIMING_P11)
       fail_msg("%s changes nothing", timing_points[p]);
   }
-  const int vector = workload_named("8B bf16, batch 1"), matrix = workload_named("fp8 KV, wgmma");
-  assert_true(share_of(vector, TIMING_P5 | TIMING_P6 | TIMING_P7) ==
-              share_of(vector, TIMING_FIRST));
-  assert_true(share_of(matrix, TIMING_P9 | TIMING_STREAMING) == share_of(matrix, TIMING_FIRST));
-  assert_true(share_of(vector, TIMING_STREAMING) > 0.93);
-  assert_true(share_of(vector, TIMING_P10) < share_of(vector, TIMING_FIRST) - 0.01);
-  assert_true(share_of(matrix, TIMING_P10) == share_of(matrix, TIMING_FIRST));
+  const int vector = timed_workload("8B bf16, batch 1"), matrix = timed_workload("fp8 KV, wgmma");
+  assert_true(timed_share(vector, TIMING_P5 | TIMING_P6 | TIMING_P7) ==
+              timed_share(vector, TIMING_FIRST));
+  assert_true(timed_share(matrix, TIMING_P9 | TIMING_STREAMING) ==
+              timed_share(matrix, TIMING_FIRST));
+  assert_true(timed_share(vector, TIMING_STREAMING) > 0.93);
+  assert_true(timed_share(vector, TIMING_P10) < timed_share(vector, TIMING_FIRST) - 0.01);
+  assert_true(timed_share(matrix, TIMING_P10) == timed_share(matrix, TIMING_FIRST));
 }
 
 // No workload with a target has products whose sums the plan adds up in clusters, but the 8B model
 // in fp8 at batch 64 has, if the device holds clusters of eight.
 static void test_parts_pay(void **state) {
   (void)state;
-  struct timing_workload workload = timing_workloads[workload_named("8B fp8")];
+  struct timing_workload workload = timing_workloads[timed_workload("8B fp8")];
   struct timing_step in_parts, merged;
   workload.batch = 64;
   workload.matrix = MATRIX_WGMMA;
@@ -300,11 +256,9 @@ static void test_copied_vectors(void **state) {
       {"Llama-2-70B fp8, batch 1", 4, 1, TIMING_TAIL, 0, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const struct timing_workload *like = &timing_workloads[workload_named(cases[i].name)];
-    const struct decode_request request = {.shape = *like->shape,
-                                           .types = like->types,
-                                           .batch = cases[i].batch,
-                                           .context = like->context};
+    const struct timing_workload *like = &timing_workloads[timed_workload(cases[i].name)];
+    struct decode_request request = timing_request(like);
+    request.batch = cases[i].batch;
     struct gpu_device device = timing_device;
     struct timing_machine machine = timing_h200;
     struct timing_step with, without;
@@ -320,15 +274,10 @@ static void test_copied_vectors(void **state) {
 }
 
 static struct plan plan_of(int workload) {
-  const struct timing_workload *of = &timing_workloads[workload];
-  const struct decode_request request = {
-      .shape = *of->shape, .types = of->types, .batch = of->batch, .context = of->context};
+  const struct decode_request request = timing_request(&timing_workloads[workload]);
   struct gpu_device device = timing_device;
-  struct plan plan;
-  const char *why;
-  device.tuning.matrix = of->matrix;
-  assert_int_equal(gpu_plan_make(&request, 0, &device, &plan, &why), DECODE_OK);
-  return plan;
+  device.tuning.matrix = timing_workloads[workload].matrix;
+  return planned(&request, &device);
 }
 
 // What is said of the kernels as they are is what the plan and the sources have.
@@ -336,9 +285,9 @@ static void test_implemented(void **state) {
   (void)state;
   for (int w = 0; w < TIMING_WORKLOADS; w++) {
     const unsigned predicted = TIMING_IMPLEMENTED & ~(unsigned)TIMING_P10;
-    assert_true(share_of(w, predicted) > share_of(w, TIMING_FIRST) - 1e-3);
+    assert_true(timed_share(w, predicted) > timed_share(w, TIMING_FIRST) - 1e-3);
   }
-  const struct plan wgmma = plan_of(workload_named("fp8 KV, wgmma"));
+  const struct plan wgmma = plan_of(timed_workload("fp8 KV, wgmma"));
   assert_int_equal(wgmma.carveout == 100, (TIMING_IMPLEMENTED & TIMING_P7) != 0);
   assert_int_equal(wgmma.product[PRODUCT_WO].work.blocks != wgmma.product[PRODUCT_WO].work.tiles,
                    (TIMING_IMPLEMENTED & TIMING_P6) != 0);
@@ -351,10 +300,10 @@ static void test_implemented(void **state) {
                    (TIMING_IMPLEMENTED & TIMING_P8) != 0);
   assert_int_equal(gpu_plan_norm_from(&wgmma, PRODUCT_QKV) != PRODUCTS,
                    (TIMING_IMPLEMENTED & TIMING_P12) != 0);
-  const struct plan registers = plan_of(workload_named("8B bf16, batch 64, registers"));
+  const struct plan registers = plan_of(timed_workload("8B bf16, batch 64, registers"));
   assert_int_equal(registers.product[PRODUCT_GATE_UP].shared_bytes > MATRIX_RING,
                    (TIMING_IMPLEMENTED & TIMING_P1_MATRIX) != 0);
-  const struct plan vector = plan_of(workload_named("8B bf16, batch 1"));
+  const struct plan vector = plan_of(timed_workload("8B bf16, batch 1"));
   static const enum product_name of_many_rows[] = {PRODUCT_QKV, PRODUCT_GATE_UP, PRODUCT_HEAD};
   for (size_t i = 0; i < sizeof of_many_rows / sizeof of_many_rows[0]; i++)
     assert_int_equal(vector.product[of_many_rows[i]].blocks == 2 * timing_device.described.units,
@@ -368,9 +317,8 @@ static void test_chosen_clusters(void **state) {
   (void)state;
   static const char *const names[] = {"fp8 KV, wgmma", "8B bf16, batch 64, wgmma"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    const struct timing_workload *of = &timing_workloads[workload_named(names[i])];
-    const struct decode_request request = {
-        .shape = *of->shape, .types = of->types, .batch = of->batch, .context = of->context};
+    const int workload = timed_workload(names[i]);
+    const struct decode_request request = timing_request(&timing_workloads[workload]);
     struct gpu_device device = timing_device;
     struct timing_step chosen, none;
     device.tuning = (struct gpu_tuning){.matrix = MATRIX_WGMMA, .wgmma_beside = MAX_WGMMA_BESIDE};
@@ -379,9 +327,8 @@ static void test_chosen_clusters(void **state) {
     assert_null(
         timing_of(&request, &device, &timing_h200, TIMING_IMPLEMENTED | TIMING_P6_CLUSTERS, &none));
     const struct timing_step with =
-        step_of(workload_named(names[i]), &timing_h200, TIMING_IMPLEMENTED | TIMING_P6_CLUSTERS);
-    const struct timing_step without =
-        step_of(workload_named(names[i]), &timing_h200, TIMING_IMPLEMENTED);
+        timed_step(workload, &timing_h200, TIMING_IMPLEMENTED | TIMING_P6_CLUSTERS);
+    const struct timing_step without = timed_step(workload, &timing_h200, TIMING_IMPLEMENTED);
     expect_near(timing_step_us(&chosen), timing_step_us(&with), 1e-9, names[i]);
     expect_near(timing_step_us(&none), timing_step_us(&without), 1e-9, names[i]);
     assert_true(timing_step_us(&chosen) < timing_step_us(&none));
@@ -472,220 +419,6 @@ static void test_unknown(void **state) {
   expect_why("no batch", timing_of(&request, &device, &timing_h200, 0, &step), "batches of");
 }
 
-// ---- the program
-
-static const char *printed(struct arena *arena, const char *arguments, int *status) {
-  char text[8192];
-  FILE *program = popen(arena_printf(arena, MODEL " %s 2>&1", arguments), "r");
-  assert_non_null(program);
-  const size_t length = fread(text, 1, sizeof text - 1, program);
-  text[length] = '\0';
-  *status = WEXITSTATUS(pclose(program));
-  return arena_copy(arena, text);
-}
-
-// Records of a CPU run turned into records of a GPU: the 8B at batch 1, and with another tuning at
-// 64.
-static struct measurement_record *made_record(struct fixture *fixture) {
-  struct measurement_record *record =
-      measurement_read(RECORD, &fixture->arena, &fixture->diagnostics);
-  expect_error(fixture, RECORD, "");
-  record->device.backend = "cuda";
-  record->device.name = "NVIDIA H200";
-  record->device.runtime = "CUDA 13.0, driver for CUDA 13.0, sm_90, ECC on, matrix=wgmma";
-  record->device.units = 132;
-  record->device.cache_bytes = UINT64_C(60) << 20;
-  record->count = 2;
-  for (size_t i = 0; i < record->count; i++) {
-    struct measurement *result = &record->results[i];
-    result->model = (struct measurement_shape){.id = "llama-3.1-8b",
-                                               .layers = 32,
-                                               .hidden = 4096,
-                                               .heads = 32,
-                                               .kv_heads = 8,
-                                               .head_dim = 128,
-                                               .ffn_hidden = 14336,
-                                               .vocab = 128256,
-                                               .norm_epsilon = 1e-5,
-                                               .rope_theta = 5e5};
-    result->precision = "bf16";
-    result->types = (struct measurement_types){"bf16", "bf16", "bf16", "bf16", "f32", ""};
-    result->layers_measured = 32;
-    result->batch = i == 0 ? 1 : 64;
-    result->context = 512;
-    result->layer_seconds = 150e-6;
-    result->step_seconds = 32 * result->layer_seconds;
-    result->tokens_per_s = result->ci95_low = result->ci95_high =
-        result->batch / result->step_seconds;
-    result->p5_s = result->p95_s = result->step_seconds;
-    result->share_p5 = result->share_p95 = result->share_ci95_low = result->share_ci95_high = 0.7;
-    result->read_bandwidth = 4.5e12;
-    result->read_bandwidth_share = 0.7;
-  }
-  return record;
-}
-
-static void expect_line(const char *text, const char *name, double measured, double predicted) {
-  char line[160];
-  snprintf(line, sizeof line, "%8.1f %10.1f %9.2f", measured, predicted, measured / predicted);
-  const char *at = strstr(text, name);
-  if (!at || !strstr(text, line))
-    fail_msg("no '%s ... %s' in\n%s", line, name, text);
-}
-
-static void test_records(void **state) {
-  (void)state;
-  struct place_of_work work;
-  int status;
-  place_of_work_start(&work);
-  struct fixture *fixture = &work.fixture;
-  struct measurement_record *record = made_record(fixture);
-  assert_int_equal(measurement_write(record, work.path, &fixture->arena, &fixture->diagnostics), 0);
-  const char *text = printed(&fixture->arena, work.path, &status);
-  if (status)
-    fail_msg("%s", text);
-  struct timing_machine machine = timing_h200_measured;
-  machine.read = 4.5e6; // of the record
-  const struct timing_step one =
-      step_of(workload_named("8B bf16, batch 1"), &machine, TIMING_IMPLEMENTED);
-  const struct timing_step many =
-      step_of(workload_named("64, wgmma"), &machine, TIMING_IMPLEMENTED);
-  expect_line(text, "llama-3.1-8b bf16, batch 1, context 512", 150, timing_step_us(&one) / 32);
-  expect_line(text, "llama-3.1-8b bf16, batch 64, context 512", 150, timing_step_us(&many) / 32);
-  record->device.name = "NVIDIA B200";
-  assert_int_equal(measurement_write(record, work.path, &fixture->arena, &fixture->diagnostics), 0);
-  expect_fragment(printed(&fixture->arena, work.path, &status), "nothing but H100 and H200");
-  assert_int_equal(status, 1);
-  place_of_work_end(&work);
-}
-
-// docs/gpu-model.md shows what the program prints.
-static void test_docs(void **state) {
-  struct fixture *fixture = *state;
-  struct arena *arena = &fixture->arena;
-  static const char *const shown[] = {"", " --points", " --before"};
-  const struct source *page = source_read("docs/gpu-model.md", arena, &fixture->diagnostics);
-  assert_non_null(page);
-  for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-    int status;
-    const char *text = printed(arena, shown[i], &status);
-    expect_fragment(page->text, arena_printf(arena, "$ " MODEL "%s\n%s```", shown[i], text));
-  }
-}
-
-// A row of the table of docs/gpu-model.md: what was measured, in us per layer, and its share of the
-// bandwidth then.
-struct row {
-  unsigned points;
-  const char *kernels, *workload;
-  const struct decode_shape *shape;
-  const struct decode_types *types;
-  int batch, context;
-  enum gpu_tuning_matrix matrix;
-  double measured_us;
-  const char *share;
-  bool is_close; // the prediction with measured constants is
-};
-
-#define NOW  (TIMING_IMPLEMENTED & ~(unsigned)(TIMING_P11 | TIMING_P12 | TIMING_P13 | TIMING_P14))
-#define THEN ((NOW & ~(unsigned)TIMING_P10) | TIMING_P2 | TIMING_P2_MATRIX)
-
-static const struct row rows[] = {
-#define BF16 &timing_workloads[0].types
-#define FP8  &timing_workloads[1].types
-#define KV   &timing_workloads[4].types
-#define ROW(points, kernels, workload, shape, types, batch, context, matrix, us, share, close)     \
-  { points, kernels, workload, &shape, types, batch, context, MATRIX_##matrix, us, share, close }
-    ROW(NOW, "without P11 to P14", "8B bf16, batch 1", llama_8b, BF16, 1, 512, WGMMA, 121.8,
-        "0.846", true),
-    ROW(NOW, "without P11 to P14", "8B fp8, batch 1", llama_8b, FP8, 1, 512, WGMMA, 83.5, "0.658",
-        true),
-    ROW(NOW, "without P11 to P14", "8B fp8, batch 2", llama_8b, FP8, 2, 512, WGMMA, 92.9, "0.595",
-        true),
-    ROW(NOW, "without P11 to P14", "8B fp8, batch 4", llama_8b, FP8, 4, 512, WGMMA, 111.5, "0.499",
-        true),
-    ROW(NOW, "without P11 to P14", "8B fp8, batch 16", llama_8b, FP8, 16, 512, WGMMA, 126.8,
-        "0.482", true),
-    ROW(NOW, "without P11 to P14", "8B fp8, batch 64", llama_8b, FP8, 64, 512, WGMMA, 236.1,
-        "0.354", true),
-    ROW(NOW, "without P11 to P14", "8B bf16, batch 64", llama_8b, BF16, 64, 512, WGMMA, 266.5,
-        "0.490", true),
-    ROW(NOW, "without P11 to P14", "70B fp8, batch 1", llama_70b, FP8, 1, 512, WGMMA, 223.1,
-        "0.834", true),
-    ROW(NOW, "without P11 to P14", "70B fp8, batch 64, context 4096, fp8 KV", llama_70b, KV, 64,
-        4096, WGMMA, 547.2, "0.563", true),
-    ROW(NOW, "without P11 to P14", "8B fp8, batch 64, registers", llama_8b, FP8, 64, 512, REGISTERS,
-        290.6, "0.291", false),
-    ROW(NOW, "without P11 to P14", "8B bf16, batch 64, registers", llama_8b, BF16, 64, 512,
-        REGISTERS, 313.7, "0.416", false),
-    ROW(NOW, "without P11 to P14", "70B fp8, batch 64, context 4096, fp8 KV, registers", llama_70b,
-        KV, 64, 4096, REGISTERS, 701.9, "0.435", false),
-    ROW(NOW | TIMING_P6_CLUSTERS, "P6c", "8B fp8, batch 64", llama_8b, FP8, 64, 512, WGMMA, 264.0,
-        "0.317", false),
-    ROW(NOW | TIMING_P6_CLUSTERS, "P6c", "8B bf16, batch 64", llama_8b, BF16, 64, 512, WGMMA, 338.4,
-        "0.387", false),
-    ROW(NOW | TIMING_P6_CLUSTERS, "P6c", "70B fp8, batch 64, context 4096, fp8 KV", llama_70b, KV,
-        64, 4096, WGMMA, 674.6, "0.457", false),
-    ROW(THEN, "P2, P2m", "8B bf16, batch 1", llama_8b, BF16, 1, 512, WGMMA, 171.9, "0.647", false),
-    ROW(THEN, "P2, P2m", "8B fp8, batch 1", llama_8b, FP8, 1, 512, WGMMA, 119.6, "0.499", false),
-    ROW(THEN, "P2, P2m", "70B fp8, batch 1", llama_70b, FP8, 1, 512, WGMMA, 337.8, "0.600", false),
-    ROW(THEN, "P2, P2m", "8B fp8, batch 64", llama_8b, FP8, 64, 512, WGMMA, 233.1, "0.389", false),
-    ROW(THEN, "P2, P2m", "8B fp8, batch 64, registers", llama_8b, FP8, 64, 512, REGISTERS, 304.8,
-        "0.297", false),
-};
-
-static double row_us(const struct row *row, const struct timing_machine *machine) {
-  const struct decode_request request = {
-      .shape = *row->shape, .types = *row->types, .batch = row->batch, .context = row->context};
-  struct gpu_device device = timing_device;
-  struct timing_step step;
-  device.tuning.matrix = row->matrix;
-  assert_null(timing_of(&request, &device, machine, row->points, &step));
-  return timing_step_us(&step) / step.layers;
-}
-
-// The table sets beside measurements what the model predicts for the same kernels, by both sets of
-// constants; by those measured within 15 % for the kernels of the default.
-static void test_table(void **state) {
-  struct fixture *fixture = *state;
-  const struct source *page =
-      source_read("docs/gpu-model.md", &fixture->arena, &fixture->diagnostics);
-  assert_non_null(page);
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const double after_us = row_us(&rows[i], &timing_h200_measured);
-    expect_fragment(page->text,
-                    arena_printf(&fixture->arena, "| %s | %s | %.1f | %.1f | %.1f | %s |\n",
-                                 rows[i].kernels, rows[i].workload, row_us(&rows[i], &timing_h200),
-                                 after_us, rows[i].measured_us, rows[i].share));
-    if (rows[i].is_close)
-      expect_near(after_us, rows[i].measured_us, 0.15, rows[i].workload);
-  }
-}
-
-static void test_calls(void **state) {
-  struct arena *arena = &((struct fixture *)*state)->arena;
-  int status;
-  const int fp8 = workload_named("fp8 KV, registers");
-  expect_fragment(printed(arena, "", &status),
-                  arena_printf(arena, " %.3f  ", measured_share(fp8, TIMING_IMPLEMENTED)));
-  expect_fragment(printed(arena, "--before", &status),
-                  arena_printf(arena, " %.3f  ", share_of(fp8, TIMING_IMPLEMENTED)));
-  expect_fragment(printed(arena, "--points", &status),
-                  arena_printf(arena, "\n%.3f %.3f  ", measured_share(fp8, TIMING_FIRST),
-                               measured_share(fp8, TIMING_IMPLEMENTED)));
-  expect_fragment(printed(arena, "--before --points", &status),
-                  arena_printf(arena, "\n%.3f %.3f  ", share_of(fp8, TIMING_FIRST),
-                               share_of(fp8, TIMING_IMPLEMENTED)));
-  expect_fragment(printed(arena, "--with P2,streaming", &status), "barriers");
-  assert_int_equal(status, 0);
-  expect_fragment(printed(arena, "--with P15", &status), "POINT: P1 to P14");
-  assert_int_equal(status, 2);
-  printed(arena, "--point", &status);
-  assert_int_equal(status, 2);
-  expect_fragment(printed(arena, "none.json", &status), "none.json");
-  assert_int_equal(status, 1);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_figures),
@@ -702,10 +435,6 @@ int main(void) {
       cmocka_unit_test(test_even_division_pays),
       cmocka_unit_test(test_windows),
       cmocka_unit_test(test_unknown),
-      cmocka_unit_test(test_records),
-      FIXTURE_TEST(test_docs),
-      FIXTURE_TEST(test_table),
-      FIXTURE_TEST(test_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

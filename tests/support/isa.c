@@ -1,0 +1,13 @@
+#include "tests/support/isa.h"
+
+#include "tests/support/fixture.h"
+
+const char *const isa_names[CPU_ISAS] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
+
+void isa_use(enum cpu_isa isa) {
+  if (!cpu_has(isa)) {
+    print_message("this machine has no %s\n", isa_names[isa]);
+    skip();
+  }
+  cpu_force_isa(isa);
+}
