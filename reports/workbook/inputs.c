@@ -93,15 +93,16 @@ static bool is_silent(const struct book *book, int declaration, const struct fig
   return !figure->text && book->scenario->model->declarations[declaration].scale_of >= 0;
 }
 
-// Does the option use the value common to all options that do not set their own?
+// Does the option use the value common to all options that do not set their own? The host's watts
+// in those of a whole node do not follow it.
 static bool is_common(struct book *book, const struct option_sheet *sheet, size_t which_case,
                       int declaration) {
   const struct figure *figure = figure_of(book, sheet, which_case, declaration);
   const bool own = option_scales_own(book->scenario, sheet->option, which_case, declaration);
   enum origin origin = own ? ORIGIN_DEFAULT : figure->origin;
   bool per_option = book->scenario->model->declarations[declaration].per_option;
-  return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET ||
-         (origin == ORIGIN_DEFAULT && !per_option);
+  return !figure->contained && (origin == ORIGIN_COMMON || origin == ORIGIN_CASE ||
+                                origin == ORIGIN_SET || (origin == ORIGIN_DEFAULT && !per_option));
 }
 
 static bool is_read(const struct option_sheet *sheet, int declaration) {

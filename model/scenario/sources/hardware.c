@@ -424,16 +424,21 @@ static void take_node_in(const struct resolving *resolving, size_t which_case, d
   const int load_power = model_find(model, "load_power"), host = model_find(model, "host_power");
   const struct figure **figures = resolving_figures(resolving, which_case);
   const double stated = host_watts(resolving, which_case);
-  struct figure load = node, contained = node;
+  struct figure load = node, within = node;
   load.value = node_power_w - stated;
   if (stated > 0)
     load.source = arena_printf(resolving->arena, "%s, less host_power", node.source);
   figures[load_power] = resolving_keep(resolving, load);
-  contained.value = 0;
-  contained.source =
-      arena_printf(resolving->arena, "included in the node's power: %s", node.source);
-  if (host >= 0 && figures[host]->origin == ORIGIN_NONE)
-    figures[host] = resolving_keep(resolving, contained);
+  if (host < 0)
+    return;
+  within.value = 0;
+  within.source = arena_printf(resolving->arena, "included in the node's power: %s", node.source);
+  if (figures[host]->origin != ORIGIN_NONE)
+    within = *figures[host];
+  if (!*within.source)
+    within.source = "deducted from the node's power";
+  within.contained = true;
+  figures[host] = resolving_keep(resolving, within);
 }
 
 // A whole node's watts include the host's: those stated in a case are subtracted, otherwise the

@@ -18,7 +18,7 @@ int hardware_apply(struct resolving *resolving);
 // After throughput_apply: replaces the TDP with the watts of the row that the throughput is from,
 // else with those of a like run (model/evidence/like_run.h), graded projected; option->power_doubt
 // has a note on watts that are not the row's own. A case's host_power is deducted from a whole
-// node's watts. Error: it is more than these.
+// node's watts, and is then contained in these: figure.h. Error: it is more than these.
 void hardware_power(struct resolving *resolving);
 
 // Before all of that, in each case: gives an option with `api` the prices of that row, and removes
