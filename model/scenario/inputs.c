@@ -60,6 +60,10 @@ static struct said *said_in(const struct inputs *inputs, size_t row, int declara
   return block ? &block[declaration % BLOCK] : NULL;
 }
 
+void inputs_forget(struct inputs *inputs, struct layer layer, int declaration) {
+  *said_at(inputs, layer, declaration) = (struct said){.figure = {.origin = ORIGIN_NONE}};
+}
+
 bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration) {
   const struct said *said = said_in(inputs, row_of(inputs, layer), declaration);
   return said && said->figure.origin != ORIGIN_NONE;

@@ -324,6 +324,17 @@ static bool names_option(const struct reading *reading, const char *key) {
          model_find(reading->scenario->model, id) < 0;
 }
 
+// A row of prices that is named with --set gives all of them.
+static void forget_prices(struct reading *reading, int option, const char *name,
+                          const char *value) {
+  const bool names_row = !strcmp(name, selection_key_name(SELECT_API)) && *value;
+  for (size_t i = 0; i < SELECTION_API_PRICES && names_row; i++) {
+    const int d = model_find(reading->scenario->model, selection_api_prices[i]);
+    if (d >= 0)
+      inputs_forget(reading->inputs, (struct layer){ORIGIN_OPTION, option, 0}, d);
+  }
+}
+
 // Takes SECTION.KEY or OPTION.KEY if KEY is a selection, and else removes SECTION from the key.
 // Returns false if nothing is left to do.
 static bool take_section(struct reading *reading, struct ini_key *key) {
@@ -332,8 +343,10 @@ static bool take_section(struct reading *reading, struct ini_key *key) {
     return true;
   const char *prefix = arena_copy_n(reading->arena, key->name, (size_t)(point - key->name));
   const int option = scenario_option(reading->scenario, prefix);
-  if (option >= 0 && select_key(reading, option, point + 1, key))
+  if (option >= 0 && select_key(reading, option, point + 1, key)) {
+    forget_prices(reading, option, point + 1, key->value);
     return false;
+  }
   if (!section_is_common(prefix))
     return true;
   if (select_key(reading, -1, point + 1, key))
