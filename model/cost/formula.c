@@ -310,16 +310,32 @@ bool node_calls(const struct node *node, enum function function) {
   return node->kind == NODE_CALL && node->function == function;
 }
 
+static struct node *name_node(const char *name, struct place place, struct arena *arena) {
+  struct node *node = arena_alloc(arena, sizeof *node);
+  *node = (struct node){.kind = NODE_NAME, .place = place, .name = name, .declaration = UNRESOLVED};
+  return node;
+}
+
 struct node *formula_times(struct node *formula, const char *name, struct arena *arena) {
-  struct node *factor = arena_alloc(arena, sizeof *factor);
   struct node *product = arena_alloc(arena, sizeof *product);
-  *factor = (struct node){
-      .kind = NODE_NAME, .place = formula->place, .name = name, .declaration = UNRESOLVED};
   *product = (struct node){.kind = NODE_MULTIPLY,
                            .place = formula->place,
                            .argument_count = 2,
-                           .arguments = {formula, factor}};
+                           .arguments = {formula, name_node(name, formula->place, arena)}};
   return product;
+}
+
+struct node *formula_if(const char *name, struct node *formula, struct arena *arena) {
+  struct node *zero = arena_alloc(arena, sizeof *zero),
+              *choice = arena_alloc(arena, sizeof *choice);
+  *zero = (struct node){
+      .kind = NODE_NUMBER, .place = formula->place, .unit = {.text = "", .counts = true}};
+  *choice = (struct node){.kind = NODE_CALL,
+                          .function = FUNCTION_IF,
+                          .place = formula->place,
+                          .argument_count = 3,
+                          .arguments = {name_node(name, formula->place, arena), formula, zero}};
+  return choice;
 }
 
 static const char *number_text(const struct node *node, struct arena *arena) {

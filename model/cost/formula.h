@@ -126,6 +126,9 @@ struct node *formula_parse(const char *text, struct place place, struct arena *a
 // The tree multiplied by the declaration called NAME.
 struct node *formula_times(struct node *formula, const char *name, struct arena *arena);
 
+// The tree where the declaration called NAME is not 0, else 0, whatever the tree then gives.
+struct node *formula_if(const char *name, struct node *formula, struct arena *arena);
+
 // The tree as formula text, in the arena; parses back to the same tree.
 const char *formula_text(const struct node *node, struct arena *arena);
 

@@ -167,12 +167,20 @@ static int check_power(const struct checker *checker, struct node *node) {
   return check_dimension(checker, node);
 }
 
+// Zero is zero in any unit.
+static void adopt_unit(struct node *zero, const struct node *other) {
+  if (zero->kind == NODE_NUMBER && zero->value == 0 && !*zero->unit.text)
+    zero->dimension = other->dimension;
+}
+
 static int check_call(const struct checker *checker, struct node *node) {
   static const struct dimension one, time = {{[BASE_H] = 1}}, per_time = {{[BASE_H] = -1}};
   struct node **arguments = node->arguments;
   int bad = 0;
   switch (node->function) {
   case FUNCTION_IF:
+    adopt_unit(arguments[1], arguments[2]);
+    adopt_unit(arguments[2], arguments[1]);
     bad = want_dimension(checker, arguments[0], one, "a condition") |
           same_dimension(checker, node, 1, 2);
     node->dimension = arguments[1]->dimension;

@@ -240,7 +240,7 @@ static struct node *read_formula(struct adding *adding) {
     return NULL;
   const char *flag = arena_printf(model->arena, "%s_applies", adding->section->argument);
   if (model_find(model, flag) >= 0)
-    formula = formula_times(formula, flag, model->arena);
+    formula = formula_if(flag, formula, model->arena);
   return declare_escalation(adding) || adding->diagnostics->errors != errors ? NULL : formula;
 }
 
@@ -320,7 +320,7 @@ void own_items_finish(struct model *model) {
     const bool is_limited =
         is_item && model_find(model, arena_printf(&scratch, "%s_applies", item->name)) >= 0;
     if (is_item && !is_limited && is_from_watts(model, d, known))
-      set_formula(model, item, formula_times(item->alternatives[0].formula, "owned", model->arena),
+      set_formula(model, item, formula_if("owned", item->alternatives[0].formula, model->arena),
                   item->alternatives[0].place);
   }
   arena_free(&scratch);

@@ -10,7 +10,8 @@
 // and NAME_applies is whether an option has the item (if it has `options`). Zero, a bare 1,
 // exponents and the digits of round() stay as they are. An opex item also declares NAME_cost, its
 // amount per period. Whatever depends on watts is paid by the owner of the site: by default, a
-// rented option does not have it.
+// rented option does not have it. In an option without the item it is 0, whatever its formula
+// gives.
 #ifndef PERTOKEN_MODEL_COST_OWN_ITEM_H
 #define PERTOKEN_MODEL_COST_OWN_ITEM_H
 

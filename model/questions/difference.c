@@ -184,6 +184,25 @@ static int whole_of(const struct model *model, int input) {
   return declarations[input].scale_of >= 0 ? declarations[input].scale_of : input;
 }
 
+static bool is_contained(const struct difference *difference, int input) {
+  for (size_t p = 0; p < difference->pair_count; p++)
+    for (int second = 0; second < 2; second++) {
+      const struct side side = difference_side(difference, p, input, second);
+      if (is_input(side) && figure_of(side)->contained)
+        return true;
+    }
+  return false;
+}
+
+// What was measured of a whole node changes along with what is part of it.
+static void join_contained(const struct difference *difference, int *wholes) {
+  const int host = model_find(difference->a->model, "host_power");
+  const int load = model_find(difference->a->model, "load_power");
+  if (host >= 0 && load >= 0 && wholes[host] >= 0 && wholes[load] >= 0 &&
+      is_contained(difference, host))
+    wholes[load] = host;
+}
+
 // For each input that both have, the one that it is part of; -1 for the others.
 static const int *find_wholes(const struct difference *difference, struct arena *arena) {
   const struct model *model = difference->a->model;
@@ -199,6 +218,7 @@ static const int *find_wholes(const struct difference *difference, struct arena 
       if (tiers[i] >= 0)
         wholes[tiers[i]] = d;
   }
+  join_contained(difference, wholes);
   return wholes;
 }
 

@@ -38,6 +38,7 @@ struct figure {
   const char *source;              // a title or reference; "" if none
   const char *date;                // as written; "" if none
   bool in_usd;                     // an amount in USD, in a report in another currency
+  bool contained;                  // in what was measured of the whole node: nothing moves it alone
   const struct list_figure *years; // [year_count] of a list by year, whose first value is `value`
   size_t year_count;               // 0: a single value
   const struct list_figure *tiers; // [2 * tier_count] of volume tiers: value, number, value, ...

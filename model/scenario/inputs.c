@@ -4,6 +4,7 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/graph.h"
+#include "model/cost/model_read.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
@@ -57,6 +58,10 @@ static struct said *said_in(const struct inputs *inputs, size_t row, int declara
   struct said **blocks = inputs->rows[row];
   struct said *block = blocks ? blocks[declaration / BLOCK] : NULL;
   return block ? &block[declaration % BLOCK] : NULL;
+}
+
+void inputs_forget(struct inputs *inputs, struct layer layer, int declaration) {
+  *said_at(inputs, layer, declaration) = (struct said){.figure = {.origin = ORIGIN_NONE}};
 }
 
 bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration) {
@@ -134,6 +139,30 @@ static void refuse_list(const struct inputs *inputs, const struct declaration *d
                     declaration->name, list);
 }
 
+static int currency_of(const char *text) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (text_has_currency(text, currency_codes[i]))
+      return i;
+  return -1;
+}
+
+// One formula serves all years. Returns true after an error at the first amount in another currency
+// than those before it.
+static bool refuse_currencies(const struct inputs *inputs, const struct list_value *list,
+                              size_t count, struct diagnostics *diagnostics) {
+  const int first = currency_of(list[0].text);
+  for (size_t i = 1; i < count && model_is_foreign(inputs->model); i++) {
+    const int currency = currency_of(list[i].text);
+    if (first < 0 || currency < 0 || currency == first)
+      continue;
+    diagnostics_error(diagnostics, list[i].place,
+                      "a list is in one currency: give all of its amounts in %s, or all in USD",
+                      inputs->model->currency);
+    return true;
+  }
+  return false;
+}
+
 // "2, 1, 1 FTE" for the input `d`, in the unit of `declaration`: `d` itself, or its twin in USD.
 static void parse_list(const struct inputs *inputs, struct figure *figure, int d,
                        const struct declaration *declaration, const struct ini_key *key,
@@ -149,6 +178,8 @@ static void parse_list(const struct inputs *inputs, struct figure *figure, int d
                       MAX_YEARS, count);
     return;
   }
+  if (refuse_currencies(inputs, list, count, diagnostics))
+    return;
   struct list_figure *years = arena_array(inputs->arena, count, sizeof *years);
   for (size_t i = 0; i < count; i++) {
     years[i] = (struct list_figure){0, list[i].text, list[i].place};

@@ -37,6 +37,9 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
+// Forgets what the layer says about an input.
+void inputs_forget(struct inputs *inputs, struct layer layer, int declaration);
+
 // Does the layer say anything about the input?
 bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration);
 

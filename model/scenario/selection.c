@@ -172,6 +172,9 @@ const struct ini_key *selection_of(const struct selections *selections, int key)
   return selection->name && !(optional && !*selection->value) ? selection : NULL;
 }
 
+const char *const selection_api_prices[SELECTION_API_PRICES] = {"input_price", "cached_input_price",
+                                                                "output_price"};
+
 static const struct {
   int key;
   const char *input;

@@ -51,6 +51,10 @@ double selection_power_limit(const struct selections *selections, struct arena *
 // The selection, or NULL if there is none.
 const struct ini_key *selection_of(const struct selections *selections, int key);
 
+// What a row of a provider's prices gives.
+enum { SELECTION_API_PRICES = 3 };
+extern const char *const selection_api_prices[SELECTION_API_PRICES];
+
 // The key of the selection that gives an option the input, as if the option stated it itself: a row
 // of prices, evidence of a throughput. -1 if there is none.
 int selection_giving(const struct selections *selections, const char *input);

@@ -33,9 +33,18 @@ static enum origin origin_in(const struct scenario *scenario, size_t which_case,
   return option_figure(scenario, &scenario->options[option], which_case, declaration)->origin;
 }
 
-static bool may_be_input(const struct scenario *scenario, size_t option, int declaration) {
+static bool is_given(const struct scenario *scenario, size_t option, int declaration) {
   return scenario->options[option].graph->state[declaration] == GRAPH_INPUT &&
          origin_in(scenario, scenario->selected, option, declaration) != ORIGIN_RENT;
+}
+
+static bool is_contained(const struct scenario *scenario, size_t option, int declaration) {
+  return is_given(scenario, option, declaration) &&
+         selected_figure(scenario, option, declaration)->contained;
+}
+
+static bool may_be_input(const struct scenario *scenario, size_t option, int declaration) {
+  return is_given(scenario, option, declaration) && !is_contained(scenario, option, declaration);
 }
 
 static bool is_input(const struct scenario *scenario, size_t option, int declaration) {
@@ -201,6 +210,21 @@ static void refuse_excluded(const struct scenario *scenario, struct target targe
                     target_input(scenario, target)->name);
 }
 
+static bool contains_any(const struct scenario *scenario, int declaration) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (is_contained(scenario, o, declaration))
+      return true;
+  return false;
+}
+
+static int refuse_contained(const char *name, struct place place, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, place,
+                    "'%s' has no effect of its own: it is part of the power of the whole node, "
+                    "which was measured",
+                    name);
+  return -1;
+}
+
 static int refuse_still(const struct scenario *scenario, struct target target, struct place place,
                         struct diagnostics *diagnostics) {
   const char *name = target_input(scenario, target)->name;
@@ -223,6 +247,8 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
       return -1;
     }
     const int state = option->graph->state[target.declaration];
+    if (is_contained(scenario, (size_t)target.option, target.declaration))
+      return refuse_contained(name, place, diagnostics);
     diagnostics_error(diagnostics, place, "option '%s' %s '%s'", option->id,
                       state >= 0              ? "computes"
                       : state == GRAPH_ABSENT ? "does not have"
@@ -231,6 +257,8 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
     return -1;
   }
   const char *own = own_names(scenario, target.declaration, diagnostics->arena);
+  if (!*own && contains_any(scenario, target.declaration))
+    return refuse_contained(name, place, diagnostics);
   if (*own)
     diagnostics_error(diagnostics, place, "every option sets its own '%s': %s", name, own);
   else

@@ -68,16 +68,24 @@ function stated_lines(figure, item) {
 const named_rows = {
   list_price: ['price ='], rental_rate: ['price ='], on_demand_rate: ['price ='],
   throughput: ['evidence =', 'record ='], decode_throughput: ['evidence =', 'record ='],
-  output_price: ['api ='], input_price: ['api ='], cached_input_price: ['api ='],
 };
 
-// A row of a token API gives all of its prices: those that are not overwritten are kept.
+// A row of a token API gives all of its prices, except those that an inheriting file states. A row
+// named with --set is in the export itself: it gives way there, and the other prices are kept.
 const api_prices = ['output_price', 'input_price', 'cached_input_price'];
 
-function keeps_price(wanted, o, name) {
-  return api_prices.includes(name) && case_figures[0][o][name].origin === 'catalogue' &&
-    api_prices.some((one) => case_figures[0][o][one] && differs(wanted, o, one));
+const sets_api = (o) => data.settings.some(({ section, key }) =>
+  section === `option ${data.options[o].id}` && key === 'api');
+
+function keeps_price(wanted, o, item) {
+  return sets_api(o) && api_prices.includes(item.key) &&
+    case_figures[0][o][item.name].origin === 'catalogue' &&
+    data.items.some((one) => api_prices.includes(one.key) && case_figures[0][o][one.name] &&
+      differs(wanted, o, one.name));
 }
+
+const given_way = (o, item) =>
+  (sets_api(o) && api_prices.includes(item.key) ? ['api ='] : named_rows[item.key] ?? []);
 
 const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
@@ -119,9 +127,9 @@ function changed_sections(state) {
     data.options.forEach((option, o) => {
       const own = case_figures[0][o][item.name] && !common?.takers.includes(o);
       if (own && differs(wanted, o, item.name))
-        put(`option ${option.id}`, ...(named_rows[item.key] ?? []),
+        put(`option ${option.id}`, ...given_way(o, item),
           ...value_lines(state, wanted, o, item));
-      else if (own && (keeps_watts(wanted, o, item.name) || keeps_price(wanted, o, item.name)))
+      else if (own && (keeps_watts(wanted, o, item.name) || keeps_price(wanted, o, item)))
         put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...watts_lines(o, item));
     });
   }

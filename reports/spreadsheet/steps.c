@@ -389,6 +389,10 @@ static struct candidate largest_part(const struct splitter *splitter, struct nod
   return best;
 }
 
+static bool is_short(const struct splitter *splitter, const struct node *root) {
+  return !nests_if(root) && may_fit(root) && fits(measured(splitter, splitter->of, root));
+}
+
 // Makes one step of the formula. Returns 1, 0 if the formula is short enough, -1 if nothing helps.
 static int shorten(struct splitter *splitter, struct node **root) {
   struct node **decision = find_time_if(root, true);
@@ -396,10 +400,9 @@ static int shorten(struct splitter *splitter, struct node **root) {
     lift(splitter, decision, step_unit(splitter, *decision, LIFT_PARTS));
     return 1;
   }
-  bool nested = nests_if(*root);
-  if (!nested && may_fit(*root) && fits(measured(splitter, splitter->of, *root)))
+  if (is_short(splitter, *root))
     return 0;
-  struct candidate best = largest_part(splitter, *root, nested);
+  struct candidate best = largest_part(splitter, *root, nests_if(*root));
   if (best.place)
     lift(splitter, best.place, best.unit);
   return best.place || nest_extremes(splitter, *root) ? 1 : -1;
@@ -460,6 +463,47 @@ static struct node *grouped(struct node *sum, struct arena *arena) {
   return add_up(sum, operands, count, arena);
 }
 
+// The name that decides whether the user's own item counts at all, or NULL.
+static const struct node *limit_of(const struct splitter *splitter, const struct node *root) {
+  const bool limited = splitter->of->item && node_calls(root, FUNCTION_IF) &&
+                       root->arguments[0]->kind == NODE_NAME && is_flag(root->arguments[2]);
+  return limited ? root->arguments[0] : NULL;
+}
+
+// Replaces a part with IF(limit, part, 1).
+static void guard(const struct splitter *splitter, struct node **place, const struct node *limit) {
+  struct node *node = *place;
+  if (node->kind == NODE_NUMBER)
+    return;
+  struct node *condition = arena_alloc(splitter->arena, sizeof *condition);
+  struct node *one = arena_alloc(splitter->arena, sizeof *one);
+  struct node *choice = arena_alloc(splitter->arena, sizeof *choice);
+  *condition = *limit;
+  *one = (struct node){.kind = NODE_NUMBER,
+                       .place = node->place,
+                       .value = 1,
+                       .unit = base_unit(splitter, node->dimension),
+                       .dimension = node->dimension};
+  *choice = (struct node){.kind = NODE_CALL,
+                          .function = FUNCTION_IF,
+                          .place = node->place,
+                          .dimension = node->dimension,
+                          .argument_count = 3,
+                          .arguments = {condition, node, one}};
+  *place = choice;
+}
+
+// A step is computed even if its item does not count, and must not divide by zero then.
+static void guard_divisors(const struct splitter *splitter, struct node *node,
+                           const struct node *limit) {
+  for (int i = 0; i < node->argument_count && !node_takes_series(node); i++)
+    guard_divisors(splitter, node->arguments[i], limit);
+  if (node->kind == NODE_DIVIDE)
+    guard(splitter, &node->arguments[1], limit);
+  else if (node->kind == NODE_POWER)
+    guard(splitter, &node->arguments[0], limit);
+}
+
 static int split(struct splitter *splitter, int d) {
   struct model *model = &splitter->sheet->model;
   struct declaration *copy = arena_alloc(splitter->arena, sizeof *copy);
@@ -473,6 +517,9 @@ static int split(struct splitter *splitter, int d) {
   splitter->of = copy;
   splitter->item = d;
   splitter->steps = 0;
+  const struct node *limit = limit_of(splitter, root);
+  if (limit && !is_short(splitter, root))
+    guard_divisors(splitter, root->arguments[1], limit);
   int more;
   while ((more = shorten(splitter, &root)) > 0 && splitter->steps < MAX_STEPS)
     ;

@@ -13,8 +13,8 @@ bool input_is_common(const struct book *book, const struct option_sheet *sheet, 
   const bool own = option_scales_own(book->scenario, sheet->option, which_case, declaration);
   enum origin origin = own ? ORIGIN_DEFAULT : figure->origin;
   bool per_option = book->scenario->model->declarations[declaration].per_option;
-  return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET ||
-         (origin == ORIGIN_DEFAULT && !per_option);
+  return !figure->contained && (origin == ORIGIN_COMMON || origin == ORIGIN_CASE ||
+                                origin == ORIGIN_SET || (origin == ORIGIN_DEFAULT && !per_option));
 }
 
 bool input_is_read(const struct option_sheet *sheet, int declaration) {

@@ -305,6 +305,58 @@ def power_of_a_node(folder):
            refused.stderr)
 
 
+NODE = HEAD.replace('[common]\n', '[common]\nhost_power = 300 W/gpu\n') + """\
+model = llama-2-70b
+precision = fp4
+scenario = server
+[option node]
+accelerator = b200-sxm-180
+evidence = tp0138
+"""
+TYPED = """\
+[option typed]
+accelerator = b200-sxm-180
+throughput = 12000 token/s
+load_power = 1000 W
+"""
+
+
+def host_in_a_node(folder):
+    """The host's watts are part of those measured of the node: a change of them alone has no effect."""
+    both, only, other = (Path(folder) / name for name in ('both.ini', 'only.ini', 'other.ini'))
+    both.write_text(NODE + TYPED, encoding='utf-8')
+    only.write_text(NODE, encoding='utf-8')
+    costs = [[run_json('compare', both, '--set', f'host_power={watts} W')['options'][o]['items']['cost_per_mtok']
+              for watts in (200, 300, 400)] for o in (0, 1)]
+    expect(near(costs[0][0], costs[0][2]) and costs[1][0] < costs[1][1] < costs[1][2], costs)
+    swing = next(one for one in run_json('sensitivity', both)['swings'] if one['input'] == 'host_power')
+    low, high = swing['low']['costs'], swing['high']['costs']
+    expect(low['node'] == high['node'] and low['typed'] < high['typed'], swing)
+    names = [one['input'] for one in run_json('sensitivity', only)['swings']]
+    expect('load_power' in ' '.join(names) and 'host_power' not in ' '.join(names), names)
+
+    alone = 'part of the power of the whole node'
+    for asked in (('solve', '--option', 'node', '--for'), ('sensitivity', '--grid')):
+        name = 'host_power=200:400:50' if '--grid' in asked else 'host_power'
+        refused = run(asked[0], only, *asked[1:], name)
+        expect(refused.returncode == BAD_INPUT and alone in refused.stderr, refused.stderr)
+    ranged = '[scenario]\ninherits = {}\n[range]\n{} = uniform(200, 400) W/gpu\n'
+    for name, key in (('only.ini', 'host_power'), ('both.ini', 'node.host_power')):
+        other.write_text(ranged.format(name, key), encoding='utf-8')
+        refused = run('compare', other)
+        expect(refused.returncode == BAD_INPUT and f"4:1: error: a range on 'host_power' has no effect: it is {alone}"
+               in refused.stderr, refused.stderr)
+    other.write_text(ranged.format('both.ini', 'host_power'), encoding='utf-8')
+    drawn = {one['option']: one['percentiles'] for one in run_json('simulate', other, '--draws', 1024)['outcomes']
+             if one['kind'] == 'cost'}
+    expect(drawn['node']['P5'] == drawn['node']['P95'] and drawn['typed']['P5'] < drawn['typed']['P95'], drawn)
+
+    other.write_text('[scenario]\ninherits = both.ini\n[common]\nhost_power = 400 W\n', encoding='utf-8')
+    parts = {one['id']: one['alone'] for one in run_json('diff', both, other)['options']}
+    expect('load_power' not in parts['node'] and all(near(one['cost_per_mtok'], costs[0][1])
+                                                     for one in parts['node'].values()), parts)
+
+
 def rounds_that_differ(folder):
     text = HEAD + 'model = llama-2-70b\nprecision = fp8\nscenario = server\n'
     text += '[option a]\naccelerator = h200-sxm-141\n[option b]\naccelerator = mi300x-192\n'
@@ -322,7 +374,7 @@ def rounds_that_differ(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for test in (the_thirteen, every_face, of_one_row, what_is_open, stated_lengths, spread_as_a_range,
-                     rounds_that_differ, four_bits, power_of_a_node):
+                     rounds_that_differ, four_bits, power_of_a_node, host_in_a_node):
             count.test(test.__name__.replace('_', ' '), test, folder)
         every_combination(folder)
     count.finish()

@@ -31,6 +31,10 @@ MISTAKES = [
     (f'compare {BASE} --measurements missing', "cannot read the directory 'missing'"),
     (f'compare {BASE} --model {BASE}', 'unknown section [scenario] in a model'),
     (f"compare {BASE} --set 'discount=22 %'", "every option sets its own 'discount': h200.discount, mi325x.discount"),
+    *((f"compare {BASE} --set '{section}.h200.{key}'",
+       f"'{section}.h200.{key.partition('=')[0]}' names both a section and an option: set 'h200.{key.partition('=')[0]}'")
+      for section, key in (('common', 'list_price=30000, 20000 USD'), ('common', 'discount=5 %'),
+                           ('workload', 'evidence=tp0041'))),
     (f"compare {BASE} --set 'throughput=900 token/s'",
      "every option sets its own 'throughput': h200.evidence, mi325x.evidence"),
     (f'compare {BASE} --set mi325x.discount=15', "'15' has no unit: expected a quantity such as '5 %'"),

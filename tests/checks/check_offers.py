@@ -118,6 +118,36 @@ def check_api(folder, keys, per_mtok):
     same(items['tco'], 2000 * per_mtok, f'TCO of {keys}')
 
 
+# Keys of [option api] in a file and in one that inherits it, --set; the cost, and the grades of the input's and output's price.
+LATER = [
+    ('api = ap003\n', 'output_price = 2 USD/Mtok\n', (), 2 + 3 * 0.27, ('published', 'assumed')),
+    ('api = ap003\n', 'output_price = 2 USD/Mtok\noutput_price.source = a letter\n', (), 2 + 3 * 0.27, ('published', 'claim')),
+    ('api = ap003\n', 'input_price = 1 USD/Mtok\n', (), 0.95 + 3, ('assumed', 'published')),
+    ('api = ap003\n', '', ('api.output_price=2 USD/Mtok',), 2 + 3 * 0.27, ('published', 'assumed')),
+    (PRICES + 'output_price.source = a letter\n', 'api = ap003\n', (), 0.95 + 3 * 0.27, ('published', 'published')),
+    (PRICES + 'output_price.source = a letter\n', '', ('api.api=ap003',), 0.95 + 3 * 0.27, ('published', 'published')),
+    (PRICES, 'api =\n', (), 2 + 3 * 0.5, ('assumed', 'assumed')),
+    ('api = ap003\ninput_price = 1 USD/Mtok\n', 'api = ap004\n', (), 8 + 3 * 3, ('published', 'published')),
+    ('api = ap003\n', 'output_price = 2 USD/Mtok\n', ('api.api=ap004',), 8 + 3 * 3, ('published', 'published')),
+]
+
+
+def check_later(folder, older, later, settings, per_mtok, grades):
+    """The later of a row and a price counts, in files that inherit and with --set."""
+    written(folder, API + older)
+    path = Path(folder) / 'later.ini'
+    grandchild = Path(folder) / 'latest.ini'
+    path.write_text(f'[scenario]\ninherits = offers.ini\n[option api]\nlabel = Later\n{later}', encoding='utf-8')
+    grandchild.write_text('[scenario]\ninherits = later.ini\n', encoding='utf-8')
+    for one in (path, grandchild):
+        option = run_json('compare', one, *(word for setting in settings for word in ('--set', setting)))['options'][0]
+        same(option['items']['cost_per_mtok'], per_mtok, one.name)
+        said = tuple(option['inputs'][name]['grade'] for name in ('input_price', 'output_price'))
+        expect(said == grades, f'{one.name}: {said}')
+    refused = run('compare', written(folder, API + 'api = ap003\noutput_price = 2 USD/Mtok\n'))
+    expect(refused.stderr.count('error') == 1, refused.stderr)
+
+
 def check_absent(folder):
     """An API's hardware is absent on every face, and zero on none; its precision is the provider's."""
     path = written(folder, API + 'api = ap003\n' + FLEET + 'list_price = 30000 USD\npue = 1.2\n'
@@ -403,6 +433,9 @@ def main():
             count.test(keys.replace("\n", "; "), check_rent, folder, keys, per_hour)
         for keys, per_mtok in APIS:
             count.test(keys.replace("\n", "; "), check_api, folder, keys, per_mtok)
+        for older, later, settings, *wanted in LATER:
+            name = f"{older}| {later}| {' '.join(settings)}".replace("\n", "; ")
+            count.test(name, check_later, folder, older, later, settings, *wanted)
         for case in CACHES:
             count.test(case[0].replace("\n", "; "), check_cache, folder, *case)
         for text, told in ([(FLEET + keys, told) for keys, told in BAD_RENTS]

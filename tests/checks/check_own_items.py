@@ -88,6 +88,11 @@ AMOUNTS = {
                    (2 * 4 * 8760 * 0.1, 2 * 4 * 8760 * 0.1, 0)),
     'from watts, by another item': (item('tons', '10 USD/kW * peak_it_power', unit='USD', group='capex')
                                     + item('watch', '1 %/yr * tons'), (), 'own_capex', (40, 40, 0)),
+    # What the formula gives elsewhere has no effect: in b, or for the renter, it divides by zero.
+    'for one option, with no value in others': (
+        item('fee', '100 USD/yr * list_price / (2000 USD - list_price)', 'options = a'), (), 'other_total', (200, 0, 0)),
+    'from watts, with no value for the renter': (item('levy', '1 USD/kWh * it_energy / (list_price / 1000 USD)', unit='USD'),
+                                                 (), 'other_total', (2 * 4 * 8760, 4 * 8760, 0)),
     'from watts, for a renter by name': (item('levy', '0.1 USD/kWh * it_energy', 'options = cloud', unit='USD'), (),
                                          'other_total', (0, 0, 2 * 4 * 8760 * 0.1)),
 }
@@ -146,6 +151,20 @@ def check_in_workbook(folder):
                if 'fee_1' in [sheet.text(row, column) for column in range(1, 8)])
     near(next(v for v in (sheet.value(row, column) for column in range(3, 12)) if isinstance(v, float)), 100,
          'the number on Inputs')
+
+
+def check_without_effect_elsewhere(folder):
+    """A formula that has no value in an option that does not have the item, on every other face."""
+    path = Path(folder, 'items.ini')
+    path.write_text(HEAD + item('fee', '100 USD/yr * list_price / (2000 USD - list_price)', 'options = a')
+                    + '[range]\na.fee_1 = uniform(50, 150) USD/yr\n', encoding='utf-8')
+    tree = run('explain', path, 'b.fee', '-q').stdout
+    expect('fee = 0 USD/yr' in tree and 'if(fee_applies, fee_1 * list_price / (fee_2 - list_price), 0)' in tree, tree)
+    drawn = {(o['option'], o['kind']): o for o in run_json('simulate', path, '--draws', 1024)['outcomes']}
+    expect(drawn['b', 'cost']['percentiles']['P5'] == drawn['b', 'cost']['percentiles']['P95'], drawn['b', 'cost'])
+    expect(drawn['a', 'cost']['percentiles']['P5'] < drawn['a', 'cost']['percentiles']['P95'], drawn['a', 'cost'])
+    done = run('page', path, '-q', '-o', Path(folder, 'items.html'))
+    expect(done.returncode == 0 or 'built without' in done.stderr, done.stderr)
 
 
 def check_default_has_no_grade(folder):
@@ -231,8 +250,8 @@ def main():
             count.test(name, check_amounts, folder, *case)
         for name, case in GRADES.items():
             count.test(f'graded: {name}', check_grade, folder, *case)
-        for test in (check_input, check_word_in_common, check_in_workbook, check_default_has_no_grade,
-                     check_explained_saving, check_set_over_another_section, check_diff):
+        for test in (check_input, check_word_in_common, check_in_workbook, check_without_effect_elsewhere,
+                     check_default_has_no_grade, check_explained_saving, check_set_over_another_section, check_diff):
             count.test(test.__name__[6:], test, folder)
         for name, case in BAD.items():
             count.test(name, check_refused, folder, *case)

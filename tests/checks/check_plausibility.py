@@ -232,6 +232,30 @@ def the_slips(folder):
     expect(done.returncode == DONE and 'times the highest published' in ' '.join(done.stdout.split()), done.stdout)
 
 
+# [range], further arguments, and what is said of it; the price is 30,000 USD, electricity 0.08 USD/kWh.
+OUTSIDE = [
+    ('electricity_price = uniform(0.09, 0.14) USD/kWh', (),
+     'electricity_price, 0.08 USD/kWh, is outside its range from 0.09 USD/kWh to 0.14 USD/kWh ({}:{}:1)'),
+    ('electricity_price = uniform(0.08, 0.14) USD/kWh', (), ''),
+    ('electricity_price = uniform(0.09, 0.14) USD/kWh', ('--set', 'electricity_price=0.08 USD/kWh'), ''),
+    ('electricity_price = uniform(0.09, 0.14) USD/kWh', ('--case', 'dear'), ''),
+    ('o.list_price = discrete(20000: 1, 29999: 1) USD', (),
+     'list_price, 30000 USD/gpu, is outside its range from 20000 USD/gpu to 29999 USD/gpu ({}:{}:1)'),
+    ('o.list_price = uniform(80, 95) %', (), 'list_price, 100 %, is outside its range from 80 % to 95 % ({}:{}:1)'),
+    ('o.list_price = uniform(80, 100) %', (), ''),
+    ('pue = normal(1.4, 0.1, 1.3, 1.5)', (), 'pue, 1.25, is outside its range from 1.3 to 1.5 ({}:{}:1)'),
+    ('pue = normal(1.9, 0.1)', (), ''),
+]
+
+
+def outside_its_range(folder, ranged, arguments, wanted):
+    path = scenario(folder, B200, {'model': LLAMA}, 'list_price = 30000 USD\nthroughput = 100 token/s\n'
+                    f'[case dear]\nelectricity_price = 0.2 USD/kWh\n[range]\n{ranged}\n')
+    line = path.read_text(encoding='utf-8').splitlines().index(ranged) + 1
+    said = [one for one in run_json('compare', path, *arguments)['options'][0]['warnings'] if 'outside' in one]
+    expect(said == ([wanted.format(path, line)] if wanted else []), said)
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
@@ -240,6 +264,8 @@ def main():
         for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
                      lists_by_year, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
+        for ranged, *more in OUTSIDE:
+            count.test(' '.join([ranged, *more[0]]), outside_its_range, folder, ranged, *more)
     count.finish()
 
 

@@ -322,6 +322,50 @@ static void assign_section(struct reading *reading, const struct ini_section *se
   }
 }
 
+// The option in "OPTION.KEY"; "INPUT.source" is none.
+static bool names_option(const struct reading *reading, const char *key) {
+  const char *point = strchr(key, '.');
+  const char *id = point ? arena_copy_n(reading->arena, key, (size_t)(point - key)) : "";
+  return point && scenario_option(reading->scenario, id) >= 0 &&
+         model_find(reading->scenario->model, id) < 0;
+}
+
+// A row of prices that is named with --set gives all of them.
+static void forget_prices(struct reading *reading, int option, const char *name,
+                          const char *value) {
+  const bool names_row = !strcmp(name, selection_key_name(SELECT_API)) && *value;
+  for (size_t i = 0; i < SELECTION_API_PRICES && names_row; i++) {
+    const int d = model_find(reading->scenario->model, selection_api_prices[i]);
+    if (d >= 0)
+      inputs_forget(reading->inputs, (struct layer){ORIGIN_OPTION, option, 0}, d);
+  }
+}
+
+// Takes SECTION.KEY or OPTION.KEY if KEY is a selection, and else removes SECTION from the key.
+// Returns false if nothing is left to do.
+static bool take_section(struct reading *reading, struct ini_key *key) {
+  const char *point = strchr(key->name, '.');
+  if (!point)
+    return true;
+  const char *prefix = arena_copy_n(reading->arena, key->name, (size_t)(point - key->name));
+  const int option = scenario_option(reading->scenario, prefix);
+  if (option >= 0 && select_key(reading, option, point + 1, key)) {
+    forget_prices(reading, option, point + 1, key->value);
+    return false;
+  }
+  if (!section_is_common(prefix))
+    return true;
+  if (select_key(reading, -1, point + 1, key))
+    return false;
+  if (names_option(reading, point + 1)) {
+    diagnostics_error(reading->diagnostics, key->place,
+                      "'%s' names both a section and an option: set '%s'", key->name, point + 1);
+    return false;
+  }
+  key->name = point + 1;
+  return true;
+}
+
 // --set KEY=VALUE, common.KEY=VALUE, workload.KEY=VALUE, scenario.KEY=VALUE or OPTION.KEY=VALUE.
 static void assign_setting(struct reading *reading, const char *setting) {
   struct arena *arena = reading->arena;
@@ -338,18 +382,8 @@ static void assign_setting(struct reading *reading, const char *setting) {
   struct ini_key key = {arena_copy_n(arena, setting, length), arena_copy(arena, equals + 1 + space),
                         start, start};
   key.value_place.column += (int)(equals - setting + 1 + (long)space);
-  const char *point = strchr(key.name, '.');
-  if (point) {
-    const char *prefix = arena_copy_n(arena, key.name, (size_t)(point - key.name));
-    int option = scenario_option(reading->scenario, prefix);
-    if (option >= 0 && select_key(reading, option, point + 1, &key))
-      return;
-    if (section_is_common(prefix) && select_key(reading, -1, point + 1, &key))
-      return;
-    if (section_is_common(prefix))
-      key.name = point + 1;
-  }
-  assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, ORIGIN_SET_OPTION, &key, "--set");
+  if (take_section(reading, &key))
+    assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, ORIGIN_SET_OPTION, &key, "--set");
 }
 
 // ---- [item NAME]

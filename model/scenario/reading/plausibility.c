@@ -345,9 +345,32 @@ static void look_at_rooflines(const struct scenario *scenario, size_t number, st
   }
 }
 
+// A result at the stated value is then none of those drawn.
+static void look_at_range(const struct scenario *scenario, size_t number, int d,
+                          struct arena *arena) {
+  static const double slack = 1e-12;
+  struct option *option = &scenario->options[number];
+  const int found = option_range(scenario, option, d);
+  const struct declaration *input = &scenario->model->declarations[d];
+  const double value = option_figure(scenario, option, scenario->selected, d)->value;
+  const struct range *range = found < 0 ? NULL : &scenario->ranges[found];
+  if (!range || (value >= range->distribution.low - slack * fabs(value) &&
+                 value <= range->distribution.high + slack * fabs(value)))
+    return;
+  const char *name =
+      input->scale_of < 0 ? input->name : scenario->model->declarations[input->scale_of].name;
+  texts_add(&option->warnings, arena, "%s, %s, is outside its range from %s to %s (%s:%d:%d)", name,
+            quantity_text(value, &input->unit, arena),
+            quantity_text(range->distribution.low, &input->unit, arena),
+            quantity_text(range->distribution.high, &input->unit, arena), range->place.source->name,
+            range->place.line, range->place.column);
+}
+
 void plausibility_warn(const struct scenario *scenario, size_t option, struct arena *arena) {
   for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++)
     look_at(scenario, option, &looked_at[i], arena);
   look_at_power(scenario, option, arena);
   look_at_rooflines(scenario, option, arena);
+  for (int d = 0; d < scenario->model->count && scenario->range_count; d++)
+    look_at_range(scenario, option, d, arena);
 }

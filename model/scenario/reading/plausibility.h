@@ -1,5 +1,6 @@
 // plausibility: figures so far from what is published that a wrong unit or digit is more likely,
-// such as 80 USD/kWh, or 700 kW for an accelerator; and throughputs that no software can reach.
+// such as 80 USD/kWh, or 700 kW for an accelerator; throughputs that no software can reach; and
+// values outside their own ranges.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_PLAUSIBILITY_H
 #define PERTOKEN_MODEL_SCENARIO_READING_PLAUSIBILITY_H
 
@@ -25,7 +26,8 @@
 // none, nothing is reported.
 //
 // A throughput above the accelerator's roofline (model/evidence/roofline.h) gets a warning whatever
-// its source; the roofline of reading counts for decoding, if the batch is known.
+// its source; the roofline of reading counts for decoding, if the batch is known. So does a value
+// outside the range that applies to it.
 void plausibility_warn(const struct scenario *scenario, size_t option, struct arena *arena);
 
 // The highest value of an input that may be typed without a source, in base units: INFINITY without

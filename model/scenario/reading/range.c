@@ -219,7 +219,7 @@ int option_range(const struct scenario *scenario, const struct option *option, i
     return option_range(scenario, &scenario->options[option->lender], declaration);
   int found = -1, number = (int)(option - scenario->options);
   if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin == ORIGIN_RENT ||
-      figure_is_what_if(figure))
+      figure->contained || figure_is_what_if(figure))
     return -1;
   for (size_t r = 0; r < scenario->range_count; r++) {
     const struct range *range = &scenario->ranges[r];
@@ -244,6 +244,13 @@ bool option_scales_own(const struct scenario *scenario, const struct option *opt
   return option_figure(scenario, option, which_case, list)->origin >= ORIGIN_OPTION;
 }
 
+static void refuse_contained(struct reading *reading, const struct range *range, const char *name) {
+  diagnostics_error(reading->diagnostics, range->place,
+                    "a range on '%s' has no effect: it is part of the power of the whole node, "
+                    "which was measured",
+                    name);
+}
+
 // An option's own range: the option must have the input, and pay for it.
 static void check_own(struct reading *reading, const struct range *range) {
   const struct scenario *scenario = reading->scenario;
@@ -264,12 +271,14 @@ static void check_own(struct reading *reading, const struct range *range) {
         reading->diagnostics, range->place,
         "'%s' is part of the rent of option '%s': a rented option does not pay for it", name,
         option->id);
+  else if (figure->contained)
+    refuse_contained(reading, range, name);
 }
 
 static void check_common(struct reading *reading, const struct range *range) {
   const struct scenario *scenario = reading->scenario;
   const char *name = scenario->model->declarations[range->declaration].name, *list = "";
-  bool taken = false;
+  bool taken = false, contained = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     bool own = has_own_range(scenario, (int)o, range->declaration);
@@ -280,11 +289,15 @@ static void check_common(struct reading *reading, const struct range *range) {
                         name, option->id);
       return;
     }
-    taken |= option->graph->state[range->declaration] == GRAPH_INPUT &&
-             takes_common(option_figure(scenario, option, 0, range->declaration));
+    const struct figure *figure = option_figure(scenario, option, 0, range->declaration);
+    contained |= figure->contained;
+    taken |= option->graph->state[range->declaration] == GRAPH_INPUT && takes_common(figure) &&
+             !figure->contained;
     list = arena_printf(reading->arena, "%s%s%s.%s", list, o ? " or " : "", option->id, name);
   }
-  if (!taken)
+  if (!taken && contained)
+    refuse_contained(reading, range, name);
+  else if (!taken)
     diagnostics_error(reading->diagnostics, range->place,
                       "no option uses a common '%s': name the option, %s", name, list);
 }

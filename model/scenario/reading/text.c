@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "base/source_file.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/selection.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -119,6 +120,14 @@ static void drop_numbers(struct chain *chain, size_t inherited, const struct ini
   }
 }
 
+// A row of prices that is named anew gives all of them.
+static void drop_prices(struct ini_section *section, const struct ini_key *key,
+                        struct arena *arena) {
+  const bool names_row = !strcmp(key->name, selection_key_name(SELECT_API)) && *key->value;
+  for (size_t i = 0; i < SELECTION_API_PRICES && names_row; i++)
+    retract(section, selection_api_prices[i], arena);
+}
+
 // Within a file no section repeats another, so only the first `inherited` ones can be the same.
 static void merge_section(struct chain *chain, size_t inherited, const struct ini_section *from) {
   struct scenario_text *text = chain->text;
@@ -138,8 +147,10 @@ static void merge_section(struct chain *chain, size_t inherited, const struct in
     return;
   }
   into->place = from->place;
-  for (size_t k = 0; k < from->key_count; k++)
+  for (size_t k = 0; k < from->key_count; k++) {
     retract(into, from->keys[k].name, chain->arena);
+    drop_prices(into, &from->keys[k], chain->arena);
+  }
   into->keys = arena_grow(chain->arena, into->keys, into->key_count,
                           into->key_count + from->key_count, sizeof *into->keys);
   for (size_t k = 0; k < from->key_count; k++) {

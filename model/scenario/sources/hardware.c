@@ -53,17 +53,14 @@ static long find_api(const struct resolving *resolving, const struct ini_key *ke
 
 static void take_api(const struct resolving *resolving, const struct table *table, size_t row,
                      const struct figure **figures) {
-  static const struct {
-    const char *input, *column;
-  } prices[] = {{"input_price", "input_usd_per_mtok"},
-                {"cached_input_price", "cached_input_usd_per_mtok"},
-                {"output_price", "output_usd_per_mtok"}};
+  static const char *const columns[SELECTION_API_PRICES] = {
+      "input_usd_per_mtok", "cached_input_usd_per_mtok", "output_usd_per_mtok"};
   const struct model *model = resolving->scenario->model;
-  for (size_t i = 0; i < sizeof prices / sizeof prices[0]; i++) {
-    const int d = model_find(model, prices[i].input);
+  for (size_t i = 0; i < SELECTION_API_PRICES; i++) {
+    const int d = model_find(model, selection_api_prices[i]);
     struct figure figure;
     if (d < 0 || figures[d]->origin >= ORIGIN_OPTION ||
-        !resolving_cell(table, row, prices[i].column, &figure))
+        !resolving_cell(table, row, columns[i], &figure))
       continue;
     figure.value *= unit_factor(&model->declarations[d].unit);
     figure.in_usd = model->declarations[d].in_usd >= 0;
@@ -105,10 +102,11 @@ void hardware_api(const struct resolving *resolving, const struct figure **figur
   long row = -1;
   if (price < 0)
     return;
-  if (key && is_base && figures[price]->origin == ORIGIN_OPTION)
+  if (key && is_base && figures[price]->origin == ORIGIN_OPTION &&
+      figures[price]->place.source == key->place.source)
     diagnostics_error(resolving->diagnostics, key->place,
                       "option '%s' has both 'api' and 'output_price': give one", option->id);
-  else if (key)
+  if (key)
     row = find_api(resolving, key, &table);
   if (row >= 0) {
     take_api(resolving, table, (size_t)row, figures);
@@ -424,16 +422,21 @@ static void take_node_in(const struct resolving *resolving, size_t which_case, d
   const int load_power = model_find(model, "load_power"), host = model_find(model, "host_power");
   const struct figure **figures = resolving_figures(resolving, which_case);
   const double stated = host_watts(resolving, which_case);
-  struct figure load = node, contained = node;
+  struct figure load = node, within = node;
   load.value = node_power_w - stated;
   if (stated > 0)
     load.source = arena_printf(resolving->arena, "%s, less host_power", node.source);
   figures[load_power] = resolving_keep(resolving, load);
-  contained.value = 0;
-  contained.source =
-      arena_printf(resolving->arena, "included in the node's power: %s", node.source);
-  if (host >= 0 && figures[host]->origin == ORIGIN_NONE)
-    figures[host] = resolving_keep(resolving, contained);
+  if (host < 0)
+    return;
+  within.value = 0;
+  within.source = arena_printf(resolving->arena, "included in the node's power: %s", node.source);
+  if (figures[host]->origin != ORIGIN_NONE)
+    within = *figures[host];
+  if (!*within.source)
+    within.source = "deducted from the node's power";
+  within.contained = true;
+  figures[host] = resolving_keep(resolving, within);
 }
 
 // A whole node's watts include the host's: those stated in a case are subtracted, otherwise the

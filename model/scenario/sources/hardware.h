@@ -18,13 +18,14 @@ int hardware_apply(struct resolving *resolving);
 // After throughput_apply: replaces the TDP with the watts of the row that the throughput is from,
 // else with those of a like run (model/evidence/like_run.h), graded projected; option->power_doubt
 // has a note on watts that are not the row's own. A case's host_power is deducted from a whole
-// node's watts. Error: it is more than these.
+// node's watts, and is then contained in these: figure.h. Error: it is more than these.
 void hardware_power(struct resolving *resolving);
 
 // Before all of that, in each case: gives an option with `api` the prices of that row, and removes
-// from an option with an output_price whatever absent_with excludes. Errors in the base case: an
-// unknown row, a row of another model or beside a typed output_price; hardware at the option's
-// level.
+// from an option with an output_price whatever absent_with excludes. A price that the option states
+// itself has priority over the row's: reading/text.h and assignment.h see to it that it is not the
+// older of the two. Errors in the base case: an unknown row, a row of another model or beside an
+// output_price typed in the same file; hardware at the option's level.
 void hardware_api(const struct resolving *resolving, const struct figure **figures);
 
 #endif

@@ -304,7 +304,7 @@ def export_problems(state, scenario):
     for wanted, got in zip(state['engine']['options'], done['options']):
         names = [name for name, value in wanted['items'].items()
                  if name not in got['items'] or apart(value, got['items'][name])]
-        # A scenario file has no other words for a figure of a row that it no longer names.
+        # A file cannot both name a row and state one of its prices: the others are then claims.
         stated = got['grade'] == 'claim' and '\napi =\n' in Path(state['export']).read_text(encoding='utf-8')
         if names or (wanted['grade'] != got['grade'] and not stated):
             problems.append(f'the export of {scenario.name} #{state["fragment"]}: {wanted["id"]}: '
@@ -402,15 +402,25 @@ LISTED_STATES = [(0, {}), (1, {}), (0, {'b.throughput_year_2': 9000}), (0, {'a.l
                  (1, {'a.list_price_year_1': 20000})]
 
 
-def page_of_lists(folder):
-    scenario, page = folder / 'examples' / 'listed.ini', folder / 'listed.html'
-    scenario.write_text(LISTED)
-    data = write_page(scenario, page)
+# One price of a row: the others remain the row's.
+API = '[scenario]\ninherits = own-rent-api.ini\n'
+EURO = 'currency = EUR\nexchange_rate = 1.1 USD/EUR\nexchange_rate.source = a plan\nexchange_rate.date = 2026-11\n'
+API_STATES = [(0, {'api.output_price': 2}), (0, {'api.input_price': 1}), (0, {'api.cached_input_price': 0})]
+CHOSEN = [('listed', LISTED, LISTED_STATES, []), ('api', API, API_STATES, []),
+          ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
+          ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),
+          ('api-euro-set', API + EURO, [(0, {'api.output_price_usd': 2})], ['--set', 'api.api=ap002'])]
+
+
+def page_of(folder, name, text, chosen, settings):
+    scenario, page = folder / 'examples' / f'{name}.ini', folder / f'{name}.html'
+    scenario.write_text(text)
+    data = write_page(scenario, page, settings)
     items = {item['name']: item for item in data['items']}
-    states = [state_of(scenario, data, which, {name: (number, items[name.partition('.')[2]])
+    states = [state_of(scenario, data, which, {name: (number, items[name.rpartition('.')[2]])
                                                for name, number in changes.items()},
-                       scenario.with_name(f'listed-{number}.ini'), [])
-              for number, (which, changes) in enumerate(LISTED_STATES)]
+                       scenario.with_name(f'{name}-{number}.ini'), settings)
+              for number, (which, changes) in enumerate(chosen)]
     return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []}, 'states': states}
 
 
@@ -426,7 +436,7 @@ def make_plan(folder, seed, count):
                                           count or (MANY if scenario.stem in THOROUGH else FEW),
                                           cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
-    pages += [page_with_settings(folder, seed, count or FEW), page_of_lists(folder)]
+    pages += [page_with_settings(folder, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN)]
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'

@@ -209,6 +209,69 @@ def test_stages(folder):
         expect(abs(said - told) <= 1e-9 * told, f"{option['id']} bought in stages beside a loan: {said}, not {told}")
 
 
+LIMITED = """
+[item fee]
+label = Fee
+unit = USD/yr
+group = opex
+formula = if(pue > 2, 7 USD/yr, 1000 USD/yr * list_price / (35000 USD - list_price))
+options = b
+"""
+
+
+def test_limited_item(folder):
+    """Its formula has no value in a, which does not have it, not even in a step of its own."""
+    scenario = folder / 'limited.ini'
+    scenario.write_text(SCENARIO + LIMITED)
+    book, wrong = made_in(folder, scenario)
+    for typed, wanted in (({}, {'a': 0, 'b': 1000 * 22000 / 13000}),
+                          ({('b.fee_applies', 'base'): 0, ('b.list_price', 'base'): 35000}, {'a': 0, 'b': 0})):
+        actual = in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder)
+        for option, fee in wanted.items():
+            sheet = book.sheets[book.name(f'pt_{option}_fee').sheet]
+            rows = [row for row in range(1, sheet.last_row() + 1) if sheet.text(row, 2).startswith('fee')]
+            values = {sheet.text(row, 2): actual(sheet.name, row, 4) for row in rows if sheet.text(row, 2) != 'fee_cost'}
+            expect(len(values) > 1 and all(isinstance(one, float) for one in values.values()), f'{option}: {values}')
+            expect(abs(values['fee'] - fee) <= 1e-9 * fee, f'{option}, {typed}: {values}, not {fee}')
+
+
+NODE = """\
+[scenario]
+title = Watts of a node
+date = 2026-11-20
+[workload]
+model = llama-2-70b
+precision = fp4
+scenario = server
+[common]
+accelerators = 8
+utilization = 70 %
+pue = 1.25
+electricity_price = 0.08 USD/kWh
+host_power = 300 W
+list_price = 35000 USD
+[option node]
+accelerator = b200-sxm-180
+evidence = tp0138
+[option typed]
+accelerator = b200-sxm-180
+throughput = 12000 token/s
+load_power = 1000 W
+"""
+
+
+def test_host_in_a_node(folder):
+    """The common host power typed over has no effect where it is part of what was measured of the node."""
+    scenario = folder / 'node.ini'
+    scenario.write_text(NODE)
+    book, wrong = made_in(folder, scenario)
+    actual = in_gnumeric(wrong, book, edits_of(book, {('host_power', 'base'): 400}, 'base'), folder)
+    for option in run_json('compare', scenario, '--set', 'host_power=400 W')['options']:
+        name = book.name(f"pt_{option['id']}_cost_per_mtok")
+        said, told = actual(name.sheet, *xlsx.position(name.ref)), option['items']['cost_per_mtok']
+        expect(abs(said - told) <= 1e-9 * told, f"{option['id']}: {said}, not {told}")
+
+
 LEFT_OUT = """
 [case bare]
 network_price = 0 USD
@@ -252,6 +315,8 @@ def check_all(count, folder, office):
     count.test('published price', test_published_price, folder)
     count.test('list by year', test_list, folder)
     count.test('stages', test_stages, folder)
+    count.test('limited item', test_limited_item, folder)
+    count.test('host in a node', test_host_in_a_node, folder)
     count.test('not included', test_not_included, folder)
 
 

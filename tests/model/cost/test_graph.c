@@ -36,6 +36,7 @@ static const struct {
     {"-", "t", "t is defined only per period"},
     {"USD", "if(price, price, price)", "a condition must be a plain number, not price (USD)"},
     {"USD", "if(power > 1 W, price, power)", "units do not match: price (USD) and power (W)"},
+    {"USD", "if(power > 1 W, price, 1)", "units do not match: price (USD) and 1 (a plain number)"},
     {"USD", "min(price, 3)", "units do not match: price (USD) and 3 (a plain number)"},
     {"USD", "price^2", "the formula of 'x' is in USD*USD, but its unit is USD"},
     {"-", "(((price^3)^3)^3)^3", "a unit's power must be at most 12, not USD*USD*USD"},
