@@ -134,10 +134,12 @@ static void find_spare(const struct costing *costing, size_t quote,
   spare->cost = part(spare->cost, action->cost, accelerators);
   spare->outlay = part(spare->outlay, action->outlay, accelerators);
   spare->cash = parts(costing, spare->cash, action->cash, action);
+  action->spare = spare;
+  if (costing->quoting.drawn)
+    return;
   spare->depreciation = parts(costing, spare->depreciation, action->depreciation, action);
   spare->book_value = parts(costing, spare->book_value, action->book_value, action);
   spare->after_tax = parts(costing, spare->after_tax, action->after_tax, action);
-  action->spare = spare;
 }
 
 // W per node at the site's meter, for the workload with the highest draw.
@@ -174,7 +176,7 @@ static void price_option(const struct costing *costing, size_t o) {
   struct fleet_action *actions = &costing->actions[costing->problem->action_count];
   const size_t count = actions_list(&costing->quoting, o, &costing->options[o], actions);
   const struct quote *quotes = actions_quotes(&costing->quoting, o, actions, count, &scratch);
-  const bool spares = costing->options[o].spares > 0 && !costing->quoting.drawn;
+  const bool spares = costing->options[o].spares > 0;
   const size_t quoted = 1 + (spares ? 2 : 1) * count;
   for (size_t w = 0; w < workloads; w++) {
     const struct route_pair *pair = &costing->pairs[w * costing->scenario->option_count + o];

@@ -18,7 +18,7 @@
 // A lot costs the slope over nodes of the workload that is cheapest in each period; the additional
 // cost of another workload's watts is `extra`. Cost that nodes do not change belongs to the option:
 // `entry` in period 0, `standing` in each later one. A lot includes its share of spares; `spare` is
-// one accelerator more, as a spare, which draws do not need.
+// one accelerator more, as a spare.
 #ifndef PERTOKEN_MODEL_PLAN_COSTS_H
 #define PERTOKEN_MODEL_PLAN_COSTS_H
 

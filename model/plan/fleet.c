@@ -123,8 +123,14 @@ bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, s
 bool fleet_has_spares(const struct fleet_problem *problem) {
   for (size_t o = 0; o < problem->option_count; o++)
     if (problem->options[o].spares > 0)
-      return !problem->divisible;
+      return !problem->divisible || problem->ordered;
   return false;
+}
+
+bool fleet_spares_are_whole(const struct fleet_problem *problem, size_t o, int t) {
+  return problem->options[o].spares > 0 &&
+         (!problem->divisible ||
+          (problem->ordered && !isnan(problem->ordered[o * (size_t)problem->periods + (size_t)t])));
 }
 
 static double with_spares(const struct fleet_option *option, double lots) {
@@ -157,8 +163,10 @@ static size_t longest(const struct fleet_problem *problem, const struct fleet *f
 
 static void make_spares_whole(const struct fleet_problem *problem, struct fleet *fleet) {
   memset(fleet->spares, 0, problem->action_count * sizeof *fleet->spares);
-  for (size_t o = 0; o < problem->option_count && fleet_has_spares(problem); o++)
-    for (int t = 0; t < problem->periods && problem->options[o].spares > 0; t++) {
+  for (size_t o = 0; o < problem->option_count; o++)
+    for (int t = 0; t < problem->periods; t++) {
+      if (!fleet_spares_are_whole(problem, o, t))
+        continue;
       const size_t a = longest(problem, fleet, o, t);
       if (a < problem->action_count)
         fleet->spares[a] =

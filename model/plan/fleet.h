@@ -28,7 +28,8 @@
 //              sum_o power_o n_ot <= site_power
 //              sum_{o of v} amount_ot >= share_v sum_o amount_ot   for each vendor v and period
 //              sum of outlays in each year <= its budget, of all <= capex_budget
-//              s_ot >= spares_o sum_{a of o, f = t} N_a
+//              s_ot >= spares_o sum_{a of o, f = t} N_a      if lots are divisible: only where
+//                             the order is given, and so is whole; elsewhere spares are parts too
 //              sum_{a of o, f = t} N_a = ordered_ot, if that is given
 //              on the order q_ofk = sum_{a of o, f, k} N_a of an option with volume tiers, whose
 //              tier k begins at from_k lots, from_0 = 0: if tiers are for all lots of an order,
@@ -184,8 +185,10 @@ double fleet_ordered(const struct fleet_problem *problem, const struct fleet *fl
 double fleet_ordered_with_spares(const struct fleet_problem *problem, const struct fleet *fleet,
                                  size_t option, int period);
 
-// Whether any option has spares, and they are bought whole.
+// Whether any option has spares, and they are bought whole in any order: unless lots are divisible,
+// or in an order that is given.
 bool fleet_has_spares(const struct fleet_problem *problem);
+bool fleet_spares_are_whole(const struct fleet_problem *problem, size_t option, int period);
 
 // What an order of so many lots lacks to whole spares.
 double fleet_lacking_spares(const struct fleet_option *option, double lots);

@@ -34,13 +34,25 @@ static double bare(const struct formulation *formulation, const struct fleet_act
   return value - share_of_lot(&problem->options[action->option]) * spares[order];
 }
 
+// Whole ones in an order of so many lots, without a column that must be whole.
+static void fix_spares(const struct formulation *formulation, size_t o, int t, double lots) {
+  const struct fleet_option *option = &formulation->problem->options[o];
+  const double spares = share_of_lot(option) * lots + fleet_lacking_spares(option, lots);
+  glp_set_col_bnds(formulation->row.glpk, spare_column(formulation->problem, o, t), GLP_FX, spares,
+                   spares);
+}
+
 static void add_spare_columns(const struct formulation *formulation, size_t o) {
   const struct fleet_problem *problem = formulation->problem;
   const double each = share_of_lot(&problem->options[o]);
-  for (int t = 0; t < problem->periods; t++)
-    set_column(formulation, spare_column(problem, o, t), GLP_IV,
+  for (int t = 0; t < problem->periods; t++) {
+    const size_t order = o * (size_t)problem->periods + (size_t)t;
+    set_column(formulation, spare_column(problem, o, t), problem->divisible ? GLP_CV : GLP_IV,
                each > 0 ? ceil(each * most_in_order(problem, o)) : 0,
-               formulation->spare_cost[o * (size_t)problem->periods + (size_t)t]);
+               formulation->spare_cost[order]);
+    if (problem->divisible && fleet_spares_are_whole(problem, o, t))
+      fix_spares(formulation, o, t, problem->ordered[order]);
+  }
 }
 
 static void add_option_columns(const struct formulation *formulation, size_t o) {
@@ -404,10 +416,10 @@ static void price_spares(const struct fleet_problem *problem, double *cost, doub
     cost[i] = INFINITY;
     outlay[i] = 0;
   }
-  for (size_t a = 0; a < problem->action_count && fleet_has_spares(problem); a++) {
+  for (size_t a = 0; a < problem->action_count; a++) {
     const struct fleet_action *action = &problem->actions[a];
     const size_t i = action->option * periods + (size_t)action->first;
-    if (!action->spare)
+    if (!action->spare || !fleet_spares_are_whole(problem, action->option, action->first))
       continue;
     cost[i] = fmin(cost[i], action->spare->cost);
     outlay[i] = fmax(outlay[i], action->spare->outlay);

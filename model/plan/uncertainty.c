@@ -185,7 +185,7 @@ static double cost_of(const struct chances *chances, const struct fleet_problem 
   *fleet = result.fleet;
   if (result.status == PROGRAMME_INFEASIBLE)
     return INFINITY;
-  return result.status == PROGRAMME_OPTIMAL ? result.fleet.cost : NAN;
+  return result.status == PROGRAMME_OPTIMAL || result.rounded ? result.fleet.cost : NAN;
 }
 
 // Whether all three fleets were found in time; -1 after errors.

@@ -2,8 +2,10 @@
 // delays of successors, drawn together.
 //
 // Each draw is its own program (fleet.h), solved with fractional purchase units, so that hundreds
-// can be solved: with the draw's own prices, rates, demands and days of delivery. Three fleets are
-// found for each:
+// can be solved: with the draw's own prices, rates, demands and days of delivery. The plan's own
+// orders have whole spares; all others have parts of them, as of purchase units: rounded up, each
+// fractional order would pay for a spare that a draw's best order, of whole units, may not. Three
+// fleets are found for each:
 //   the best       everything is optimal for that draw
 //   first order    the plan's purchases for the first period with any are fixed; all later orders,
 //                  sales, rents and routes adapt to the draw

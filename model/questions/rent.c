@@ -21,7 +21,9 @@ struct fleet {
   const struct scenario *scenario;
   const struct option *option;
   struct evaluation *evaluation;
-  double base_accelerators, base_capacity, base_utilization;
+  const char *demand; // the input that scales it
+  double base_accelerators, base_capacity, base_utilization, base_demand;
+  double full_load; // at which the demand is met, the ramp aside; NAN without one
 };
 
 static int item(const struct scenario *scenario, const char *name) {
@@ -56,17 +58,51 @@ static double sum(const struct fleet *fleet, const char *name) {
   return total;
 }
 
+// Per hour of a period, in the highest one.
+static double highest(const struct fleet *fleet, const char *name) {
+  double most = 0;
+  for (int t = 0; t < fleet->scenario->periods; t++)
+    if (period_value(fleet, "period", t) > 0)
+      most = fmax(most, period_value(fleet, name, t) / period_value(fleet, "period", t));
+  return most;
+}
+
+// What the accelerators serve themselves.
+static double fleet_tokens(const struct fleet *fleet, int period) {
+  const double tokens = period_value(fleet, "tokens", period);
+  return has(fleet, "burst_tokens") ? tokens - period_value(fleet, "burst_tokens", period) : tokens;
+}
+
+static double all_fleet_tokens(const struct fleet *fleet) {
+  double total = 0;
+  for (int t = 0; t < fleet->scenario->periods; t++)
+    total += fleet_tokens(fleet, t);
+  return total;
+}
+
+// What the tokens beyond that cost.
+static double burst_cost(const struct fleet *fleet) {
+  return has(fleet, "burst_total") ? value(fleet, "burst_total") : 0;
+}
+
 // NAME_applies of an own item that is limited to some options.
 static bool is_limit(const struct declaration *input) {
   return input->kind == DECLARATION_INPUT && input->item && !input->literal;
 }
 
+static void leave_out(const struct model *model, const char *input, enum given *given,
+                      double *values) {
+  const int d = model_find(model, input);
+  if (d < 0)
+    return;
+  given[d] = GIVEN_NEUTRAL;
+  values[d] = 0;
+}
+
 // An offer's rate stands in rental_rate, whichever rent its option states and in which currency.
 static void take_own_rate(const struct model *model, enum given *given, double *values) {
-  const int on_demand = model_find(model, "on_demand_rate");
   given[model_find(model, "rental_rate")] = GIVEN_VALUE;
-  given[on_demand] = GIVEN_NEUTRAL;
-  values[on_demand] = 0;
+  leave_out(model, "on_demand_rate", given, values);
 }
 
 // What the option gives. Its rented twin pays neither what comes with the rent nor the own items
@@ -89,8 +125,23 @@ static void take_inputs(const struct scenario *scenario, const struct option *op
   }
 }
 
+static void keep_base(struct fleet *fleet) {
+  const int demand = item(fleet->scenario, "demand");
+  const bool is_list = demand >= 0 && fleet->evaluation->graph->state[demand] >= 0;
+  fleet->demand = is_list ? "demand_scale" : "demand";
+  fleet->base_accelerators = value(fleet, "accelerators");
+  fleet->base_capacity = sum(fleet, "capacity");
+  fleet->base_utilization = value(fleet, "utilization");
+  fleet->base_demand = value(fleet, fleet->demand);
+  fleet->full_load = NAN;
+  if (has(fleet, "demanded"))
+    fleet->full_load =
+        fleet->base_utilization * highest(fleet, "demanded") / highest(fleet, "capacity");
+}
+
 // The option with its number of accelerators fixed, so that no demand resizes it; `rented`: with a
-// rent instead of a price, for the same accelerators.
+// rent instead of a price, for the same accelerators. A rented option is sized for all of the
+// tokens, so it buys none elsewhere.
 static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                      const struct option *option, bool rented, struct arena *arena,
                      struct diagnostics *diagnostics) {
@@ -101,7 +152,11 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   take_inputs(scenario, option, rented && !option->rented, given, values);
   given[item(scenario, "accelerators")] = GIVEN_VALUE;
   if (rented)
-    take_own_rate(scenario->model, given, values);
+    take_own_rate(model, given, values);
+  if (rented && option->rented) {
+    leave_out(model, "burst_price", given, values);
+    leave_out(model, "burst_rate", given, values);
+  }
   const struct graph *graph =
       graph_build(model, option->id, option->place, given, arena, diagnostics);
   if (!graph)
@@ -113,14 +168,20 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
     if (graph->state[d] == GRAPH_INPUT)
       evaluation_at(fleet->evaluation, d, 0)[0] = values[d];
   evaluate(fleet->evaluation);
-  fleet->base_accelerators = value(fleet, "accelerators");
-  fleet->base_capacity = sum(fleet, "capacity");
-  fleet->base_utilization = value(fleet, "utilization");
+  keep_base(fleet);
   return 0;
 }
 
-static void set_utilization(const struct fleet *fleet, double utilization) {
-  set(fleet, "utilization", utilization);
+// Beyond the load that the demand allows, the demand rises with the load.
+static void set_load(const struct fleet *fleet, double load) {
+  set(fleet, "utilization", load);
+  set(fleet, fleet->demand, fleet->base_demand * fmax(1, load / fleet->full_load));
+  evaluate(fleet->evaluation);
+}
+
+static void set_base(const struct fleet *fleet) {
+  set(fleet, "utilization", fleet->base_utilization);
+  set(fleet, fleet->demand, fleet->base_demand);
   evaluate(fleet->evaluation);
 }
 
@@ -137,13 +198,34 @@ static double ceil_to(double number, double multiple) {
   return ceil(round(1e9 * number / multiple) / 1e9) * multiple;
 }
 
-// The number to rent for the owned option's tokens.
-static double accelerators_for(const struct renting *renting, double tokens) {
+// Whether the owned option's own accelerators are rented, beside which it buys the same tokens.
+static bool is_twin(const struct renting *renting) {
+  return renting->cost->offer.option < 0;
+}
+
+// The owned option's tokens that the rented accelerators serve.
+static double replaced_tokens(const struct renting *renting, int period) {
+  return is_twin(renting) ? fleet_tokens(renting->own, period)
+                          : period_value(renting->own, "tokens", period);
+}
+
+static double all_replaced_tokens(const struct renting *renting) {
+  double total = 0;
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    total += replaced_tokens(renting, t);
+  return total;
+}
+
+// The number to rent for the owned option's tokens in every period.
+static double accelerators_for(const struct renting *renting) {
   const struct fleet *rented = &renting->rented;
-  if (renting->cost->offer.option < 0)
+  double most = 0;
+  if (is_twin(renting))
     return rented->base_accelerators;
-  return ceil_to(tokens / rented->base_capacity * rented->base_accelerators,
-                 value(rented, "purchase_unit"));
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    if (replaced_tokens(renting, t) > 0)
+      most = fmax(most, replaced_tokens(renting, t) / period_value(rented, "capacity", t));
+  return ceil_to(most * rented->base_accelerators, value(rented, "purchase_unit"));
 }
 
 // Accelerator-hours paid for.
@@ -156,11 +238,12 @@ static double paid_hours(const struct renting *renting, double tokens) {
   return renting->cost->accelerators * (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
 }
 
-static void evaluate_rented(struct renting *renting, double tokens) {
+static void evaluate_rented(struct renting *renting) {
   struct rent_cost *cost = renting->cost;
   const struct fleet *rented = &renting->rented;
   const double horizon = value(rented, "horizon");
-  cost->accelerators = accelerators_for(renting, tokens);
+  const double tokens = all_replaced_tokens(renting);
+  cost->accelerators = accelerators_for(renting);
   cost->paid = paid_hours(renting, tokens);
   cost->rental = cost->paid * cost->offer.rate;
   set(rented, "accelerators", cost->accelerators);
@@ -178,7 +261,7 @@ static void evaluate_rented(struct renting *renting, double tokens) {
 static double rental_in(const struct renting *renting, int period) {
   const struct rent_cost *cost = renting->cost;
   return cost->offer.hours == RENT_HOURS_USED
-             ? renting->rental_per_token * period_value(renting->own, "tokens", period)
+             ? renting->rental_per_token * replaced_tokens(renting, period)
              : cost->accelerators * cost->offer.rate *
                    period_value(&renting->rented, "period", period);
 }
@@ -248,11 +331,14 @@ static void find_month(const struct renting *renting) {
     cost->break_even_month = elapsed;
 }
 
-// Owning at a utilization compared with renting for the same tokens.
-static double gap_at(const struct renting *renting, double utilization) {
-  set_utilization(renting->own, utilization);
-  return value(renting->own, "tco") - renting->cost->beside -
-         renting->rental_per_token * value(renting->own, "tokens_total");
+// Owning at a load compared with renting for the same tokens. What the same accelerators leave to
+// be bought elsewhere costs the same either way.
+static double gap_at(const struct renting *renting, double load) {
+  set_load(renting->own, load);
+  const double bought =
+      is_twin(renting) ? burst_cost(renting->own) - burst_cost(&renting->rented) : 0;
+  return value(renting->own, "tco") - bought - renting->cost->beside -
+         renting->rental_per_token * all_replaced_tokens(renting);
 }
 
 static double bisect(const struct renting *renting, double low, double high) {
@@ -282,18 +368,21 @@ static void search_utilization(const struct renting *renting) {
   }
 }
 
-// The part of the owned option's cost that grows with its load, at its load; NAN if the cost is not
-// affine in the load, or the tokens are not proportional to it.
+// The part of the owned option's cost that grows with its load, at its load, apart from what it
+// buys elsewhere; NAN if the cost is not affine in the load, or its accelerators' tokens are not
+// proportional to it.
 static double cost_of_use(const struct fleet *own, const struct rent_answer *answer) {
+  const double net = answer->tco - burst_cost(own), served = all_fleet_tokens(own);
   double costs[3], tokens[3];
   for (int i = 0; i < 3; i++) {
-    set_utilization(own, answer->load * (i + 2) / 4);
-    costs[i] = value(own, "tco");
-    tokens[i] = value(own, "tokens_total");
+    set_load(own, answer->load * (i + 2) / 4);
+    costs[i] = value(own, "tco") - burst_cost(own);
+    tokens[i] = all_fleet_tokens(own);
   }
+  set_base(own);
   const bool is_affine = fabs(costs[0] + costs[2] - 2 * costs[1]) <= 1e-11 * fabs(costs[2]);
-  const bool is_proportional = fabs(2 * tokens[0] - answer->tokens) <= 1e-9 * answer->tokens;
-  const bool is_same = fabs(costs[2] - answer->tco) <= 1e-9 * fabs(answer->tco);
+  const bool is_proportional = fabs(2 * tokens[0] - served) <= 1e-9 * served;
+  const bool is_same = fabs(costs[2] - net) <= 1e-9 * fabs(net);
   const double use = 2 * (costs[2] - costs[0]);
   if (!is_affine || !is_proportional || !is_same)
     return NAN;
@@ -303,7 +392,7 @@ static double cost_of_use(const struct fleet *own, const struct rent_answer *ans
 static void find_utilization(const struct renting *renting, const struct rent_answer *answer) {
   struct rent_cost *cost = renting->cost;
   cost->break_even_utilization = NAN;
-  cost->is_closed = !isnan(answer->use);
+  cost->is_closed = !isnan(answer->use) && (is_twin(renting) || !answer->buys_elsewhere);
   if (cost->is_closed)
     cost->break_even_utilization =
         answer->load * (answer->tco - answer->use - cost->beside) / (cost->rental - answer->use);
@@ -315,7 +404,7 @@ static void find_utilization(const struct renting *renting, const struct rent_an
   cost->owning_never = !inside && !cost->owning_always;
   if (cost->rental <= answer->use)
     cost->break_even_utilization = NAN;
-  set_utilization(renting->own, renting->own->base_utilization);
+  set_base(renting->own);
 }
 
 static int answer_offer(const struct scenario *scenario, const struct fleet *own,
@@ -326,7 +415,7 @@ static int answer_offer(const struct scenario *scenario, const struct fleet *own
       cost->offer.option < 0 ? own->option : &scenario->options[cost->offer.option];
   if (fleet_new(&renting.rented, scenario, option, true, arena, diagnostics))
     return -1;
-  evaluate_rented(&renting, answer->tokens);
+  evaluate_rented(&renting);
   compare_costs(&renting, answer);
   find_month(&renting);
   find_utilization(&renting, answer);
@@ -360,9 +449,9 @@ static int answer_question(const struct scenario *scenario, const struct rent_of
   answer->hours = value(&own, "accelerators") * value(&own, "horizon");
   answer->left_out = left_out(&own, arena);
   answer->has_split = isfinite(value(&own, "prefill_share"));
-  answer->load = own.base_utilization * fmin(1, answer->tokens / own.base_capacity);
+  answer->buys_elsewhere = has(&own, "burst") && value(&own, "burst") > 0;
+  answer->load = own.base_utilization * fmin(1, all_fleet_tokens(&own) / own.base_capacity);
   answer->use = cost_of_use(&own, answer);
-  set_utilization(&own, own.base_utilization);
   answer->costs = arena_array(arena, offers->count, sizeof *answer->costs);
   for (size_t i = 0; i < offers->count; i++) {
     answer->costs[i].offer = offers->list[i];

@@ -8,16 +8,21 @@
 // rent includes power, cooling and the site; engineers, licenses, migration and the user's own
 // items are paid in addition, but not those limited to options, unless a rented one is among them.
 //
+// Tokens that the owned option buys elsewhere (burst_price, burst_rate): the same accelerators,
+// rented, leave the same ones to be bought, at the same price, and their hours in use are those of
+// the rest. A rented option of the scenario is sized to serve every period's tokens and buys none.
+//
 // If prefill and decoding have their own rates, the cost is divided over input and output tokens by
 // their times (prefill_share), so that the two prices add up to it.
 //
 // Break-even utilization: the owned fleet is fixed and its load varies, while renting follows the
 // tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / load, the
 // solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
-// for. Break-even month: the first one at which the cash paid for owning (capex at once, operation
-// evenly within a period, nothing credited) is no more than that paid for renting. Rent is paid at
-// its rate, month by month, or on demand with the tokens; the part of a term beyond the horizon is
-// paid when the horizon ends, in the break-even month and in the levelized cost.
+// for. Beyond the load that a demand allows, the demand is taken to rise. Break-even month: the
+// first one at which the cash paid for owning (capex at once, operation evenly within a period,
+// nothing credited) is no more than that paid for renting. Rent is paid at its rate, month by
+// month, or on demand with the tokens; the part of a term beyond the horizon is paid when the
+// horizon ends, in the break-even month and in the levelized cost.
 #ifndef PERTOKEN_MODEL_QUESTIONS_RENT_H
 #define PERTOKEN_MODEL_QUESTIONS_RENT_H
 
@@ -49,6 +54,7 @@ struct rent_answer {
   bool has_split;       // whether prefill and decoding have their own rates
   const char *left_out; // labels of the owned option's limited items: "Rack, Levy"; "" for none
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
+  bool buys_elsewhere; // the owned option, the demand beyond its capacity
   double load; // of owning: the utilization that its tokens take, below the planned one if more
                // accelerators are there than a demand needs
   struct rent_cost *costs;

@@ -38,12 +38,14 @@ static bool are_near(double a, double b) {
   return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
-// Costs other than the rent of the same accelerators are the owned option's staff, licenses and
-// migration, unless the scenario adds items of its own.
+// Costs other than the rent of the same accelerators are the owned option's staff, licenses,
+// migration and what it buys elsewhere, unless the scenario adds items of its own.
 static bool is_beside_known(const struct writing *writing) {
   const struct model *model = writing->scenario->model;
+  const double bought = own_value(writing, "burst_total");
   const double known = own_value(writing, "engineering_total") +
-                       own_value(writing, "licence_total") + own_value(writing, "migration_cost");
+                       own_value(writing, "licence_total") + own_value(writing, "migration_cost") +
+                       (isnan(bought) ? 0 : bought);
   for (int d = 0; d < model->count; d++)
     if (model->declarations[d].own != OWN_NONE)
       return false;
@@ -78,10 +80,12 @@ static struct answer_cell rate_cell(const struct writing *writing, const struct 
 static struct answer_cell beside_cell(const struct writing *writing, const struct rent_cost *cost) {
   if (cost->offer.option >= 0 || !writing->is_beside_live)
     return cell_value(cost->beside);
-  return cell_live(cost->beside, arena_printf(writing->arena,
-                                              "[%s.engineering_total]+[%s.licence_total]+"
-                                              "[%s.migration_cost]",
-                                              writing->own, writing->own, writing->own));
+  const char *formula =
+      arena_printf(writing->arena, "[%s.engineering_total]+[%s.licence_total]+[%s.migration_cost]",
+                   writing->own, writing->own, writing->own);
+  if (!isnan(own_value(writing, "burst_total")))
+    formula = arena_printf(writing->arena, "%s+[%s.burst_total]", formula, writing->own);
+  return cell_live(cost->beside, formula);
 }
 
 // Accelerator-hours over the horizon, as far as they are used or committed to.
@@ -90,10 +94,12 @@ static const char *hours_formula(const struct writing *writing, const struct ren
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (cost->offer.option >= 0 || whole_terms || !(writing->answer->tco > 0))
     return NULL;
-  return cost->offer.hours == RENT_HOURS_USED
-             ? arena_printf(writing->arena,
-                            "[%s.tokens_total]/[%s.tokens_per_gpu]*[%s.utilization]", own, own, own)
-             : arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
+  const char *hours = arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
+  if (cost->offer.hours != RENT_HOURS_USED)
+    return hours;
+  return isnan(own_value(writing, "average_load"))
+             ? NULL
+             : arena_printf(writing->arena, "%s*[%s.average_load]", hours, own);
 }
 
 // The two prices that add up to the total: for the same accelerators, in proportion to the owned
@@ -162,6 +168,13 @@ static bool any_twin(const struct rent_answer *answer) {
   return false;
 }
 
+static bool any_option(const struct rent_answer *answer) {
+  for (size_t i = 0; i < answer->count; i++)
+    if (answer->costs[i].offer.option >= 0)
+      return true;
+  return false;
+}
+
 static const char *costs_note(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
   struct arena *arena = writing->arena;
@@ -172,6 +185,14 @@ static const char *costs_note(const struct writing *writing) {
   if (*answer->left_out && any_twin(answer))
     text = arena_printf(arena, "%s Own items limited to options are not paid by a renter: %s.",
                         text, answer->left_out);
+  if (own_value(writing, "burst_total") > 0 && any_twin(answer))
+    text = arena_printf(
+        arena,
+        "%s They also include the tokens beyond the capacity of the same accelerators: "
+        "bought elsewhere, whether these are owned or rented.",
+        text);
+  if (own_value(writing, "burst_total") > 0 && any_option(answer))
+    text = arena_printf(arena, "%s A rented option serves all tokens itself and buys none.", text);
   if (*titles)
     text = arena_printf(arena,
                         "%s For comparison only, as nobody offers it, and not counted in the "
@@ -217,16 +238,14 @@ static struct answer_cell utilization_cell(const struct writing *writing,
 
 static const char *below_formula(const struct writing *writing, const struct rent_cost *cost,
                                  int r) {
-  const char *own = writing->own, *hours = hours_formula(writing, cost);
-  if (!hours)
+  const char *own = writing->own;
+  if (!hours_formula(writing, cost))
     return NULL;
+  const char *rate = arena_printf(writing->arena, "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])",
+                                  own, r, EVEN_BESIDE, own);
   return cost->offer.hours == RENT_HOURS_USED
-             ? arena_printf(writing->arena,
-                            "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([%s.tokens_total]*"
-                            "[%s.utilization])",
-                            own, r, EVEN_BESIDE, own, own, own)
-             : arena_printf(writing->arena, "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])", own, r,
-                            EVEN_BESIDE, own);
+             ? arena_printf(writing->arena, "%s/[%s.average_load]", rate, own)
+             : rate;
 }
 
 static void add_break_evens(const struct writing *writing, struct answer *answer) {
@@ -356,6 +375,9 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
         "Of this, %s %s grows with utilization; the break-even is %s utilization x (fixed "
         "- other costs) / (rent - growing).",
         six_digits(writing, rent->use), currency, percent_words(rent->load, writing->arena));
+  if (!isnan(rent->use) && rent->buys_elsewhere && any_option(rent))
+    answer_reason(answer, "Against a rented option it was found by search, as what owning buys "
+                          "elsewhere falls when utilization rises.");
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_cost *cost = &rent->costs[i];
     const bool is_commitment = cost->offer.hours == RENT_AROUND_THE_CLOCK && cost->offer.option < 0;

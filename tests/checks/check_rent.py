@@ -41,6 +41,7 @@ options = own
 formula = 1000 USD
 """
 DEMAND = 'demand = 1614643.2 Mtok/yr\n'  # 80 % of what they can produce: a load of 40 %
+MORE = 'demand = 4036608 Mtok/yr\n'  # twice as many
 RANGE = '[range]\nown.list_price = uniform(20000, 30000) USD\n'
 OFFERS = '[rent q]\nown = own\non_demand = {} USD/gpu/h\nreserved = {} USD/gpu/h\n'
 
@@ -96,6 +97,16 @@ def test_limited_item(folder):
     for item, named in ((ITEM, True), (ITEM.replace('options = own\n', ''), False)):
         text = printed(folder, OFFERS.format(2, 1) + item, 'rent')
         expect(('not paid by a renter: Rack.' in text) == named, text)
+
+
+def test_bought(folder):
+    """What is bought beyond the capacity is paid either way; a rented option buys none. A note says which applies."""
+    either, none = 'whether these are owned or rented', 'A rented option serves all tokens itself and buys none.'
+    cloud = CLOUD.format(name='cloud', rent='on_demand_rate = 2 USD/gpu/h')
+    for offers, words, missing in ((OFFERS.format(2, 1), either, none), (cloud, none, either)):
+        for demand, bought in ((MORE, True), (DEMAND, False)):
+            text = ' '.join(printed(folder, f'{demand}burst_price = 0.5 USD/Mtok\n{offers}', 'rent').split())
+            expect((words in text) == bought and missing not in text, text)
 
 
 def test_ranges(folder):

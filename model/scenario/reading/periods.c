@@ -32,10 +32,41 @@ static const char *period_text(const struct scenario *scenario, struct arena *ar
 
 // ---- a ramp
 
-enum { LOST, SERVED, PERIOD, CAPACITY, DEMANDED, READ };
+enum { RAMP, ELAPSED, SERVED, PERIOD, CAPACITY, DEMANDED, READ };
+enum { HOURS_A_DAY = 24 };
 
-// Is there a period whose capacity, once ramped up, exceeds the demand? It may do so within the
-// period, and what is not served before then is hidden by what could be served afterwards.
+// The mean share of the capacity that there is between two times.
+static double ramped(double ramp, double from, double to) {
+  const double before = fmin(from, ramp), by = fmin(to, ramp);
+  const double lost = by - before - (by * by - before * before) / (2 * ramp);
+  return 1 - lost / (to - from);
+}
+
+// Is there capacity for so many tokens an hour, as a share of the day's mean, in the last month of
+// the period, but not in the first? What is not served then is hidden by what could be later.
+static bool is_reached(const double value[READ], double share) {
+  const double month = year_h() / conversion_table[CONVERT_MONTHS_PER_YEAR].value;
+  const double full = value[CAPACITY] / value[SERVED], asked = value[DEMANDED] / value[PERIOD];
+  const double begin = value[ELAPSED], end = begin + value[PERIOD];
+  const double last = begin + (ceil(value[PERIOD] / month - ROUNDING) - 1) * month;
+  const double at_first = full * ramped(value[RAMP], begin, fmin(begin + month, end));
+  const double at_last = full * ramped(value[RAMP], last, end);
+  return share * asked > at_first * (1 + ROUNDING) && share * asked < at_last * (1 - ROUNDING);
+}
+
+static bool is_reached_in_any_hour(const struct scenario *scenario, const struct option *option,
+                                   const double value[READ]) {
+  const int share = model_find(scenario->model, "day_share_1");
+  const int total = model_find(scenario->model, "day_total");
+  if (share < 0 || total < 0 || !option_has(option, total))
+    return is_reached(value, 1);
+  for (int hour = 0; hour < HOURS_A_DAY; hour++)
+    if (is_reached(value, HOURS_A_DAY * option_value(scenario, option, share + hour, 0) /
+                              option_value(scenario, option, total, 0)))
+      return true;
+  return false;
+}
+
 static bool hides_demand(const struct scenario *scenario, const struct option *option,
                          const int d[READ]) {
   for (int i = 0; i < READ; i++)
@@ -45,22 +76,22 @@ static bool hides_demand(const struct scenario *scenario, const struct option *o
     double value[READ];
     for (int i = 0; i < READ; i++)
       value[i] = option_value(scenario, option, d[i], t);
-    if (value[LOST] > 0 &&
-        value[CAPACITY] * value[PERIOD] > value[DEMANDED] * value[SERVED] * (1 + ROUNDING))
+    if (value[RAMP] > 0 && value[SERVED] > 0 && is_reached_in_any_hour(scenario, option, value))
       return true;
   }
   return false;
 }
 
 static void warn_of_ramp(struct scenario *scenario, struct arena *arena) {
-  static const char *const names[READ] = {"ramp_lost", "served", "period", "capacity", "demanded"};
+  static const char *const names[READ] = {"ramp",   "elapsed",  "served",
+                                          "period", "capacity", "demanded"};
   int d[READ];
   bool hides = false;
   for (int i = 0; i < READ; i++)
     d[i] = model_find(scenario->model, names[i]);
   for (size_t o = 0; o < scenario->option_count; o++)
     hides |= hides_demand(scenario, &scenario->options[o], d);
-  if (hides && months(scenario) > 1 + ROUNDING)
+  if (hides)
     texts_add(&scenario->warnings, arena,
               "during a ramp, the capacity is averaged over each period of %s, which hides demand "
               "that it does not meet at first: [scenario] period = 1 month shows it",

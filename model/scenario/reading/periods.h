@@ -6,7 +6,8 @@
 #include "model/scenario/scenario.h"
 
 // Warns, in the selected case, of
-// - a ramp during which a period's mean capacity meets a demand that it exceeds only later on;
+// - a ramp that reaches the demand, in any hour of its day, within a period, so that the period's
+//   mean capacity meets a demand that its first months do not: where shorter periods would show it;
 // - the user's own operating items in money, not money per time, that are charged per period where
 //   periods are not years, or where the horizon cuts the last one short.
 void periods_warn(struct scenario *scenario, struct arena *arena);

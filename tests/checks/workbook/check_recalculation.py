@@ -299,7 +299,7 @@ def main():
     if reason:
         skip_all(reason)
     start = time.monotonic()
-    own = ('rented.ini', 'open_limits.ini', 'staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
+    own = ('rented.ini', 'bought.ini', 'open_limits.ini', 'staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
     harness.EXAMPLES += [Path(__file__).resolve().parent / name for name in own]
     if wanted := set(sys.argv[1:]):
         harness.EXAMPLES[:] = [path for path in harness.EXAMPLES if path.stem in wanted]

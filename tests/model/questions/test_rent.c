@@ -62,6 +62,21 @@ static const struct expected cases[] = {
     // A remedy of 16,000 USD lowers the cost, but is no cash paid less.
     {"remedy = 1 %\nguaranteed_throughput = 1250 token/s\n", "on_demand = 1 USD/gpu/h", 8, 105120,
      0, 105120, 0.5 * 85024 / 105120, 80000. / (2920 - 584), 85024. / 105120},
+    // Twice what they can produce: half is bought either way, 378,432 Mtok or 210,240 hours of it.
+    {"demand = 252288 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", "on_demand = 1 USD/gpu/h", 8, 105120,
+     189216, 294336, 0.5 * 101024 / 105120, 80000. / (2920 - 584), 101024. / 105120},
+    {"demand = 252288 Mtok/yr\nburst_rate = 2 USD/gpu/h\n", "on_demand = 1 USD/gpu/h", 8, 105120,
+     420480, 525600, 0.5 * 101024 / 105120, 80000. / (2920 - 584), 101024. / 105120},
+    {"demand = 252288 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", "one_year = 0.6 USD/gpu/h", 8, 210240,
+     189216, 315360, 0.5 * 101024 / 126144, 80000. / (3504 - 584), 101024. / 210240},
+    // Only in the third year: 63,072, 126,144 and 252,288 Mtok; they can produce 126,144. On
+    // average they produce 5/6 of that.
+    {"demand = 63072 Mtok/yr\ndemand_growth = 100 %/yr\nburst_price = 0.5 USD/Mtok\n",
+     "on_demand = 1 USD/gpu/h", 8, 87600, 63072, 150672, 0.5 * 5 / 6 * 101024 / 87600, NAN,
+     101024. / 87600},
+    // Nothing is, but would be at a lower load.
+    {"demand = 100915.2 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", "on_demand = 1 USD/gpu/h", 8, 84096,
+     0, 84096, 0.4 * 101024 / 84096, NAN, 101024. / 84096},
     // Outages of accelerators in use are paid for.
     {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 105120, 0, 105120,
      0.5 * 101024 / 105120, 80000. / (2920 - 584), 101024. / 105120},
@@ -150,25 +165,61 @@ static void test_rented_option(void **state) {
   scenario_fixture_end(&f);
 }
 
+// A rented option is sized for the owned one's tokens in every year, and so buys none elsewhere: 16
+// produce 252,288 Mtok a year. The demand is met by what 8 owned ones
+// serve and buy, or only half of it.
+static void test_rented_option_of_demand(void **state) {
+  (void)state;
+  static const struct {
+    const char *own, *cloud;
+    double accelerators, paid;
+  } demands[] = {
+      {"demand = 63072 Mtok/yr\ndemand_growth = 100 %/yr\nburst_price = 1 USD/Mtok\n", "", 16,
+       122640},
+      {"demand = 252288 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", "", 16, 210240},
+      {"demand = 252288 Mtok/yr\n", "demand = 252288 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", 8,
+       105120},
+  };
+  for (size_t i = 0; i < sizeof demands / sizeof demands[0]; i++) {
+    struct scenario_fixture f;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s%s[option cloud]\naccelerator = h200-sxm-141\naccelerators = 8\n%s"
+             "rental_rate = 1 USD/gpu/h\nthroughput = 1000 token/s\n",
+             owned, demands[i].own, demands[i].cloud);
+    const struct rent_cost *costs = answer_of(&f, text, NULL)->costs;
+    for (int j = 0; j < 2; j++)
+      expect_near(costs[j].accelerators, demands[i].accelerators, 1e-12, demands[i].own);
+    expect_near(costs[0].cost, demands[i].accelerators * 26280, 1e-12, demands[i].own);
+    expect_near(costs[1].cost, demands[i].paid, 1e-12, demands[i].own);
+    scenario_fixture_end(&f);
+  }
+}
+
 // With an item that is not affine in the load, the root is found by search: tco at u is 101,024 +
 // 40,000 u^2, the rent 210,240 u. 40,000 u^2 - 210,240 u + 101,024 = 0.
 static void test_searched_utilization(void **state) {
   (void)state;
-  struct scenario_fixture f;
-  char text[2048];
-  snprintf(text, sizeof text,
-           "%s[item wear]\nlabel = Wear\nunit = USD\ngroup = capex\n"
-           "formula = 40000 USD * utilization * utilization\n[rent q]\non_demand = 1 USD/gpu/h\n",
-           owned);
-  const struct rent_answer *answer = answer_of(&f, text, "q");
-  const struct rent_cost *cost = &answer->costs[0];
-  // The renter pays the item as well, unchanged: 10,000 USD.
-  const double b = 210240, c = 101024 - 10000;
-  assert_false(cost->is_closed);
-  expect_near(cost->beside, 10000, 1e-9, "the item, rented too");
-  expect_near(cost->break_even_utilization, (b - sqrt(b * b - 4 * 40000 * c)) / (2 * 40000), 1e-9,
-              "root");
-  scenario_fixture_end(&f);
+  // The second: of a demand that is met at a load of 40 %.
+  static const char *const demands[] = {"", "demand = 100915.2 Mtok/yr\n"};
+  for (size_t i = 0; i < sizeof demands / sizeof demands[0]; i++) {
+    struct scenario_fixture f;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s%s[item wear]\nlabel = Wear\nunit = USD\ngroup = capex\n"
+             "formula = 40000 USD * utilization * utilization\n"
+             "[rent q]\non_demand = 1 USD/gpu/h\n",
+             owned, demands[i]);
+    const struct rent_answer *answer = answer_of(&f, text, "q");
+    const struct rent_cost *cost = &answer->costs[0];
+    // The renter pays the item as well, unchanged: 10,000 USD.
+    const double b = 210240, c = 101024 - 10000;
+    assert_false(cost->is_closed);
+    expect_near(cost->beside, 10000, 1e-9, "the item, rented too");
+    expect_near(cost->break_even_utilization, (b - sqrt(b * b - 4 * 40000 * c)) / (2 * 40000), 1e-9,
+                "root");
+    scenario_fixture_end(&f);
+  }
 }
 
 // An item limited to the owned option is not paid by its renter, unless the rented one has it too.
@@ -273,9 +324,13 @@ static void test_asked(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_offers),        cmocka_unit_test(test_levelised_term),
-      cmocka_unit_test(test_rented_option), cmocka_unit_test(test_searched_utilization),
-      cmocka_unit_test(test_limited_items), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_offers),
+      cmocka_unit_test(test_levelised_term),
+      cmocka_unit_test(test_rented_option),
+      cmocka_unit_test(test_rented_option_of_demand),
+      cmocka_unit_test(test_searched_utilization),
+      cmocka_unit_test(test_limited_items),
+      cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -494,8 +494,9 @@ static void test_horizons(void **state) {
 static void test_warned_of_time(void **state) {
   (void)state;
   static const char ramp[] = "during a ramp, the capacity is averaged over each period of ";
-#define SMALL "demand = 1e6 Mtok/yr\nramp = 6 month\n"
-#define LARGE "demand = 1e9 Mtok/yr\nramp = 6 month\n"
+#define SMALL      "demand = 20e6 Mtok/yr\nramp = 6 month\n"
+#define LARGE      "demand = 1e9 Mtok/yr\nramp = 6 month\n"
+#define FOUR_HOURS "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20, 20, 20, 20 %"
 #define FEE(unit, formula)                                                                         \
   "[item fee]\nlabel = Fee\nunit = " unit "\ngroup = opex\nformula = " formula "\n"
   static const struct {
@@ -505,6 +506,18 @@ static void test_warned_of_time(void **state) {
       {"period = 3 month\n", SMALL, "averaged over each period of 3 month, which hides demand"},
       {"period = 1 month\n", SMALL, NULL},
       {"", LARGE, NULL},
+      // Reached within the first month, in which a month hides it as well.
+      {"", "demand = 1e6 Mtok/yr\nramp = 6 month\n", NULL},
+      // Two years of ramp: half of the capacity is there after the first, all after the second.
+      {"", "demand = 50e6 Mtok/yr\nramp = 24 month\n", ramp},
+      {"horizon = 1 yr\n", "demand = 50e6 Mtok/yr\nramp = 24 month\n", NULL},
+      {"horizon = 2 yr\n", "demand = 50e6, 30e6 Mtok/yr\nramp = 24 month\n", NULL},
+      {"horizon = 2 yr\n", "demand = 50e6, 40e6 Mtok/yr\nramp = 24 month\n", ramp},
+      // Four hours ask for 4.8 times the mean, the others for 0.24 times it.
+      {"horizon = 1 yr\n", "demand = 100e6 Mtok/yr\nramp = 6 month\nday_profile = " FOUR_HOURS "\n",
+       ramp},
+      {"horizon = 1 yr\n", "demand = 1e9 Mtok/yr\nramp = 6 month\nday_profile = " FOUR_HOURS "\n",
+       NULL},
       {"", "ramp = 6 month\n", NULL},
       {"", FEE("USD", "9 USD"), NULL},
       {"horizon = 30 month\n", FEE("USD", "9 USD"),
