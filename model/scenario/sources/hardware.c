@@ -281,6 +281,7 @@ static int settle_parts(struct resolving *resolving, const struct ini_key *key,
   price.value = 0;
   price.in_usd = false;
   price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
+  price.part_of = "list_price";
   const struct figure *included = resolving_keep(resolving, price);
   for (size_t i = 0; i < count; i++) {
     const int part = model_find(resolving->scenario->model, parts[i]);
@@ -432,6 +433,7 @@ static void take_node_in(const struct resolving *resolving, size_t which_case, d
   contained.value = 0;
   contained.source =
       arena_printf(resolving->arena, "included in the node's power: %s", node.source);
+  contained.part_of = "load_power";
   if (host >= 0 && figures[host]->origin == ORIGIN_NONE)
     figures[host] = resolving_keep(resolving, contained);
 }
