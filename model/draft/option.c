@@ -133,13 +133,12 @@ static void add_included(struct drafting *drafting, struct draft_section *sectio
                          const struct template_key *key) {
   if (drafting->price_lenders[i] < 0)
     return;
-  draft_line_add(
+  draft_figure_add(
       &drafting->lines, section, key->key, "0 USD",
-      arena_printf(drafting->arena,
-                   "Included in the stand-in %s, the price of a whole %s: replace them "
-                   "together.",
+      arena_printf(drafting->arena, "included in the stand-in %s, the price of a whole %s",
                    price_id(drafting, i),
-                   table_cell(drafting->tables.prices, (size_t)drafting->prices[i], "category")));
+                   table_cell(drafting->tables.prices, (size_t)drafting->prices[i], "category")),
+      NULL, "Replace the price and this together.");
 }
 
 static void add_scaled(struct drafting *drafting, struct draft_section *section,

@@ -25,7 +25,7 @@ struct audit_span {
 struct audit_claim {
   const struct claim *claim;
   double stands;              // for the scenario as written, with the claim's conditions
-  double best;                // at the point of the smallest breach
+  double best;                // at a point of the smallest breach, of which there may be many
   struct audit_span reach;    // regardless of the other claims
   struct audit_span together; // while all claims hold; NAN if they cannot
   // A smallest set of claims, including this one, that cannot hold together: without any one of

@@ -17,6 +17,10 @@ bool figure_is_what_if(const struct figure *figure) {
          figure->origin == ORIGIN_CASE_OPTION || figure->origin == ORIGIN_SET_OPTION;
 }
 
+bool figure_has_source(const struct figure *figure) {
+  return figure->origin > ORIGIN_RENT && *figure->source;
+}
+
 double figure_highest(const struct figure *figure) {
   double highest = figure->value;
   for (size_t i = 0; i < figure->year_count; i++)

@@ -37,6 +37,7 @@ struct figure {
   enum grade grade;
   const char *source;              // a title or reference; "" if none
   const char *date;                // as written; "" if none
+  const char *part_of;             // the input whose figure includes it, "list_price"; or NULL
   bool in_usd;                     // an amount in USD, in a report in another currency
   bool contained;                  // in what was measured of the whole node: nothing moves it alone
   const struct list_figure *years; // [year_count] of a list by year, whose first value is `value`
@@ -54,6 +55,9 @@ bool figure_is_stated(const struct figure *figure);
 
 // Is it given by the selected case or --set? Nothing else then moves it.
 bool figure_is_what_if(const struct figure *figure);
+
+// Does somebody else answer for it: the user's source, an offer or the catalogue?
+bool figure_has_source(const struct figure *figure);
 
 // The highest of all years.
 double figure_highest(const struct figure *figure);

@@ -116,7 +116,7 @@ static void add_claims_that_hold(const struct writer *writer, struct answer *ans
   struct answer_table *table =
       ANSWER_TABLE(answer, "claims", "Where all claims hold", {"claim", "Claim", NULL},
                    {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
-                   {"low", "From", NULL}, {"high", "To", NULL}, {"best", "Midpoint", NULL});
+                   {"low", "From", NULL}, {"high", "To", NULL}, {"best", "For example", NULL});
   for (int r = 0; r < audit->count + audit->shown_count; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const struct unit *unit = claim->claim->quantity.unit;
@@ -124,8 +124,8 @@ static void add_claims_that_hold(const struct writer *writer, struct answer *ans
                cell_in(claim->stands, unit), cell_in(claim->together.low, unit),
                cell_in(claim->together.high, unit), cell_in(claim->best, unit));
   }
-  table->note = "As stated: with every free quantity at the scenario's value. Midpoint: the point "
-                "with the most room to every tolerance.";
+  table->note = "As stated: with every free quantity at the scenario's value. For example: at one "
+                "point where all hold, with as much room to every tolerance as there is.";
 }
 
 static void add_claims_that_conflict(const struct writer *writer, struct answer *answer) {
@@ -205,7 +205,7 @@ static void add_free(const struct writer *writer, struct answer *answer) {
                    audit->holds ? "For which values of the free quantities" : "What was searched",
                    {"quantity", "Free quantity", NULL}, {"searched_low", "Searched", NULL},
                    {"searched_high", "to", NULL}, {"low", "Holds", NULL}, {"high", "to", NULL},
-                   {"best", "Midpoint", NULL});
+                   {"best", "For example", NULL});
   if (!audit->holds)
     table->column_count = 3;
   for (int i = 0; i < audit->free_count; i++) {
@@ -364,11 +364,14 @@ static void add_reasons(const struct writer *writer, struct answer *answer) {
       audit->free_count, SEARCH_POINTS, AUDIT_TOLERANCE * 100);
   answer_reason(answer, "A point is a percentage point for a saving, and one hundredth of the "
                         "claimed value otherwise");
-  answer_reason(answer,
-                audit->holds ? "The best point found has %s points of room to every tolerance"
-                             : "The best point found breaks the worst of them by %s points beyond "
-                               "its tolerance",
-                points(writer, audit->margin));
+  if (fabs(audit->margin) <= AUDIT_TOLERANCE)
+    answer_reason(answer, "The best point found leaves no room to the tightest of them");
+  else
+    answer_reason(answer,
+                  audit->holds ? "The best point found has %s points of room to every tolerance"
+                               : "The best point found breaks the worst of them by %s points "
+                                 "beyond its tolerance",
+                  points(writer, audit->margin));
 }
 
 static struct answer together(const struct writer *writer) {

@@ -4,6 +4,7 @@
 #include "base/version.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
@@ -12,6 +13,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/reading/grading.h"
+#include "model/scenario/reading/left_out.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/whatif/variation.h"
 #include "reports/page/graphs.h"
@@ -154,8 +156,6 @@ static json_t *item_of(const struct scenario *scenario, const struct declaration
     return item;
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
   json_object_set_new(item, "choices", choices_of(declaration));
-  put_text(item, "notice", declaration->notice);
-  json_object_set_new(item, "owners_only", json_boolean(declaration->only_with < 0));
   put_text(item, "key", key_of(model, declaration));
   if (declaration->year_of >= 0)
     add_year(item, scenario, declaration, arena);
@@ -234,6 +234,24 @@ static json_t *lent_of(const struct scenario *scenario, const struct option *opt
   return names;
 }
 
+// Costs that it may leave out, with the inputs that state them.
+static json_t *omissible_of(const struct option *option) {
+  const struct model *model = option->graph->model;
+  json_t *costs = json_array();
+  for (int d = 0; d < model->count; d++) {
+    int inputs[MAX_YEARS];
+    const int count = left_out_inputs(option, d, inputs);
+    json_t *names = json_array();
+    for (int i = 0; i < count; i++)
+      json_array_append_new(names, json_string(model->declarations[inputs[i]].name));
+    if (count)
+      json_array_append_new(
+          costs, json_pack("{s:s,s:O}", "notice", model->declarations[d].notice, "inputs", names));
+    json_decref(names);
+  }
+  return costs;
+}
+
 static json_t *options_of(const struct scenario *scenario, const struct page_graphs *graphs,
                           struct arena *arena) {
   json_t *options = json_array();
@@ -250,6 +268,7 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
     json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
     json_object_set_new(object, "serving_estimate", json_boolean(option->serving_estimate));
     json_object_set_new(object, "workload", workload_of(&option->workload));
+    json_object_set_new(object, "omissible", omissible_of(option));
     add_standing(object, scenario, option, arena);
     json_array_append_new(options, object);
   }
@@ -314,8 +333,11 @@ static json_t *figures_of(const struct scenario *scenario, const struct option *
         (scenario->selected && same_figure(figure, option_figure(scenario, option, 0, d))))
       continue;
     json_t *object = figure_of(figure, arena);
+    const int within = left_out_within(scenario, option, scenario->selected, d);
     if (option_is_lent(option, d))
       put_text(object, "origin", "lent");
+    if (within >= 0)
+      put_text(object, "part_of", scenario->model->declarations[within].name);
     json_object_set_new(figures, scenario->model->declarations[d].name, object);
   }
   return figures;

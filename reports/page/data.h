@@ -9,17 +9,19 @@
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind
 //                ("input", "scalar" or "series"), group (an index), role ("", "headline",
-//                "category" or "check"); for inputs also integer, choices (name, value), notice
+//                "category" or "check"); for inputs also integer, choices (name, value)
 //   graphs       formulas: the text of every computed item, by name
 //   options      id, accelerator, graph (an index), rented, decode_only, serving_estimate,
-//                workload; as in model/scenario/ranking.h, what no input changes: bar ("", "upper
-//                bound" or "unlike"), why (""), compared
+//                workload; omissible: costs that it may leave out, each a notice and the inputs
+//                that state it (model/scenario/reading/left_out.h); as in
+//                model/scenario/ranking.h, what no input changes: bar ("", "upper bound" or
+//                "unlike"), why (""), compared
 //   cases        name, warnings, options, targets. An option: warnings; figures by input: value,
-//                origin, section (if the file gives it), source, date, grade. Cases other than the
-//                first have only the figures that differ from it. A target, something to set:
-//                input, option (an index, -1 for the common value), moves (indexes of options),
-//                low and high (limits, null: none), swing (the ends of its range, if it has one);
-//                uncertainty (uncertainty.h)
+//                origin, section (if the file gives it), source, date, grade, part_of (the input
+//                whose figure includes it, if one does). Cases other than the first have only the
+//                figures that differ from it. A target, something to set: input, option (an index,
+//                -1 for the common value), moves (indexes of options), low and high (limits, null:
+//                none), swing (the ends of its range, if it has one); uncertainty (uncertainty.h)
 //   start        the case to open with, an index
 //   grading      grades (strongest first), inputs (input, shown), swing, matters
 //   ranking      met (the coverage from which the demand is served), nearly_met (the most that is

@@ -83,17 +83,19 @@ function cost_with(inputs, target, value, option, costs) {
   return evaluate(moved, option).cost_per_mtok;
 }
 
-// A typed value is the user's own.
+// Has the user typed a value for an option's input?
+function is_typed(state, o, name) {
+  return [...state.changes.keys()].some((key) => {
+    const target = data.cases[state.which].by_name.get(key);
+    return target && target.input === name && target.moves.includes(o);
+  });
+}
+
+// A typed value is the user's own, and so is what was part of the value before.
 function graded_figure(state, o, name) {
   const figure = case_figures[state.which][o][name];
-  if (!figure)
-    return null;
-  for (const [key] of state.changes) {
-    const target = data.cases[state.which].by_name.get(key);
-    if (target && target.input === name && target.moves.includes(o))
-      return { ...figure, origin: 'set', grade: 'assumed', source: '', date: '' };
-  }
-  return figure;
+  return figure && (is_typed(state, o, name) || is_typed(state, o, figure.part_of))
+    ? { ...figure, origin: 'set', grade: 'assumed', source: '', date: '' } : figure;
 }
 
 // The weakest among an option's figures for some inputs, as its number in the order of grades.
@@ -127,12 +129,17 @@ function headline_grade(state, inputs, o) {
   return grades[weakest];
 }
 
-// Costs that most deployments have and that are zero here.
-function not_included(inputs, o) {
-  return data.items
-    .filter((item) => item.notice && inputs[o][item.name] === 0
-      && !(data.options[o].rented && item.owners_only))
-    .map((item) => item.notice);
+function has_source(state, o, name) {
+  const { origin, source } = graded_figure(state, o, name);
+  return !ungraded.has(origin) && source !== '';
+}
+
+// The costs that an option leaves out: model/scenario/reading/left_out.h has the rule.
+function not_included(state, inputs, o) {
+  return data.options[o].omissible
+    .filter((cost) => cost.inputs.every((name) => inputs[o][name] === 0)
+      && !cost.inputs.every((name) => has_source(state, o, name)))
+    .map((cost) => cost.notice);
 }
 
 // ---- questions

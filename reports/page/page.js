@@ -50,7 +50,7 @@ const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
 const CARD_LABELS = ['per million output tokens', 'levelized', 'total cost'];
 
 function card(values, ranking, inputs, grades, o) {
-  const option = data.options[o], missing = not_included(inputs, o);
+  const option = data.options[o], missing = not_included(state, inputs, o);
   const numbers = element('dl');
   CARD_ITEMS.forEach((name, i) => {
     const item = items.get(name);

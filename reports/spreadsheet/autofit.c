@@ -272,9 +272,10 @@ static double points_wide(const struct sheet *sheet, int first, int last) {
   return width;
 }
 
-static double points_high(const struct sheet *sheet) {
+// The height of its first rows.
+static double points_high(const struct sheet *sheet, int rows) {
   double height = 0;
-  for (int r = 0; r <= sheet->last_row; r++) {
+  for (int r = 0; r < rows; r++) {
     const lxw_row *row = lxw_worksheet_find_row(sheet->at, (lxw_row_t)r);
     height += row ? row->height : USUAL_HEIGHT;
   }
@@ -289,10 +290,9 @@ static void print_blanks(struct sheet *sheet, int last_column) {
     sheet->last = last_column;
 }
 
-// How many pages it needs side by side, at the least scale, if all of them begin with its titles:
-// the first `titles` columns.
-static int pages_across(const struct sheet *sheet, int titles) {
-  const double room = papers[WIDEST].width / papers[WIDEST].least;
+// How many pages with that room it needs side by side if all of them begin with its titles: the
+// first `titles` columns.
+static int pages_across(const struct sheet *sheet, int titles, double room) {
   double used = 0;
   int pages = 1;
   for (int c = 0; c <= sheet->last; c++) {
@@ -304,6 +304,18 @@ static int pages_across(const struct sheet *sheet, int titles) {
     used += width;
   }
   return pages;
+}
+
+// The largest scale at which no more pages are side by side.
+static double scale_across(const struct sheet *sheet, const struct paper *paper, int titles,
+                           int pages) {
+  enum { STEPS = 30 };
+  double low = paper->least, high = 1;
+  for (int i = 0; i < STEPS; i++) {
+    const double middle = (low + high) / 2;
+    *(pages_across(sheet, titles, paper->width / middle) <= pages ? &low : &high) = middle;
+  }
+  return low;
 }
 
 static double scale_on(const struct paper *paper, double width, double height) {
@@ -323,20 +335,46 @@ static const struct paper *best_paper(double width, double height) {
   return best;
 }
 
+// How many pages it is put on below one another if each begins with its titles. 0: as many as it
+// needs at that scale, unless less than half of the last one would be filled: then one less, at a
+// smaller scale, if that is legible.
+static int pages_down(const struct sheet *sheet, const struct paper *paper, double scale) {
+  const double titles = points_high(sheet, (int)sheet->at->panes.first_row);
+  const double rows = points_high(sheet, sheet->last_row + 1) - titles;
+  const double filled = rows / (paper->height / scale - titles), fewer = floor(filled);
+  const bool ends_pages = sheet->at->hbreaks_count > 0; // itself
+  if (ends_pages || fewer < 1 || filled - fewer >= 0.5)
+    return 0;
+  return paper->height / (rows / fewer + titles) >= paper->least ? (int)fewer : 0;
+}
+
+// Columns that every page begins with show what lies over them on every page: charts make way.
+static void clear_titles(const struct sheet *sheet, int titles) {
+  lxw_object_properties *chart;
+  STAILQ_FOREACH(chart, sheet->at->chart_data, list_pointers) {
+    if (chart->col < titles)
+      chart->col = (lxw_col_t)titles;
+  }
+}
+
 // Puts the whole sheet on one page; if it is too long for any, it is as wide as a page, in portrait
 // if its letters are then legible, and if it is too wide as well, as wide as several.
 static void fit_page(const struct sheet *sheet) {
   const double width = points_wide(sheet, 0, sheet->last);
-  const struct paper *best = best_paper(width, points_high(sheet));
-  const struct paper *tall = &papers[PAPERS - 1];
+  const struct paper *best = best_paper(width, points_high(sheet, sheet->last_row + 1));
+  const struct paper *tall = &papers[PAPERS - 1], *wide = &papers[WIDEST];
+  const struct paper *paper = best ? best : tall->width / width >= MIN_UPRIGHT ? tall : wide;
   const int titles = sheet->at->panes.first_col; // those that are frozen
-  const int pages = pages_across(sheet, titles);
-  worksheet_fit_to_pages(sheet->at, (uint16_t)pages, best ? 1 : 0);
-  worksheet_set_paper(sheet->at, (uint8_t)(best ? best : tall)->number);
-  if (best ? best->upright : tall->width / width >= MIN_UPRIGHT)
+  const int across = pages_across(sheet, titles, wide->width / wide->least);
+  const int down = best ? 1 : pages_down(sheet, paper, scale_across(sheet, paper, titles, across));
+  worksheet_fit_to_pages(sheet->at, (uint16_t)across, (uint16_t)down);
+  worksheet_set_paper(sheet->at, (uint8_t)paper->number);
+  if (paper->upright)
     worksheet_set_portrait(sheet->at);
-  if (pages > 1 && titles > 0)
+  if (across > 1 && titles > 0) {
     worksheet_repeat_columns(sheet->at, 0, (lxw_col_t)(titles - 1));
+    clear_titles(sheet, titles);
+  }
 }
 
 int autofit(struct book *book, int last_row, int last_column) {

@@ -340,6 +340,11 @@ const char *written_cell(const struct book *book, int row, int field) {
                  book->sheets->typed.source_column + field - WRITTEN_SOURCE);
 }
 
+const char *written_changed(const struct book *book, int row) {
+  return cell_on(book, SHEET_INPUTS, row,
+                 book->sheets->typed.number_column - COLUMN_NUMBER + COLUMN_CHANGED);
+}
+
 const char *written_count(const struct book *book) {
   const struct typed_rows *typed = &book->sheets->typed;
   return cell_on(book, SHEET_INPUTS, typed->last, typed->number_column);

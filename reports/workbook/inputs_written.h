@@ -60,6 +60,9 @@ const char *written_text(const struct book *book, const struct option_sheet *opt
 // The cells of an input's live source, grade, ..., by its row, for other sheets: "'Inputs'!$K$9".
 const char *written_cell(const struct book *book, int row, int field);
 
+// The cell that is 1 if an input has been overwritten, by its row, for other sheets.
+const char *written_changed(const struct book *book, int row);
+
 // How many inputs have been overwritten, "'Inputs'!$N$80".
 const char *written_count(const struct book *book);
 

@@ -1,12 +1,13 @@
 // The answer of Outputs in words, and the costs that it does not include, live.
 #include "base/arena.h"
 #include "base/texts.h"
-#include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/reading/left_out.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/sampler.h"
 #include "reports/print/verdict.h"
@@ -15,6 +16,7 @@
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/outputs.h"
 #include "reports/workbook/sheets.h"
 
@@ -24,6 +26,7 @@
 enum { COST_DECIMALS = 4 };
 
 static const struct unit digits = {.text = "digits", .counts = true};
+static const struct unit flag = {.text = "flag", .counts = true};
 
 struct words {
   struct book *book;
@@ -189,7 +192,12 @@ static void write_margin_part(struct words *words) {
 
 // ---- with what uncertainty
 
-// The cases in which no input has a range, separated by bars; "" for none.
+// "|base|dear_power|", in which a formula finds a name; "" for none.
+static const char *barred(const struct texts *names, struct arena *arena) {
+  return names->count ? arena_printf(arena, "|%s|", texts_joined_by(names, "|", arena)) : "";
+}
+
+// The cases in which no input has a range.
 static const char *certain_cases(const struct words *words) {
   struct arena *arena = words->book->arena;
   struct scenario in_case = *words->book->scenario;
@@ -197,7 +205,7 @@ static const char *certain_cases(const struct words *words) {
   for (in_case.selected = 0; in_case.selected < in_case.case_count; in_case.selected++)
     if (!sampler_draws_any(&in_case, NULL))
       texts_add(&names, arena, "%s", in_case.case_labels[in_case.selected]);
-  return names.count ? arena_printf(arena, "|%s|", texts_joined_by(&names, "|", arena)) : "";
+  return barred(&names, arena);
 }
 
 // The text about the ranges if the run does not apply.
@@ -332,69 +340,189 @@ void write_words(struct book *book) {
 
 // ---- the costs that it does not include
 
-// Whether zero would mean that a cost is left out: not if the catalogue itself says zero.
-static bool may_be_missing(const struct book *book, size_t option, int declaration) {
-  const struct scenario *scenario = book->scenario;
-  const struct option_sheet *sheet = &book->sheets->options[option];
-  const struct declaration *input = &scenario->model->declarations[declaration];
-  if (!input->notice || sheet->option->graph->state[declaration] != GRAPH_INPUT ||
-      (sheet->option->rented && input->only_with < 0))
-    return false;
-  for (size_t c = 0; c < scenario->case_count; c++)
-    if (option_figure(scenario, sheet->option, c, declaration)->origin == ORIGIN_CATALOGUE &&
-        amount_in(sheet, declaration, 0, c) == 0)
-      return false;
-  return true;
-}
-
 // The costs that each option lacks, up to one of them: the row and its text, if there is one yet.
 struct missing {
   int *rows;
   const char **texts;
 };
 
-static bool any_may_be_missing(const struct book *book, int declaration,
-                               const struct missing *before) {
+// A cost that an option may leave out, and the inputs that state it.
+struct omissible {
+  struct book *book;
+  size_t option;
+  int declaration, inputs[MAX_YEARS], count;
+};
+
+static bool may_be_missing(struct book *book, size_t option, int declaration,
+                           struct omissible *cost) {
+  *cost = (struct omissible){.book = book, .option = option, .declaration = declaration};
+  cost->count = left_out_inputs(&book->scenario->options[option], declaration, cost->inputs);
+  return cost->count > 0;
+}
+
+static bool any_may_be_missing(struct book *book, int declaration, const struct missing *before) {
+  struct omissible cost;
   for (size_t o = 0; o < book->scenario->option_count; o++)
-    if ((!before || before->rows[o] >= 0) && may_be_missing(book, o, declaration))
+    if ((!before || before->rows[o] >= 0) && may_be_missing(book, o, declaration, &cost))
       return true;
   return false;
 }
 
-static void add_missing(struct book *book, size_t option, int declaration, int commas, int row,
-                        struct missing *missing) {
-  const struct option_sheet *sheet = &book->sheets->options[option];
+static bool is_left_out(const struct omissible *cost, size_t which_case) {
+  const struct scenario *scenario = cost->book->scenario;
+  return left_out(scenario, &scenario->options[cost->option], which_case, cost->declaration);
+}
+
+static bool is_zero(const struct omissible *cost, size_t which_case) {
+  const struct option_sheet *sheet = &cost->book->sheets->options[cost->option];
+  for (int i = 0; i < cost->count; i++)
+    if (amount_in(sheet, cost->inputs[i], 0, which_case) != 0)
+      return false;
+  return true;
+}
+
+// Is there a case in which it is zero and left out as written, or one in which it is only zero?
+static bool any_case(const struct omissible *cost, bool left_out) {
+  for (size_t c = 0; c < cost->book->scenario->case_count; c++)
+    if (is_zero(cost, c) && is_left_out(cost, c) == left_out)
+      return true;
+  return false;
+}
+
+static bool has_source(const struct omissible *cost) {
+  return any_case(cost, false);
+}
+
+static bool depends_on_case(const struct omissible *cost) {
+  return has_source(cost) && any_case(cost, true);
+}
+
+// The rows of one cost, a column for each option; -1 for one that none needs.
+struct cost_rows {
+  int cases;    // those in which it is left out as written, although in others it has a source
+  int lost;     // whether a zero has no source, or no longer
+  int left_out; // whether it is left out
+  int commas, texts;
+};
+
+static void write_cases_without(const struct omissible *cost, int row) {
+  const struct scenario *scenario = cost->book->scenario;
+  struct texts names = {0};
+  for (size_t c = 0; c < scenario->case_count; c++)
+    if (is_left_out(cost, c))
+      texts_add(&names, cost->book->arena, "%s", scenario->case_labels[c]);
+  put_text(cost->book, row, outputs_option_column(cost->option), barred(&names, cost->book->arena),
+           TEXT_RIGHT);
+}
+
+// The source is lost if the zero is overwritten, or a figure that it is part of; in some cases it
+// may have none.
+static void write_lost(const struct omissible *cost, const struct cost_rows *rows) {
+  struct book *book = cost->book;
+  const struct option_sheet *sheet = &book->sheets->options[cost->option];
+  struct name *shown = book->sheets->case_name;
+  struct texts reasons = {0};
+  int within = -1;
+  for (size_t c = 0; c < book->scenario->case_count && within < 0; c++)
+    within = left_out_within(book->scenario, sheet->option, c, cost->inputs[0]);
+  texts_add(&reasons, book->arena, "%s=1",
+            written_changed(book, sheet->input_rows[cost->inputs[0]]));
+  if (within >= 0)
+    texts_add(&reasons, book->arena, "%s=1", written_changed(book, sheet->input_rows[within]));
+  if (depends_on_case(cost)) {
+    shown->used = true;
+    texts_add(&reasons, book->arena, "ISNUMBER(FIND(\"|\"&%s&\"|\",%s))", shown->text,
+              outputs_cell(book, rows->cases, cost->option));
+  }
+  put_formula(book, rows->lost, outputs_option_column(cost->option),
+              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(OR(%s),1,0)",
+              texts_joined_by(&reasons, ",", book->arena));
+}
+
+// The years of a list are side by side on Inputs.
+static const char *zero_formula(const struct omissible *cost) {
+  struct book *book = cost->book;
+  const struct option_sheet *sheet = &book->sheets->options[cost->option];
+  const int row = sheet->input_rows[cost->inputs[0]];
+  const int years = book->scenario->model->declarations[cost->declaration].year_count;
+  if (cost->inputs[0] == cost->declaration)
+    return arena_printf(book->arena, "%s=0", option_name_used(sheet, cost->declaration));
+  return arena_printf(book->arena, "SUM(%s:%s)=0", cell_on(book, SHEET_INPUTS, row, COLUMN_CASE),
+                      cell_fixed(book, row, COLUMN_CASE + years - 1));
+}
+
+static void write_left_out(const struct omissible *cost, const struct cost_rows *rows) {
+  struct book *book = cost->book;
+  const char *zero = zero_formula(cost);
+  const char *formula = has_source(cost)
+                            ? arena_printf(book->arena, "AND(%s,%s=1)", zero,
+                                           outputs_cell(book, rows->lost, cost->option))
+                            : zero;
+  put_formula(book, rows->left_out, outputs_option_column(cost->option),
+              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(%s,1,0)",
+              formula);
+}
+
+static void write_text(const struct omissible *cost, const struct cost_rows *rows,
+                       struct missing *missing) {
+  struct book *book = cost->book;
+  const size_t option = cost->option;
   lxw_format *format = formats_text(&book->formats, TEXT_RIGHT);
-  const char *name = option_name_used(sheet, declaration), *comma = "", *before = "";
-  const char *notice = book->scenario->model->declarations[declaration].notice;
-  const bool zero = amount_in(sheet, declaration, 0, book->scenario->selected) == 0;
+  const char *left_out = outputs_cell(book, rows->left_out, option), *comma = "", *before = "";
+  const char *notice = book->scenario->model->declarations[cost->declaration].notice;
+  const bool now = is_left_out(cost, book->scenario->selected);
   const int column = outputs_option_column(option);
   if (missing->rows[option] >= 0) {
     const char *others = outputs_cell(book, missing->rows[option], option);
-    comma = zero && *missing->texts[option] ? ", " : "";
-    before = arena_printf(book->arena, "%s&%s&", others, outputs_cell(book, commas, option));
-    put_formula_text(book, commas, column, comma, format, "=IF(AND(%s=0,%s<>\"\"),\", \",\"\")",
-                     name, others);
+    comma = now && *missing->texts[option] ? ", " : "";
+    before = arena_printf(book->arena, "%s&%s&", others, outputs_cell(book, rows->commas, option));
+    put_formula_text(book, rows->commas, column, comma, format,
+                     "=IF(AND(%s=1,%s<>\"\"),\", \",\"\")", left_out, others);
   }
-  missing->rows[option] = row;
+  missing->rows[option] = rows->texts;
   missing->texts[option] =
-      arena_printf(book->arena, "%s%s%s", missing->texts[option], comma, zero ? notice : "");
-  put_formula_text(book, row, column, missing->texts[option], format, "=%sIF(%s=0,\"%s\",\"\")",
-                   before, name, notice);
+      arena_printf(book->arena, "%s%s%s", missing->texts[option], comma, now ? notice : "");
+  put_formula_text(book, rows->texts, column, missing->texts[option], format,
+                   "=%sIF(%s=1,\"%s\",\"\")", before, left_out, notice);
+}
+
+// A row of a cost, if there is an option for which something holds.
+static int row_if(struct book *book, int declaration, bool (*holds)(const struct omissible *),
+                  const char *label, const char *key, const char *unit) {
+  const struct declaration *input = &book->scenario->model->declarations[declaration];
+  struct omissible cost;
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (may_be_missing(book, o, declaration, &cost) && holds(&cost))
+      return outputs_labels(book, arena_printf(book->arena, "%s %s", label, input->notice),
+                            arena_printf(book->arena, "%s_%s", key, input->name), unit);
+  return -1;
+}
+
+static bool is_any(const struct omissible *cost) {
+  return cost->count > 0;
 }
 
 static void write_missing_cost(struct book *book, int declaration, struct missing *missing) {
-  const struct declaration *input = &book->scenario->model->declarations[declaration];
-  struct arena *arena = book->arena;
-  int commas = -1;
+  struct omissible cost;
+  struct cost_rows rows = {.commas = -1};
+  rows.cases = row_if(book, declaration, depends_on_case, "Cases, as written, without",
+                      "cases_without", "-");
+  rows.lost =
+      row_if(book, declaration, has_source, "No source that includes", "no_source", flag.text);
+  rows.left_out = row_if(book, declaration, is_any, "Left out:", "left_out", flag.text);
   if (any_may_be_missing(book, declaration, missing))
-    commas = outputs_labels(book, arena_printf(arena, "Comma before %s", input->notice),
-                            arena_printf(arena, "comma_%s", input->name), "-");
-  const int row = outputs_labels(book, arena_printf(arena, "Not included, up to %s", input->notice),
-                                 arena_printf(arena, "without_%s", input->name), "-");
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (may_be_missing(book, o, declaration))
-      add_missing(book, o, declaration, commas, row, missing);
+    rows.commas = row_if(book, declaration, is_any, "Comma before", "comma", "-");
+  rows.texts = row_if(book, declaration, is_any, "Not included, up to", "without", "-");
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    if (!may_be_missing(book, o, declaration, &cost))
+      continue;
+    if (depends_on_case(&cost))
+      write_cases_without(&cost, rows.cases);
+    if (has_source(&cost))
+      write_lost(&cost, &rows);
+    write_left_out(&cost, &rows);
+    write_text(&cost, &rows, missing);
+  }
 }
 
 void write_missing(struct book *book) {

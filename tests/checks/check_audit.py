@@ -166,6 +166,31 @@ def check_intervals():
     check('both ends', price['claimed'] == '78 % to 82 %', price)
 
 
+EXACT = """\
+[scenario]
+inherits = {options}
+[claim saving]
+says = saving of mi325x over h200 = 31 % +- 0 %
+[claim absolute]
+says = h200.throughput = 1000 .. 9000 token/s
+"""
+
+
+def check_no_room():
+    """A claim without a tolerance leaves no room to prefer one point to another: none is called the middle."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'exact.ini'
+        path.write_text(EXACT.format(options=CLAIMS / 'scorecard-options.ini'))
+        _, answers = audit(path)
+        shown = ' '.join(run('audit', path, '-q').stdout.split())
+        explained = ' '.join(run('explain', path, 'audit.together', '-q').stdout.split())
+    found = {name: row(answers, 'free', quantity=f'{name}.throughput') for name in ('h200', 'mi325x')}
+    check('an example, not a middle', 'For example: at one point' in shown and 'Midpoint' not in shown, shown)
+    check('the example lies where all hold', all(one['low'] <= one['best'] <= one['high'] for one in found.values())
+          and abs(1 - (C_HARDWARE / D_HARDWARE) * found['h200']['best'] / found['mi325x']['best'] - 0.31) < 1e-6, found)
+    check('no room', 'The best point found leaves no room to the tightest of them' in explained, explained)
+
+
 def check_faces():
     path = CLAIMS / 'scorecard-31-19.ini'
     table = run('audit', path, '-q')
@@ -444,6 +469,7 @@ def main():
     check_scenarios_apart()
     check_readings()
     check_intervals()
+    check_no_room()
     check_faces()
     check_settings()
     check_table()

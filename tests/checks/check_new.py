@@ -155,9 +155,12 @@ def test_parts_of_a_stand_in(folder):
     path = drafted(folder, 'mi455x', 'gb300', '--model', 'gpt-oss-120b', '--count', 72)
     borrows = sections(path)['option mi455x']
     expect((borrows['node_price'], borrows['network_price']) == ('0 USD', '0 USD'), borrows)
-    expect('Included in the stand-in pr012, the price of a whole rack' in words_of(path), path.read_text())
-    found = {one['id']: one['items']['capex'] for one in run_json('compare', path)['options']}
+    for part in ('node_price', 'network_price'):
+        expect(borrows[f'{part}.source'] == 'included in the stand-in pr012, the price of a whole rack', borrows)
+    options = {one['id']: one for one in run_json('compare', path)['options']}
+    found = {name: one['items']['capex'] for name, one in options.items()}
     expect(near(found['mi455x'], found['gb300'], 1e-6), f'{found}')
+    expect(not options['mi455x']['not_included'], options['mi455x']['not_included'])
 
 
 def test_server_of_another_size(folder):

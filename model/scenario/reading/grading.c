@@ -14,6 +14,7 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/left_out.h"
 #include "model/scenario/reading/periods.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
@@ -234,17 +235,11 @@ static void list_not_included(const struct subject *subject) {
   struct option *option = subject->option;
   const struct model *model = scenario->model;
   option->not_included = "";
-  for (int d = 0; d < model->count; d++) {
-    const struct declaration *input = &model->declarations[d];
-    if (option->rented && input->only_with < 0)
-      continue; // an opt-in input counts for a rent as well
-    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
-    bool zero = option->graph->state[d] == GRAPH_INPUT && figure->origin != ORIGIN_CATALOGUE &&
-                option_value(scenario, option, d, 0) == 0;
-    if (input->notice && zero)
-      option->not_included = arena_printf(subject->arena, "%s%s%s", option->not_included,
-                                          *option->not_included ? ", " : "", input->notice);
-  }
+  for (int d = 0; d < model->count; d++)
+    if (left_out(scenario, option, scenario->selected, d))
+      option->not_included =
+          arena_printf(subject->arena, "%s%s%s", option->not_included,
+                       *option->not_included ? ", " : "", model->declarations[d].notice);
   if (*option->not_included)
     texts_add(&option->warnings, subject->arena, "not included (set to zero): %s",
               option->not_included);

@@ -279,6 +279,7 @@ static int settle_parts(struct resolving *resolving, const struct ini_key *key,
   price.value = 0;
   price.in_usd = false;
   price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
+  price.part_of = "list_price";
   const struct figure *included = resolving_keep(resolving, price);
   for (size_t i = 0; i < count; i++) {
     const int part = model_find(resolving->scenario->model, parts[i]);
@@ -431,6 +432,7 @@ static void take_node_in(const struct resolving *resolving, size_t which_case, d
     return;
   within.value = 0;
   within.source = arena_printf(resolving->arena, "included in the node's power: %s", node.source);
+  within.part_of = "load_power";
   if (figures[host]->origin != ORIGIN_NONE)
     within = *figures[host];
   if (!*within.source)

@@ -40,8 +40,8 @@ async function open_tables(page, open) {
   await page.waitForSelector('#series tbody tr', { state: 'attached' });
 }
 
-// Follows a link within the page: the grades on the cards, what the link's reader left out, and the
-// verdict as shown and as stored in the page.
+// Follows a link within the page: on the cards the grades and the costs not included, what the link's
+// reader left out, and the verdict as shown and as stored in the page.
 const follow = (page, fragment) => page.evaluate(async (text) => {
   if (location.hash.slice(1) !== text)
     await new Promise((done) => {
@@ -56,7 +56,9 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
   const not_ranked = cards.flatMap((card) => [...card.querySelectorAll('.stamp')]
     .flatMap((one) => (one.textContent.startsWith('not ranked: ')
       ? [[id(card), one.textContent.slice('not ranked: '.length)]] : [])));
-  return { grades, ignored: document.getElementById('ignored').textContent,
+  const missing = cards.map((card) =>
+    card.querySelector('.missing')?.textContent.slice('Not included: '.length) ?? '');
+  return { grades, missing, ignored: document.getElementById('ignored').textContent,
     verdict: { cheapest: cards.filter((card) => card.classList.contains('best')).map(id),
       not_ranked: Object.fromEntries(not_ranked) },
     saving: Object.fromEntries(options.flatMap(({ saving }, o) =>
@@ -141,7 +143,7 @@ const extra = (option, read) =>
 
 async function check_state(page, file, state, reader) {
   const what = `${file} #${state.fragment}`;
-  const followed = await follow(page, state.fragment), { grades, ignored } = followed;
+  const followed = await follow(page, state.fragment), { grades, missing, ignored } = followed;
   const read = await reader(page);
   check_equal(ignored, '', `${what}: left out of the link`);
   check_verdict(followed, state.engine, what);
@@ -156,6 +158,7 @@ async function check_state(page, file, state, reader) {
       `${read[option.id]?.[first]}, the engine has ${option.items[first]}`);
     check_equal(extra(option, read[option.id]).join(', '), '', `${what}: ${option.id}: extra`);
     check_equal(grades[o], option.grade, `${what}: ${option.id}: grade`);
+    check_equal(missing[o], option.not_included.join(', '), `${what}: ${option.id}: not included`);
   });
   if (state.drawn !== undefined)
     await check_draws(page, state, what);

@@ -23,11 +23,13 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support import random_zeros  # noqa: E402
 from support.program import Count, DEEP, ROOT, run, skip_all  # noqa: E402
 from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
 CHANGES = 6
+ZEROS = 8 if DEEP else 4  # scenarios
 MANY, FEW = (10, 3) if DEEP else (6, 2)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
@@ -168,11 +170,12 @@ def figure_value(data, which, target):
     raise KeyError(target['input'])
 
 
-FREE = 0.1  # of the prices drawn
+FREE = 0.1  # of the prices drawn, and of the costs that may be left out
 
 
-def is_price(data, item):
-    return any(one['input'] == item['name'] and one.get('shown') == 'price' for one in data['grading']['inputs'])
+def may_be_free(data, item):
+    return any(one['input'] == item['name'] and one.get('shown') == 'price' for one in data['grading']['inputs']) or \
+        any(item['name'] in cost['inputs'] for option in data['options'] for cost in option['omissible'])
 
 
 def draw_number(draw, data, which, target, item):
@@ -183,7 +186,7 @@ def draw_number(draw, data, which, target, item):
     for _ in range(TRIES):
         if item['name'] == 'horizon':
             number = float(draw.randint(1, 7))
-        elif is_price(data, item) and draw.random() < FREE:
+        elif may_be_free(data, item) and draw.random() < FREE:
             number = 0.0
         else:
             percent = 100 if item['unit'].startswith('%') else 1
@@ -424,6 +427,21 @@ def page_of(folder, name, text, chosen, settings):
     return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []}, 'states': states}
 
 
+def pages_of_zeros(folder, seed, count):
+    """Scenarios whose costs are not included, of which changes affect only those."""
+    draw, pages = random.Random(f'{seed} zeros'), []
+    while len(pages) < ZEROS:
+        scenario = folder / 'examples' / f'zeros-{len(pages)}.ini'
+        scenario.write_text(random_zeros.random_scenario(draw))
+        page = scenario.with_suffix('.html')
+        data = write_page(scenario, page)
+        for case in data['cases']:
+            case['targets'] = [one for one in case['targets'] if random_zeros.matters(one['input'])]
+        pages.append({'file': str(page), 'scenario': scenario, 'tornado': {'swings': []},
+                      'states': states_of(draw, scenario, data, scenario, count)})
+    return pages
+
+
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
     scenarios += [write_operations(folder), *write_ranges(folder)]
@@ -436,7 +454,8 @@ def make_plan(folder, seed, count):
                                           count or (MANY if scenario.stem in THOROUGH else FEW),
                                           cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
-    pages += [page_with_settings(folder, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN)]
+    pages += [page_with_settings(folder, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN),
+              *pages_of_zeros(folder, seed, count or MANY)]
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'

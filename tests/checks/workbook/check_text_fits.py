@@ -7,6 +7,7 @@ detected.
 Deep: every example, and the scenarios that the workbook's checks made. Else those with every kind of sheet.
 Seconds: 10
 """
+import math
 import re
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import calibri  # noqa: E402
 import fit  # noqa: E402
 import harness  # noqa: E402
 import xlsx  # noqa: E402
+from check_charts import charts_of  # noqa: E402
 from layout import FIRST_PERIOD  # noqa: E402
 from support.program import Count, DEEP, expect, Skip  # noqa: E402
 
@@ -95,7 +97,35 @@ def check_fine_periods(folder):
             sheet = book.sheets[name]
             last, across = fit.printed_area(book, sheet)[3] - FIRST_PERIOD, sheet.root.find('pageSetup').get('fitToWidth', '1')
             expect((last, across) == (printed, pages), f'{period}, {name}: {last} periods on {across} pages side by side')
-            expect(fit.repeated_columns(book, sheet) == (across > '1'), f'{period}, {name}: the labels are on one page only')
+            labels = fit.repeated_columns(book, sheet)
+            expect(labels == (across > '1'), f'{period}, {name}: the labels are on one page only')
+            over = [chart.title for chart, (_, left, _, _), _ in charts_of(book, sheet) if left <= labels]
+            expect(not over, f'{period}, {name}: printed beside the labels on every page: {over}')
+
+
+LONG = (  # scenarios of owning, renting and an API; what is set; a sheet, and the pages that its rows are on
+    ('period = 1 month', '', 'Owned H200', 2),
+    ('', 'demand_growth = 20 %/yr\nown.life = 2 yr\nloan_share = 50 %\nloan_rate = 6 %/yr\nloan_term = 3 yr', 'Owned H200', 2),
+    ('', '', 'Owned H200', 2),
+)
+
+
+def check_last_pages(folder):
+    """No page that only a few rows spill over to: they fill at least half of it, or the others are a little fuller."""
+    text = (harness.ROOT / 'examples/own-rent-api.ini').read_text()
+    for number, (period, inputs, name, wanted) in enumerate(LONG):
+        path = Path(folder, f'long-{number}.ini')
+        own = '\n'.join(line[4:] for line in inputs.splitlines() if line.startswith('own.'))
+        common = '\n'.join(line for line in inputs.splitlines() if not line.startswith('own.'))
+        path.write_text(text.replace('[workload]', f'{period}\n[workload]').replace('[common]', f'[common]\n{common}')
+                        .replace('[option own]', f'[option own]\n{own}'))
+        book = book_of(path, folder)
+        for sheet in book.sheets.values():
+            filled, fewer = fit.pages_down(book, sheet)
+            pages = math.ceil(filled - 1e-6)
+            full = pages == 1 or filled - pages + 1 >= 0.5 or 11 * fewer < SMALLEST_AT_ALL
+            expect(full or sheet.root.find('rowBreaks') is not None, f'{path.name}, {sheet.name}: {filled:.2f} pages')
+            expect(sheet.name != name or pages == wanted, f'{path.name}, {name}: on {pages} pages')
 
 
 def printed_points(sheet):
@@ -164,7 +194,7 @@ def main():
     scenarios = [scenario for scenario in harness.EXAMPLES if DEEP or scenario.stem in TELLING]
     for scenario in [*scenarios, *((*harness.FOR_READING, *(HERE / name for name in MADE)) if DEEP else ())]:
         count.test(scenario.name, in_folder, check_fits, scenario)
-    for test in (check_long_labels, check_twenty_options, check_fine_periods, check_cover_on_paper, check_cut_off_is_noticed):
+    for test in (check_long_labels, check_twenty_options, check_fine_periods, check_last_pages, check_cover_on_paper, check_cut_off_is_noticed):
         count.test(test.__name__, in_folder, test)
     count.test('calibri', check_calibri)
     count.finish()

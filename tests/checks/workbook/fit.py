@@ -6,6 +6,7 @@ as its row is high, unless the row has no height of its own: then programs give 
 does not fit is shown as ###. On paper, a sheet is scaled to the pages that it is fitted to.
 """
 import bisect
+import math
 import re
 
 import calibri
@@ -98,13 +99,26 @@ def printed_area(book, sheet):
     return 1, 1, sheet.last_row(), max(column for _, column in sheet.cells)
 
 
+def print_titles(book, sheet):
+    """What is printed on each page, as written."""
+    number = list(book.sheets).index(sheet.name)
+    return ' '.join(name.refers_to for name in book.names
+                    if (name.name, name.local) == ('_xlnm.Print_Titles', str(number)))
+
+
+def points_high(sheet, first, last):
+    return sum(float(sheet.rows[row].get('ht', 15)) if row in sheet.rows else 15 for row in range(first, last + 1))
+
+
 def repeated_columns(book, sheet):
     """How many of its first columns are printed on each page."""
-    number = list(book.sheets).index(sheet.name)
-    titles = ' '.join(name.refers_to for name in book.names
-                      if (name.name, name.local) == ('_xlnm.Print_Titles', str(number)))
-    found = re.search(r'!\$A:\$([A-Z]+)', titles)
+    found = re.search(r'!\$A:\$([A-Z]+)', print_titles(book, sheet))
     return xlsx.position(f'{found[1]}1')[1] if found else 0
+
+
+def repeated_rows(book, sheet):
+    found = re.search(r'!\$1:\$(\d+)', print_titles(book, sheet))
+    return int(found[1]) if found else 0
 
 
 def pages_across(widths, titles, room):
@@ -124,12 +138,26 @@ def printed_scale(book, sheet):
     top, left, bottom, right = printed_area(book, sheet)
     pixels = column_pixels(sheet)
     widths = [pixels.get(column, int(USUAL_WIDTH * DIGIT + PADDING)) * POINTS for column in range(left, right + 1)]
-    height = sum(float(sheet.rows[row].get('ht', 15)) if row in sheet.rows else 15 for row in range(top, bottom + 1))
+    height = points_high(sheet, top, bottom)
     titles, pages = repeated_columns(book, sheet), int(setup.get('fitToWidth', '1'))
     room = across - MARGINS[0]
     scale = 1 - bisect.bisect_left(range(999), True, key=lambda step: pages_across(
         widths, titles, room / (1 - step / 1000)) <= pages) / 1000
-    return min(scale, (down - MARGINS[1]) / height) if setup.get('fitToHeight', '1') == '1' else scale
+    pages = int(setup.get('fitToHeight', '1'))
+    height += (pages - 1) * points_high(sheet, 1, repeated_rows(book, sheet))
+    return min(scale, pages * (down - MARGINS[1]) / height) if pages else scale
+
+
+def pages_down(book, sheet):
+    """(how many pages its rows fill below one another, under those that are on each page; the scale at which they would
+    need one page less)."""
+    setup = sheet.root.find('pageSetup')
+    down = PAPERS[setup.get('paperSize')][1 if setup.get('orientation') == 'portrait' else 0] - MARGINS[1]
+    top, _, bottom, _ = printed_area(book, sheet)
+    titles = points_high(sheet, 1, repeated_rows(book, sheet))
+    rows = points_high(sheet, top, bottom) - titles
+    filled = rows / (down / printed_scale(book, sheet) - titles)
+    return filled, down / (rows / max(1, math.ceil(filled - 1e-6) - 1) + titles)
 
 
 class Places:

@@ -736,7 +736,7 @@ def rule_30(subject):
         if scale < MIN_SCALE:
             yield f'{sheet.name}: printed at {100 * scale:.0f} %'
         area = printed_rows(subject, sheet)
-        if page.get('fitToHeight', '1') == '0' and across == '1' and len(area) <= MAX_PAGE_LENGTH:
+        if page.get('fitToHeight', '1') != '1' and across == '1' and len(area) <= MAX_PAGE_LENGTH:
             yield f'{sheet.name}: {len(area)} rows on several pages'
         page.set('fitToWidth', '1')
         if across != '1' and fit.printed_scale(subject.book, sheet) >= MIN_SCALE:

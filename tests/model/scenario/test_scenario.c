@@ -378,6 +378,48 @@ static void test_not_included(void **state) {
   }
 }
 
+// A zero that has a source is included elsewhere: of a list in each of its years, in a case where
+// that says so.
+static void test_zeros_with_a_source(void **state) {
+  (void)state;
+  static const char in_price[] =
+      "node_price = 0 USD\nnode_price.source = included in the rack price\n";
+  static const struct {
+    const char *keys, *more, *case_name, *setting, *missing;
+  } cases[] = {
+      {"node_price = 0 USD\n", "", NULL, NULL, "server, network, host power"},
+      {in_price, "", NULL, NULL, "network, host power"},
+      {in_price, "", NULL, "c.node_price=0 USD", "server, network, host power"},
+      {"network_price = 0 USD\nnetwork_price.quote = Q-1 2026-10-01\n", "", NULL, NULL,
+       "server, host power"},
+      {in_price, "[case bare]\nc.node_price = 0 USD\n", "bare", NULL,
+       "server, network, host power"},
+      {"node_price = 9 USD\n", "[case rack]\nc.node_price = 0 USD\nc.node_price.source = in it\n",
+       "rack", NULL, "network, host power"},
+      {"electricity_price = 0, 0 USD/kWh\n", "", NULL, NULL,
+       "server, network, host power, electricity"},
+      {"electricity_price = 0, 0.1 USD/kWh\n", "", NULL, NULL, "server, network, host power"},
+      {"electricity_price = 0, 0 USD/kWh\nelectricity_price.source = free\n", "", NULL, NULL,
+       "server, network, host power"},
+      {"electricity_price = 0, 0 USD/kWh\nelectricity_price.source = free\n", "", NULL,
+       "c.electricity_price_year_2=0 USD/kWh", "server, network, host power, electricity"},
+      {"electricity_price = 0 USD/kWh\n", "[case later]\nc.electricity_price = 0, 0.1 USD/kWh\n",
+       NULL, NULL, "server, network, host power, electricity"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s[option c]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\n"
+             "throughput = 1 token/s\n%s%s",
+             base, cases[i].keys, cases[i].more);
+    read_text(&run, text, cases[i].case_name, &cases[i].setting, cases[i].setting ? 1 : 0);
+    expect_error(&run.fixture, cases[i].keys, "");
+    assert_string_equal(run.scenario->options[2].not_included, cases[i].missing);
+    end(&run);
+  }
+}
+
 static const char decode[] = "[workload]\ninput_tokens = 8000 token\noutput_tokens = 1000 token\n"
                              "[option c]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\n"
                              "decode_throughput = 9000 token/s\n";
@@ -569,6 +611,7 @@ int main(void) {
       cmocka_unit_test(test_rent),
       cmocka_unit_test(test_energy_of_a_rent),
       cmocka_unit_test(test_not_included),
+      cmocka_unit_test(test_zeros_with_a_source),
       cmocka_unit_test(test_decode_is_not_serving),
       cmocka_unit_test(test_grades),
       cmocka_unit_test(test_prices_of_zero),

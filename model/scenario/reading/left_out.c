@@ -1,0 +1,48 @@
+#include "model/scenario/reading/left_out.h"
+
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/schedule.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/reading/currency.h"
+
+static bool is_input(const struct option *option, int declaration) {
+  return option->graph->state[declaration] == GRAPH_INPUT;
+}
+
+int left_out_inputs(const struct option *option, int declaration, int *inputs) {
+  const struct declaration *cost = &option->graph->model->declarations[declaration];
+  int count = 0;
+  if (!cost->notice || (option->rented && cost->only_with < 0))
+    return 0;
+  if (is_input(option, declaration)) {
+    inputs[0] = declaration;
+    return 1;
+  }
+  for (int i = 0; i < cost->year_count; i++) {
+    const int year = option_stated(option, cost->years[i]);
+    if (is_input(option, year))
+      inputs[count++] = year;
+  }
+  return count;
+}
+
+bool left_out(const struct scenario *scenario, const struct option *option, size_t which_case,
+              int declaration) {
+  int inputs[MAX_YEARS];
+  const int count = left_out_inputs(option, declaration, inputs);
+  bool sourced = true;
+  for (int i = 0; i < count; i++) {
+    const struct figure *figure = option_figure(scenario, option, which_case, inputs[i]);
+    if (figure->value != 0)
+      return false;
+    sourced &= figure_has_source(figure);
+  }
+  return count > 0 && !sourced;
+}
+
+int left_out_within(const struct scenario *scenario, const struct option *option, size_t which_case,
+                    int declaration) {
+  const char *whole = option_figure(scenario, option, which_case, declaration)->part_of;
+  return whole ? option_moved(option, model_find(scenario->model, whole)) : -1;
+}

@@ -1,0 +1,27 @@
+// left_out: costs that outputs list as not included in an option.
+//
+// A cost with a `notice` in the model is left out if it is zero and has no source: a source, also
+// an offer's or the catalogue's, says where else it is included. Of a list by year all years must
+// be zero, and each needs a source. A rent includes all but the costs that a scenario opts for.
+#ifndef PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
+#define PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
+
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// The inputs by which an option states a cost that it may leave out: itself, or the years of its
+// list. inputs: [MAX_YEARS]. Returns their number, 0 for any other declaration.
+int left_out_inputs(const struct option *option, int declaration, int *inputs);
+
+bool left_out(const struct scenario *scenario, const struct option *option, size_t which_case,
+              int declaration);
+
+// The input that an option's figure is part of in a case, as it is stated there; -1 for none. Once
+// that has another value, it no longer says that it includes this one.
+int left_out_within(const struct scenario *scenario, const struct option *option, size_t which_case,
+                    int declaration);
+
+#endif
