@@ -17,6 +17,8 @@ int reading_error(const struct reading *reading, const char *format, ...) {
   const char *text = arena_vprintf(reading->arena, format, arguments);
   va_end(arguments);
   const int line = reading->part ? reading->part->line : 0;
+  if (reading->part && reading->part->number)
+    text = arena_printf(reading->arena, "result %d: %s", reading->part->number, text);
   diagnostics_error(reading->diagnostics,
                     (struct place){reading->document->source, line, line ? 1 : 0}, "%s", text);
   return -1;
@@ -245,9 +247,9 @@ static void say_speculation(const struct reading *reading, const struct serving_
 static void append_rung(const struct reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   imported->rungs = arena_room(reading->arena, imported->rungs, imported->count, sizeof *rung);
-  imported->places =
-      arena_room(reading->arena, imported->places, imported->count, sizeof *imported->places);
-  imported->places[imported->count] = (struct imported_place){reading->part->line, reading->window};
+  imported->windows =
+      arena_room(reading->arena, imported->windows, imported->count, sizeof *imported->windows);
+  imported->windows[imported->count] = reading->window;
   imported->rungs[imported->count++] = *rung;
 }
 

@@ -1,7 +1,8 @@
-// imported: the content of one file of another program's results, in one form for all of them.
+// imported: what one value of a file states of another program's results, in one form for all.
 //
-// A reader takes a document and fills in what its format states: nothing is guessed, and what the
-// file does not state stays unknown. Everything is in the arena.
+// A reader takes one value of a document, such as a line of JSON, and fills in what its format
+// states: nothing is guessed, and what the value does not state stays unknown. Values of one file
+// may contradict each other as those of two do, and are kept apart. Everything is in the arena.
 #ifndef PERTOKEN_MODEL_IMPORTS_IMPORTED_H
 #define PERTOKEN_MODEL_IMPORTS_IMPORTED_H
 
@@ -23,15 +24,10 @@ struct imported_window {
   double start_s, end_s;
 };
 
-// The place of a rung in its file, and when it was measured.
-struct imported_place {
-  int line; // 0 unknown
-  struct imported_window window;
-};
-
-// Texts are "" and counts 0 if the file does not state them.
+// Texts are "" and counts 0 if the value does not state them.
 struct imported {
   const struct source *source;
+  const char *name; // the file's; of one value of several: "FILE:2" or "FILE, result 2"
   const struct format *format;
   const char *tool_version;
   const char *engine, *engine_version;
@@ -45,10 +41,16 @@ struct imported {
   enum serving_basis basis;
   bool stops_early;     // percentiles have enough requests: LoadGen ensures it
   struct texts remarks; // what readers of the record must know
-  struct texts unsaid;  // what the file does not state and options cannot: "the engine"
+  struct texts unsaid;  // what the value does not state and options cannot: "the engine"
   struct imported_window power_window; // of the watts in files next to MLPerf's results
   struct serving_rung *rungs;          // [count]
-  struct imported_place *places;       // [count]
+  struct imported_window *windows;     // [count], when each rung was measured
+  size_t count;
+};
+
+// In the order of the files, and of the values in them.
+struct imported_list {
+  struct imported *list; // [count]
   size_t count;
 };
 

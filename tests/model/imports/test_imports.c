@@ -356,6 +356,9 @@ static const struct {
     {"SGLang, the second line edited",
      SGLANG("total_input_tokens", "2800.0") SGLANG("total_input_tokens", "3800.0"),
      "2:1: contradicts itself: 3800"},
+    {"InferenceX, a list whose second result is edited",
+     "[" INFERENCEX(ONE_NODE, ONE_NODE_RATES, "") ", " INFERENCEX(APART, ONE_NODE_RATES, "") "]",
+     "result 2: contradicts itself: 9360 tokens per second"},
     {"SGLang, another format appended", SGLANG("total_input_tokens", "2800.0") "{\"a\": 1}\n",
      "2:1: expected more of SGLang bench_serving here, but 'output_throughput' is missing"},
     {"llama-bench's table", "| model                          |       size |\n",
@@ -430,11 +433,21 @@ static void end(struct files *files) {
   fixture_end(&files->fixture);
 }
 
-static int read_text(struct files *files, const char *text, struct imported *imported) {
+static int read_all(struct files *files, const char *text, struct imported_list *all) {
   struct arena *arena = &files->fixture.arena;
   fixture_write(&files->fixture, files->folder, "file", text);
-  return format_read(arena_printf(arena, "%s/file", files->folder), imported, arena,
+  return format_read(arena_printf(arena, "%s/file", files->folder), all, arena,
                      &files->fixture.diagnostics);
+}
+
+// The first value of a text.
+static int read_text(struct files *files, const char *text, struct imported *imported) {
+  struct imported_list all = {0};
+  const int result = read_all(files, text, &all);
+  assert_true(result ? !all.count : all.count > 0);
+  if (!result)
+    *imported = all.list[0];
+  return result;
 }
 
 static void test_what_files_say(void **state) {
@@ -484,23 +497,47 @@ static void test_cut_anywhere(void **state) {
 
 // ---- besides the rates
 
-static void test_appended_lines_are_rungs(void **state) {
+// Each line is a result of its own, which may contradict another.
+static void test_appended_lines(void **state) {
   (void)state;
   struct files files;
-  struct imported imported = {0};
+  struct imported_list all = {0};
   start(&files);
-  assert_int_equal(read_text(&files,
-                             SGLANG("total_input_tokens", "2800.0") SGLANG("total_input", "2801.0"),
-                             &imported),
+  assert_int_equal(read_all(&files,
+                            SGLANG("total_input_tokens", "2800.0") SGLANG("total_input", "2801.0"),
+                            &all),
                    0);
-  assert_int_equal(imported.count, 2);
-  assert_int_equal(imported.places[1].line, 2);
-  assert_string_equal(imported.engine, "SGLang");
-  assert_string_equal(imported.engine_version, "0.5.2");
-  expect_near(imported.rungs[1].output_tokens_per_s, 2801, 1e-12, "the second line's rate");
-  expect_near(imported.rungs[0].accepted_length, 2.88, 1e-12, "tokens a step");
-  assert_string_equal(imported.speculation, "unnamed");
+  assert_int_equal(all.count, 2);
+  for (size_t i = 0; i < all.count; i++) {
+    const struct imported *imported = &all.list[i];
+    assert_int_equal(imported->count, 1);
+    assert_string_equal(imported->engine, "SGLang");
+    assert_string_equal(imported->engine_version, "0.5.2");
+    assert_string_equal(imported->speculation, "unnamed");
+    expect_near(imported->rungs[0].output_tokens_per_s, 2800 + (double)i, 1e-12, "the line's rate");
+    expect_near(imported->rungs[0].accepted_length, 2.88, 1e-12, "tokens a step");
+    expect_fragment(imported->name, i ? "/file:2" : "/file:1");
+  }
   end(&files);
+}
+
+static void test_results_of_one_file_are_apart(void **state) {
+  (void)state;
+  static const char *const texts[] = {"[" INFERENCEX(ONE_NODE, ONE_NODE_RATES, "") ", " INFERENCEX(
+                                          "\"tp\": 4, ", ONE_NODE_RATES, "") "]",
+                                      "[" LLM_D_1 ", " LLM_D_1 "]"};
+  static const int accelerators[][2] = {{8, 4}, {12, 12}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    struct files files;
+    struct imported_list all = {0};
+    start(&files);
+    assert_int_equal(read_all(&files, texts[i], &all), 0);
+    assert_int_equal(all.count, 2);
+    assert_int_equal(all.list[0].accelerators, accelerators[i][0]);
+    assert_int_equal(all.list[1].accelerators, accelerators[i][1]);
+    expect_fragment(all.list[1].name, "/file, result 2");
+    end(&files);
+  }
 }
 
 static void test_a_limited_rate_is_remarked(void **state) {
@@ -616,7 +653,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_what_files_say),
       cmocka_unit_test(test_what_is_refused),
       cmocka_unit_test(test_cut_anywhere),
-      cmocka_unit_test(test_appended_lines_are_rungs),
+      cmocka_unit_test(test_appended_lines),
+      cmocka_unit_test(test_results_of_one_file_are_apart),
       cmocka_unit_test(test_a_limited_rate_is_remarked),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),
