@@ -225,7 +225,7 @@ static void doubt_rate(const struct reading *reading, struct serving_rung *rung)
 
 static const char *why_refused(const struct serving_rung *rung, struct arena *arena) {
   if (rung->failed > 0)
-    return arena_printf(arena, "%.0f requests failed", rung->failed);
+    return arena_printf(arena, "%.0f request%s failed", rung->failed, rung->failed == 1 ? "" : "s");
   if (rung->cached_share > 0.01)
     return arena_printf(arena, "%.3g %% of the input tokens came from a cache",
                         100 * rung->cached_share);
@@ -244,6 +244,12 @@ static void say_speculation(const struct reading *reading, const struct serving_
               "whether speculative decoding was used, as its chunks hold %.2g tokens", chunk);
 }
 
+static void say_failures(const struct reading *reading, const struct serving_rung *rung) {
+  struct imported *imported = reading->imported;
+  if (isnan(rung->failed) && !isnan(rung->completed) && imported->basis == BASIS_SERVING)
+    texts_add(&imported->unsaid, reading->arena, "how many requests failed");
+}
+
 static void append_rung(const struct reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   imported->rungs = arena_room(reading->arena, imported->rungs, imported->count, sizeof *rung);
@@ -251,6 +257,31 @@ static void append_rung(const struct reading *reading, const struct serving_rung
       arena_room(reading->arena, imported->windows, imported->count, sizeof *imported->windows);
   imported->windows[imported->count] = reading->window;
   imported->rungs[imported->count++] = *rung;
+}
+
+// ---- failures
+
+// The number of requests with an error; NAN without a list of them.
+static double count_errors(const json_t *errors) {
+  const json_t *error;
+  size_t i;
+  double count = json_array_size(errors) ? 0 : NAN;
+  json_array_foreach(errors, i, error) {
+    count += json_string_length(error) > 0;
+  }
+  return count;
+}
+
+void rung_set_failed(const struct reading *reading, struct serving_rung *rung,
+                     const json_t *value) {
+  const size_t listed = json_array_size(json_below(value, "input_lens"));
+  const double counts[] = {number_below(reading, value, "failed"),
+                           count_errors(json_below(value, "errors")),
+                           number_below(reading, value, "num_prompts") - rung->completed,
+                           listed ? (double)listed - rung->completed : NAN};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    if (!isnan(counts[i]))
+      rung->failed = fmax(rung->failed, fmax(0, counts[i]));
 }
 
 // ---- loads
@@ -305,6 +336,7 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   if (wrong)
     return reading_error(reading, "%s", wrong);
   say_speculation(reading, rung);
+  say_failures(reading, rung);
   append_rung(reading, rung);
   reading->window = (struct imported_window){NAN, NAN};
   reading->max_concurrency = NAN;

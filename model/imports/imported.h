@@ -108,6 +108,11 @@ const char *day_of(const char *text, struct arena *arena);
 // load).
 void rung_set_load(struct reading *reading, struct serving_rung *rung, const json_t *value);
 
+// The failed requests as stated by vLLM's client and its derivatives, once `completed` is set:
+// their number, the requests with an error, or those without an answer, whichever are most. Some
+// clients state none of them, or only with details.
+void rung_set_failed(const struct reading *reading, struct serving_rung *rung, const json_t *value);
+
 // Totals of a file in addition to its rates; NAN if missing.
 struct rung_totals {
   double input_tokens, output_tokens; // of all answered requests
@@ -115,7 +120,8 @@ struct rung_totals {
 };
 
 // Adds a rung, after checks for consistency: what follows from the totals is filled in, percentiles
-// of too few requests are left out, and failed or cached requests lead to its refusal.
+// of too few requests are left out, and failed or cached requests lead to its refusal. A number of
+// failures that is not stated is listed as such.
 //
 // A client that limits the requests in flight holds others back once the limit is reached: the
 // rate that was set is then not the load, and the time for which they were held back is in no

@@ -37,7 +37,7 @@ int read_sglang(struct reading *reading) {
   rung_set_load(reading, &rung, json);
   rung.window_s = number_below(reading, json, "duration");
   rung.completed = number_below(reading, json, "completed");
-  rung.failed = fmax(0, number_below(reading, json, "num_prompts") - rung.completed);
+  rung_set_failed(reading, &rung, json);
   rung.mean_concurrency = number_below(reading, json, "concurrency");
   rung.output_tokens_per_s = number_below(reading, json, "output_throughput");
   rung.input_tokens_per_s = number_below(reading, json, "input_throughput");

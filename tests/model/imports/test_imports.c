@@ -36,7 +36,9 @@
 
 #define SGLANG(total_input, rate) SGLANG_ARRIVALS("Infinity", total_input, rate)
 #define SGLANG_ARRIVALS(request_rate, total_input, rate)                                           \
-  "{\"backend\": \"sglang\", \"request_rate\": " request_rate ", \"max_concurrency\": 32, "        \
+  SGLANG_ANSWERED(request_rate, total_input, rate, "")
+#define SGLANG_ANSWERED(request_rate, total_input, rate, more)                                     \
+  "{\"backend\": \"sglang\", \"request_rate\": " request_rate ", \"max_concurrency\": 32, " more   \
   "\"duration\": 50.0, \"completed\": 700, \"" total_input "\": 70000, "                           \
   "\"total_output_tokens\": 140000, \"input_throughput\": 1400.0, \"output_throughput\": " rate    \
   ", \"mean_e2e_latency_ms\": 2200, \"mean_ttft_ms\": 100, \"p99_ttft_ms\": 180, "                 \
@@ -206,6 +208,13 @@ static const struct reading_case {
      "closed loop 32: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
     {"SGLang: total_input", SGLANG("total_input", "2800.0"),
      "closed loop 32: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
+    {"SGLang: requests with errors",
+     SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0",
+                     "\"errors\": [\"\", \"HTTP 429\", null], "),
+     "closed loop 32: refused: 1 request failed"},
+    {"SGLang: more prompts than answers",
+     SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", "\"num_prompts\": 702, "),
+     "closed loop 32: refused: 2 requests failed"},
     {"SGLang: arrivals that a limit may have held back",
      SGLANG_ARRIVALS("14", "total_input_tokens", "2800.0"),
      "unknown: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
@@ -553,6 +562,35 @@ static void test_a_limited_rate_is_remarked(void **state) {
   end(&files);
 }
 
+static void test_failures_that_are_not_stated(void **state) {
+  (void)state;
+#define ANSWERED(more) SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", more)
+  static const struct {
+    const char *text;
+    double failed;
+  } cases[] = {{VLLM, 0},
+               {"{" VLLM_RATES VLLM_TAIL, NAN},
+               {"{\"failed\": 0, " VLLM_RATES VLLM_TAIL, 0},
+               {ANSWERED(""), NAN},
+               {ANSWERED("\"errors\": [], \"input_lens\": [], "), NAN},
+               {ANSWERED("\"errors\": [\"\", \"\"], "), 0},
+               {ANSWERED("\"num_prompts\": 700, "), 0},
+               {LLM_D_1, NAN},
+               {LLM_D_2("s", "1", "8", "500"), 0}};
+#undef ANSWERED
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct files files;
+    struct imported imported = {0};
+    start(&files);
+    assert_int_equal(read_text(&files, cases[i].text, &imported), 0);
+    const char *unsaid = texts_joined(&imported.unsaid, &files.fixture.arena);
+    const double failed = imported.rungs[0].failed;
+    assert_true(isnan(cases[i].failed) ? isnan(failed) : failed == cases[i].failed);
+    assert_int_equal(strstr(unsaid, "how many requests failed") != NULL, isnan(failed));
+    end(&files);
+  }
+}
+
 static void test_metadata_and_fork_of_vllm(void **state) {
   (void)state;
   struct files files;
@@ -656,6 +694,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_appended_lines),
       cmocka_unit_test(test_results_of_one_file_are_apart),
       cmocka_unit_test(test_a_limited_rate_is_remarked),
+      cmocka_unit_test(test_failures_that_are_not_stated),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),
       cmocka_unit_test(test_speculation_of_inferencex),
