@@ -223,6 +223,17 @@ static void doubt_rate(const struct reading *reading, struct serving_rung *rung)
   rung->request_rate = NAN;
 }
 
+// A closed loop of fewer requests than it allows in flight never has that many.
+static void doubt_concurrency(const struct reading *reading, struct serving_rung *rung) {
+  if (rung->load != LOAD_CLOSED || !(rung->completed < rung->concurrency))
+    return;
+  texts_add(&reading->imported->remarks, reading->arena,
+            "load unknown: %.6g requests cannot be %.6g in flight", rung->completed,
+            rung->concurrency);
+  rung->load = LOAD_UNKNOWN;
+  rung->concurrency = NAN;
+}
+
 static const char *why_refused(const struct serving_rung *rung, struct arena *arena) {
   if (rung->failed > 0)
     return arena_printf(arena, "%.0f request%s failed", rung->failed, rung->failed == 1 ? "" : "s");
@@ -321,8 +332,11 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   if (isnan(rung->output_tokens))
     rung->output_tokens = totals->output_tokens / rung->completed;
   doubt_rate(reading, rung);
-  if (!*rung->refused && fill_concurrency(reading, rung))
-    return -1;
+  if (!*rung->refused) {
+    doubt_concurrency(reading, rung);
+    if (fill_concurrency(reading, rung))
+      return -1;
+  }
   for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++)
     if (!reading->imported->stops_early)
       leave_out_early(latencies[i], rung->completed);

@@ -128,7 +128,8 @@ struct rung_totals {
 // latency. The limit has no effect if it is well above the requests that would be in flight at that
 // rate, by Little's law: twice their mean, for phases in which the server is slower, and ten more,
 // which Poisson arrivals of any rate stay within. Otherwise the load becomes unknown, with a
-// remark; so it does if the file does not state how long a request takes.
+// remark; so it does if the file does not state how long a request takes, and if fewer requests
+// were answered than should have been in flight.
 //
 // Errors: no rate; a rate that contradicts the totals, or one that includes input; more requests in
 // flight than were set, the effect of latencies in another unit; anything else that a record cannot

@@ -199,6 +199,12 @@ static const struct reading_case {
      "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap nan"},
     {"vLLM: arrivals and a limit, without latencies", VLLM_ARRIVALS("1000") "\"failed\": 0}",
      "unknown: 800/256 tokens, 8000/2560 per s, ttft nan nan, tpot nan, gap nan"},
+    {"vLLM: as many requests as may be in flight",
+     "{\"num_prompts\": 640, \"max_concurrency\": 640, " VLLM_TOTALS VLLM_TAIL,
+     "closed loop 640: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
+    {"vLLM: fewer requests than may be in flight",
+     "{\"num_prompts\": 640, \"max_concurrency\": 641, " VLLM_TOTALS VLLM_TAIL,
+     "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
     {"vLLM: requests failed", "{\"failed\": 3, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
      "closed loop 64: refused: 3 requests failed"},
     {"vLLM: fewer answers than prompts, and none counted as failed",
@@ -562,6 +568,21 @@ static void test_a_limited_rate_is_remarked(void **state) {
   end(&files);
 }
 
+static void test_too_few_requests_are_remarked(void **state) {
+  (void)state;
+  struct files files;
+  struct imported imported = {0};
+  start(&files);
+  assert_int_equal(
+      read_text(&files, VLLM_HEAD "\"max_concurrency\": 900, " VLLM_TOTALS VLLM_TAIL, &imported),
+      0);
+  assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena),
+                      "load unknown: 640 requests cannot be 900 in flight");
+  assert_true(isnan(imported.rungs[0].concurrency));
+  expect_near(imported.rungs[0].mean_concurrency, 63.8, 1e-12, "in flight on average");
+  end(&files);
+}
+
 static void test_failures_that_are_not_stated(void **state) {
   (void)state;
 #define ANSWERED(more) SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", more)
@@ -694,6 +715,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_appended_lines),
       cmocka_unit_test(test_results_of_one_file_are_apart),
       cmocka_unit_test(test_a_limited_rate_is_remarked),
+      cmocka_unit_test(test_too_few_requests_are_remarked),
       cmocka_unit_test(test_failures_that_are_not_stated),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),
