@@ -25,6 +25,8 @@ static void say_server(const struct reading *reading) {
   if (!*imported->model)
     imported->model = text_below(reading, info, "model_path");
   imported->precision = text_below(reading, info, "quantization");
+  if (json_is_null(json_object_get(info, "quantization"))) // the server's default
+    imported->precision = "as in the checkpoint";
   if (!*imported->engine)
     texts_add(&imported->unsaid, reading->arena, "the engine and its version");
 }

@@ -268,6 +268,8 @@ RESULTS_THAT_CONTRADICT = {
     'split': ([apart(4, 8, 64), apart(8, 4, 16)], 'is 4 and 8 accelerators in one and 8 and 4 accelerators in the other'),
     'model': ([sglang(4), sglang(8, 'Llama-3.1-70B-Instruct')], "model is 'meta-llama/Llama-3.1-8B-Instruct' in one and"),
     'version': ([sglang(4), sglang(8, version='0.4.9')], "the engine's version is 0.5.2 in one and 0.4.9 in the other"),
+    'quantization': ([sglang(4, quantization=None), sglang(8, quantization='fp8')],
+                     "precision is 'as in the checkpoint' in one and 'fp8' in the other"),
     'one load': ([sglang(4), sglang(4)], 'both have a rung at concurrency 4'),
 }
 
