@@ -22,6 +22,14 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
 
 // ---- decoding by an engine
 
+// A cache that begins empty, as llama-bench's does unless told otherwise, holds half the output on
+// average. 0: unknown.
+static int context_of(const struct serving_rung *rung) {
+  const double context =
+      rung->input_tokens > 0 ? rung->input_tokens : ceil(rung->output_tokens / 2);
+  return isnan(rung->input_tokens) || isnan(context) ? 0 : (int)context;
+}
+
 static struct measurement decoding_of(const struct serving_record *record,
                                       const struct serving_rung *rung) {
   const struct serving_power *power = &rung->power;
@@ -36,7 +44,7 @@ static struct measurement decoding_of(const struct serving_record *record,
                 .head = "",
                 .accumulation = ""},
       .batch = (int)rung->concurrency,
-      .context = isnan(rung->input_tokens) ? 0 : (int)rung->input_tokens,
+      .context = context_of(rung),
       .whole_model = true,
       .tokens_per_s = rung->output_tokens_per_s,
       .ci95_low = NAN,
@@ -69,7 +77,7 @@ static struct measurement decoding_of(const struct serving_record *record,
 }
 
 static bool is_decoding(const struct serving_rung *rung) {
-  return !*rung->refused && rung->output_tokens_per_s > 0 && rung->input_tokens > 0;
+  return !*rung->refused && rung->output_tokens_per_s > 0 && context_of(rung) > 0;
 }
 
 static struct measurement_record *decodings_of(const struct serving_record *from,

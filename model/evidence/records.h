@@ -3,7 +3,7 @@
 //
 // A static batch decoded by an engine, as llama-bench runs it, is a measurement of decoding like
 // the probe's, and is listed with these too. Fields that only the probe knows are then unknown:
-// NAN, "", 0. Its context is the cache before the first step.
+// NAN, "", 0. Its context is the cache before the first step or, if that is empty, half the output.
 #ifndef PERTOKEN_MODEL_EVIDENCE_RECORDS_H
 #define PERTOKEN_MODEL_EVIDENCE_RECORDS_H
 

@@ -119,21 +119,27 @@ static bool has_length(double served, double wanted) {
   return wanted <= 0 || is_alike(served, wanted);
 }
 
-static bool has_lengths(const struct query *query, const struct served_rungs *rungs) {
+static bool has_request(const struct query *query, const struct served_rungs *rungs) {
   const struct served_request *request = query->request;
-  const char *context = request->workload->values[WORKLOAD_CONTEXT];
-  if (rungs->record->grade == GRADE_BENCHMARK)
-    return true;
-  return has_length(rungs->input_tokens, *context ? atof(context) : 0) &&
-         has_length(rungs->input_tokens, request->input_tokens) &&
+  return has_length(rungs->input_tokens, request->input_tokens) &&
          has_length(rungs->output_tokens, request->output_tokens);
 }
 
+static bool has_lengths(const struct query *query, const struct served_rungs *rungs) {
+  const char *context = query->request->workload->values[WORKLOAD_CONTEXT];
+  if (rungs->record->grade == GRADE_BENCHMARK)
+    return true;
+  return has_length(rungs->input_tokens, *context ? atof(context) : 0) && has_request(query, rungs);
+}
+
 static const char *lengths_text(const struct served_rungs *rungs, struct arena *arena) {
-  if (isnan(rungs->input_tokens) || isnan(rungs->output_tokens))
+  const double in = rungs->input_tokens, out = rungs->output_tokens;
+  if (isnan(in) && isnan(out))
     return "requests of unstated length";
-  return arena_printf(arena, "requests of %.0f tokens in, %.0f out", rungs->input_tokens,
-                      rungs->output_tokens);
+  if (isnan(in) || isnan(out))
+    return arena_printf(arena, "requests of %.0f tokens %s, unstated %s", isnan(in) ? out : in,
+                        isnan(in) ? "out" : "in", isnan(in) ? "in" : "out");
+  return arena_printf(arena, "requests of %.0f tokens in, %.0f out", in, out);
 }
 
 // With one kind of load and similar lengths.
@@ -258,6 +264,22 @@ static const char *why_several(const struct query *query) {
                       query->request->accelerator, list);
 }
 
+static const char *remark_of(const struct query *query, const struct served_rungs *chosen) {
+  const char *of_several =
+      chosen->others
+          ? arena_printf(query->arena,
+                         "of %zu matching serving records, %s is used: the best grade, then the "
+                         "newest",
+                         query->count, file_name(chosen->record->path))
+          : "";
+  return has_request(query, chosen)
+             ? of_several
+             : arena_printf(query->arena,
+                            "%s%sthe record's requests have MLPerf's lengths, not those of "
+                            "input_tokens and output_tokens",
+                            of_several, *of_several ? "; " : "");
+}
+
 static const char *choose(const struct query *query, struct served_rungs *out) {
   const struct served_rungs *best = &query->found[0];
   for (size_t i = 1; i < query->count; i++) {
@@ -268,11 +290,7 @@ static const char *choose(const struct query *query, struct served_rungs *out) {
   }
   *out = *best;
   out->others = query->count - 1;
-  if (out->others)
-    out->remark =
-        arena_printf(query->arena,
-                     "of %zu matching serving records, %s is used: the best grade, then the newest",
-                     query->count, file_name(best->record->path));
+  out->remark = remark_of(query, out);
   return NULL;
 }
 

@@ -11,12 +11,13 @@
 
 static const char blanks[] = " \t\r\n";
 
-static void append_part(struct document *document, json_t *value, int line, struct arena *arena) {
+static void append_part(struct document *document, json_t *value, int line, int number,
+                        struct arena *arena) {
   json_array_append_new(document->root, value);
   if (!json_is_object(value))
     return;
   document->parts = arena_room(arena, document->parts, document->count, sizeof *document->parts);
-  document->parts[document->count++] = (struct document_part){value, line};
+  document->parts[document->count++] = (struct document_part){value, line, number};
 }
 
 // ---- JSON
@@ -146,7 +147,7 @@ static int read_json(struct document *document, struct arena *arena,
     if (!value)
       return json_error(document, &error, (size_t)(at - text) + (size_t)error.position, arena,
                         diagnostics);
-    append_part(document, value, line, arena);
+    append_part(document, value, line, 0, arena);
     const char *next = at + error.position;
     next += strspn(next, blanks);
     line += count_lines(at, next);
@@ -158,7 +159,7 @@ static int read_json(struct document *document, struct arena *arena,
   if (json_array_size(document->root) == 1 && json_is_array(list)) {
     size_t i;
     json_array_foreach(list, i, element) {
-      append_part(document, json_incref(element), 0, arena);
+      append_part(document, json_incref(element), 0, (int)i + 1, arena);
     }
   }
   return 0;
@@ -181,7 +182,7 @@ static int read_csv(struct document *document, struct arena *arena,
     for (size_t c = 0; c < table->columns; c++)
       json_object_set_new(object, table->column_names[c],
                           cell_value(table->cells[row * table->columns + c]));
-    append_part(document, object, table->places[row].line, arena);
+    append_part(document, object, table->places[row].line, 0, arena);
   }
   return table ? 0 : -1;
 }
@@ -209,7 +210,7 @@ static int read_summary(struct document *document, struct arena *arena) {
     if (*value && !json_object_get(object, text))
       json_object_set_new(object, text, cell_value(value));
   }
-  append_part(document, object, 0, arena);
+  append_part(document, object, 0, 0, arena);
   return 0;
 }
 
@@ -260,7 +261,7 @@ int document_read(const char *path, struct document *document, struct arena *are
     json_t *value = yaml_read(document->source, arena, diagnostics);
     document->written_in = "YAML";
     if (value)
-      append_part(document, value, 0, arena);
+      append_part(document, value, 0, 0, arena);
     return value ? 0 : -1;
   }
   return strstr(line, csv_mark) ? read_csv(document, arena, diagnostics) : 0;

@@ -15,7 +15,8 @@
 // A value in the file: if the whole file is a list, its elements count as the values.
 struct document_part {
   const json_t *json; // an object; owned by the document
-  int line;           // in which it begins; 0: unknown
+  int line;           // in which it begins; 0: unknown, or the whole file
+  int number;         // in the file's list, from 1; 0: not in a list
 };
 
 struct document {

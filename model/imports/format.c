@@ -111,48 +111,24 @@ static const char *format_names(struct arena *arena) {
   return texts_joined(&names, arena);
 }
 
-static int read_parts(struct reading *reading) {
-  const struct document *document = reading->document;
-  const struct format *format = reading->imported->format;
-  if (!document->count)
-    return format->read(reading);
-  for (size_t i = 0; i < document->count; i++) {
-    reading->part = &document->parts[i];
-    for (size_t k = 0; k < MAX_FORMAT_KEYS && format->keys[k]; k++)
-      if (!json_below(reading->part->json, format->keys[k]))
-        return reading_error(reading, "expected more of %s here, but '%s' is missing", format->tool,
-                             format->keys[k]);
-    if (format->read(reading))
-      return -1;
-  }
-  return 0;
+// "a.json", or of one value of several "a.jsonl:2" and "a.json, result 2".
+static const char *name_of(const struct document *document, const struct document_part *part,
+                           struct arena *arena) {
+  const char *file = document->source->name;
+  if (document->count < 2)
+    return file;
+  return part->number ? arena_printf(arena, "%s, result %d", file, part->number)
+                      : arena_printf(arena, "%s:%d", file, part->line);
 }
 
-static int read_document(struct reading *reading) {
-  const struct document *document = reading->document;
-  struct imported *imported = reading->imported;
-  imported->format = format_of(document);
-  if (!imported->format && power_read_knows(document->source))
-    return reading_error(reading,
-                         "watts without rates: give it with --power, along with a file of rates");
-  if (!imported->format)
-    return reading_error(reading, "%s in no known format; tried: %s", document->written_in,
-                         format_names(reading->arena));
-  if (!imported->format->read)
-    return reading_error(reading, "%s: %s", imported->format->tool, imported->format->refused);
-  const size_t errors = reading->diagnostics->errors;
-  if (read_parts(reading) || reading->diagnostics->errors > errors)
-    return -1;
-  if (!imported->count && !imported->format->is_beside)
-    return reading_error(reading, "%s without a result", imported->format->tool);
-  return 0;
-}
-
-int format_read(const char *path, struct imported *imported, struct arena *arena,
-                struct diagnostics *diagnostics) {
-  struct document document;
-  struct reading reading = {&document, NULL, imported, {NAN, NAN}, NAN, arena, diagnostics};
-  *imported = (struct imported){.tool_version = "",
+static struct imported *add_blank(const struct reading *reading, const struct format *format,
+                                  struct imported_list *all) {
+  all->list = arena_room(reading->arena, all->list, all->count, sizeof *all->list);
+  struct imported *imported = &all->list[all->count++];
+  *imported = (struct imported){.source = reading->document->source,
+                                .name = name_of(reading->document, reading->part, reading->arena),
+                                .format = format,
+                                .tool_version = "",
                                 .engine = "",
                                 .engine_version = "",
                                 .hardware = "",
@@ -162,10 +138,61 @@ int format_read(const char *path, struct imported *imported, struct arena *arena
                                 .speculation = "",
                                 .date = "",
                                 .power_window = {NAN, NAN}};
+  return imported;
+}
+
+static int read_part(struct reading *reading, const struct format *format,
+                     struct imported_list *all) {
+  for (size_t i = 0; reading->part && i < MAX_FORMAT_KEYS && format->keys[i]; i++)
+    if (!json_below(reading->part->json, format->keys[i]))
+      return reading_error(reading, "expected more of %s here, but '%s' is missing", format->tool,
+                           format->keys[i]);
+  reading->imported = add_blank(reading, format, all);
+  return format->read(reading);
+}
+
+static int read_parts(struct reading *reading, const struct format *format,
+                      struct imported_list *all) {
+  const struct document *document = reading->document;
+  size_t rungs = 0;
+  if (!document->count)
+    return read_part(reading, format, all);
+  for (size_t i = 0; i < document->count; i++) {
+    reading->part = &document->parts[i];
+    if (read_part(reading, format, all))
+      return -1;
+    rungs += reading->imported->count;
+  }
+  reading->part = NULL;
+  return rungs || format->is_beside ? 0
+                                    : reading_error(reading, "%s without a result", format->tool);
+}
+
+static int read_document(struct reading *reading, struct imported_list *all) {
+  const struct document *document = reading->document;
+  const struct format *format = format_of(document);
+  if (!format && power_read_knows(document->source))
+    return reading_error(reading,
+                         "watts without rates: give it with --power, along with a file of rates");
+  if (!format)
+    return reading_error(reading, "%s in no known format; tried: %s", document->written_in,
+                         format_names(reading->arena));
+  if (!format->read)
+    return reading_error(reading, "%s: %s", format->tool, format->refused);
+  const size_t errors = reading->diagnostics->errors;
+  return read_parts(reading, format, all) || reading->diagnostics->errors > errors ? -1 : 0;
+}
+
+int format_read(const char *path, struct imported_list *all, struct arena *arena,
+                struct diagnostics *diagnostics) {
+  struct document document;
+  struct reading reading = {&document, NULL, NULL, {NAN, NAN}, NAN, arena, diagnostics};
+  const size_t before = all->count;
   int result = document_read(path, &document, arena, diagnostics);
-  imported->source = document.source;
   if (!result)
-    result = read_document(&reading);
+    result = read_document(&reading, all);
+  if (result)
+    all->count = before;
   document_close(&document);
   return result;
 }

@@ -26,9 +26,10 @@ struct format {
   bool is_whole_run; // its rates are means that include ramp-up and drain
 };
 
-// Reads a file according to its format. Errors: those of the document and the reader; an unknown
-// format; a format that is refused; an empty file. Returns 0 or -1.
-int format_read(const char *path, struct imported *imported, struct arena *arena,
+// Reads a file according to its format, and appends its values to *all. Errors: those of the
+// document and the reader; an unknown format; a format that is refused; an empty file. Returns 0,
+// or -1 with *all as it was.
+int format_read(const char *path, struct imported_list *all, struct arena *arena,
                 struct diagnostics *diagnostics);
 
 #endif

@@ -22,7 +22,7 @@ static const char *const fact_options[IMPORT_FACTS] = {[FACT_ACCELERATOR] = "--a
                                                        [FACT_DATE] = "--date"};
 
 struct joining {
-  const struct imported *files;
+  const struct imported *list;
   size_t count;
   const struct import_statement *statement;
   struct catalog *catalog;
@@ -37,21 +37,17 @@ static int refuse(const struct joining *joining, const char *text) {
   return -1;
 }
 
-static const char *name_of(const struct imported *file) {
-  return file->source->name;
-}
-
 // ---- facts
 
-static const char *said_by(const struct imported *file, enum import_fact fact,
+static const char *said_by(const struct imported *imported, enum import_fact fact,
                            struct arena *arena) {
   switch (fact) {
-  case FACT_ACCELERATOR: return file->hardware;
+  case FACT_ACCELERATOR: return imported->hardware;
   case FACT_ACCELERATORS:
-    return file->accelerators ? arena_printf(arena, "%d", file->accelerators) : "";
-  case FACT_PRECISION: return file->precision;
-  case FACT_MODEL: return file->model;
-  default: return file->date;
+    return imported->accelerators ? arena_printf(arena, "%d", imported->accelerators) : "";
+  case FACT_PRECISION: return imported->precision;
+  case FACT_MODEL: return imported->model;
+  default: return imported->date;
   }
 }
 
@@ -130,14 +126,15 @@ static void note(const struct joining *joining, const char *text) {
   texts_add(notes, joining->arena, "%s", text);
 }
 
-static int settle_file(struct joining *joining, enum import_fact fact, const struct imported *file,
-                       const char **settled, const char **raw, const struct imported **by) {
-  const char *text = said_by(file, fact, joining->arena);
+static int settle_one(struct joining *joining, enum import_fact fact,
+                      const struct imported *imported, const char **settled, const char **raw,
+                      const struct imported **by) {
+  const char *text = said_by(imported, fact, joining->arena);
   if (!*text)
     return 0;
   const struct naming naming = named[fact](joining, text);
   if (!naming.word && must_be_right(fact))
-    return refuse(joining, arena_printf(joining->arena, "%s: %s", name_of(file), naming.why));
+    return refuse(joining, arena_printf(joining->arena, "%s: %s", imported->name, naming.why));
   if (fact == FACT_DATE && *by && strcmp(naming.word, *settled) <= 0)
     return 0; // for a run over several days the last one counts
   const bool differs =
@@ -147,8 +144,8 @@ static int settle_file(struct joining *joining, enum import_fact fact, const str
                   arena_printf(joining->arena,
                                "%s and %s contradict each other: %s is '%s' in one and "
                                "'%s' in the other",
-                               name_of(*by), name_of(file), fact_options[fact] + 2, *raw, text));
-  *by = file;
+                               (*by)->name, imported->name, fact_options[fact] + 2, *raw, text));
+  *by = imported;
   *raw = text;
   *settled = naming.word ? naming.word : *settled;
   if (naming.note)
@@ -221,10 +218,10 @@ static int compare_typed(struct joining *joining, enum import_fact fact, const c
   if (settled ? strcmp(settled, naming.word) != 0
               : raw && is_another(joining, fact, raw, naming.word))
     return refuse(joining, arena_printf(joining->arena, "%s is %s, but %s says '%s'", option,
-                                        naming.word, name_of(by), raw));
+                                        naming.word, by->name, raw));
   if (raw && !settled)
     note(joining, arena_printf(joining->arena, "%s calls it '%s', which %s identifies as %s",
-                               name_of(by), raw, option, naming.word));
+                               by->name, raw, option, naming.word));
   return 0;
 }
 
@@ -233,14 +230,14 @@ static int settle(struct joining *joining, enum import_fact fact, struct texts *
   const char *settled = NULL, *raw = NULL;
   const struct imported *by = NULL;
   for (size_t i = 0; i < joining->count; i++)
-    if (settle_file(joining, fact, &joining->files[i], &settled, &raw, &by))
+    if (settle_one(joining, fact, &joining->list[i], &settled, &raw, &by))
       return -1;
   if (joining->statement->facts[fact])
     return compare_typed(joining, fact, settled, raw, by);
   joining->facts[fact] = settled;
   if (!settled && raw)
     texts_add(missing, joining->arena, "%s (%s says '%s', which is not an id in the catalogue)",
-              fact_options[fact], name_of(by), raw);
+              fact_options[fact], by->name, raw);
   else if (!settled)
     texts_add(missing, joining->arena, "%s", fact_options[fact]);
   return 0;
@@ -271,7 +268,7 @@ static void doubt_date(const struct joining *joining) {
             "the run is dated %s, and today is %s: is a clock wrong?", day, today);
 }
 
-// ---- what the files of one curve have in common
+// ---- what the results of one curve have in common
 
 static int contradict(const struct joining *joining, const struct imported *a,
                       const struct imported *b, const char *what, const char *of_a,
@@ -279,29 +276,60 @@ static int contradict(const struct joining *joining, const struct imported *a,
   return refuse(joining,
                 arena_printf(joining->arena,
                              "%s and %s do not form one curve: %s is %s in one and %s in the other",
-                             name_of(a), name_of(b), what, of_a, of_b));
+                             a->name, b->name, what, of_a, of_b));
 }
 
-static int check_tools(const struct joining *joining) {
-  const struct imported *first = NULL;
-  for (size_t i = 0; i < joining->count; i++) {
-    const struct imported *file = &joining->files[i];
-    if (file->format->is_beside)
-      continue;
-    if (first && first->format != file->format)
-      return contradict(joining, first, file, "the tool", first->format->tool, file->format->tool);
-    if (first && *first->engine_version && *file->engine_version &&
-        strcmp(first->engine_version, file->engine_version) != 0)
-      return contradict(joining, first, file, "the engine's version", first->engine_version,
-                        file->engine_version);
-    if (first && strcmp(first->speculation, file->speculation) != 0)
-      return contradict(joining, first, file, "speculation",
-                        *first->speculation ? first->speculation : "not stated",
-                        *file->speculation ? file->speculation : "not stated");
-    first = first ? first : file;
+enum trait { TRAIT_TOOL, TRAIT_ENGINE, TRAIT_VERSION, TRAIT_SPECULATION, TRAIT_SPLIT, TRAITS };
+
+static const struct {
+  const char *what;
+  const char *unstated; // a word that contradicts any other; NULL: agrees with any
+} traits[TRAITS] = {[TRAIT_TOOL] = {"the tool", NULL},
+                    [TRAIT_ENGINE] = {"the engine", NULL},
+                    [TRAIT_VERSION] = {"the engine's version", NULL},
+                    [TRAIT_SPECULATION] = {"speculation", "not stated"},
+                    [TRAIT_SPLIT] = {"the split into prefill and decode", "none"}};
+
+static const char *stated_in(const struct imported *imported, enum trait trait,
+                             struct arena *arena) {
+  switch (trait) {
+  case TRAIT_TOOL: return imported->format->tool;
+  case TRAIT_ENGINE: return imported->engine;
+  case TRAIT_VERSION: return imported->engine_version;
+  case TRAIT_SPECULATION: return imported->speculation;
+  default:
+    return imported->input_accelerators
+               ? arena_printf(arena, "%d and %d accelerators", imported->input_accelerators,
+                              imported->output_accelerators)
+               : "";
   }
-  return first ? 0
-               : refuse(joining, "no file has results: a system description alone is not a result");
+}
+
+static int check_trait(const struct joining *joining, enum trait trait) {
+  const struct imported *first = NULL;
+  const char *first_said = NULL;
+  for (size_t i = 0; i < joining->count; i++) {
+    const struct imported *imported = &joining->list[i];
+    const char *stated = stated_in(imported, trait, joining->arena);
+    const char *said = *stated ? stated : traits[trait].unstated;
+    if (imported->format->is_beside || !said)
+      continue;
+    if (first && strcmp(first_said, said) != 0)
+      return contradict(joining, first, imported, traits[trait].what, first_said, said);
+    first = imported;
+    first_said = said;
+  }
+  return 0;
+}
+
+static int check_traits(const struct joining *joining) {
+  for (enum trait trait = 0; trait < TRAITS; trait++)
+    if (check_trait(joining, trait))
+      return -1;
+  for (size_t i = 0; i < joining->count; i++)
+    if (!joining->list[i].format->is_beside)
+      return 0;
+  return refuse(joining, "no file has results: a system description alone is not a result");
 }
 
 // Lengths are drawn around a mean, and differ slightly between the rungs of one curve.
@@ -319,25 +347,39 @@ static const char *lengths_text(const struct serving_rung *rung, struct arena *a
   return arena_printf(arena, "%.0f in and %.0f out", rung->input_tokens, rung->output_tokens);
 }
 
-// A rung of the file with these lengths, or NULL.
-static const struct serving_rung *rung_like(const struct imported *file,
-                                            const struct serving_rung *rung) {
-  for (size_t i = 0; i < file->count; i++)
-    if (same_lengths(&file->rungs[i], rung))
-      return &file->rungs[i];
-  return NULL;
+static bool begins_file(const struct joining *joining, size_t number) {
+  return !number || joining->list[number].source != joining->list[number - 1].source;
+}
+
+// Whether a rung of the file has these lengths.
+static bool has_rung_like(const struct joining *joining, const struct source *file,
+                          const struct serving_rung *rung) {
+  for (size_t i = 0; i < joining->count; i++)
+    for (size_t r = 0; joining->list[i].source == file && r < joining->list[i].count; r++)
+      if (same_lengths(&joining->list[i].rungs[r], rung))
+        return true;
+  return false;
+}
+
+static int check_lengths_of(const struct joining *joining, const struct imported *imported) {
+  for (size_t i = 0; i < joining->count; i++) {
+    const struct imported *other = &joining->list[i];
+    if (!begins_file(joining, i) || !other->count || other->source == imported->source)
+      continue;
+    for (size_t r = 0; r < imported->count; r++)
+      if (!has_rung_like(joining, other->source, &imported->rungs[r]))
+        return contradict(joining, imported, other, "a request",
+                          lengths_text(&imported->rungs[r], joining->arena),
+                          lengths_text(&other->rungs[0], joining->arena));
+  }
+  return 0;
 }
 
 // Every file with results must have rungs of the lengths that another file has.
 static int check_lengths(const struct joining *joining) {
   for (size_t i = 0; i < joining->count; i++)
-    for (size_t k = 0; k < joining->count; k++) {
-      const struct imported *a = &joining->files[i], *b = &joining->files[k];
-      for (size_t r = 0; b->count && r < a->count; r++)
-        if (!rung_like(b, &a->rungs[r]))
-          return contradict(joining, a, b, "a request", lengths_text(&a->rungs[r], joining->arena),
-                            lengths_text(&b->rungs[0], joining->arena));
-    }
+    if (check_lengths_of(joining, &joining->list[i]))
+      return -1;
   return 0;
 }
 
@@ -367,7 +409,7 @@ static int check_twice(const struct joining *joining, const struct import_record
         continue;
       return refuse(joining,
                     arena_printf(joining->arena, "%s and %s both have a rung at %s (%s): omit one",
-                                 name_of(made->origins[k].file), name_of(made->origins[i].file),
+                                 made->origins[k].imported->name, made->origins[i].imported->name,
                                  load_text(b, joining->arena), lengths_text(b, joining->arena)));
     }
   return 0;
@@ -387,17 +429,19 @@ static int split_published(const struct joining *joining, struct serving_record 
   return 0;
 }
 
-// A record of one's own run is called measured only if the file states what was measured.
-static int check_statement(const struct joining *joining, const struct imported *file,
+// A record of one's own run is called measured only if its result states what was measured.
+static int check_statement(const struct joining *joining, const struct imported *imported,
                            const struct serving_rung *rung) {
   const bool is_stated = !isnan(rung->window_s) && !isnan(rung->completed) &&
                          !isnan(rung->input_tokens) && !isnan(rung->output_tokens);
-  if (joining->statement->published || file->basis == BASIS_DECODE || is_stated || *rung->refused)
+  if (joining->statement->published || imported->basis == BASIS_DECODE || is_stated ||
+      *rung->refused)
     return 0;
-  return refuse(joining, arena_printf(joining->arena,
-                                      "%s states too little to count as measured (%s): for a "
-                                      "publication, give --published 'TITLE, URL'",
-                                      name_of(file), texts_joined(&file->unsaid, joining->arena)));
+  return refuse(joining,
+                arena_printf(joining->arena,
+                             "%s states too little to count as measured (%s): for a "
+                             "publication, give --published 'TITLE, URL'",
+                             imported->name, texts_joined(&imported->unsaid, joining->arena)));
 }
 
 static const char *first_text(const char *known, const char *text) {
@@ -414,43 +458,51 @@ static void add_texts(struct texts *all, const struct texts *more, struct arena 
   }
 }
 
-// Statements of all files about the run, and the files' digests.
+// The files and their digests, each once.
+static void list_files(const struct joining *joining, struct serving_record *record) {
+  struct serving_file *files = arena_array(joining->arena, joining->count, sizeof *files);
+  for (size_t i = 0; i < joining->count; i++) {
+    const struct source *source = joining->list[i].source;
+    const char *slash = strrchr(source->name, '/');
+    if (!begins_file(joining, i))
+      continue;
+    files[record->file_count++] = (struct serving_file){slash ? slash + 1 : source->name,
+                                                        source_sha256(source, joining->arena)};
+  }
+  record->files = files;
+}
+
+// Statements of all results about the run.
 static void describe(const struct joining *joining, struct serving_record *record) {
   struct arena *arena = joining->arena;
-  struct serving_file *files = arena_array(arena, joining->count, sizeof *files);
   struct texts remarks = {0};
   for (size_t i = 0; i < joining->count; i++) {
-    const struct imported *file = &joining->files[i];
-    const char *slash = strrchr(name_of(file), '/');
-    files[i] = (struct serving_file){slash ? slash + 1 : name_of(file),
-                                     source_sha256(file->source, arena)};
-    record->engine = first_text(record->engine, file->engine);
-    record->engine_version = first_text(record->engine_version, file->engine_version);
-    record->device = first_text(record->device, file->hardware);
-    record->served_model = first_text(record->served_model, file->model);
-    record->prompts = first_text(record->prompts, file->prompts);
-    add_texts(&remarks, &file->remarks, arena);
-    add_texts(&joining->import->unsaid, &file->unsaid, arena);
-    if (file->format->is_beside)
+    const struct imported *imported = &joining->list[i];
+    record->engine = first_text(record->engine, imported->engine);
+    record->engine_version = first_text(record->engine_version, imported->engine_version);
+    record->device = first_text(record->device, imported->hardware);
+    record->served_model = first_text(record->served_model, imported->model);
+    record->prompts = first_text(record->prompts, imported->prompts);
+    add_texts(&remarks, &imported->remarks, arena);
+    add_texts(&joining->import->unsaid, &imported->unsaid, arena);
+    if (imported->format->is_beside)
       continue;
-    record->tool = file->format->tool;
-    record->tool_version = file->tool_version;
-    record->basis = file->basis;
-    record->speculation = file->speculation;
-    record->input_accelerators = file->input_accelerators;
-    record->output_accelerators = file->output_accelerators;
-    record->grade = !joining->statement->published ? GRADE_MEASURED
-                    : file->format->is_benchmark   ? GRADE_BENCHMARK
-                                                   : GRADE_PUBLISHED;
-    if (file->format->is_whole_run && file->basis == BASIS_SERVING)
+    record->tool = imported->format->tool;
+    record->tool_version = imported->tool_version;
+    record->basis = imported->basis;
+    record->speculation = imported->speculation;
+    record->input_accelerators = imported->input_accelerators;
+    record->output_accelerators = imported->output_accelerators;
+    record->grade = !joining->statement->published   ? GRADE_MEASURED
+                    : imported->format->is_benchmark ? GRADE_BENCHMARK
+                                                     : GRADE_PUBLISHED;
+    if (imported->format->is_whole_run && imported->basis == BASIS_SERVING)
       add_texts(&remarks,
                 &(struct texts){(const char *[]){"rates are over the whole run, ramp-up and drain "
                                                  "included"},
                                 1},
                 arena);
   }
-  record->files = files;
-  record->file_count = joining->count;
   record->remarks = texts_joined_by(&remarks, "; ", arena);
 }
 
@@ -466,15 +518,15 @@ static struct import_record *record_of(struct joining *joining, const struct ser
   return &import->records[import->count++];
 }
 
-static void add_rung(struct joining *joining, const struct imported *file, size_t number,
+static void add_rung(struct joining *joining, const struct imported *imported, size_t number,
                      const struct serving_record *blank) {
-  const struct serving_rung *rung = &file->rungs[number];
+  const struct serving_rung *rung = &imported->rungs[number];
   struct import_record *made = record_of(joining, rung, blank);
   struct serving_record *record = &made->record;
   record->rungs = arena_room(joining->arena, record->rungs, record->count, sizeof *record->rungs);
   made->origins = arena_room(joining->arena, made->origins, record->count, sizeof *made->origins);
   size_t at = record->count++;
-  // By concurrency, then by rate; rungs without either keep the files' order.
+  // By concurrency, then by rate; rungs without either keep the results' order.
   for (; at > 0 && (record->rungs[at - 1].concurrency > rung->concurrency ||
                     record->rungs[at - 1].request_rate > rung->request_rate);
        at--) {
@@ -482,7 +534,7 @@ static void add_rung(struct joining *joining, const struct imported *file, size_
     made->origins[at] = made->origins[at - 1];
   }
   record->rungs[at] = *rung;
-  made->origins[at] = (struct import_origin){file, &file->places[number]};
+  made->origins[at] = (struct import_origin){imported, &imported->windows[number]};
 }
 
 // A tool's telemetry may cover a whole host. Its sum does not state the watts of those that served.
@@ -520,7 +572,7 @@ static bool counts(const struct serving_record *record) {
 static int check_record(const struct joining *joining, struct import_record *made) {
   const struct serving_record *record = &made->record;
   for (size_t i = 0; i < record->count; i++)
-    if (check_statement(joining, made->origins[i].file, &record->rungs[i]))
+    if (check_statement(joining, made->origins[i].imported, &record->rungs[i]))
       return -1;
   if (check_twice(joining, made))
     return -1;
@@ -529,16 +581,16 @@ static int check_record(const struct joining *joining, struct import_record *mad
   if (counts(record))
     return 0;
   return refuse(joining, arena_printf(joining->arena, "%s: no rung is usable: %s",
-                                      name_of(made->origins[0].file), record->rungs[0].refused));
+                                      made->origins[0].imported->name, record->rungs[0].refused));
 }
 
-int import_join(const struct imported *files, size_t count,
-                const struct import_statement *statement, struct catalog *catalog,
-                struct import *import, struct arena *arena, struct diagnostics *diagnostics) {
-  struct joining joining = {files, count, statement, catalog, import, {0}, arena, diagnostics};
+int import_join(const struct imported *list, size_t count, const struct import_statement *statement,
+                struct catalog *catalog, struct import *import, struct arena *arena,
+                struct diagnostics *diagnostics) {
+  struct joining joining = {list, count, statement, catalog, import, {0}, arena, diagnostics};
   struct serving_record blank = serving_record_unknown;
   *import = (struct import){0};
-  if (check_tools(&joining) || settle_facts(&joining) || check_lengths(&joining) ||
+  if (check_traits(&joining) || settle_facts(&joining) || check_lengths(&joining) ||
       split_published(&joining, &blank))
     return -1;
   doubt_date(&joining);
@@ -547,10 +599,11 @@ int import_join(const struct imported *files, size_t count,
   blank.precision = joining.facts[FACT_PRECISION];
   blank.model = joining.facts[FACT_MODEL];
   blank.date = joining.facts[FACT_DATE];
+  list_files(&joining, &blank);
   describe(&joining, &blank);
   for (size_t i = 0; i < count; i++)
-    for (size_t r = 0; r < files[i].count; r++)
-      add_rung(&joining, &files[i], r, &blank);
+    for (size_t r = 0; r < list[i].count; r++)
+      add_rung(&joining, &list[i], r, &blank);
   for (size_t i = 0; i < import->count; i++)
     if (check_record(&joining, &import->records[i]))
       return -1;

@@ -1,8 +1,9 @@
 // import: several files of results, and what their user states about them, as records.
 //
-// The files of one curve agree on accelerator, count, model, precision and lengths, and become one
-// record. If every file has several lengths, there is a record for each. What the files do not
-// state is asked for, all at once; contradictions with their user or with each other are refused.
+// The results of one curve, those in one file too, agree on accelerator, count, model, precision
+// and engine, and become one record; so do the files' lengths. If every file has several lengths,
+// there is a record for each. What the files do not state is asked for, all at once; contradictions
+// with their user or with each other are refused.
 // Watts of more accelerators than served are left out, with a remark.
 #ifndef PERTOKEN_MODEL_IMPORTS_IMPORT_H
 #define PERTOKEN_MODEL_IMPORTS_IMPORT_H
@@ -35,8 +36,8 @@ struct import_statement {
 
 // The source of a rung.
 struct import_origin {
-  const struct imported *file;
-  const struct imported_place *place;
+  const struct imported *imported;
+  const struct imported_window *window;
 };
 
 struct import_record {
@@ -52,12 +53,13 @@ struct import {
   struct texts doubts; // warnings
 };
 
-// Errors, each naming the files: a fact that is missing or invalid; two that contradict each other;
-// different tools, lengths or bases; two rungs with the same load; a published title without a URL;
-// one's own run whose file states too little to be called measured. Returns 0 or -1.
-int import_join(const struct imported *files, size_t count,
-                const struct import_statement *statement, struct catalog *catalog,
-                struct import *import, struct arena *arena, struct diagnostics *diagnostics);
+// Errors, each naming the results: a fact that is missing or invalid; two that contradict each
+// other; different tools, engines or lengths; two rungs with the same load; a published title
+// without a URL; one's own run whose result states too little to be called measured. Returns 0 or
+// -1.
+int import_join(const struct imported *list, size_t count, const struct import_statement *statement,
+                struct catalog *catalog, struct import *import, struct arena *arena,
+                struct diagnostics *diagnostics);
 
 // What a user typed for a fact, as in the catalogue, with a note on how it was read, or NULL.
 // Errors: nothing typed, or no such name. Returns 0 or -1.

@@ -17,6 +17,8 @@ int reading_error(const struct reading *reading, const char *format, ...) {
   const char *text = arena_vprintf(reading->arena, format, arguments);
   va_end(arguments);
   const int line = reading->part ? reading->part->line : 0;
+  if (reading->part && reading->part->number)
+    text = arena_printf(reading->arena, "result %d: %s", reading->part->number, text);
   diagnostics_error(reading->diagnostics,
                     (struct place){reading->document->source, line, line ? 1 : 0}, "%s", text);
   return -1;
@@ -221,9 +223,20 @@ static void doubt_rate(const struct reading *reading, struct serving_rung *rung)
   rung->request_rate = NAN;
 }
 
+// A closed loop of fewer requests than it allows in flight never has that many.
+static void doubt_concurrency(const struct reading *reading, struct serving_rung *rung) {
+  if (rung->load != LOAD_CLOSED || !(rung->completed < rung->concurrency))
+    return;
+  texts_add(&reading->imported->remarks, reading->arena,
+            "load unknown: %.6g requests cannot be %.6g in flight", rung->completed,
+            rung->concurrency);
+  rung->load = LOAD_UNKNOWN;
+  rung->concurrency = NAN;
+}
+
 static const char *why_refused(const struct serving_rung *rung, struct arena *arena) {
   if (rung->failed > 0)
-    return arena_printf(arena, "%.0f requests failed", rung->failed);
+    return arena_printf(arena, "%.0f request%s failed", rung->failed, rung->failed == 1 ? "" : "s");
   if (rung->cached_share > 0.01)
     return arena_printf(arena, "%.3g %% of the input tokens came from a cache",
                         100 * rung->cached_share);
@@ -242,13 +255,44 @@ static void say_speculation(const struct reading *reading, const struct serving_
               "whether speculative decoding was used, as its chunks hold %.2g tokens", chunk);
 }
 
+static void say_failures(const struct reading *reading, const struct serving_rung *rung) {
+  struct imported *imported = reading->imported;
+  if (isnan(rung->failed) && !isnan(rung->completed) && imported->basis == BASIS_SERVING)
+    texts_add(&imported->unsaid, reading->arena, "how many requests failed");
+}
+
 static void append_rung(const struct reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   imported->rungs = arena_room(reading->arena, imported->rungs, imported->count, sizeof *rung);
-  imported->places =
-      arena_room(reading->arena, imported->places, imported->count, sizeof *imported->places);
-  imported->places[imported->count] = (struct imported_place){reading->part->line, reading->window};
+  imported->windows =
+      arena_room(reading->arena, imported->windows, imported->count, sizeof *imported->windows);
+  imported->windows[imported->count] = reading->window;
   imported->rungs[imported->count++] = *rung;
+}
+
+// ---- failures
+
+// The number of requests with an error; NAN without a list of them.
+static double count_errors(const json_t *errors) {
+  const json_t *error;
+  size_t i;
+  double count = json_array_size(errors) ? 0 : NAN;
+  json_array_foreach(errors, i, error) {
+    count += json_string_length(error) > 0;
+  }
+  return count;
+}
+
+void rung_set_failed(const struct reading *reading, struct serving_rung *rung,
+                     const json_t *value) {
+  const size_t listed = json_array_size(json_below(value, "input_lens"));
+  const double counts[] = {number_below(reading, value, "failed"),
+                           count_errors(json_below(value, "errors")),
+                           number_below(reading, value, "num_prompts") - rung->completed,
+                           listed ? (double)listed - rung->completed : NAN};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    if (!isnan(counts[i]))
+      rung->failed = fmax(rung->failed, fmax(0, counts[i]));
 }
 
 // ---- loads
@@ -288,8 +332,11 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   if (isnan(rung->output_tokens))
     rung->output_tokens = totals->output_tokens / rung->completed;
   doubt_rate(reading, rung);
-  if (!*rung->refused && fill_concurrency(reading, rung))
-    return -1;
+  if (!*rung->refused) {
+    doubt_concurrency(reading, rung);
+    if (fill_concurrency(reading, rung))
+      return -1;
+  }
   for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++)
     if (!reading->imported->stops_early)
       leave_out_early(latencies[i], rung->completed);
@@ -303,6 +350,7 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   if (wrong)
     return reading_error(reading, "%s", wrong);
   say_speculation(reading, rung);
+  say_failures(reading, rung);
   append_rung(reading, rung);
   reading->window = (struct imported_window){NAN, NAN};
   reading->max_concurrency = NAN;

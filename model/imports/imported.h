@@ -1,7 +1,8 @@
-// imported: the content of one file of another program's results, in one form for all of them.
+// imported: what one value of a file states of another program's results, in one form for all.
 //
-// A reader takes a document and fills in what its format states: nothing is guessed, and what the
-// file does not state stays unknown. Everything is in the arena.
+// A reader takes one value of a document, such as a line of JSON, and fills in what its format
+// states: nothing is guessed, and what the value does not state stays unknown. Values of one file
+// may contradict each other as those of two do, and are kept apart. Everything is in the arena.
 #ifndef PERTOKEN_MODEL_IMPORTS_IMPORTED_H
 #define PERTOKEN_MODEL_IMPORTS_IMPORTED_H
 
@@ -23,15 +24,10 @@ struct imported_window {
   double start_s, end_s;
 };
 
-// The place of a rung in its file, and when it was measured.
-struct imported_place {
-  int line; // 0 unknown
-  struct imported_window window;
-};
-
-// Texts are "" and counts 0 if the file does not state them.
+// Texts are "" and counts 0 if the value does not state them.
 struct imported {
   const struct source *source;
+  const char *name; // the file's; of one value of several: "FILE:2" or "FILE, result 2"
   const struct format *format;
   const char *tool_version;
   const char *engine, *engine_version;
@@ -45,10 +41,16 @@ struct imported {
   enum serving_basis basis;
   bool stops_early;     // percentiles have enough requests: LoadGen ensures it
   struct texts remarks; // what readers of the record must know
-  struct texts unsaid;  // what the file does not state and options cannot: "the engine"
+  struct texts unsaid;  // what the value does not state and options cannot: "the engine"
   struct imported_window power_window; // of the watts in files next to MLPerf's results
   struct serving_rung *rungs;          // [count]
-  struct imported_place *places;       // [count]
+  struct imported_window *windows;     // [count], when each rung was measured
+  size_t count;
+};
+
+// In the order of the files, and of the values in them.
+struct imported_list {
+  struct imported *list; // [count]
   size_t count;
 };
 
@@ -106,6 +108,11 @@ const char *day_of(const char *text, struct arena *arena);
 // load).
 void rung_set_load(struct reading *reading, struct serving_rung *rung, const json_t *value);
 
+// The failed requests as stated by vLLM's client and its derivatives, once `completed` is set:
+// their number, the requests with an error, or those without an answer, whichever are most. Some
+// clients state none of them, or only with details.
+void rung_set_failed(const struct reading *reading, struct serving_rung *rung, const json_t *value);
+
 // Totals of a file in addition to its rates; NAN if missing.
 struct rung_totals {
   double input_tokens, output_tokens; // of all answered requests
@@ -113,14 +120,16 @@ struct rung_totals {
 };
 
 // Adds a rung, after checks for consistency: what follows from the totals is filled in, percentiles
-// of too few requests are left out, and failed or cached requests lead to its refusal.
+// of too few requests are left out, and failed or cached requests lead to its refusal. A number of
+// failures that is not stated is listed as such.
 //
 // A client that limits the requests in flight holds others back once the limit is reached: the
 // rate that was set is then not the load, and the time for which they were held back is in no
 // latency. The limit has no effect if it is well above the requests that would be in flight at that
 // rate, by Little's law: twice their mean, for phases in which the server is slower, and ten more,
 // which Poisson arrivals of any rate stay within. Otherwise the load becomes unknown, with a
-// remark; so it does if the file does not state how long a request takes.
+// remark; so it does if the file does not state how long a request takes, and if fewer requests
+// were answered than should have been in flight.
 //
 // Errors: no rate; a rate that contradicts the totals, or one that includes input; more requests in
 // flight than were set, the effect of latencies in another unit; anything else that a record cannot

@@ -18,10 +18,9 @@ static void say_llama(const struct reading *reading) {
   imported->hardware = *gpu ? gpu : text_below(reading, json, "cpu_info");
   imported->model = text_below(reading, json, "model_filename");
   imported->date = day_of(text_below(reading, json, "test_time"), reading->arena);
-  if (!imported->count)
-    texts_add(&imported->remarks, reading->arena, "%s, build %s (%s)",
-              text_below(reading, json, "model_type"), text_below(reading, json, "build_number"),
-              text_below(reading, json, "build_commit"));
+  texts_add(&imported->remarks, reading->arena, "%s, build %s (%s)",
+            text_below(reading, json, "model_type"), text_below(reading, json, "build_number"),
+            text_below(reading, json, "build_commit"));
 }
 
 // Checks the mean of the samples, if the file has them: CSV does not.
@@ -93,7 +92,6 @@ int read_batched_bench(struct reading *reading) {
                          "contradicts itself: speed_tg is %.6g, but pl x tg tokens in t_tg are "
                          "%.6g per second",
                          rate, expected);
-  if (!reading->imported->unsaid.count)
-    texts_add(&reading->imported->unsaid, reading->arena, "llama.cpp's build");
+  texts_add(&reading->imported->unsaid, reading->arena, "llama.cpp's build");
   return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
 }

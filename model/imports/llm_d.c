@@ -34,9 +34,9 @@ static void read_latencies(const struct reading *reading, const json_t *latencie
 
 static void read_requests(const struct reading *reading, const json_t *requests,
                           struct serving_rung *rung) {
-  const double failures = number_below(reading, requests, "failures");
-  rung->failed = isnan(failures) ? 0 : failures;
-  rung->completed = number_below(reading, requests, "total") - rung->failed;
+  rung->failed = number_below(reading, requests, "failures");
+  rung->completed =
+      number_below(reading, requests, "total") - (isnan(rung->failed) ? 0 : rung->failed);
   rung->input_tokens = number_below(reading, requests, "input_length/mean");
   rung->output_tokens = number_below(reading, requests, "output_length/mean");
 }

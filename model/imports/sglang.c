@@ -25,6 +25,8 @@ static void say_server(const struct reading *reading) {
   if (!*imported->model)
     imported->model = text_below(reading, info, "model_path");
   imported->precision = text_below(reading, info, "quantization");
+  if (json_is_null(json_object_get(info, "quantization"))) // the server's default
+    imported->precision = "as in the checkpoint";
   if (!*imported->engine)
     texts_add(&imported->unsaid, reading->arena, "the engine and its version");
 }
@@ -37,7 +39,7 @@ int read_sglang(struct reading *reading) {
   rung_set_load(reading, &rung, json);
   rung.window_s = number_below(reading, json, "duration");
   rung.completed = number_below(reading, json, "completed");
-  rung.failed = fmax(0, number_below(reading, json, "num_prompts") - rung.completed);
+  rung_set_failed(reading, &rung, json);
   rung.mean_concurrency = number_below(reading, json, "concurrency");
   rung.output_tokens_per_s = number_below(reading, json, "output_throughput");
   rung.input_tokens_per_s = number_below(reading, json, "input_throughput");

@@ -70,15 +70,13 @@ static void say_run(struct reading *reading) {
 int read_vllm(struct reading *reading) {
   const json_t *json = reading->part->json;
   struct serving_rung rung = serving_rung_unknown;
-  const double prompts = number_below(reading, json, "num_prompts");
   const struct rung_totals totals = {number_below(reading, json, "total_input_tokens"),
                                      number_below(reading, json, "total_output_tokens"),
                                      number_below(reading, json, "total_token_throughput")};
   rung_set_load(reading, &rung, json);
   rung.window_s = number_below(reading, json, "duration");
   rung.completed = number_below(reading, json, "completed");
-  // A prompt without an answer failed, even if none is counted as failed.
-  rung.failed = fmax(number_below(reading, json, "failed"), fmax(0, prompts - rung.completed));
+  rung_set_failed(reading, &rung, json);
   rung.output_tokens_per_s = number_below(reading, json, "output_throughput");
   rung.ttft = latency_below(reading, json, &latencies, "ttft", 1e-3);
   rung.tpot = latency_below(reading, json, &latencies, "tpot", 1e-3);

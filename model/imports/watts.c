@@ -48,10 +48,10 @@ static bool is_known(const struct imported_window *window) {
   return !isnan(window->start_s) && !isnan(window->end_s);
 }
 
-static struct imported_window mlperf_window(const struct imported *files, size_t count) {
+static struct imported_window mlperf_window(const struct imported *list, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (is_known(&files[i].power_window))
-      return files[i].power_window;
+    if (is_known(&list[i].power_window))
+      return list[i].power_window;
   return (struct imported_window){NAN, NAN};
 }
 
@@ -59,7 +59,7 @@ static struct imported_window mlperf_window(const struct imported *files, size_t
 static struct imported_window span_of(const struct import *import, struct imported_window span) {
   for (size_t i = 0; i < import->count; i++)
     for (size_t r = 0; r < import->records[i].record.count; r++) {
-      const struct imported_window *window = &import->records[i].origins[r].place->window;
+      const struct imported_window *window = import->records[i].origins[r].window;
       span.start_s = fmin(span.start_s, window->start_s);
       span.end_s = fmax(span.end_s, window->end_s);
     }
@@ -68,8 +68,8 @@ static struct imported_window span_of(const struct import *import, struct import
 
 // Why the rung's times cannot be the window of its rates, or NULL. *window: those times.
 static const char *window_of(const struct joining_watts *joining, const struct serving_rung *rung,
-                             const struct imported_place *place, struct imported_window *window) {
-  *window = place->window;
+                             const struct imported_window *stated, struct imported_window *window) {
+  *window = *stated;
   if (isnan(window->end_s))
     window->end_s = window->start_s + rung->window_s;
   if (isnan(window->start_s))
@@ -77,7 +77,7 @@ static const char *window_of(const struct joining_watts *joining, const struct s
   if (!is_known(window))
     return "the file of rates does not state in UTC when they were measured";
   const double seconds = window->end_s - window->start_s;
-  if (is_known(&place->window) && fabs(seconds - rung->window_s) > 1 + 0.02 * rung->window_s)
+  if (is_known(stated) && fabs(seconds - rung->window_s) > 1 + 0.02 * rung->window_s)
     return arena_printf(joining->arena,
                         "the file's times are %.6g s apart, but its rates cover %.6g s", seconds,
                         rung->window_s);
@@ -87,12 +87,12 @@ static const char *window_of(const struct joining_watts *joining, const struct s
 static struct serving_power watts_of(const struct joining_watts *joining,
                                      const struct serving_record *record,
                                      const struct serving_rung *rung,
-                                     const struct imported_place *place) {
+                                     const struct imported_window *stated) {
   struct imported_window window;
-  const char *why = window_of(joining, rung, place, &window);
+  const char *why = window_of(joining, rung, stated, &window);
   if (why)
     return power_join_none(why, joining->arena);
-  const bool is_mlperf = isnan(place->window.start_s) && isnan(joining->clock_offset_s);
+  const bool is_mlperf = isnan(stated->start_s) && isnan(joining->clock_offset_s);
   const struct power_join join = {.series = joining->series,
                                   .start_s = window.start_s,
                                   .end_s = window.end_s,
@@ -129,12 +129,12 @@ static size_t join_record(const struct joining_watts *joining, struct import_rec
   size_t found = 0;
   for (size_t i = 0; i < made->record.count; i++) {
     struct serving_rung *rung = &made->record.rungs[i];
-    rung->power = watts_of(joining, &made->record, rung, made->origins[i].place);
+    rung->power = watts_of(joining, &made->record, rung, made->origins[i].window);
     if (!isnan(rung->power.load_power_w))
       found++;
     else
       texts_add(doubts, joining->arena, "%s: no watts for its rung of %.6g output tokens/s: %s",
-                made->origins[i].file->source->name, rung->output_tokens_per_s,
+                made->origins[i].imported->name, rung->output_tokens_per_s,
                 rung->power.source + sizeof "none: " - 1);
   }
   return found;
@@ -159,10 +159,10 @@ static const struct power_series *read_series(const struct import *import,
   return NULL;
 }
 
-int watts_join(struct import *import, const struct imported *files, size_t count,
+int watts_join(struct import *import, const struct imported *list, size_t count,
                const struct watts_statement *statement, struct texts *doubts, struct arena *arena,
                struct diagnostics *diagnostics) {
-  struct joining_watts joining = {.mlperf = mlperf_window(files, count), .arena = arena};
+  struct joining_watts joining = {.mlperf = mlperf_window(list, count), .arena = arena};
   double utc_offset_s;
   size_t found = 0;
   if (read_offsets(statement, &utc_offset_s, &joining.clock_offset_s, diagnostics))

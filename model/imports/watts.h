@@ -22,7 +22,7 @@ struct watts_statement {
 // `doubts`; the import's notes name the devices. For MLPerf's rungs the window is that of the
 // detailed log, and the clocks may differ by what MLPerf allows. Errors: a file that power_read
 // refuses, devices that it lacks, an invalid offset, no rung with watts. Returns 0 or -1.
-int watts_join(struct import *import, const struct imported *files, size_t count,
+int watts_join(struct import *import, const struct imported *list, size_t count,
                const struct watts_statement *statement, struct texts *doubts, struct arena *arena,
                struct diagnostics *diagnostics);
 

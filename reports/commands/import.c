@@ -30,30 +30,25 @@ static int make_folder(const struct run *run, const char *path) {
   return -1;
 }
 
-// The files of the command line that could be read, in its order; errors in the others are reported
-// together.
+// The files of the command line that could be read, in its order, and what they state; errors in
+// the others are reported together.
 struct files {
-  struct imported *list; // [count]
-  size_t count;
+  struct texts names;
+  struct imported_list all;
 };
 
 static struct files read_files(const struct run *run) {
-  const size_t all = (size_t)run->options.argument_count;
-  struct files files = {arena_array(run->arena, all, sizeof *files.list), 0};
-  for (size_t i = 0; i < all; i++)
-    if (!format_read(run->options.arguments[i], &files.list[files.count], run->arena,
-                     run->diagnostics))
-      files.count++;
+  struct files files = {0};
+  for (int i = 0; i < run->options.argument_count; i++)
+    if (!format_read(run->options.arguments[i], &files.all, run->arena, run->diagnostics))
+      texts_add(&files.names, run->arena, "%s", run->options.arguments[i]);
   return files;
 }
 
 static void tell_what_was_read(const struct run *run, const struct files *files,
                                struct answer *answer) {
-  struct texts names = {0};
-  for (size_t i = 0; i < files->count; i++)
-    texts_add(&names, run->arena, "%s", files->list[i].source->name);
-  answer_warn(answer, "%zu of %d files imported: %s; the others are refused", files->count,
-              run->options.argument_count, texts_joined(&names, run->arena));
+  answer_warn(answer, "%zu of %d files imported: %s; the others are refused", files->names.count,
+              run->options.argument_count, texts_joined(&files->names, run->arena));
 }
 
 static int write_records(const struct run *run, const char *folder, struct import *import) {
@@ -79,15 +74,15 @@ static int import_files(struct run *run, const struct files *files, struct impor
                                              .published = options->published,
                                              .today = process_today(run->arena)};
   struct catalog catalog;
-  if (!files->count || run_open_catalog(run, &catalog) ||
-      import_join(files->list, files->count, &statement, &catalog, import, run->arena,
+  if (!files->all.count || run_open_catalog(run, &catalog) ||
+      import_join(files->all.list, files->all.count, &statement, &catalog, import, run->arena,
                   run->diagnostics))
     return -1;
   const struct watts_statement watts = {options->power, options->devices, options->utc_offset,
                                         options->clock_offset};
   return !options->power ? 0
-                         : watts_join(import, files->list, files->count, &watts, &import->doubts,
-                                      run->arena, run->diagnostics);
+                         : watts_join(import, files->all.list, files->all.count, &watts,
+                                      &import->doubts, run->arena, run->diagnostics);
 }
 
 // --devices and similar options describe --power's file.
@@ -116,7 +111,7 @@ int command_import(struct run *run) {
   if (import_files(run, &files, &import) || write_records(run, folder, &import))
     return -1;
   struct answer answer = import_answer(&import, run->arena);
-  const bool is_whole = files.count == (size_t)run->options.argument_count;
+  const bool is_whole = files.names.count == (size_t)run->options.argument_count;
   if (!is_whole)
     tell_what_was_read(run, &files, &answer);
   return run_print_answer(run, NULL, answer) || !is_whole ? -1 : 0;

@@ -239,6 +239,63 @@ def test_files_that_contradict_each_other_are_named():
         expect('one.json' in said and 'other.json' in said, f'{what}: {said}')
 
 
+def sglang(concurrency, model='Llama-3.1-8B-Instruct', **server):
+    """A made-up line of SGLang's client, with what the server said about itself."""
+    same = vllm(concurrency)
+    return {'backend': 'sglang', 'mean_e2e_latency_ms': same['mean_e2el_ms'], 'num_prompts': same['num_prompts'],
+            'server_info': {'version': '0.5.2', 'served_model_name': f'meta-llama/{model}', **server},
+            **{key: same[key] for key in ('request_rate', 'max_concurrency', 'duration', 'completed', 'total_input_tokens',
+                                          'total_output_tokens', 'output_throughput', 'mean_ttft_ms')}}
+
+
+def inferencex(**changes):
+    return {'hw': 'h200', 'conc': 64, 'model': 'org/Llama-3.1-8B', 'framework': 'vllm', 'precision': 'fp8', 'isl': 1024,
+            'osl': 1024, 'is_multinode': False, 'tp': 8, 'tput_per_gpu': 780, 'output_tput_per_gpu': 390,
+            'input_tput_per_gpu': 390, **changes}
+
+
+def apart(prefill, decode, concurrency):
+    return inferencex(conc=concurrency, disagg=True, is_multinode=True, num_prefill_gpu=prefill, num_decode_gpu=decode,
+                      output_tput_per_gpu=390 * 12 / decode, input_tput_per_gpu=390 * 12 / prefill)
+
+
+RESULTS_THAT_CONTRADICT = {
+    'count': ([inferencex(), inferencex(conc=16, tp=4)], "accelerators is '8' in one and '4' in the other"),
+    'accelerator': ([inferencex(hw='b200'), inferencex(conc=16)], "accelerator is 'b200' in one and 'h200' in the other"),
+    'precision': ([inferencex(precision='fp4'), inferencex(conc=16)], "precision is 'fp4' in one and 'fp8' in the other"),
+    'engine': ([inferencex(), inferencex(conc=16, framework='sglang')], 'the engine is vllm in one and sglang in the other'),
+    'speculation': ([inferencex(), inferencex(conc=16, spec_decoding='mtp')], 'speculation is not stated in one and mtp'),
+    'split': ([apart(4, 8, 64), apart(8, 4, 16)], 'is 4 and 8 accelerators in one and 8 and 4 accelerators in the other'),
+    'model': ([sglang(4), sglang(8, 'Llama-3.1-70B-Instruct')], "model is 'meta-llama/Llama-3.1-8B-Instruct' in one and"),
+    'version': ([sglang(4), sglang(8, version='0.4.9')], "the engine's version is 0.5.2 in one and 0.4.9 in the other"),
+    'quantization': ([sglang(4, quantization=None), sglang(8, quantization='fp8')],
+                     "precision is 'as in the checkpoint' in one and 'fp8' in the other"),
+    'one load': ([sglang(4), sglang(4)], 'both have a rung at concurrency 4'),
+}
+
+
+def test_results_of_one_file_that_contradict_each_other():
+    """As those of two files do, in a list or line by line."""
+    stated = options(accelerator=None, accelerators=None, precision=None, model=None, date='2026-08-06',
+                     published='A title, https://example.org/run')
+    for results, fragment in RESULTS_THAT_CONTRADICT.values():
+        folder, typed = Imports(), stated if 'hw' in results[0] else options(date='2026-08-06')
+        lines = folder.write('lines.jsonl', ''.join(f'{json.dumps(result)}\n' for result in results))
+        for file, places in ((folder.write('list.json', results), [f'list.json, result {i}' for i in (1, 2)]),
+                             (lines, ['lines.jsonl:1', 'lines.jsonl:2'])):
+            folder.refused([file], fragment, *typed)
+            said = folder.run([file], *typed).stderr
+            expect(all(place in said for place in places), said)
+
+
+def test_lines_of_one_file_become_one_curve():
+    folder = Imports()
+    file = folder.write('a.jsonl', ''.join(f'{json.dumps(sglang(c))}\n' for c in (16, 4, 64)))
+    record, = folder.imported([file], *options(date='2026-08-06'))[1]
+    expect([rung['concurrency'] for rung in record['rungs']] == [4, 16, 64], record['rungs'])
+    expect([made['name'] for made in record['files']] == ['a.jsonl'], record['files'])
+
+
 def test_what_the_file_says_otherwise_is_refused():
     folder = Imports()
     of_two = {'performance': {'system_output_throughput_tok_s': 10, 'output_throughput_per_gpu_tok_s': 5,

@@ -240,6 +240,16 @@ def test_decoding(place):
     place.refused('sets ttft or tpot', 'mine.record=record-0.json', 'workload.ttft=1 s')
 
 
+def test_decoding_from_an_empty_cache(place):
+    """As llama-bench does unless told otherwise: its 256 tokens are decoded at a context of 128 on average."""
+    place.records(serving({**STATIC, 'input_tokens': 0.0}, basis='decode', tool='llama-bench'))
+    for changes in (), ('workload.batch=64', 'workload.context=128'):
+        answer = place.compare('workload.basis=decode', *changes)
+        expect(near(item(answer, 'decode_throughput')['value'], 12000 / GPUS), changes)
+    place.refused('the records measured batch 64 at context 128', 'workload.basis=decode', 'workload.batch=64',
+                  'workload.context=1024')
+
+
 def test_prediction(place):
     """out / (in / prefill + out / decode), compared with the server's result."""
     place.records(serving(*CURVE[:2]), serving(STATIC, PROMPTS, basis='decode', tool='llama-bench'))
@@ -315,8 +325,8 @@ def test_recalculation(place):
 
 
 TESTS = [test_most, test_batch_and_rate, test_times, test_contradictions, test_lengths_of_a_case, test_damaged,
-         test_grades, test_watts, test_decoding, test_prediction, test_records_alone, test_fit, test_faces,
-         test_recalculation]
+         test_grades, test_watts, test_decoding, test_decoding_from_an_empty_cache, test_prediction, test_records_alone,
+         test_fit, test_faces, test_recalculation]
 
 
 def main():

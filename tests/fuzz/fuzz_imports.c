@@ -16,24 +16,25 @@ static void check_record(struct fuzz *fuzz, const struct serving_record *record)
   assert(serving_check(record, &told) == 0 && !told.errors);
 }
 
-static void join(struct fuzz *fuzz, const struct imported *imported) {
+static void join(struct fuzz *fuzz, const struct imported_list *all) {
   const struct import_statement statement = {.facts = {"h200", NULL, "fp8", "llama-3.1-8b", NULL},
                                              .published = "A title, https://example.org/"};
   struct catalog catalog;
   struct import import;
   assert(catalog_open(&catalog, "build/fuzz/data", &fuzz->arena, &fuzz->diagnostics) == 0);
-  if (import_join(imported, 1, &statement, &catalog, &import, &fuzz->arena, &fuzz->diagnostics))
+  if (import_join(all->list, all->count, &statement, &catalog, &import, &fuzz->arena,
+                  &fuzz->diagnostics))
     return;
   for (size_t i = 0; i < import.count; i++)
     check_record(fuzz, &import.records[i].record);
 }
 
 static void read_results(struct fuzz *fuzz, const char *path) {
-  struct imported imported;
-  const int result = format_read(path, &imported, &fuzz->arena, &fuzz->diagnostics);
+  struct imported_list all = {0};
+  const int result = format_read(path, &all, &fuzz->arena, &fuzz->diagnostics);
   assert((result == 0) == (fuzz->diagnostics.errors == 0));
   if (!result)
-    join(fuzz, &imported);
+    join(fuzz, &all);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -184,6 +184,38 @@ static void test_watts_of_a_node(void **state) {
   fixture_end(&scene.fixture);
 }
 
+// MLPerf's requests count for any length, which is remarked.
+static void test_lengths_of_mlperf(void **state) {
+  (void)state;
+  static const struct {
+    double recorded_input, input_tokens, output_tokens;
+    const char *source;
+    bool is_remarked;
+  } cases[] = {{1000, 1000, 250, "requests of 1000 tokens in, 250 out", false},
+               {1000, 8192, 1024, "requests of 1000 tokens in, 250 out", true},
+               {NAN, 0, 0, "requests of 250 tokens out, unstated in", false},
+               {NAN, 0, 250, "requests of 250 tokens out, unstated in", false},
+               {NAN, 8192, 1024, "requests of 250 tokens out, unstated in", true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scene scene;
+    struct served served;
+    start(&scene);
+    scene.record.grade = GRADE_BENCHMARK;
+    for (size_t r = 0; r < RUNGS; r++)
+      scene.rungs[r].input_tokens = cases[i].recorded_input;
+    scene.request.input_tokens = cases[i].input_tokens;
+    scene.request.output_tokens = cases[i].output_tokens;
+    assert_null(find(&scene));
+    assert_string_equal(scene.found.remark,
+                        cases[i].is_remarked ? "the record's requests have MLPerf's lengths, not "
+                                               "those of input_tokens and output_tokens"
+                                             : "");
+    served_most(&scene.found, &served, &scene.fixture.arena);
+    expect_fragment(served.source, cases[i].source);
+    fixture_end(&scene.fixture);
+  }
+}
+
 // A workload that differs from the record.
 static const struct {
   const char *file, *accelerator;
@@ -309,6 +341,7 @@ int main(void) {
       cmocka_unit_test(test_between_rungs),
       cmocka_unit_test(test_within_limits),
       cmocka_unit_test(test_watts_of_a_node),
+      cmocka_unit_test(test_lengths_of_mlperf),
       cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refused_rungs_and_twins),
       cmocka_unit_test(test_several_records),

@@ -36,7 +36,9 @@
 
 #define SGLANG(total_input, rate) SGLANG_ARRIVALS("Infinity", total_input, rate)
 #define SGLANG_ARRIVALS(request_rate, total_input, rate)                                           \
-  "{\"backend\": \"sglang\", \"request_rate\": " request_rate ", \"max_concurrency\": 32, "        \
+  SGLANG_ANSWERED(request_rate, total_input, rate, "")
+#define SGLANG_ANSWERED(request_rate, total_input, rate, more)                                     \
+  "{\"backend\": \"sglang\", \"request_rate\": " request_rate ", \"max_concurrency\": 32, " more   \
   "\"duration\": 50.0, \"completed\": 700, \"" total_input "\": 70000, "                           \
   "\"total_output_tokens\": 140000, \"input_throughput\": 1400.0, \"output_throughput\": " rate    \
   ", \"mean_e2e_latency_ms\": 2200, \"mean_ttft_ms\": 100, \"p99_ttft_ms\": 180, "                 \
@@ -197,6 +199,12 @@ static const struct reading_case {
      "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap nan"},
     {"vLLM: arrivals and a limit, without latencies", VLLM_ARRIVALS("1000") "\"failed\": 0}",
      "unknown: 800/256 tokens, 8000/2560 per s, ttft nan nan, tpot nan, gap nan"},
+    {"vLLM: as many requests as may be in flight",
+     "{\"num_prompts\": 640, \"max_concurrency\": 640, " VLLM_TOTALS VLLM_TAIL,
+     "closed loop 640: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
+    {"vLLM: fewer requests than may be in flight",
+     "{\"num_prompts\": 640, \"max_concurrency\": 641, " VLLM_TOTALS VLLM_TAIL,
+     "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
     {"vLLM: requests failed", "{\"failed\": 3, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
      "closed loop 64: refused: 3 requests failed"},
     {"vLLM: fewer answers than prompts, and none counted as failed",
@@ -206,6 +214,13 @@ static const struct reading_case {
      "closed loop 32: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
     {"SGLang: total_input", SGLANG("total_input", "2800.0"),
      "closed loop 32: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
+    {"SGLang: requests with errors",
+     SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0",
+                     "\"errors\": [\"\", \"HTTP 429\", null], "),
+     "closed loop 32: refused: 1 request failed"},
+    {"SGLang: more prompts than answers",
+     SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", "\"num_prompts\": 702, "),
+     "closed loop 32: refused: 2 requests failed"},
     {"SGLang: arrivals that a limit may have held back",
      SGLANG_ARRIVALS("14", "total_input_tokens", "2800.0"),
      "unknown: 100/200 tokens, 1400/2800 per s, ttft 0.1 0.18, tpot 0.01, gap 0.0288"},
@@ -356,6 +371,9 @@ static const struct {
     {"SGLang, the second line edited",
      SGLANG("total_input_tokens", "2800.0") SGLANG("total_input_tokens", "3800.0"),
      "2:1: contradicts itself: 3800"},
+    {"InferenceX, a list whose second result is edited",
+     "[" INFERENCEX(ONE_NODE, ONE_NODE_RATES, "") ", " INFERENCEX(APART, ONE_NODE_RATES, "") "]",
+     "result 2: contradicts itself: 9360 tokens per second"},
     {"SGLang, another format appended", SGLANG("total_input_tokens", "2800.0") "{\"a\": 1}\n",
      "2:1: expected more of SGLang bench_serving here, but 'output_throughput' is missing"},
     {"llama-bench's table", "| model                          |       size |\n",
@@ -430,11 +448,21 @@ static void end(struct files *files) {
   fixture_end(&files->fixture);
 }
 
-static int read_text(struct files *files, const char *text, struct imported *imported) {
+static int read_all(struct files *files, const char *text, struct imported_list *all) {
   struct arena *arena = &files->fixture.arena;
   fixture_write(&files->fixture, files->folder, "file", text);
-  return format_read(arena_printf(arena, "%s/file", files->folder), imported, arena,
+  return format_read(arena_printf(arena, "%s/file", files->folder), all, arena,
                      &files->fixture.diagnostics);
+}
+
+// The first value of a text.
+static int read_text(struct files *files, const char *text, struct imported *imported) {
+  struct imported_list all = {0};
+  const int result = read_all(files, text, &all);
+  assert_true(result ? !all.count : all.count > 0);
+  if (!result)
+    *imported = all.list[0];
+  return result;
 }
 
 static void test_what_files_say(void **state) {
@@ -484,23 +512,47 @@ static void test_cut_anywhere(void **state) {
 
 // ---- besides the rates
 
-static void test_appended_lines_are_rungs(void **state) {
+// Each line is a result of its own, which may contradict another.
+static void test_appended_lines(void **state) {
   (void)state;
   struct files files;
-  struct imported imported = {0};
+  struct imported_list all = {0};
   start(&files);
-  assert_int_equal(read_text(&files,
-                             SGLANG("total_input_tokens", "2800.0") SGLANG("total_input", "2801.0"),
-                             &imported),
+  assert_int_equal(read_all(&files,
+                            SGLANG("total_input_tokens", "2800.0") SGLANG("total_input", "2801.0"),
+                            &all),
                    0);
-  assert_int_equal(imported.count, 2);
-  assert_int_equal(imported.places[1].line, 2);
-  assert_string_equal(imported.engine, "SGLang");
-  assert_string_equal(imported.engine_version, "0.5.2");
-  expect_near(imported.rungs[1].output_tokens_per_s, 2801, 1e-12, "the second line's rate");
-  expect_near(imported.rungs[0].accepted_length, 2.88, 1e-12, "tokens a step");
-  assert_string_equal(imported.speculation, "unnamed");
+  assert_int_equal(all.count, 2);
+  for (size_t i = 0; i < all.count; i++) {
+    const struct imported *imported = &all.list[i];
+    assert_int_equal(imported->count, 1);
+    assert_string_equal(imported->engine, "SGLang");
+    assert_string_equal(imported->engine_version, "0.5.2");
+    assert_string_equal(imported->speculation, "unnamed");
+    expect_near(imported->rungs[0].output_tokens_per_s, 2800 + (double)i, 1e-12, "the line's rate");
+    expect_near(imported->rungs[0].accepted_length, 2.88, 1e-12, "tokens a step");
+    expect_fragment(imported->name, i ? "/file:2" : "/file:1");
+  }
   end(&files);
+}
+
+static void test_results_of_one_file_are_apart(void **state) {
+  (void)state;
+  static const char *const texts[] = {"[" INFERENCEX(ONE_NODE, ONE_NODE_RATES, "") ", " INFERENCEX(
+                                          "\"tp\": 4, ", ONE_NODE_RATES, "") "]",
+                                      "[" LLM_D_1 ", " LLM_D_1 "]"};
+  static const int accelerators[][2] = {{8, 4}, {12, 12}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    struct files files;
+    struct imported_list all = {0};
+    start(&files);
+    assert_int_equal(read_all(&files, texts[i], &all), 0);
+    assert_int_equal(all.count, 2);
+    assert_int_equal(all.list[0].accelerators, accelerators[i][0]);
+    assert_int_equal(all.list[1].accelerators, accelerators[i][1]);
+    expect_fragment(all.list[1].name, "/file, result 2");
+    end(&files);
+  }
 }
 
 static void test_a_limited_rate_is_remarked(void **state) {
@@ -514,6 +566,50 @@ static void test_a_limited_rate_is_remarked(void **state) {
       "load unknown: at 10 requests/s, the limit of 64 in flight may have held some back");
   assert_true(isnan(imported.rungs[0].request_rate) && isnan(imported.rungs[0].concurrency));
   end(&files);
+}
+
+static void test_too_few_requests_are_remarked(void **state) {
+  (void)state;
+  struct files files;
+  struct imported imported = {0};
+  start(&files);
+  assert_int_equal(
+      read_text(&files, VLLM_HEAD "\"max_concurrency\": 900, " VLLM_TOTALS VLLM_TAIL, &imported),
+      0);
+  assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena),
+                      "load unknown: 640 requests cannot be 900 in flight");
+  assert_true(isnan(imported.rungs[0].concurrency));
+  expect_near(imported.rungs[0].mean_concurrency, 63.8, 1e-12, "in flight on average");
+  end(&files);
+}
+
+static void test_failures_that_are_not_stated(void **state) {
+  (void)state;
+#define ANSWERED(more) SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", more)
+  static const struct {
+    const char *text;
+    double failed;
+  } cases[] = {{VLLM, 0},
+               {"{" VLLM_RATES VLLM_TAIL, NAN},
+               {"{\"failed\": 0, " VLLM_RATES VLLM_TAIL, 0},
+               {ANSWERED(""), NAN},
+               {ANSWERED("\"errors\": [], \"input_lens\": [], "), NAN},
+               {ANSWERED("\"errors\": [\"\", \"\"], "), 0},
+               {ANSWERED("\"num_prompts\": 700, "), 0},
+               {LLM_D_1, NAN},
+               {LLM_D_2("s", "1", "8", "500"), 0}};
+#undef ANSWERED
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct files files;
+    struct imported imported = {0};
+    start(&files);
+    assert_int_equal(read_text(&files, cases[i].text, &imported), 0);
+    const char *unsaid = texts_joined(&imported.unsaid, &files.fixture.arena);
+    const double failed = imported.rungs[0].failed;
+    assert_true(isnan(cases[i].failed) ? isnan(failed) : failed == cases[i].failed);
+    assert_int_equal(strstr(unsaid, "how many requests failed") != NULL, isnan(failed));
+    end(&files);
+  }
 }
 
 static void test_metadata_and_fork_of_vllm(void **state) {
@@ -616,8 +712,11 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_what_files_say),
       cmocka_unit_test(test_what_is_refused),
       cmocka_unit_test(test_cut_anywhere),
-      cmocka_unit_test(test_appended_lines_are_rungs),
+      cmocka_unit_test(test_appended_lines),
+      cmocka_unit_test(test_results_of_one_file_are_apart),
       cmocka_unit_test(test_a_limited_rate_is_remarked),
+      cmocka_unit_test(test_too_few_requests_are_remarked),
+      cmocka_unit_test(test_failures_that_are_not_stated),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),
       cmocka_unit_test(test_speculation_of_inferencex),
