@@ -307,7 +307,7 @@ static void test_energy_of_a_rent(void **state) {
       {"host_power = 300 W\n", "pue = 1.2\nhost_power = 0 W\n", NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[1024];
     snprintf(text, sizeof text,
              "[scenario]\ntitle = t\n[common]\naccelerators = 8\nutilization = 70 %%\n"
@@ -316,16 +316,16 @@ static void test_energy_of_a_rent(void **state) {
              "[option a]\naccelerator = h200-sxm-141\nlist_price = 3e4 USD\npue = 1.2\n%s"
              "[option b]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/gpu/h\n%s",
              cases[i].owned, cases[i].rented);
-    read_text(&run, text, NULL, NULL, 0);
-    expect_error(&run.fixture, "rent", "");
-    const struct texts *warnings = &run.scenario->options[1].warnings;
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, "rent", "");
+    const struct texts *warnings = &fixture.scenario->options[1].warnings;
     const char *said = NULL;
     for (size_t w = 0; w < warnings->count; w++)
       if (strstr(warnings->list[w], "energy and carbon"))
         said = warnings->list[w];
     if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
       fail_msg("%zu: %s", i, said ? said : "nothing");
-    end(&run);
+    scenario_fixture_end(&fixture);
   }
 }
 
@@ -407,16 +407,16 @@ static void test_zeros_with_a_source(void **state) {
        NULL, NULL, "server, network, host power, electricity"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct run run;
+    struct scenario_fixture fixture;
     char text[2048];
     snprintf(text, sizeof text,
              "%s[option c]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\n"
              "throughput = 1 token/s\n%s%s",
              base, cases[i].keys, cases[i].more);
-    read_text(&run, text, cases[i].case_name, &cases[i].setting, cases[i].setting ? 1 : 0);
-    expect_error(&run.fixture, cases[i].keys, "");
-    assert_string_equal(run.scenario->options[2].not_included, cases[i].missing);
-    end(&run);
+    start(&fixture, text, cases[i].case_name, &cases[i].setting);
+    expect_error(&fixture.fixture, cases[i].keys, "");
+    assert_string_equal(fixture.scenario->options[2].not_included, cases[i].missing);
+    scenario_fixture_end(&fixture);
   }
 }
 
