@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """The what-if page in headless Chromium: its numbers compared with the engine's, and how it behaves.
 
-Every example gets seeded random changes of its inputs (6, or 2 if other examples cover all that it has), applied to the
-page through its address and to the engine through --set; every line item must agree to 1e-9, and so must the
-percentiles of `simulate` if inputs have ranges. The page's export, read back by pertoken, must give the same results
-again. The browser's part is tests/checks/page/check.mjs.
+Every example gets seeded random changes of its inputs (6, or 2 if other examples cover all that it has), applied to
+the page through its address and to the engine through --set; every line item must agree to 1e-9, the costs not
+included must be the same, also those of random zeros with and without a source, and so must the percentiles of
+`simulate` if inputs have ranges. The page's export, read back by pertoken, must give the same results again. The
+browser's part is tests/checks/page/check.mjs.
 Deep: 10 changes, or 3; --seed draws others.
 Seconds: 250
 Usage: check_page.py [--seed N] [--count N]

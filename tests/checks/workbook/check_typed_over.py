@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Does an overwritten figure in the workbook lose its citation, everywhere and at once?
 
-Gnumeric and LibreOffice recalculate the workbook of a scenario, with wrong cached values, unchanged, in each
-case, and with an input overwritten. Inputs, Evidence, Cover and the Change log must say what the figure was and
-its source, the grade must be `assumed`, and so must be the weakest that matters; a figure that hardly affects
-the cost must not change that; after restoring it, everything is as before. The page has the same words.
+Gnumeric and LibreOffice recalculate the workbook of a scenario, with wrong cached values, unchanged, in each case,
+and with an input overwritten. Inputs, Evidence, Cover and the Change log must say what the figure was and its source,
+the grade must be `assumed`, and so must be the weakest that matters; a figure that hardly affects the cost must not
+change that; after restoring it, everything is as before. The costs that are not included follow the sources as well,
+in random scenarios too. The page has the same words.
 Seconds: 15
 """
 import json
