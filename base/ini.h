@@ -6,9 +6,10 @@
 //   ; comment   # comment           whole lines; " ;" (a blank, a semicolon) also starts a comment
 //                                   after a value or a section, inside quotes too; "#" does not
 // Lines may end in LF or CRLF. Refused, each with its place: a line over MAX_INI_LINE bytes that
-// is no comment, an indented key, a key outside any section, a key without a name, a line that is not a section, key
-// or comment, a malformed section name or one over MAX_INI_SECTION bytes, a repeated section or
-// key, and a file without any section. An empty value is read as "": callers decide.
+// is no comment, an indented key, a key outside any section, a key without a name, a line that is
+// not a section, key or comment, a malformed section name or one over MAX_INI_SECTION bytes, a
+// repeated section or key, and a file without any section. An empty value is read as "": callers
+// decide.
 #ifndef PERTOKEN_BASE_INI_H
 #define PERTOKEN_BASE_INI_H
 

@@ -1,7 +1,6 @@
 #include "model/cost/number_hint.h"
 
 #include "base/arena.h"
-#include "model/cost/units.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -61,32 +60,8 @@ static const char *as_number(const char *text, struct arena *arena) {
                     : arena_printf(arena, "write '%s' or '%s'", first, second);
 }
 
-// The code of the currency that the text begins with, and its length; NULL: none.
-static const char *leading_currency(const char *text, size_t *length) {
-  static const char *const signs[][2] = {
-      {"$", "USD"}, {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
-  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-    if (!strncmp(text, signs[i][0], *length = strlen(signs[i][0])))
-      return currency_find(signs[i][1]) < 0 ? NULL : signs[i][1];
-  *length = 3;
-  for (size_t i = 0; i < CURRENCIES; i++)
-    if (!strncmp(text, currency_codes[i], *length))
-      return currency_codes[i];
-  return NULL;
-}
-
 const char *number_hint(const char *text, struct arena *arena) {
-  size_t length;
-  double value;
   text += strspn(text, " ");
-  const char *code = leading_currency(text, &length);
-  if (code) {
-    const char *number = text + length + strspn(text + length, " ");
-    const size_t digits = number_prefix(number, &value);
-    return digits && !number[digits]
-               ? arena_printf(arena, " (the number comes first: write '%s %s')", number, code)
-               : "";
-  }
   if (!isdigit((unsigned char)*text))
     return "";
   const char *meant = as_number(text, arena);

@@ -4,9 +4,8 @@
 
 #include "base/arena.h"
 
-// How else to write the text, in words that follow an error in brackets, or "": with a point for
-// decimals, without separators of thousands, and with the currency after the number. A text with
-// two readings ("2,300") gets both.
+// How else to write the text, in brackets that follow an error, or "": with a point for decimals
+// and without separators of thousands. A text with two readings ("2,300") gets both.
 const char *number_hint(const char *text, struct arena *arena);
 
 #endif

@@ -452,11 +452,37 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
                       expected->text);
 }
 
+// The code of the currency that the text begins with, and its length; NULL: none.
+static const char *leading_currency(const char *text, size_t *length) {
+  static const char *const signs[][2] = {
+      {"$", "USD"}, {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
+  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+    if (!strncmp(text, signs[i][0], *length = strlen(signs[i][0])))
+      return currency_find(signs[i][1]) < 0 ? NULL : signs[i][1];
+  *length = 3;
+  for (size_t i = 0; i < CURRENCIES; i++)
+    if (!strncmp(text, currency_codes[i], *length))
+      return currency_codes[i];
+  return NULL;
+}
+
+// " (the number comes first: write '30000 USD')", or "".
+static const char *order_hint(const char *text, struct arena *arena) {
+  size_t length;
+  double value;
+  const char *code = leading_currency(text, &length);
+  const char *number = code ? text + length + spaces(text + length) : "";
+  const size_t digits = number_prefix(number, &value);
+  return digits && !number[digits]
+             ? arena_printf(arena, " (the number comes first: write '%s %s')", number, code)
+             : "";
+}
+
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
                         struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
-  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s", example_of(expected, arena),
-                    text, number_hint(text, arena));
+  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s%s", example_of(expected, arena),
+                    text, number_hint(text, arena), order_hint(text, arena));
   return -1;
 }
 

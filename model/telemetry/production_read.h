@@ -2,8 +2,9 @@
 // Prometheus.
 //
 // Counters of vLLM (current and earlier names), SGLang and llama-server, of one model. Series of
-// several servers are added up, those of one server in several files joined. A counter that falls was reset: what it has counted since then is added; what it
-// counted between the last scrape and the reset is lost.
+// several servers are added up, those of one server in several files joined. A counter that falls
+// was reset: what it has counted since then is added; what it counted between the last scrape and
+// the reset is lost.
 #ifndef PERTOKEN_MODEL_TELEMETRY_PRODUCTION_READ_H
 #define PERTOKEN_MODEL_TELEMETRY_PRODUCTION_READ_H
 
