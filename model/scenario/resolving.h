@@ -29,8 +29,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Inputs that have an effect only with another one: at the common level it is enough that one
-// option has that other one.
+// Inputs that have an effect only with another one, in a case that states them, or for the base
+// case in any: at the common level it is enough that one option has that other one.
 struct companions {
   bool *some_has;     // [model->count]
   struct place *idle; // [model->count] where one is given to an option that lacks the other
@@ -43,7 +43,7 @@ struct resolving {
   const struct amendment *amendment; // or NULL
   struct selections selections;      // the amendment's, else the option's, else the workload's
   bool amended[SELECTION_KEYS];      // by the amendment
-  struct companions *companions;     // or NULL
+  struct companions *companions;     // [scenario->case_count], or NULL
   struct lack *lack;                 // receives a lack of throughput; NULL: that is an error
   struct arena *arena;
   struct diagnostics *diagnostics;

@@ -130,6 +130,15 @@ static void add_year(json_t *item, const struct scenario *scenario,
                     : scenario_year_begins(scenario, year, arena));
 }
 
+// What the scenario file may not state alone.
+static void add_companions(json_t *item, const struct model *model,
+                           const struct declaration *input) {
+  if (input->needed_with >= 0)
+    put_text(item, "needed_with", model->declarations[input->needed_with].name);
+  if (input->idle_without >= 0)
+    put_text(item, "idle_without", model->declarations[input->idle_without].name);
+}
+
 static json_t *item_of(const struct scenario *scenario, const struct declaration *declaration,
                        struct arena *arena) {
   const struct model *model = scenario->model;
@@ -157,6 +166,7 @@ static json_t *item_of(const struct scenario *scenario, const struct declaration
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
   json_object_set_new(item, "choices", choices_of(declaration));
   put_text(item, "key", key_of(model, declaration));
+  add_companions(item, model, declaration);
   if (declaration->year_of >= 0)
     add_year(item, scenario, declaration, arena);
   return item;

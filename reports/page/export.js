@@ -3,7 +3,8 @@
 // The file's base case must give what the page shows, whatever case that is: all inputs that
 // differ from the original's base case are written, and so are those of --set. A value common to
 // all options goes where the original states it; any other into its option's section, which takes
-// precedence over everything else in a file.
+// precedence over everything else in a file. What a file may not state without another
+// input has that one beside it.
 'use strict';
 
 const common_origins = new Set(['common', 'default']);
@@ -87,6 +88,18 @@ function keeps_price(wanted, o, item) {
 const given_way = (o, item) =>
   (sets_api(o) && api_prices.includes(item.key) ? ['api ='] : named_rows[item.key] ?? []);
 
+// The defaults that a file must state beside a changed input: the price of what is used, and what
+// the input has an effect on.
+function beside_lines(wanted, options, item) {
+  const silent = (name) => options.filter((o) =>
+    case_figures[0][o][name]?.origin === 'default' && !differs(wanted, o, name));
+  const needed = ({ name, needed_with }) => (needed_with === item.name &&
+    silent(name).some((o) => wanted[o][item.name] > 0)) ||
+    (name === item.idle_without && silent(name).length === options.length);
+  return data.items.filter(needed).map((one) =>
+    `${one.key} = ${quantity(wanted[silent(one.name)[0]][one.name], one)}`);
+}
+
 const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
@@ -123,12 +136,13 @@ function changed_sections(state) {
   for (const item of data.items.filter((one) => one.kind === 'input')) {
     const common = common_section(wanted, item.name);
     if (common)
-      put(common.section, ...value_lines(state, wanted, common.takers[0], item));
+      put(common.section, ...value_lines(state, wanted, common.takers[0], item),
+        ...beside_lines(wanted, common.takers, item));
     data.options.forEach((option, o) => {
       const own = case_figures[0][o][item.name] && !common?.takers.includes(o);
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...given_way(o, item),
-          ...value_lines(state, wanted, o, item));
+          ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));
       else if (own && (keeps_watts(wanted, o, item.name) || keeps_price(wanted, o, item)))
         put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...watts_lines(o, item));
     });

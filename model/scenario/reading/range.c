@@ -275,6 +275,16 @@ static void check_own(struct reading *reading, const struct range *range) {
     refuse_contained(reading, range, name);
 }
 
+// Does the option take the common value, or would it without a --set of its own?
+static bool would_take_common(const struct scenario *scenario, int option, int declaration) {
+  const struct declaration *input = &scenario->model->declarations[declaration];
+  const struct figure *figure = option_figure(scenario, &scenario->options[option], 0, declaration);
+  const struct layer own = {ORIGIN_OPTION, option, 0};
+  return takes_common(figure) ||
+         (figure->origin == ORIGIN_SET_OPTION &&
+          !inputs_says(scenario->inputs, own, input->usd_of < 0 ? declaration : input->usd_of));
+}
+
 static void check_common(struct reading *reading, const struct range *range) {
   const struct scenario *scenario = reading->scenario;
   const char *name = scenario->model->declarations[range->declaration].name, *list = "";
@@ -291,8 +301,8 @@ static void check_common(struct reading *reading, const struct range *range) {
     }
     const struct figure *figure = option_figure(scenario, option, 0, range->declaration);
     contained |= figure->contained;
-    taken |= option->graph->state[range->declaration] == GRAPH_INPUT && takes_common(figure) &&
-             !figure->contained;
+    taken |= option->graph->state[range->declaration] == GRAPH_INPUT && !figure->contained &&
+             would_take_common(scenario, (int)o, range->declaration);
     list = arena_printf(reading->arena, "%s%s%s.%s", list, o ? " or " : "", option->id, name);
   }
   if (!taken && contained)

@@ -169,33 +169,57 @@ static bool has_companion(const struct resolving *resolving, int declaration, in
   return is_given(figures[with]);
 }
 
+static bool is_of_case(const struct figure *figure) {
+  return figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION;
+}
+
+// "", or " in case 'x'" of what a case itself states.
+static const char *in_case(const struct scenario *scenario, size_t which, struct arena *arena) {
+  return which ? arena_printf(arena, " in case '%s'", scenario->cases[which]) : "";
+}
+
+// An input without its companion.
+static void report_alone(const struct resolving *resolving, size_t which, int declaration, int with,
+                         const struct figure *figure) {
+  const struct scenario *scenario = resolving->scenario;
+  const size_t stated_in = is_of_case(figure) ? which : 0;
+  const char *name = declaration_key(scenario->model, declaration);
+  struct companions *companions = resolving->companions;
+  if (at_option_level(figure) && *name)
+    diagnostics_error(resolving->diagnostics, figure->place,
+                      "'%s' has no effect on option '%s'%s without '%s'", name,
+                      resolving->option->id, in_case(scenario, stated_in, resolving->arena),
+                      scenario->model->declarations[with].name);
+  else if (companions && !companions[stated_in].idle[declaration].source)
+    companions[stated_in].idle[declaration] = figure->place;
+}
+
 // An input that the option has no use for, such as one for a view of finance that it does not have:
 // an error at the option's own level, but allowed at the common one as long as some option uses it.
+// What a case states is for that case alone.
 //
 // An offer gives `remedy` only once the option's throughput is known: `late` is for the inputs that
 // depend on it.
-static void settle_companions(const struct resolving *resolving, const struct figure **figures,
-                              bool late) {
+static void settle_companions(const struct resolving *resolving, size_t which, bool late) {
   const struct model *model = resolving->scenario->model;
+  const struct figure **figures = resolving_figures(resolving, which);
   struct companions *companions = resolving->companions;
   const int remedy = model_find(model, "remedy");
   for (int d = 0; d < model->count; d++) {
     const int with = companion_of(model, d, figures);
     if (with < 0 || !is_given(figures[d]) || (with == remedy) != late)
       continue;
-    if (has_companion(resolving, d, with, figures)) {
-      if (companions)
-        companions->some_has[d] = true;
-      continue;
+    const bool here = is_given(figures[with]);
+    const bool somewhere = has_companion(resolving, d, with, figures);
+    if (companions) {
+      companions[which].some_has[d] |= here;
+      companions[0].some_has[d] |= somewhere;
     }
-    const char *name = declaration_key(model, d);
-    if (at_option_level(figures[d]) && *name)
-      diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' has no effect on option '%s' without '%s'", name,
-                        resolving->option->id, model->declarations[with].name);
-    else if (companions && !companions->idle[d].source)
-      companions->idle[d] = figures[d]->place;
-    figures[d] = &figure_none;
+    if (!(is_of_case(figures[d]) ? here : somewhere))
+      report_alone(resolving, which, d, with, figures[d]);
+    // One that is there anyway keeps the common value, which is the same for all options.
+    if (!somewhere && model->declarations[d].idle_without != with)
+      figures[d] = &figure_none;
   }
 }
 
@@ -257,8 +281,8 @@ static void check_lead_time(const struct resolving *resolving) {
   }
 }
 
-static void report_idle(const struct scenario *scenario, const struct companions *companions,
-                        struct diagnostics *diagnostics) {
+static void report_idle(const struct scenario *scenario, size_t which,
+                        const struct companions *companions, struct diagnostics *diagnostics) {
   const struct model *model = scenario->model;
   for (int d = 0; d < model->count; d++)
     if (companions->idle[d].source && !companions->some_has[d] && *declaration_key(model, d)) {
@@ -266,9 +290,10 @@ static void report_idle(const struct scenario *scenario, const struct companions
       const bool varies = input->when_varies >= 0;
       diagnostics_error(
           diagnostics, companions->idle[d],
-          varies ? "'%s' has no effect: '%s' is the same in all years, in every option"
-                 : "'%s' has no effect without '%s', which no option has",
-          declaration_key(model, d),
+          varies  ? "'%s' has no effect%s: '%s' is the same in all years, in every option"
+          : which ? "'%s' has no effect%s without '%s', which no option has there"
+                  : "'%s' has no effect%s without '%s', which no option has",
+          declaration_key(model, d), in_case(scenario, which, diagnostics->arena),
           model->declarations[varies ? input->when_varies : companion_of(model, d, NULL)].name);
     }
 }
@@ -435,7 +460,7 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
 }
 
 static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
-  settle_companions(resolving, resolving_figures(resolving, which), true);
+  settle_companions(resolving, which, true);
   apply_defaults(resolving, resolving_figures(resolving, which));
   static void (*const checks[])(const struct resolving *, const struct figure **) = {
       check_companions, check_api, check_cache, check_shares};
@@ -483,7 +508,7 @@ static void settle(struct resolving *resolving) {
     settle_case(resolving, c, errors);
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     if (resolving->diagnostics->errors == errors)
-      settle_companions(resolving, resolving_figures(resolving, c), false);
+      settle_companions(resolving, c, false);
   schedules_settle(resolving);
   tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {
@@ -545,17 +570,20 @@ static void find_periods(struct scenario *scenario) {
 void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics) {
   const size_t count = (size_t)scenario->model->count;
-  struct companions companions = {arena_array(arena, count, sizeof(bool)),
-                                  arena_array(arena, count, sizeof(struct place))};
+  struct companions *companions = arena_array(arena, scenario->case_count, sizeof *companions);
+  for (size_t c = 0; c < scenario->case_count; c++)
+    companions[c] = (struct companions){arena_array(arena, count, sizeof(bool)),
+                                        arena_array(arena, count, sizeof(struct place))};
   for (int asking = 0; asking <= 1; asking++) // those that ask for another's tokens come last
     for (size_t o = 0; o < scenario->option_count; o++) {
       if ((selection_of(&scenario->selections[1 + o], SELECT_TOKENS_OF) != NULL) != asking)
         continue;
       struct resolving resolving = resolving_new(scenario, o, NULL, arena, diagnostics);
-      resolving.companions = &companions;
+      resolving.companions = companions;
       settle(&resolving);
     }
-  report_idle(scenario, &companions, diagnostics);
+  for (size_t c = 0; c < scenario->case_count; c++)
+    report_idle(scenario, c, &companions[c], diagnostics);
   currency_check(scenario, diagnostics);
 }
 

@@ -161,9 +161,13 @@ static void put_scale(const struct resolving *resolving, const struct figure **f
   list.text = NULL;
   list.years = NULL;
   list.year_count = 0;
-  // A common statement also reaches the scale of an option's own list.
+  // A common statement also reaches the scale of an option's own list, unless a case or --set gives
+  // that: it is then certain.
+  static const enum origin common[] = {[ORIGIN_OPTION] = ORIGIN_COMMON,
+                                       [ORIGIN_CASE_OPTION] = ORIGIN_CASE,
+                                       [ORIGIN_SET_OPTION] = ORIGIN_SET};
   if (list.origin >= ORIGIN_OPTION) {
-    list.origin = ORIGIN_COMMON;
+    list.origin = common[list.origin];
     list.place = (struct place){0};
   }
   if (figures[scale]->origin == ORIGIN_NONE)

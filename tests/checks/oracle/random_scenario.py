@@ -258,7 +258,8 @@ def drop_what_nobody_needs(draft):
 
 
 def draw_companions(seed, draft):
-    """An option that gives what has no effect without another input gets that one as well; of a building, neither."""
+    """An option that gives what has no effect without another input gets that one as well; of a building, neither.
+    Some that only share the common value do without."""
     rng = random.Random(f"companions {seed}")
     bought = [option for option in draft.options if not option.is_api and not is_rented(option.given)]
     for option in draft.options:
@@ -270,7 +271,7 @@ def draw_companions(seed, draft):
                 continue
             if any(needed in names for names in FACILITIES.values()):
                 option.given.pop(name, None)
-            else:
+            elif name in option.given or name == "water_use" or rng.random() < 0.5:
                 option.given[needed] = draw(rng, needed)
         if not any(draft.has(option, needed) for option in bought):
             draft.common.pop(name, None)

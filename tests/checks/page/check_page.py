@@ -203,7 +203,7 @@ def draw_number(draw, data, which, target, item):
     return None
 
 
-# What the engine refuses to take without the other.
+# What the engine refuses to take without the other, unlike the page.
 COMPANIONS = {'water_use': 'water_price', 'water_price': 'water_use', 'repair_cost': 'failure_rate',
               'facility_residual': 'build_price', 'colo_escalation': 'colo_rate', 'colo_power': 'colo_rate'}
 
@@ -443,6 +443,48 @@ def pages_of_zeros(folder, seed, count):
     return pages
 
 
+# Inputs of which the engine takes one only with another, which the page leaves at zero.
+ALONE = """\
+[scenario]
+title = Each by itself
+date = 2026-11-20
+[common]
+accelerators = 8
+utilization = 60 %
+pue = 1.3
+electricity_price = 0.05 USD/kWh
+throughput = 1500 token/s
+[option a]
+accelerator = h100-sxm
+list_price = 25000 USD
+build_price = 3 USD/W
+[option b]
+accelerator = mi300x
+list_price = 20000 USD
+engineers = 1 FTE
+engineer_cost = 90000 USD/FTE/yr
+[case repaired]
+b.failure_rate = 5 %/yr
+repair_cost = 30 %
+"""
+ALONE_STATES = [(0, {}, []), (1, {}, []), (0, {'water_use': 1.8}, ['water_price=0 USD/m3']),
+                (0, {'water_price': 3}, ['water_use=0 L/kWh']), (0, {'water_price': 3, 'water_use': 2}, []),
+                (0, {'repair_cost': 50}, ['failure_rate=0 %/yr']), (1, {'repair_cost': 50}, []),
+                (0, {'facility_residual': 20}, []), (0, {'engineers': 2}, ['a.engineer_cost=0 USD/FTE/yr'])]
+
+
+def page_of_alone(folder):
+    scenario, page = folder / 'examples' / 'alone.ini', folder / 'alone.html'
+    scenario.write_text(ALONE)
+    data = write_page(scenario, page)
+    items = {item['name']: item for item in data['items']}
+    states = [state_of(scenario, data, which, {name: (number, items[name]) for name, number in changes.items()},
+                       scenario.with_name(f'alone-{number}.ini'),
+                       [word for setting in beside for word in ('--set', setting)])
+              for number, (which, changes, beside) in enumerate(ALONE_STATES)]
+    return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []}, 'states': states}
+
+
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
     scenarios += [write_operations(folder), *write_ranges(folder)]
@@ -456,7 +498,7 @@ def make_plan(folder, seed, count):
                                           cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
     pages += [page_with_settings(folder, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN),
-              *pages_of_zeros(folder, seed, count or MANY)]
+              page_of_alone(folder), *pages_of_zeros(folder, seed, count or MANY)]
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'

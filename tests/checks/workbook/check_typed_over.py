@@ -341,6 +341,42 @@ def test_zeros(folder):
                 expect(said == wanted, f'{scenario.name}, {case}, {settings}: {option["id"]}: {said}, not {wanted}')
 
 
+# The first option lacks what the common rates need, here or in a case.
+SHARED = """\
+repair_cost = 30 %
+facility_residual = 40 %
+water_price = 3 USD/m3
+"""
+NEEDED = """\
+failure_rate = 8 %/yr
+build_price = 5 USD/W
+water_use = 1.8 L/kWh
+[case hall]
+b.build_price = 0 USD/W
+b.colo_rate = 100 USD/kW/month
+colo_escalation = 5 %/yr
+"""
+
+
+def test_without_effect(folder):
+    """A value for all options that has no effect on the first: as stated, in a case, and as typed."""
+    scenario = folder / 'without-effect.ini'
+    text = SCENARIO.replace('[option a]', SHARED + '[option a]').replace('[case dearer]', NEEDED + '[case dearer]')
+    scenario.write_text(text)
+    book, wrong = made_in(folder, scenario)
+    for case, typed, settings in (
+            ('base', {}, []), ('hall', {}, []),
+            ('base', {'repair_cost': 0.5, 'facility_residual': 0.1}, ['repair_cost=50 %', 'facility_residual=10 %']),
+            ('hall', {'colo_escalation': 0.07, 'water_price': 9}, ['colo_escalation=7 %/yr', 'water_price=9 USD/m3'])):
+        edits = edits_of(book, {(key, case): value for key, value in typed.items()}, case)
+        actual = in_gnumeric(wrong, book, edits, folder)
+        told_to = [f'--set={setting}' for setting in settings]
+        for option in run_json('compare', scenario, '--case', case, *told_to)['options']:
+            name = book.name(f"pt_{option['id']}_tco")
+            said, told = actual(name.sheet, *xlsx.position(name.ref)), option['items']['tco']
+            expect(abs(said - told) <= 1e-9 * told, f"case {case}, {typed}: {option['id']} costs {said}, not {told}")
+
+
 def check_all(count, folder, office):
     scenario = folder / 'typed.ini'
     scenario.write_text(SCENARIO)
@@ -357,6 +393,7 @@ def check_all(count, folder, office):
     count.test('host in a node', test_host_in_a_node, folder)
     count.test('not included', test_not_included, folder)
     count.test('zeros with and without a source', test_zeros, folder)
+    count.test('without effect', test_without_effect, folder)
 
 
 def main():

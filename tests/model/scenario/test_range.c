@@ -194,6 +194,43 @@ static void test_which_range(void **state) {
   }
 }
 
+// What a case or --set gives is certain, also for one option, and beside a range in %. A --set for
+// the only option with the common value leaves the common range as it is.
+static void test_certain(void **state) {
+  (void)state;
+  static const char ranges[] =
+      "[range]\npue = uniform(1, 2)\nelectricity_price = uniform(90, 110) %\n"
+      "b.list_price = uniform(90, 110) %\n"
+      "[case c]\nb.electricity_price = 0.2 USD/kWh\nb.list_price = 9000 USD\n";
+  static const struct {
+    const char *which, *setting, *input;
+    int a, b;
+  } cases[] = {
+      {NULL, NULL, "pue", 0, -1},
+      {NULL, "a.pue=1.3", "pue", -1, -1},
+      {NULL, NULL, "electricity_price_scale", 1, 1},
+      {NULL, "electricity_price=0.2 USD/kWh", "electricity_price_scale", -1, -1},
+      {NULL, "b.electricity_price=0.2 USD/kWh", "electricity_price_scale", 1, -1},
+      {"c", NULL, "electricity_price_scale", 1, -1},
+      {NULL, NULL, "list_price_scale", -1, 2},
+      {NULL, "b.list_price=9000 USD", "list_price_scale", -1, -1},
+      {"c", NULL, "list_price_scale", -1, -1},
+  };
+  char text[2048];
+  snprintf(text, sizeof text, "%s%s", base, ranges);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    scenario_fixture_request(&fixture, text,
+                             (struct scenario_request){.case_name = cases[i].which,
+                                                       .settings = &cases[i].setting,
+                                                       .setting_count = cases[i].setting != NULL});
+    expect_error(&fixture.fixture, cases[i].setting ? cases[i].setting : "stated", "");
+    assert_int_equal(range_of(&fixture, 0, cases[i].input), cases[i].a);
+    assert_int_equal(range_of(&fixture, 1, cases[i].input), cases[i].b);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // Ranges change no value: all items of the example with ranges equal those of the one without.
 static void test_values_stay(void **state) {
   (void)state;
@@ -315,6 +352,7 @@ int main(void) {
       cmocka_unit_test(test_accepted),
       cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_which_range),
+      cmocka_unit_test(test_certain),
       cmocka_unit_test(test_values_stay),
       cmocka_unit_test(test_from_measurement),
       cmocka_unit_test(test_measured_devices),
