@@ -430,6 +430,21 @@ static const char *tool_text(const struct serving_record *record, struct arena *
                       record->tool_version, published);
 }
 
+static const char *doubt_of(const struct serving_rung *rung, struct arena *arena) {
+  return serving_counters_differ(rung)
+             ? arena_printf(arena, "with %s, the server's own counters %s", load_text(rung, arena),
+                            rung->server_counters)
+             : "";
+}
+
+// Of the first rung of the curve that has one.
+static const char *doubt_of_curve(const struct served_rungs *rungs, struct arena *arena) {
+  const char *doubt = "";
+  for (size_t i = 0; i < rungs->closed && !*doubt; i++)
+    doubt = doubt_of(rungs->list[i], arena);
+  return doubt;
+}
+
 // With its times at a percentile; 0: the strictest.
 static void fill(const struct served_rungs *rungs, const struct serving_rung *nearest,
                  int percentile, struct served *out, struct arena *arena) {
@@ -455,6 +470,7 @@ static void fill(const struct served_rungs *rungs, const struct serving_rung *ne
                        load_text(nearest, arena), *power->remark ? "; " : "", power->remark),
       .date = record->date,
       .note = "",
+      .doubt = doubt_of(nearest, arena),
   };
 }
 
@@ -556,6 +572,7 @@ static void fill_choice(const struct served_rungs *rungs, const struct curve_cho
   if (choice->is_measured)
     return;
   out->tokens_per_s = choice->tokens_per_s;
+  out->doubt = doubt_of_curve(rungs, arena);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
   const char *how = arena_printf(arena, "interpolated to %d requests in flight, of %g to %g%s%s",
                                  choice->batch, curve->batch[0], curve->batch[curve->count - 1],

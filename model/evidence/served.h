@@ -63,6 +63,7 @@ struct served {
   struct place place;
   const char *source, *power_source, *date; // in words
   const char *note;                         // what the load means: a sentence without a full stop
+  const char *doubt;                        // why the throughput may be wrong: the same, or ""
 };
 
 // Is there a record of the accelerator, with a model and precision that do not contradict the

@@ -420,9 +420,10 @@ static void warn_of_throughput(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "%s", served->note);
   if (option->served && *option->served->rungs->remark)
     texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
-  if (published && *published->doubt)
-    texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
-              published->doubt);
+  const char *doubt = option_doubt(subject->scenario, option);
+  if (*doubt)
+    texts_add(&option->warnings, subject->arena, "the %s throughput is doubtful: %s",
+              published ? "published" : "served", doubt);
   if (option->decode_only)
     texts_add(&option->warnings, subject->arena,
               "upper bound, decode only: the throughput leaves out prefill, so serving costs "

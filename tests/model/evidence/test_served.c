@@ -446,6 +446,27 @@ static void test_watts_of_two_meters(void **state) {
   fixture_end(&scene.fixture);
 }
 
+// A rung that its server contradicts is doubted, and so is what is interpolated on its curve.
+static void test_doubt(void **state) {
+  (void)state;
+  static const char words[] = "with 8 requests in flight, the server's own counters differ: 2 of 1";
+  struct scene scene;
+  struct served served;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].server_counters = "agree: 2 of 2";
+  scene.rungs[0].server_counters = "differ: 2 of 1";
+  assert_null(find(&scene));
+  served_most(&scene.found, &served, arena);
+  assert_string_equal(served.doubt, "");
+  assert_null(served_at(&scene.found, 8, &served, arena));
+  assert_string_equal(served.doubt, words);
+  assert_null(served_at(&scene.found, 7, &served, arena));
+  assert_string_equal(served.doubt, words);
+  fixture_end(&scene.fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_most),
@@ -460,6 +481,7 @@ int main(void) {
       cmocka_unit_test(test_percentile_of_arrivals),
       cmocka_unit_test(test_watts_of_some),
       cmocka_unit_test(test_watts_of_two_meters),
+      cmocka_unit_test(test_doubt),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
