@@ -129,14 +129,15 @@ int curve_at(const struct curve *curve, int batch, struct curve_choice *out) {
   return isfinite(out->tokens_per_s) ? 0 : -1;
 }
 
-static bool is_within(double value, double limit) {
+bool curve_is_within(double value, double limit) {
   const double roundoff = 1e-12;
   return !isfinite(limit) || value <= limit * (1 + roundoff);
 }
 
 static bool keeps(const struct curve_choice *choice, const struct curve_limits *limits) {
-  return is_within(limits->interactivity, choice->interactivity) &&
-         is_within(choice->ttft_s, limits->ttft_s) && is_within(choice->tpot_s, limits->tpot_s);
+  return curve_is_within(limits->interactivity, choice->interactivity) &&
+         curve_is_within(choice->ttft_s, limits->ttft_s) &&
+         curve_is_within(choice->tpot_s, limits->tpot_s);
 }
 
 const char *curve_choose(const struct curve *curve, const struct curve_limits *limits,
@@ -144,7 +145,8 @@ const char *curve_choose(const struct curve *curve, const struct curve_limits *l
   const size_t last = curve->count - 1;
   if (limits_times(limits) && !curve->percentile)
     return curve_no_times;
-  if (!limits_times(limits) && !is_within(curve_interactivity(curve, last), limits->interactivity))
+  if (!limits_times(limits) &&
+      !curve_is_within(curve_interactivity(curve, last), limits->interactivity))
     return why_none(curve, limits, arena);
   for (int batch = (int)curve->batch[last]; batch >= ceil(curve->batch[0]); batch--) {
     const struct curve_choice choice = choice_at(curve, batch);

@@ -50,6 +50,9 @@ struct curve_choice {
 // NAN are left out; NAN outside the others.
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
+// Within a limit, or a round-off beyond it; always if there is none, INFINITY.
+bool curve_is_within(double value, double limit);
+
 // Why time limits cannot be met if no times are known.
 extern const char *const curve_no_times;
 

@@ -602,18 +602,14 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
   return NULL;
 }
 
-static bool is_within(double seconds, double limit_s) {
-  return !isfinite(limit_s) || seconds <= limit_s;
-}
-
 // The fastest rung of arrivals within limits, or NULL. They have no users to give a rate to.
 static const struct serving_rung *fastest_within(const struct served_rungs *rungs,
                                                  const struct curve_limits *limits) {
   const struct serving_rung *best = NULL;
   for (size_t i = rungs->closed; i < rungs->count && !(limits->interactivity > 0); i++) {
     const struct serving_rung *rung = rungs->list[i];
-    if (is_within(percentile_of(&rung->ttft, rungs->percentile), limits->ttft_s) &&
-        is_within(percentile_of(&rung->tpot, rungs->percentile), limits->tpot_s) &&
+    if (curve_is_within(percentile_of(&rung->ttft, rungs->percentile), limits->ttft_s) &&
+        curve_is_within(percentile_of(&rung->tpot, rungs->percentile), limits->tpot_s) &&
         (!best || rung->output_tokens_per_s > best->output_tokens_per_s))
       best = rung;
   }

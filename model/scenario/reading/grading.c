@@ -344,6 +344,8 @@ static void warn_of_record(const struct subject *subject) {
   struct option *option = subject->option;
   if (!option->record)
     return;
+  if (*option->record_remark)
+    texts_add(&option->warnings, subject->arena, "%s", option->record_remark);
   const char *doubts = measurement_doubts(option->record, subject->arena);
   if (*doubts)
     texts_add(&option->warnings, subject->arena, "%s", doubts);
