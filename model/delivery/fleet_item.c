@@ -262,7 +262,7 @@ static struct fleet_workload workload_served(const struct serving_record *record
 
 static const char *doubts_served(const struct serving_record *record,
                                  const struct serving_rung *rung, struct arena *arena) {
-  const bool differs = !strncmp(rung->server_counters, "differ", strlen("differ"));
+  const bool differs = serving_counters_differ(rung);
   const char *remark = record->grade == GRADE_PROJECTED ? record->remarks : "";
   return arena_printf(arena, "%s%s%s", differs ? "the server's own counters differ" : "",
                       differs && *remark ? ", " : "", remark);

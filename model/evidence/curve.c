@@ -4,20 +4,26 @@
 #include <gsl/gsl_interp.h>
 #include <math.h>
 
+const char *const curve_no_times =
+    "its rungs give no P90 for time to first token or between tokens: each needs 64 requests";
+
 double curve_interpolate(const double *x, const double *y, size_t count, double at) {
-  if (count < 2 || at < x[0] || at > x[count - 1])
+  double places[MAX_CURVE_POINTS], values[MAX_CURVE_POINTS], value = NAN;
+  size_t told = 0;
+  for (size_t i = 0; i < count && told < MAX_CURVE_POINTS; i++)
+    if (isfinite(y[i])) {
+      places[told] = x[i];
+      values[told++] = y[i];
+    }
+  if (told < 2 || at < places[0] || at > places[told - 1])
     return NAN;
-  for (size_t i = 0; i < count; i++)
-    if (!isfinite(y[i]))
-      return NAN;
   gsl_set_error_handler_off();
-  const gsl_interp_type *type = count > 2 ? gsl_interp_steffen : gsl_interp_linear;
-  gsl_interp *interpolation = gsl_interp_alloc(type, count);
-  double value = NAN;
+  gsl_interp *interpolation =
+      gsl_interp_alloc(told > 2 ? gsl_interp_steffen : gsl_interp_linear, told);
   if (!interpolation)
-    return value;
-  if (gsl_interp_init(interpolation, x, y, count) != GSL_SUCCESS ||
-      gsl_interp_eval_e(interpolation, x, y, at, NULL, &value) != GSL_SUCCESS)
+    return NAN;
+  if (gsl_interp_init(interpolation, places, values, told) != GSL_SUCCESS ||
+      gsl_interp_eval_e(interpolation, places, values, at, NULL, &value) != GSL_SUCCESS)
     value = NAN;
   gsl_interp_free(interpolation);
   return value;
@@ -53,7 +59,7 @@ double curve_interactivity(const struct curve *curve, size_t point) {
   return rate(curve, curve->tokens_per_s[point], curve->batch[point]);
 }
 
-// A column's value at a batch, measured or interpolated.
+// A column's value at a batch: at a point that point's own, NAN if it has none; else interpolated.
 static double value_at(const struct curve *curve, const double *column, double batch) {
   for (size_t i = 0; i < curve->count; i++)
     if (curve->batch[i] == batch)
@@ -61,24 +67,17 @@ static double value_at(const struct curve *curve, const double *column, double b
   return curve_interpolate(curve->batch, column, curve->count, batch);
 }
 
-// A time at a batch, interpolated between the points that have one.
+// A time at a batch, interpolated at a point without one too.
 static double time_at(const struct curve *curve, const double *column, double batch) {
-  double batches[MAX_CURVE_POINTS], told[MAX_CURVE_POINTS];
-  size_t count = 0;
-  for (size_t i = 0; i < curve->count; i++) {
-    if (isnan(column[i]))
-      continue;
-    if (curve->batch[i] == batch)
-      return column[i];
-    batches[count] = curve->batch[i];
-    told[count++] = column[i];
-  }
-  return curve_interpolate(batches, told, count, batch);
+  const double own = value_at(curve, column, batch);
+  return isnan(own) ? curve_interpolate(curve->batch, column, curve->count, batch) : own;
 }
 
-static size_t first_told(const struct curve *curve) {
+// The first point whose limited times are known, else the last.
+static size_t first_told(const struct curve *curve, const struct curve_limits *limits) {
   size_t first = 0;
-  while (first + 1 < curve->count && isnan(curve->ttft_s[first] + curve->tpot_s[first]))
+  while (first + 1 < curve->count && ((isfinite(limits->ttft_s) && isnan(curve->ttft_s[first])) ||
+                                      (isfinite(limits->tpot_s) && isnan(curve->tpot_s[first]))))
     first++;
   return first;
 }
@@ -101,12 +100,15 @@ static const char *why_none(const struct curve *curve, const struct curve_limits
                             struct arena *arena) {
   if (!limits_times(limits))
     return why_no_rate(curve, limits->interactivity, arena);
-  const size_t first = first_told(curve);
-  return arena_printf(arena,
-                      "no measured point meets it: at batch %g P%d is %.4g s to the first token, "
-                      "%.4g s from token to token, at %.4g token/s per user",
-                      curve->batch[first], curve->percentile, curve->ttft_s[first],
-                      curve->tpot_s[first], curve_interactivity(curve, first));
+  const size_t first = first_told(curve, limits);
+  const double ttft_s = curve->ttft_s[first], tpot_s = curve->tpot_s[first];
+  return arena_printf(
+      arena, "no measured point meets it: at batch %g P%d is %s%s%s, at %.4g token/s per user",
+      curve->batch[first], curve->percentile,
+      isnan(ttft_s) ? "" : arena_printf(arena, "%.4g s to the first token", ttft_s),
+      isnan(ttft_s) || isnan(tpot_s) ? "" : ", ",
+      isnan(tpot_s) ? "" : arena_printf(arena, "%.4g s from token to token", tpot_s),
+      curve_interactivity(curve, first));
 }
 
 static struct curve_choice choice_at(const struct curve *curve, int batch) {
@@ -127,23 +129,24 @@ int curve_at(const struct curve *curve, int batch, struct curve_choice *out) {
   return isfinite(out->tokens_per_s) ? 0 : -1;
 }
 
-static bool is_within(double value, double limit) {
+bool curve_is_within(double value, double limit) {
   const double roundoff = 1e-12;
   return !isfinite(limit) || value <= limit * (1 + roundoff);
 }
 
 static bool keeps(const struct curve_choice *choice, const struct curve_limits *limits) {
-  return is_within(limits->interactivity, choice->interactivity) &&
-         is_within(choice->ttft_s, limits->ttft_s) && is_within(choice->tpot_s, limits->tpot_s);
+  return curve_is_within(limits->interactivity, choice->interactivity) &&
+         curve_is_within(choice->ttft_s, limits->ttft_s) &&
+         curve_is_within(choice->tpot_s, limits->tpot_s);
 }
 
 const char *curve_choose(const struct curve *curve, const struct curve_limits *limits,
                          struct curve_choice *out, struct arena *arena) {
   const size_t last = curve->count - 1;
   if (limits_times(limits) && !curve->percentile)
-    return "its rungs give no P90 for time to first token or between tokens: each needs 64 "
-           "requests";
-  if (!limits_times(limits) && !is_within(curve_interactivity(curve, last), limits->interactivity))
+    return curve_no_times;
+  if (!limits_times(limits) &&
+      !curve_is_within(curve_interactivity(curve, last), limits->interactivity))
     return why_none(curve, limits, arena);
   for (int batch = (int)curve->batch[last]; batch >= ceil(curve->batch[0]); batch--) {
     const struct curve_choice choice = choice_at(curve, batch);

@@ -39,16 +39,22 @@ struct curve_limits {
 struct curve_choice {
   int batch;             // whole users
   double tokens_per_s;   // per accelerator, interpolated if not measured
-  double load_power;     // NAN if not measured
+  double load_power;     // NAN if not measured at this point, or around a place between points
   double interactivity;  // token/s per user at this batch
   double ttft_s, tpot_s; // at the curve's percentile; NAN if unknown
   bool is_measured;      // at a point of the curve
 };
 
-// y at a place inside x[count], ascending, monotone between the points (Steffen, Astronomy and
-// Astrophysics 239, 1990; a straight line between two). NAN outside, and next to a point that is
-// NAN.
+// y at a place inside x[count], ascending, at most MAX_CURVE_POINTS, monotone between the points
+// (Steffen, Astronomy and Astrophysics 239, 1990; a straight line between two). Points whose y is
+// NAN are left out; NAN outside the others.
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
+
+// Within a limit, or a round-off beyond it; always if there is none, INFINITY.
+bool curve_is_within(double value, double limit);
+
+// Why time limits cannot be met if no times are known.
+extern const char *const curve_no_times;
 
 // Inserts a point in order of batch. False if that batch already has one, if there is no room, or
 // for a batch below 1 or above MAX_CURVE_USERS.

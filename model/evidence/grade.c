@@ -191,3 +191,7 @@ bool date_is_stale(struct date of, struct date today) {
     of.day = days_of_month(of.year, of.month);
   return date_compare(today, of) > 0;
 }
+
+bool date_is_ahead(struct date of, struct date today) {
+  return date_compare(of, date_later(today, 0, 1)) > 0;
+}

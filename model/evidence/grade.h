@@ -50,4 +50,7 @@ struct date date_later(struct date from, int months, int days);
 // February).
 bool date_is_stale(struct date of, struct date today);
 
+// Later than tomorrow: a local day may be one ahead of today, which is in UTC.
+bool date_is_ahead(struct date of, struct date today);
+
 #endif

@@ -21,8 +21,8 @@ struct query {
   const struct records *records;
   const char *file, *accelerator;
   const struct workload *workload;
-  struct arena *arena;                           // for texts
-  const struct measurement *fitting[MAX_POINTS]; // of the model and precision
+  struct arena *arena;
+  const struct measurement **fitting; // of the model and precision; the best of those alike
   size_t count;
 };
 
@@ -111,28 +111,45 @@ static void keep_fewest_ranks(struct query *query) {
   query->count = kept;
 }
 
-// Of two results for one workload, the one at the higher power limit counts, if their records state
-// it, else the newer one.
-static bool goes_before(const struct measurement *result, const struct measurement *other) {
-  const double limit_w = result->record->environment.device_state.power_limit_w;
-  const double other_w = other->record->environment.device_state.power_limit_w;
+static double limit_of(const struct measurement *result) {
+  return result->record->environment.device_state.power_limit_w;
+}
+
+// Of two results, each with the grade of the figure that it gives, the one at the higher power
+// limit counts, if their records state it, else the better grade, else the newer one.
+static bool goes_before(const struct measurement *result, enum grade grade,
+                        const struct measurement *other, enum grade other_grade) {
+  const double limit_w = limit_of(result), other_w = limit_of(other);
   if (limit_w > other_w || limit_w < other_w)
     return limit_w > other_w;
+  if (grade != other_grade)
+    return grade < other_grade;
   return strcmp(result->finished, other->finished) > 0;
+}
+
+// Of one model in the same precisions, and so on one curve.
+static bool is_same_model(const struct measurement *a, const struct measurement *b) {
+  return !strcmp(a->model.id, b->model.id) && !strcmp(a->precision, b->precision) &&
+         !strcmp(a->types.activations, b->types.activations) && !strcmp(a->types.kv, b->types.kv);
+}
+
+static bool is_alike(const struct measurement *a, const struct measurement *b) {
+  return a->batch == b->batch && a->context == b->context && kind_of(a) == kind_of(b) &&
+         is_same_model(a, b);
 }
 
 static void add_fitting(struct query *query, const struct measurement *result) {
   for (size_t i = 0; i < query->count; i++) {
     const struct measurement *other = query->fitting[i];
-    if (other->batch != result->batch || other->context != result->context ||
-        kind_of(other) != kind_of(result))
+    if (!is_alike(other, result))
       continue;
-    if (goes_before(result, other))
+    if (goes_before(result, result->grade, other, other->grade))
       query->fitting[i] = result;
     return;
   }
-  if (query->count < MAX_POINTS)
-    query->fitting[query->count++] = result;
+  query->fitting =
+      arena_room(query->arena, query->fitting, query->count, sizeof(struct measurement *));
+  query->fitting[query->count++] = result;
 }
 
 static const char *wanted(const struct query *query, enum workload_key key) {
@@ -216,7 +233,8 @@ static const char *find_fitting(struct query *query) {
       if (record->results[k].whole_model && is_fitting(query, &record->results[k]))
         add_fitting(query, &record->results[k]);
   }
-  keep_fewest_ranks(query);
+  if (query->count)
+    keep_fewest_ranks(query);
   if (query->count)
     return NULL;
   if (!seen)
@@ -225,6 +243,87 @@ static const char *find_fitting(struct query *query) {
                       wanted(query, WORKLOAD_MODEL), wanted(query, WORKLOAD_PRECISION),
                       other_precisions(query));
 }
+
+// ---- several models or precisions
+
+// The results of the same model in the same precisions as one of them; empty if an earlier one is
+// of these too.
+static struct query same_model(const struct query *query, size_t first) {
+  struct query same = *query;
+  same.count = 0;
+  same.fitting = arena_array(query->arena, query->count, sizeof(struct measurement *));
+  for (size_t i = 0; i < query->count; i++) {
+    if (!is_same_model(query->fitting[i], query->fitting[first]))
+      continue;
+    if (i < first)
+      break;
+    same.fitting[same.count++] = query->fitting[i];
+  }
+  return same;
+}
+
+// "llama-3.1-8b in fp8, activations bf16, kv bf16 (FILE)"
+static const char *model_text(const struct measurement *result, struct arena *arena) {
+  const struct measurement_types *types = &result->types;
+  return arena_printf(arena, "%s in %s%s%s%s%s (%s)", result->model.id, result->precision,
+                      *types->activations ? ", activations " : "",
+                      recorded_precision(types->activations), *types->kv ? ", kv " : "",
+                      recorded_precision(types->kv), file_name(result->record->path));
+}
+
+// How many records have the result, at the same power limit if they state it.
+static size_t count_alike(const struct query *query, const struct measurement *result) {
+  size_t count = 0;
+  for (size_t i = 0; i < query->records->count; i++) {
+    const struct measurement_record *record = query->records->list[i];
+    bool has = false;
+    for (size_t k = 0; k < record->count && record_counts(query, record); k++) {
+      const struct measurement *other = &record->results[k];
+      has |= other->whole_model && is_alike(other, result) &&
+             !(limit_of(other) > limit_of(result) || limit_of(other) < limit_of(result));
+    }
+    count += has;
+  }
+  return count;
+}
+
+// Notes on the choice between figures of several models or precisions, the best of which is best.
+static void remark_on(const struct query *query, const char *passed_over, struct recorded *best) {
+  best->alike = count_alike(query, best->nearest);
+  best->remark =
+      *passed_over
+          ? arena_printf(query->arena,
+                         "matching decoding records differ in their precisions or model: %s is "
+                         "used, not %s: the best grade, then the newest; model, precision, "
+                         "activations and kv in [workload] choose another",
+                         model_text(best->nearest, query->arena), passed_over)
+          : "";
+}
+
+// Keeps the better of two figures, and lists the other.
+static void keep_better(const struct query *query, const struct recorded *found,
+                        struct recorded *best, const char **passed_over) {
+  const struct recorded *other = found;
+  struct recorded before = *best;
+  if (!before.nearest || goes_before(found->nearest, found->grade, before.nearest, before.grade)) {
+    *best = *found;
+    other = &before;
+  }
+  if (other->nearest)
+    *passed_over = arena_printf(query->arena, "%s%s%s", *passed_over, **passed_over ? "; " : "",
+                                model_text(other->nearest, query->arena));
+}
+
+const char *recorded_remark(const struct recorded *recorded, struct arena *arena) {
+  if (recorded->alike < 2)
+    return recorded->remark;
+  return arena_printf(
+      arena, "of %zu matching decoding records, %s is used: the best grade, then the newest%s%s",
+      recorded->alike, file_name(recorded->nearest->record->path), *recorded->remark ? "; " : "",
+      recorded->remark);
+}
+
+// ---- one figure
 
 static int axis_of(const struct measurement *result, enum workload_key key) {
   return key == WORKLOAD_BATCH ? result->batch : result->context;
@@ -306,6 +405,10 @@ static const char *power_source(const struct query *query, const struct measurem
                       readings_text(window, query->arena), unsteadiness(nearest));
 }
 
+static const char *load_source(const struct query *query, const struct measurement *result) {
+  return power_source(query, result, result->load_power_w, &result->readings.load);
+}
+
 // Of one device.
 static double rate_of(const struct measurement *result) {
   return result->tokens_per_s / measurement_devices(result);
@@ -335,16 +438,17 @@ static void fill(const struct query *query, const struct measurement *nearest,
                              file_name(nearest->record->path), nearest->record->device.name,
                              interval(query, nearest), sharded(query, nearest),
                              crowded(query, nearest), unsteadiness(nearest)),
-      .load_source = power_source(query, nearest, nearest->load_power_w, &nearest->readings.load),
+      .load_source = load_source(query, nearest),
       .idle_source = power_source(query, nearest, nearest->idle_power_w, &nearest->readings.idle),
       .date = arena_copy_n(query->arena, nearest->finished, strlen("2026-11-21")),
+      .remark = "",
   };
 }
 
 struct points {
   double x[MAX_POINTS], throughput[MAX_POINTS], load_power[MAX_POINTS];
   size_t count;
-  const struct measurement *nearest;
+  const struct measurement *nearest, *metered; // of all; of those with watts
 };
 
 // The results along one axis, sorted, at the required value of the other axis.
@@ -360,7 +464,7 @@ static void collect_curve(const struct query *query, enum workload_key along,
           (!next || axis_of(result, along) < axis_of(next, along)))
         next = result;
     }
-    if (!next)
+    if (!next || curve->count == MAX_POINTS)
       return;
     limit = axis_of(next, along);
     curve->x[curve->count] = limit;
@@ -368,6 +472,9 @@ static void collect_curve(const struct query *query, enum workload_key along,
     curve->throughput[curve->count++] = rate_of(next);
     if (!curve->nearest || abs(limit - at) < abs(axis_of(curve->nearest, along) - at))
       curve->nearest = next;
+    if (!isnan(load_power_of(next)) &&
+        (!curve->metered || abs(limit - at) < abs(axis_of(curve->metered, along) - at)))
+      curve->metered = next;
   }
 }
 
@@ -386,9 +493,22 @@ static bool try_curve(const struct query *query, enum workload_key along, enum w
                              file_name(curve.nearest->record->path),
                              curve.nearest->record->device.name, workload_key_names[along], at,
                              sharded(query, curve.nearest), unsteadiness(curve.nearest));
-  out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d", out->load_source,
+  out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d",
+                                  curve.metered ? load_source(query, curve.metered) : "",
                                   workload_key_names[along], at);
   return true;
+}
+
+// Measured or interpolated.
+static bool figure_at(const struct query *query, int batch, int context, struct recorded *out) {
+  for (size_t i = 0; i < query->count; i++)
+    if (query->fitting[i]->batch == batch && query->fitting[i]->context == context) {
+      fill(query, query->fitting[i], out);
+      return true;
+    }
+  return batch && context &&
+         (try_curve(query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
+          try_curve(query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out));
 }
 
 const char *recorded_choose(const struct records *records, const char *file,
@@ -402,22 +522,49 @@ const char *recorded_choose(const struct records *records, const char *file,
   const char *why = find_fitting(&query);
   if (why)
     return why;
-  int batch = wanted_number(&query, WORKLOAD_BATCH);
-  int context = wanted_number(&query, WORKLOAD_CONTEXT);
-  for (size_t i = 0; i < query.count; i++)
-    if (query.fitting[i]->batch == batch && query.fitting[i]->context == context) {
-      fill(&query, query.fitting[i], out);
-      return NULL;
-    }
-  if (batch && context &&
-      (try_curve(&query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
-       try_curve(&query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out)))
+  const int batch = wanted_number(&query, WORKLOAD_BATCH);
+  const int context = wanted_number(&query, WORKLOAD_CONTEXT);
+  const char *passed_over = "";
+  struct recorded found, best = {.nearest = NULL};
+  for (size_t i = 0; i < query.count; i++) {
+    const struct query same = same_model(&query, i);
+    if (figure_at(&same, batch, context, &found))
+      keep_better(&query, &found, &best, &passed_over);
+  }
+  if (best.nearest) {
+    remark_on(&query, passed_over, &best);
+    *out = best;
     return NULL;
+  }
   return arena_printf(
       arena,
       "the records measured batch %s at context %s: the workload's batch or context "
       "is outside that or not stated",
       measured_values(&query, WORKLOAD_BATCH), measured_values(&query, WORKLOAD_CONTEXT));
+}
+
+// A curve over the batch, and as *nearest its largest batch, with the curve's grade.
+static bool curve_over_batch(const struct query *query, int context, struct curve *curve,
+                             struct recorded *nearest) {
+  const struct measurement *largest = NULL, *metered = NULL;
+  *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
+  for (size_t i = 0; i < query->count; i++) {
+    const struct measurement *result = query->fitting[i];
+    if (result->context != context ||
+        !curve_add(curve, result->batch, rate_of(result), load_power_of(result), ""))
+      continue;
+    curve->grade = grade_weaker(result->grade, curve->grade);
+    curve->accelerators = measurement_devices(result);
+    largest = largest && largest->batch > result->batch ? largest : result;
+    if (!isnan(load_power_of(result)))
+      metered = metered && metered->batch > result->batch ? metered : result;
+  }
+  if (!largest || curve->count < 2)
+    return false;
+  fill(query, largest, nearest);
+  nearest->grade = curve->grade;
+  nearest->load_source = metered ? load_source(query, metered) : "";
+  return true;
 }
 
 const char *recorded_curve(const struct records *records, const char *file, const char *accelerator,
@@ -432,19 +579,20 @@ const char *recorded_curve(const struct records *records, const char *file, cons
   if (why)
     return why;
   const int context = wanted_number(&query, WORKLOAD_CONTEXT);
-  const struct measurement *largest = NULL;
-  *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
+  const char *passed_over = "";
+  struct recorded found, best = {.nearest = NULL};
   for (size_t i = 0; i < query.count; i++) {
-    const struct measurement *result = query.fitting[i];
-    if (result->context != context ||
-        !curve_add(curve, result->batch, rate_of(result), load_power_of(result), ""))
+    const struct query same = same_model(&query, i);
+    struct curve over;
+    if (!curve_over_batch(&same, context, &over, &found))
       continue;
-    curve->grade = result->grade > curve->grade ? result->grade : curve->grade;
-    curve->accelerators = measurement_devices(result);
-    largest = largest && largest->batch > result->batch ? largest : result;
+    keep_better(&query, &found, &best, &passed_over);
+    if (best.nearest == found.nearest)
+      *curve = over;
   }
-  if (largest && curve->count >= 2) {
-    fill(&query, largest, nearest);
+  if (best.nearest) {
+    remark_on(&query, passed_over, &best);
+    *nearest = best;
     return NULL;
   }
   return arena_printf(arena,

@@ -6,8 +6,10 @@
 // range, the result is interpolated (Steffen 1990, monotone; a straight line between two points)
 // and graded projected; outside the range it is refused.
 //
-// Of several results for one workload the newest counts; for a device measured at several power
-// limits, the result at the highest limit.
+// Of several results for one workload the best grade counts, then the newest; for a device measured
+// at several power limits, the result at the highest limit. Results of several models or
+// precisions, where the workload leaves these open, are never on one curve; of the figures that
+// they give, one is chosen in the same way.
 //
 // A record belongs to an accelerator if its backend has that name ("cpu", which is in no
 // catalogue), or if its device has one of the accelerator's device_names. A device with another
@@ -32,7 +34,12 @@ struct recorded {
   const char *source;                    // record, device, interval, in words
   const char *load_source, *idle_source; // of the watts: meter and readings; "" without watts
   const char *date;
+  size_t alike;       // records that have this result, of which it is the best
+  const char *remark; // a note on other models or precisions: a sentence, or ""
 };
+
+// A note on a choice among records, without a full stop, or "".
+const char *recorded_remark(const struct recorded *recorded, struct arena *arena);
 
 // Is there any record of this backend ("cpu")? Returns the newest one, or NULL.
 const struct measurement_record *records_of_backend(const struct records *records,

@@ -1,7 +1,9 @@
 #include "model/evidence/records.h"
 
 #include "base/json_in.h"
+#include "base/process.h"
 #include "base/source.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement_read.h"
 
 #include <dirent.h>
@@ -108,6 +110,18 @@ static struct measurement_record *decodings_of(const struct serving_record *from
 
 // ---- the folder
 
+static void doubt_day(const char *finished, const struct source *source,
+                      struct diagnostics *diagnostics) {
+  const char *day = arena_printf(diagnostics->arena, "%.10s", finished);
+  const char *today = process_today(diagnostics->arena);
+  struct date date, latest;
+  if (date_parse(day, &date) && date_parse(today, &latest) && date_is_ahead(date, latest))
+    diagnostics_warning(diagnostics, (struct place){source, 0, 0},
+                        "the record is dated %s, after today, %s, and counts as the newest until "
+                        "then: is a clock wrong?",
+                        day, today);
+}
+
 static void read_one(const char *path, struct records *records, struct arena *arena,
                      struct diagnostics *diagnostics) {
   const struct source *source;
@@ -125,6 +139,11 @@ static void read_one(const char *path, struct records *records, struct arena *ar
   else
     measurement = measurement_of_json(object, source, arena, diagnostics);
   json_decref(object);
+  if (measurement || serving)
+    doubt_day(measurement          ? measurement->finished
+              : *serving->finished ? serving->finished
+                                   : serving->date,
+              source, diagnostics);
   if (production)
     records->productions[records->production_count++] = production;
   if (measurement)

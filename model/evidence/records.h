@@ -26,6 +26,8 @@ struct records {
   const struct table *accelerators; // of the catalogue, to match device names; NULL: none
 };
 
+// A record from a day ahead of today is read with a warning, since it counts as the newest.
+
 // The paths of every *.json in a directory, ordered by name. A directory that cannot be read is an
 // error. Returns 0 or -1.
 int records_list(const char *directory, const char *const **paths, size_t *count,

@@ -142,14 +142,13 @@ static const char *lengths_text(const struct served_rungs *rungs, struct arena *
   return arena_printf(arena, "requests of %.0f tokens in, %.0f out", in, out);
 }
 
-// With one kind of load and similar lengths.
+// With similar lengths.
 static struct served_rungs *place_of(struct query *query, size_t from,
                                      const struct serving_record *record,
                                      const struct serving_rung *rung) {
-  const bool closed = rung->load == LOAD_CLOSED;
   for (size_t i = from; i < query->count; i++) {
     struct served_rungs *rungs = &query->found[i];
-    if (rungs->closed == closed && is_alike(rungs->input_tokens, rung->input_tokens) &&
+    if (is_alike(rungs->input_tokens, rung->input_tokens) &&
         is_alike(rungs->output_tokens, rung->output_tokens))
       return rungs;
   }
@@ -159,19 +158,22 @@ static struct served_rungs *place_of(struct query *query, size_t from,
   *fresh = (struct served_rungs){.record = record,
                                  .input_tokens = rung->input_tokens,
                                  .output_tokens = rung->output_tokens,
-                                 .closed = closed,
                                  .remark = ""};
   return fresh;
 }
 
 static void insert(struct served_rungs *rungs, const struct serving_rung *rung) {
+  const bool closed = rung->load == LOAD_CLOSED;
   size_t at = rungs->count;
   if (rungs->count == MAX_CURVE_POINTS)
     return;
-  rungs->count++;
-  for (; rungs->closed && at && rungs->list[at - 1]->concurrency > rung->concurrency; at--)
+  for (;
+       closed && at && (at > rungs->closed || rungs->list[at - 1]->concurrency > rung->concurrency);
+       at--)
     rungs->list[at] = rungs->list[at - 1];
   rungs->list[at] = rung;
+  rungs->count++;
+  rungs->closed += closed;
 }
 
 static void list_other(struct query *query, const struct served_rungs *rungs) {
@@ -180,10 +182,9 @@ static void list_other(struct query *query, const struct served_rungs *rungs) {
                    lengths_text(rungs, query->arena), file_name(rungs->record->path));
 }
 
-// The rungs of a record whose lengths fit; only closed loops if it has any.
+// The rungs of a record whose lengths fit.
 static void add_record(struct query *query, const struct serving_record *record) {
   const size_t from = query->count;
-  bool closed = false;
   for (size_t i = 0; i < record->count; i++) {
     struct served_rungs *rungs =
         counts(&record->rungs[i]) ? place_of(query, from, record, &record->rungs[i]) : NULL;
@@ -191,14 +192,12 @@ static void add_record(struct query *query, const struct serving_record *record)
       insert(rungs, &record->rungs[i]);
   }
   const size_t end = query->count;
-  for (size_t i = from; i < end; i++)
-    closed |= has_lengths(query, &query->found[i]) && query->found[i].closed;
   query->count = from;
   for (size_t i = from; i < end; i++)
-    if (!has_lengths(query, &query->found[i]))
-      list_other(query, &query->found[i]);
-    else if (query->found[i].closed == closed)
+    if (has_lengths(query, &query->found[i]))
       query->found[query->count++] = query->found[i];
+    else
+      list_other(query, &query->found[i]);
 }
 
 static const char *wanted_lengths(const struct query *query) {
@@ -318,16 +317,29 @@ static double percentile_of(const struct serving_latency *latency, int percentil
                             : NAN;
 }
 
-// The percentile for which most rungs have both times; the strictest if several tie; 0: none.
-static int common_percentile(const struct served_rungs *rungs) {
+// Whether a rung has the times that the workload limits, both if it limits none.
+static bool has_times(const struct serving_rung *rung, int percentile,
+                      const struct workload *workload) {
+  const bool ttft = *workload->values[WORKLOAD_TTFT], tpot = *workload->values[WORKLOAD_TPOT];
+  return ((tpot && !ttft) || !isnan(percentile_of(&rung->ttft, percentile))) &&
+         ((ttft && !tpot) || !isnan(percentile_of(&rung->tpot, percentile)));
+}
+
+static size_t count_times(const struct served_rungs *rungs, size_t count, int percentile,
+                          const struct workload *workload) {
+  size_t told = 0;
+  for (size_t i = 0; i < count; i++)
+    told += has_times(rungs->list[i], percentile, workload);
+  return told;
+}
+
+// The percentile for which most rungs have the times; the strictest if several tie; 0: none.
+static int common_percentile(const struct served_rungs *rungs, const struct workload *workload) {
   static const int percentiles[] = {99, 95, 90};
   size_t most = 0;
   int percentile = 0;
   for (size_t p = 0; p < sizeof percentiles / sizeof percentiles[0]; p++) {
-    size_t told = 0;
-    for (size_t i = 0; i < rungs->count; i++)
-      told += !isnan(percentile_of(&rungs->list[i]->ttft, percentiles[p])) &&
-              !isnan(percentile_of(&rungs->list[i]->tpot, percentiles[p]));
+    const size_t told = count_times(rungs, rungs->count, percentiles[p], workload);
     if (told <= most)
       continue;
     most = told;
@@ -340,24 +352,38 @@ static int common_percentile(const struct served_rungs *rungs) {
 static double watts_of(const struct served_rungs *rungs, double watts,
                        const struct serving_power *power) {
   const bool whole = power->covers != COVERS_ACCELERATORS;
-  const int devices = whole || !power->devices ? rungs->record->accelerators : power->devices;
-  return power->covers == rungs->list[0]->power.covers ? watts / devices : NAN;
+  return watts / (whole || !power->devices ? rungs->record->accelerators : power->devices);
 }
 
-static const char *draw_curve(struct served_rungs *rungs, struct arena *arena) {
+// What the meter of the first metered closed loop covers.
+static enum serving_coverage coverage_of(const struct served_rungs *rungs) {
+  for (size_t i = 0; i < rungs->closed; i++)
+    if (!isnan(rungs->list[i]->power.load_power_w))
+      return rungs->list[i]->power.covers;
+  return COVERS_NOTHING;
+}
+
+static const char *draw_curve(struct served_rungs *rungs, const struct workload *workload,
+                              struct arena *arena) {
   struct curve *curve = &rungs->curve;
-  *curve = (struct curve){.accelerators = rungs->record->accelerators,
-                          .grade = rungs->record->grade,
-                          .percentile = common_percentile(rungs)};
-  for (size_t i = 0; i < rungs->count && rungs->closed; i++) {
+  const int percentile = rungs->percentile = common_percentile(rungs, workload);
+  rungs->covers = coverage_of(rungs);
+  *curve = (struct curve){
+      .accelerators = rungs->record->accelerators,
+      .grade = rungs->record->grade,
+      .percentile = count_times(rungs, rungs->closed, percentile, workload) ? percentile : 0};
+  for (size_t i = 0; i < rungs->closed; i++) {
     const struct serving_rung *rung = rungs->list[i];
-    if (!curve_add(curve, rung->concurrency, rung->output_tokens_per_s / curve->accelerators,
-                   watts_of(rungs, rung->power.load_power_w, &rung->power), ""))
+    const struct serving_power *power = &rung->power;
+    const double watts =
+        power->covers == rungs->covers ? watts_of(rungs, power->load_power_w, power) : NAN;
+    if (!curve_add(curve, rung->concurrency, rung->output_tokens_per_s / curve->accelerators, watts,
+                   ""))
       return arena_printf(
           arena, "'%s' has two rungs with %g requests in flight, and nothing distinguishes them",
           file_name(rungs->record->path), rung->concurrency);
-    curve->ttft_s[i] = percentile_of(&rung->ttft, curve->percentile);
-    curve->tpot_s[i] = percentile_of(&rung->tpot, curve->percentile);
+    curve->ttft_s[i] = percentile_of(&rung->ttft, percentile);
+    curve->tpot_s[i] = percentile_of(&rung->tpot, percentile);
   }
   return NULL;
 }
@@ -371,7 +397,7 @@ const char *served_find(const struct served_request *request, struct served_rung
   const char *why = find(query);
   if (!why)
     why = choose(query, rungs);
-  return why ? why : draw_curve(rungs, arena);
+  return why ? why : draw_curve(rungs, request->workload, arena);
 }
 
 // ---- a place on it
@@ -383,14 +409,15 @@ static const char *load_text(const struct serving_rung *rung, struct arena *aren
   if (!isnan(rung->request_rate))
     return arena_printf(arena, "%.4g requests/s, %s", rung->request_rate,
                         serving_load_names[rung->load]);
-  return serving_load_names[rung->load];
+  return rung->load == LOAD_BURST ? "all requests at once" : serving_load_names[rung->load];
 }
 
-// ", TTFT P99 1.2 s", or the median if no percentile is known, or "".
+// ", TTFT P99 1.2 s", or the strictest if that percentile is unknown or 0, or the median, or "".
 static const char *latency_text(const char *name, const struct serving_latency *latency,
-                                struct arena *arena) {
-  int percentile;
-  double seconds = strictest(latency, &percentile);
+                                int percentile, struct arena *arena) {
+  double seconds = percentile_of(latency, percentile);
+  if (isnan(seconds))
+    seconds = strictest(latency, &percentile);
   if (!percentile && isnan(latency->p50_s))
     return isnan(latency->mean_s)
                ? ""
@@ -399,9 +426,10 @@ static const char *latency_text(const char *name, const struct serving_latency *
                     : arena_printf(arena, ", %s P50 %.3g s", name, latency->p50_s);
 }
 
-static const char *times_text(const struct serving_rung *rung, struct arena *arena) {
-  return arena_printf(arena, "%s%s", latency_text("TTFT", &rung->ttft, arena),
-                      latency_text("TPOT", &rung->tpot, arena));
+static const char *times_text(const struct serving_rung *rung, int percentile,
+                              struct arena *arena) {
+  return arena_printf(arena, "%s%s", latency_text("TTFT", &rung->ttft, percentile, arena),
+                      latency_text("TPOT", &rung->tpot, percentile, arena));
 }
 
 // "vLLM 0.10.1 on 8 accelerators"
@@ -420,8 +448,24 @@ static const char *tool_text(const struct serving_record *record, struct arena *
                       record->tool_version, published);
 }
 
+static const char *doubt_of(const struct serving_rung *rung, struct arena *arena) {
+  return serving_counters_differ(rung)
+             ? arena_printf(arena, "with %s, the server's own counters %s", load_text(rung, arena),
+                            rung->server_counters)
+             : "";
+}
+
+// Of the first rung of the curve that has one.
+static const char *doubt_of_curve(const struct served_rungs *rungs, struct arena *arena) {
+  const char *doubt = "";
+  for (size_t i = 0; i < rungs->closed && !*doubt; i++)
+    doubt = doubt_of(rungs->list[i], arena);
+  return doubt;
+}
+
+// With its times at a percentile; 0: the strictest.
 static void fill(const struct served_rungs *rungs, const struct serving_rung *nearest,
-                 struct served *out, struct arena *arena) {
+                 int percentile, struct served *out, struct arena *arena) {
   const struct serving_record *record = rungs->record;
   const struct serving_power *power = &nearest->power;
   const double watts = watts_of(rungs, power->load_power_w, power);
@@ -437,13 +481,14 @@ static void fill(const struct served_rungs *rungs, const struct serving_rung *ne
       .place = {record->source, 0, 0},
       .source = arena_printf(arena, "record %s: %s, %s, %s%s; %s", file_name(record->path),
                              engine_text(record, arena), load_text(nearest, arena),
-                             lengths_text(rungs, arena), times_text(nearest, arena),
+                             lengths_text(rungs, arena), times_text(nearest, percentile, arena),
                              tool_text(record, arena)),
       .power_source =
           arena_printf(arena, "record %s: %s, %s%s%s", file_name(record->path), power->source,
                        load_text(nearest, arena), *power->remark ? "; " : "", power->remark),
       .date = record->date,
       .note = "",
+      .doubt = doubt_of(nearest, arena),
   };
 }
 
@@ -466,17 +511,29 @@ static const char *refused_text(const struct serving_record *record, struct aren
                       refused == 1 ? "was" : "were", first, refused > 1 ? ", ..." : "");
 }
 
-// Whether the highest rate found is the highest possible.
+static double size_of(const struct serving_rung *rung) {
+  return rung->load == LOAD_CLOSED ? rung->concurrency : rung->request_rate;
+}
+
+// Whether the highest rate found is the highest possible: for a ladder of loads of its kind, not
+// for all requests at once.
 static const char *saturation_text(const struct served_rungs *rungs,
                                    const struct serving_rung *most) {
-  const size_t last = rungs->count - 1;
-  if (!rungs->closed)
+  const struct serving_rung *below = NULL;
+  for (size_t i = 0; i < rungs->count; i++) {
+    const struct serving_rung *rung = rungs->list[i];
+    if (rung->load == most->load && size_of(rung) > size_of(most))
+      return "";
+    if (rung->load == most->load && size_of(rung) < size_of(most) &&
+        (!below || size_of(rung) > size_of(below)))
+      below = rung;
+  }
+  if (isnan(size_of(most)) ||
+      (below && most->output_tokens_per_s <= (1 + SERVED_SATURATION) * below->output_tokens_per_s))
     return "";
-  if (last == 0 || (most == rungs->list[last] &&
-                    most->output_tokens_per_s >
-                        (1 + SERVED_SATURATION) * rungs->list[last - 1]->output_tokens_per_s))
-    return "; more requests in flight may yield more, as the ladder ends before saturation";
-  return "";
+  return most->load == LOAD_CLOSED
+             ? "; more requests in flight may yield more, as the ladder ends before saturation"
+             : "; a higher rate of requests may yield more, as the ladder ends before saturation";
 }
 
 void served_most(const struct served_rungs *rungs, struct served *out, struct arena *arena) {
@@ -484,46 +541,65 @@ void served_most(const struct served_rungs *rungs, struct served *out, struct ar
   for (size_t i = 1; i < rungs->count; i++)
     if (rungs->list[i]->output_tokens_per_s > most->output_tokens_per_s)
       most = rungs->list[i];
-  fill(rungs, most, out, arena);
+  fill(rungs, most, 0, out, arena);
   out->note = arena_printf(arena,
                            "the throughput is the server's maximum, with %s%s: interactivity, "
                            "ttft, tpot or batch select another load%s%s",
-                           load_text(most, arena), times_text(most, arena),
+                           load_text(most, arena), times_text(most, 0, arena),
                            saturation_text(rungs, most), refused_text(rungs->record, arena));
 }
 
-static const struct serving_rung *nearest_to(const struct served_rungs *rungs, double batch) {
-  const struct serving_rung *nearest = rungs->list[0];
-  for (size_t i = 1; i < rungs->count; i++)
-    if (fabs(rungs->list[i]->concurrency - batch) < fabs(nearest->concurrency - batch))
+// Of the closed loops, or of those whose watts are on the curve; NULL for none.
+static const struct serving_rung *nearest_to(const struct served_rungs *rungs, double batch,
+                                             bool metered) {
+  const struct serving_rung *nearest = NULL;
+  for (size_t i = 0; i < rungs->closed; i++)
+    if (!(metered && isnan(rungs->curve.load_power[i])) &&
+        (!nearest ||
+         fabs(rungs->list[i]->concurrency - batch) < fabs(nearest->concurrency - batch)))
       nearest = rungs->list[i];
   return nearest;
 }
 
+// ", TTFT P99 1.2 s", or "" if it is unknown.
+static const char *time_text(const char *name, int percentile, double seconds,
+                             struct arena *arena) {
+  return isnan(seconds) ? "" : arena_printf(arena, ", %s P%d %.3g s", name, percentile, seconds);
+}
+
+// The watts of a place between rungs, of those that have any.
+static void fill_watts(const struct curve_choice *choice, const char *how, struct served *out,
+                       struct arena *arena) {
+  const struct served_rungs *rungs = out->rungs;
+  const struct serving_rung *metered = nearest_to(rungs, choice->batch, true);
+  const bool whole = rungs->covers != COVERS_ACCELERATORS;
+  if (!metered)
+    return;
+  const struct serving_power *power = &metered->power;
+  out->load_power_w = whole ? NAN : choice->load_power;
+  out->node_power_w = whole ? choice->load_power : NAN;
+  out->idle_power_w = whole ? NAN : watts_of(rungs, power->idle_power_w, power);
+  out->power_source =
+      arena_printf(arena, "record %s: %s, %s", file_name(rungs->record->path), power->source, how);
+}
+
 static void fill_choice(const struct served_rungs *rungs, const struct curve_choice *choice,
                         struct served *out, struct arena *arena) {
-  fill(rungs, nearest_to(rungs, choice->batch), out, arena);
+  const struct curve *curve = &rungs->curve;
+  fill(rungs, nearest_to(rungs, choice->batch, false), curve->percentile, out, arena);
   if (choice->is_measured)
     return;
   out->tokens_per_s = choice->tokens_per_s;
-  if (isnan(out->node_power_w))
-    out->load_power_w = choice->load_power;
-  else
-    out->node_power_w = choice->load_power;
+  out->doubt = doubt_of_curve(rungs, arena);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
-  const int percentile = rungs->curve.percentile;
-  const char *times = percentile
-                          ? arena_printf(arena, ", TTFT P%d %.3g s, TPOT P%d %.3g s", percentile,
-                                         choice->ttft_s, percentile, choice->tpot_s)
-                          : "";
-  const char *how =
-      arena_printf(arena, "interpolated to %d requests in flight, of %g to %g%s", choice->batch,
-                   rungs->curve.batch[0], rungs->curve.batch[rungs->curve.count - 1], times);
+  const char *how = arena_printf(arena, "interpolated to %d requests in flight, of %g to %g%s%s",
+                                 choice->batch, curve->batch[0], curve->batch[curve->count - 1],
+                                 time_text("TTFT", curve->percentile, choice->ttft_s, arena),
+                                 time_text("TPOT", curve->percentile, choice->tpot_s, arena));
   out->source = arena_printf(arena, "record %s: %s, %s, %s; %s", file_name(rungs->record->path),
                              engine_text(rungs->record, arena), how, lengths_text(rungs, arena),
                              tool_text(rungs->record, arena));
-  out->power_source = arena_printf(arena, "record %s: %s, %s", file_name(rungs->record->path),
-                                   out->nearest->power.source, how);
+  fill_watts(choice, how, out, arena);
 }
 
 const char *served_at(const struct served_rungs *rungs, int batch, struct served *out,
@@ -544,39 +620,43 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
   return NULL;
 }
 
-static bool keeps(const struct serving_rung *rung, const struct curve_limits *limits) {
-  int ttft, tpot;
-  return !(strictest(&rung->ttft, &ttft) > limits->ttft_s) && ttft &&
-         !(strictest(&rung->tpot, &tpot) > limits->tpot_s) && tpot;
+// The fastest rung of arrivals within limits, or NULL. They have no users to give a rate to.
+static const struct serving_rung *fastest_within(const struct served_rungs *rungs,
+                                                 const struct curve_limits *limits) {
+  const struct serving_rung *best = NULL;
+  for (size_t i = rungs->closed; i < rungs->count && !(limits->interactivity > 0); i++) {
+    const struct serving_rung *rung = rungs->list[i];
+    if (curve_is_within(percentile_of(&rung->ttft, rungs->percentile), limits->ttft_s) &&
+        curve_is_within(percentile_of(&rung->tpot, rungs->percentile), limits->tpot_s) &&
+        (!best || rung->output_tokens_per_s > best->output_tokens_per_s))
+      best = rung;
+  }
+  return best;
 }
 
-// For arrivals, which have no users to give a rate to.
-static const char *fastest_within(const struct served_rungs *rungs,
-                                  const struct curve_limits *limits, struct curve_choice *choice,
-                                  struct served *out, struct arena *arena) {
-  const struct serving_rung *best = NULL;
+static const char *why_no_arrivals(const struct served_rungs *rungs,
+                                   const struct curve_limits *limits, struct arena *arena) {
   if (limits->interactivity > 0)
     return "its requests arrive at a rate, and interactivity needs requests in flight: state ttft "
            "and tpot";
-  for (size_t i = 0; i < rungs->count; i++)
-    if (keeps(rungs->list[i], limits) &&
-        (!best || rungs->list[i]->output_tokens_per_s > best->output_tokens_per_s))
-      best = rungs->list[i];
-  if (!best)
-    return "no rung of its arrivals meets ttft and tpot at P90 or above";
-  fill(rungs, best, out, arena);
-  *choice = (struct curve_choice){
-      .tokens_per_s = out->tokens_per_s, .load_power = NAN, .is_measured = true};
-  return NULL;
+  if (!rungs->percentile)
+    return curve_no_times;
+  return arena_printf(arena, "no rung of its arrivals meets the limits at P%d", rungs->percentile);
 }
 
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
                           struct curve_choice *choice, struct served *out, struct arena *arena) {
-  if (!rungs->closed)
-    return fastest_within(rungs, limits, choice, out, arena);
-  const char *why = curve_choose(&rungs->curve, limits, choice, arena);
-  if (why)
+  const struct serving_rung *arrivals = fastest_within(rungs, limits);
+  const bool counts = limits->interactivity > 0 || rungs->curve.percentile == rungs->percentile;
+  const char *why = rungs->closed && counts ? curve_choose(&rungs->curve, limits, choice, arena)
+                                            : why_no_arrivals(rungs, limits, arena);
+  if (!why)
+    fill_choice(rungs, choice, out, arena);
+  if (!arrivals ||
+      (!why && arrivals->output_tokens_per_s / rungs->record->accelerators <= out->tokens_per_s))
     return why;
-  fill_choice(rungs, choice, out, arena);
+  fill(rungs, arrivals, rungs->percentile, out, arena);
+  *choice = (struct curve_choice){
+      .tokens_per_s = out->tokens_per_s, .load_power = NAN, .is_measured = true};
   return NULL;
 }

@@ -8,8 +8,9 @@
 // rung is not used.
 //
 // The curve is over the requests in flight of the closed loop. Between its rungs it is interpolated
-// (curve.h), graded projected; beyond them it is refused. A record with arrivals only has no curve:
-// one of its rungs is taken as it is.
+// (curve.h), graded projected; beyond them it is refused. Arrivals, all at once too, have no curve:
+// one of their rungs is taken as it is, for the maximum, or if it beats the curve within limits of
+// time.
 #ifndef PERTOKEN_MODEL_EVIDENCE_SERVED_H
 #define PERTOKEN_MODEL_EVIDENCE_SERVED_H
 
@@ -41,10 +42,12 @@ struct served_request {
 struct served_rungs {
   const struct serving_record *record;
   double input_tokens, output_tokens;                // of the first; NAN if not stated
-  const struct serving_rung *list[MAX_CURVE_POINTS]; // by rising concurrency, else as in the record
-  size_t count;
-  bool closed;        // a closed loop; else arrivals, and no curve
-  struct curve curve; // of a closed loop; load_power according to power.covers
+  const struct serving_rung *list[MAX_CURVE_POINTS]; // closed loops by rising concurrency, then
+                                                     // arrivals as in the record
+  size_t count, closed;                              // of all, of closed loops
+  struct curve curve;                                // of the closed loops
+  enum serving_coverage covers;                      // what the curve's load_power is of
+  int percentile;     // which most rungs tell of the times that the workload limits; 0: none
   size_t others;      // other records that would do as well
   const char *remark; // a note on the choice: a sentence without a full stop, or ""
 };
@@ -60,6 +63,7 @@ struct served {
   struct place place;
   const char *source, *power_source, *date; // in words
   const char *note;                         // what the load means: a sentence without a full stop
+  const char *doubt;                        // why the throughput may be wrong: the same, or ""
 };
 
 // Is there a record of the accelerator, with a model and precision that do not contradict the
@@ -86,8 +90,9 @@ void served_most(const struct served_rungs *rungs, struct served *out, struct ar
 const char *served_at(const struct served_rungs *rungs, int batch, struct served *out,
                       struct arena *arena);
 
-// The highest throughput within limits: on the curve by curve_choose, else the fastest rung of
-// arrivals that meets them. *choice is set in both cases. Returns NULL, or why there is none.
+// The highest throughput within limits: on the curve by curve_choose, or the fastest rung of
+// arrivals that meets them if it is faster; its *choice has no batch. Returns NULL, or why there is
+// none.
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
                           struct curve_choice *choice, struct served *out, struct arena *arena);
 

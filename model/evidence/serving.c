@@ -216,6 +216,10 @@ int serving_statistic_samples(enum serving_statistic statistic) {
   return serving_samples(percentiles[statistic]);
 }
 
+bool serving_counters_differ(const struct serving_rung *rung) {
+  return !strncmp(rung->server_counters, "differ", strlen("differ"));
+}
+
 static bool ascends(const double *values, size_t count) {
   double last = 0;
   for (size_t i = 0; i < count; i++) {

@@ -154,6 +154,9 @@ int serving_statistic_samples(enum serving_statistic statistic);
 // LoadGen).
 int serving_samples(int percentile);
 
+// Whether the server's own counters contradict what the client counted: another client used it.
+bool serving_counters_differ(const struct serving_rung *rung);
+
 // Why a record on that basis cannot have such a rung, NULL if it can: a figure out of range;
 // inconsistencies, as of one that counts without a rate or without its load's figures, or that has
 // percentiles from too few samples; watts without a meter.

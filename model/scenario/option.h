@@ -27,6 +27,7 @@ struct option {
   const char *accelerator_name; // from the catalogue, or of the device in a record
   const char *provider;         // of a token API, which has no accelerator ("" unnamed), or NULL
   const struct measurement *record; // whose decode throughput it has, or NULL
+  const char *record_remark;        // on its choice among records: a sentence, or ""
   size_t lender;                    // another option, whose tokens it serves
   bool *lent; // [model->count] what it borrows from that; NULL: it serves a demand
   const struct graph *graph;

@@ -39,6 +39,7 @@ struct resolving resolving_new(struct scenario *scenario, size_t number,
                                       .place = resolving.option->place,
                                       .accelerator = "",
                                       .accelerator_name = "",
+                                      .record_remark = "",
                                       .power_doubt = "",
                                       .prefill_lack = "",
                                       .not_included = ""};

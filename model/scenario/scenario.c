@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/served.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 
@@ -197,8 +198,9 @@ const struct served *option_served(const struct scenario *scenario, const struct
 }
 
 const char *option_doubt(const struct scenario *scenario, const struct option *option) {
-  const struct evidence *evidence = option_published(scenario, option);
-  return evidence ? evidence->doubt : "";
+  const struct evidence *published = option_published(scenario, option);
+  const struct served *served = option_served(scenario, option);
+  return published ? published->doubt : served ? served->doubt : "";
 }
 
 const struct scenario_offer *option_offer(const struct scenario *scenario,

@@ -168,7 +168,7 @@ const struct evidence *option_published(const struct scenario *scenario,
                                         const struct option *option);
 const struct served *option_served(const struct scenario *scenario, const struct option *option);
 
-// Why its published throughput may be wrong, or "".
+// Why its published or served throughput may be wrong, or "".
 const char *option_doubt(const struct scenario *scenario, const struct option *option);
 
 // The input for the price of the option's accelerators: list_price or a rent, whatever the currency

@@ -56,6 +56,14 @@ static void add_rung(struct answer_table *table, struct answer_cell name,
              cell_words(*rung->refused ? rung->refused : "-"));
 }
 
+static void warn_of_counters(struct answer *answer, const char *name,
+                             const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (serving_counters_differ(&record->rungs[i]))
+      answer_warn(answer, "%s: %s: the server's own counters %s", name,
+                  load_words(&record->rungs[i], answer->arena), record->rungs[i].server_counters);
+}
+
 static void add_rungs(struct answer_table *table, struct answer_cell name,
                       const struct serving_record *record) {
   for (size_t i = 0; i < record->count; i++)
@@ -92,8 +100,10 @@ static void add_options(const struct scenario *scenario, struct answer *answer) 
   struct answer_table *table = add_curves(answer, (struct heading){"option", "Option", NULL});
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    if (option->served && !is_shown(scenario, o, option->served->rungs->record))
-      add_rungs(table, cell_option(option), option->served->rungs->record);
+    if (!option->served || is_shown(scenario, o, option->served->rungs->record))
+      continue;
+    add_rungs(table, cell_option(option), option->served->rungs->record);
+    warn_of_counters(answer, option->label, option->served->rungs->record);
   }
   table->note = arena_printf(
       answer->arena, "All rungs of each record, listed under the first option that uses it. %s",
@@ -113,6 +123,7 @@ struct answer served_records(const struct records *records, struct arena *arena)
     if (record->basis != BASIS_SERVING)
       continue;
     add_rungs(table, cell_words(name), record);
+    warn_of_counters(&answer, name, record);
     answer.sentence = arena_printf(arena, "%s%s%s: %s in %s on %d x %s, %s by %s on %s.",
                                    answer.sentence, count++ ? " " : "", name, record->model,
                                    record->precision, record->accelerators, record->accelerator,

@@ -151,6 +151,30 @@ def test_times(place):
     place.refused('give no P90', 'workload.ttft=1 s')
 
 
+def test_arrivals(place):
+    """Arrivals beside a closed loop count for the maximum, and within times if they are faster."""
+    arrivals = {**rung(1, 8000, **times(1.5, 0.02)), 'load': 'Poisson arrivals', 'concurrency': None,
+                'request_rate': 16.0}
+    place.records(serving(*CURVE[:2], arrivals))
+    for settings, rate in (([], 8000), (['workload.ttft=2 s'], 8000), (['workload.ttft=1 s'], 5000),
+                           (['workload.interactivity=78.125 token/s'], 5000)):
+        answer = place.compare(*settings)
+        expect(near(item(answer, 'throughput')['value'], rate / GPUS), f'{settings}: {answer}')
+    expect("the server's maximum, with 16 requests/s, Poisson arrivals" in json.dumps(place.compare()), 'which')
+
+
+def test_doubt(place):
+    """What the server itself contradicts is used with a warning, by every command that shows it."""
+    folder = place.records(serving(*CURVE[:2], {**CURVE[2], 'server_counters': 'differ: 2 of 1'}))
+    doubt = "the server's own counters differ: 2 of 1"
+    expect(f'the served throughput is doubtful: with 256 requests in flight, {doubt}' in json.dumps(place.compare()),
+           'compare')
+    expect(doubt not in json.dumps(place.compare('workload.batch=64')), 'a rung in no doubt')
+    for words in ([place.path, *place.arguments()], [folder / 'record-0.json']):
+        done = run('served', *words, '-q')
+        expect(doubt in ' '.join(done.stdout.split()), done.stdout)
+
+
 # ---- contradictions
 
 def test_contradictions(place):
@@ -221,6 +245,10 @@ def test_watts(place):
     expect(item(answer, 'load_power')['value'] == 1000 and item(answer, 'host_power')['value'] == 0, 'the node')
     place.records(metered(covers='accelerators', devices=4))
     expect(item(place.compare(), 'load_power')['value'] == 2000, 'four of eight')
+    place.records(serving({**CURVE[0], 'power': NO_POWER}, *CURVE[1:]))
+    expect_rate(place.compare(), 9000, 5600)
+    figure = item(place.compare('workload.batch=160'), 'load_power')
+    expect(near(figure['value'], 5300 / GPUS) and figure['grade'] == 'projected', figure)
     place.records(serving({**CURVE[1], 'power': NO_POWER}))
     expect(item(place.compare(), 'load_power')['grade'] == 'projected', 'no meter')
     place.records(serving(*CURVE))
@@ -324,9 +352,9 @@ def test_recalculation(place):
     expect(sum(tally.states.values()) > 2 and not tally.failed + tally.refused, 'see above')
 
 
-TESTS = [test_most, test_batch_and_rate, test_times, test_contradictions, test_lengths_of_a_case, test_damaged,
-         test_grades, test_watts, test_decoding, test_decoding_from_an_empty_cache, test_prediction, test_records_alone,
-         test_fit, test_faces, test_recalculation]
+TESTS = [test_most, test_batch_and_rate, test_times, test_arrivals, test_doubt, test_contradictions,
+         test_lengths_of_a_case, test_damaged, test_grades, test_watts, test_decoding, test_decoding_from_an_empty_cache,
+         test_prediction, test_records_alone, test_fit, test_faces, test_recalculation]
 
 
 def main():

@@ -363,6 +363,8 @@ static void warn_of_record(const struct subject *subject) {
   struct option *option = subject->option;
   if (!option->record)
     return;
+  if (*option->record_remark)
+    texts_add(&option->warnings, subject->arena, "%s", option->record_remark);
   const char *doubts = measurement_doubts(option->record, subject->arena);
   if (*doubts)
     texts_add(&option->warnings, subject->arena, "%s", doubts);
@@ -439,9 +441,10 @@ static void warn_of_throughput(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "%s", served->note);
   if (option->served && *option->served->rungs->remark)
     texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
-  if (published && *published->doubt)
-    texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
-              published->doubt);
+  const char *doubt = option_doubt(subject->scenario, option);
+  if (*doubt)
+    texts_add(&option->warnings, subject->arena, "the %s throughput is doubtful: %s",
+              published ? "published" : "served", doubt);
   if (option->decode_only)
     texts_add(&option->warnings, subject->arena,
               "upper bound, decode only: the throughput leaves out prefill, so serving costs "

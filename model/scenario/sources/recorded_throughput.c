@@ -117,6 +117,7 @@ static struct recorded mean_of_devices(const struct sources *sources,
   if (tokens.device_count < FLEET_ENOUGH)
     return mean;
   mean.tokens_per_s = tokens.mean;
+  mean.alike = 1; // none is chosen
   mean.source = arena_printf(sources->arena, "%s, decode only",
                              mean_words(sources, recorded, &tokens, "token/s"));
   if (watts.device_count == tokens.device_count) {
@@ -144,6 +145,7 @@ void recorded_throughput_take(const struct sources *sources, const struct record
   struct resolving *resolving = sources->resolving;
   const struct model *model = sources->scenario->model;
   sources->option->record = recorded->nearest;
+  sources->option->record_remark = recorded_remark(recorded, sources->arena);
   sources_take_workload(sources->option, recorded->nearest);
   resolving_fill(
       resolving, sources->decode,

@@ -22,7 +22,7 @@ static struct lack served_within_limits(const struct sources *sources,
   const char *why = served_within(rungs, &limits, &option->choice, served, sources->arena);
   if (why)
     return (struct lack){LACK_RATE, user_rate_place(option), why};
-  if (rungs->closed)
+  if (option->choice.batch)
     user_rate_take(sources, &rungs->curve);
   return (struct lack){.kind = LACK_NONE};
 }

@@ -78,6 +78,14 @@ static void test_stale(void **state) {
     assert_int_equal(date_is_stale(cases[i].of, cases[i].today), cases[i].stale);
 }
 
+static void test_ahead(void **state) {
+  (void)state;
+  const struct date today = {2026, 12, 31};
+  assert_false(date_is_ahead((struct date){2026, 12, 31}, today));
+  assert_false(date_is_ahead((struct date){2027, 1, 1}, today)); // where it is already tomorrow
+  assert_true(date_is_ahead((struct date){2027, 1, 2}, today));
+}
+
 static void test_grades(void **state) {
   (void)state;
   const struct {
@@ -431,6 +439,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_dates),
       cmocka_unit_test(test_stale),
+      cmocka_unit_test(test_ahead),
       cmocka_unit_test(test_grades),
       cmocka_unit_test(test_edits),
       cmocka_unit_test(test_all_errors_in_one_run),

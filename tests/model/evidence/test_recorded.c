@@ -1,10 +1,18 @@
 // Records as evidence: exact, interpolated, refused.
+#include "base/arena.h"
+#include "model/catalog/columns.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/records.h"
+#include "model/evidence/workload.h"
 #include "tests/support/fixture.h"
 
-#include "model/evidence/catalog.h"
-#include "model/evidence/recorded.h"
-
+#include <cmocka.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 // tokens/s measured at each batch (rows) and context (columns); 0: not measured.
@@ -325,12 +333,131 @@ static void test_devices(void **state) {
   }
 }
 
+// Batch 4 and 16 with a KV cache in bf16; 16 and 64 with one in fp8, twice as fast and newer.
+static void test_precisions(void **state) {
+  (void)state;
+  static const struct {
+    const char *batch, *kv;
+    double tokens_per_s;
+    enum grade grade;
+    const char *remark;
+  } expected[] = {
+      {"16", "", 240, GRADE_MEASURED,
+       "kv fp8 (new.json) is used, not llama-3.1-8b in bf16, activations bf16, kv bf16 (machine"},
+      {"16", "bf16", 120, GRADE_MEASURED, ""},
+      {"4", "", 36, GRADE_MEASURED, ""},
+      {"10", "", 78, GRADE_PROJECTED, ""}, // on a straight line between the two in bf16
+      {"16", "fp8", 240, GRADE_MEASURED, ""},
+  };
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct measurement_record *list[] = {record_of(&fixture), record_of(&fixture)};
+    list[1]->path = "records/new.json";
+    for (size_t k = 0; k < list[1]->count; k++) {
+      list[0]->results[k].whole_model =
+          list[0]->results[k].batch == 4 || list[0]->results[k].batch == 16;
+      list[1]->results[k].whole_model = list[1]->results[k].batch >= 16;
+      list[1]->results[k].types.kv = "e4m3";
+      list[1]->results[k].tokens_per_s *= 2;
+      list[1]->results[k].finished = "2026-11-02T10:00:00Z";
+    }
+    const struct records records = {.list = list, .count = 2};
+    const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", expected[i].kv, "", "",
+                                                 "", "", "", "", "", "", expected[i].batch, "512"}};
+    struct recorded recorded;
+    assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
+    expect_near(recorded.tokens_per_s, expected[i].tokens_per_s, 1e-12, expected[i].batch);
+    assert_int_equal(recorded.grade, expected[i].grade);
+    const char *remark = recorded_remark(&recorded, &fixture.arena);
+    if (*expected[i].remark)
+      expect_fragment(remark, expected[i].remark);
+    else
+      assert_string_equal(remark, "");
+    struct workload open = workload;
+    open.values[WORKLOAD_BATCH] = "";
+    struct curve curve;
+    assert_null(recorded_curve(&records, "", "cpu", &open, &curve, &recorded, &fixture.arena));
+    assert_int_equal(curve.count, 2); // of one precision
+    assert_true(curve.batch[0] == (!strcmp(expected[i].kv, "bf16") ? 4 : 16));
+    fixture_end(&fixture);
+  }
+}
+
+// Of records alike the best grade counts before the date, and a choice at one power limit is told.
+static void test_several_records(void **state) {
+  (void)state;
+  static const struct {
+    enum grade grade; // of the newer record, twice as fast
+    double limit_w;   // its power limit; the older one's is 300 W
+    double tokens_per_s;
+    const char *remark;
+  } expected[] = {
+      {GRADE_MEASURED, 300, 240, "of 2 matching decoding records, new.json is used"},
+      {GRADE_PROJECTED, 300, 120, "of 2 matching decoding records, machine.json is used"},
+      {GRADE_MEASURED, 200, 120, ""},
+      {GRADE_PROJECTED, 400, 240, ""},
+  };
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct measurement_record *list[] = {record_of(&fixture), record_of(&fixture)};
+    list[1]->path = "records/new.json";
+    list[0]->environment.device_state.power_limit_w = 300;
+    list[1]->environment.device_state.power_limit_w = expected[i].limit_w;
+    for (size_t k = 0; k < list[1]->count; k++) {
+      list[1]->results[k].tokens_per_s *= 2;
+      list[1]->results[k].grade = expected[i].grade;
+      list[1]->results[k].finished = "2026-11-02T10:00:00Z";
+    }
+    const struct records records = {.list = list, .count = 2};
+    const struct workload workload = {
+        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "16", "512"}};
+    struct recorded recorded;
+    assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
+    expect_near(recorded.tokens_per_s, expected[i].tokens_per_s, 1e-12, "chosen");
+    const char *remark = recorded_remark(&recorded, &fixture.arena);
+    if (*expected[i].remark)
+      expect_fragment(remark, expected[i].remark);
+    else
+      assert_string_equal(remark, "");
+    fixture_end(&fixture);
+  }
+}
+
+// Watts are interpolated between the results that have any, and from their meter.
+static void test_watts_of_some(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture)};
+  for (size_t k = 0; k < list[0]->count; k++)
+    if (list[0]->results[k].batch == 4 || list[0]->results[k].batch == 64) {
+      list[0]->results[k].load_power_w = NAN;
+      list[0]->results[k].energy_meter = "none";
+    }
+  const struct records records = {.list = list, .count = 1};
+  const struct workload workload = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "6", "512"}};
+  struct recorded recorded;
+  assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
+  expect_near(recorded.load_power_w, 106, 1e-12, "between batch 1 and 16");
+  expect_fragment(recorded.load_source, "a meter; interpolated to batch 6");
+  struct workload open = workload;
+  open.values[WORKLOAD_BATCH] = "";
+  struct curve curve;
+  assert_null(recorded_curve(&records, "", "cpu", &open, &curve, &recorded, &fixture.arena));
+  expect_fragment(recorded.load_source, "a meter");
+  fixture_end(&fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choose),          cmocka_unit_test(test_newest_whole_model),
       cmocka_unit_test(test_curve),           cmocka_unit_test(test_ranks),
       cmocka_unit_test(test_tensor_parallel), cmocka_unit_test(test_devices),
-      cmocka_unit_test(test_source_of_watts),
+      cmocka_unit_test(test_source_of_watts), cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_several_records), cmocka_unit_test(test_watts_of_some),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

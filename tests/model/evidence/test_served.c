@@ -306,7 +306,7 @@ static void test_several_records(void **state) {
   fixture_end(&scene.fixture);
 }
 
-// Arrivals have no curve, and count if there is no closed loop.
+// Without a closed loop there is no curve.
 static void test_arrivals(void **state) {
   (void)state;
   struct scene scene;
@@ -314,24 +314,189 @@ static void test_arrivals(void **state) {
   struct curve_choice choice;
   start(&scene);
   struct arena *arena = &scene.fixture.arena;
-  scene.rungs[5].load = LOAD_POISSON;
-  scene.rungs[5].request_rate = 8;
-  assert_null(find(&scene));
-  assert_int_equal(scene.found.count, 4); // the closed ones
   for (size_t i = 0; i < RUNGS; i++) {
     scene.rungs[i].load = LOAD_POISSON;
     scene.rungs[i].request_rate = scene.rungs[i].concurrency / 4;
   }
   assert_null(find(&scene));
-  assert_false(scene.found.closed);
+  assert_int_equal(scene.found.closed, 0);
   served_most(&scene.found, &served, arena);
   expect_fragment(served.source, "8 requests/s, Poisson arrivals");
+  expect_fragment(served.note, "a higher rate of requests may yield more");
   const struct curve_limits limits = {0, 4, INFINITY}, rate = {1, 4, 1};
   assert_null(served_within(&scene.found, &limits, &choice, &served, arena));
   expect_near(served.tokens_per_s, 700.0 / 8, 1e-12, "the fastest within 4 s, at 0.2 s");
   expect_why("no users", served_within(&scene.found, &rate, &choice, &served, arena),
              "interactivity needs requests in flight");
   expect_why("no batch", served_at(&scene.found, 4, &served, arena), "omit batch");
+  fixture_end(&scene.fixture);
+}
+
+// Arrivals count beside closed loops: for the maximum, and within times if they are faster.
+static void test_arrivals_and_closed_loops(void **state) {
+  (void)state;
+  static const struct {
+    struct curve_limits limits;
+    double tokens_per_s; // of all
+    int batch;           // 0: arrivals
+  } expected[] = {
+      {{0, 25, INFINITY}, 2000, 0},
+      {{0, 20 * (1 - 1e-15), INFINITY}, 2000, 0}, // a limit converted from hours
+      {{0, 4, INFINITY}, 700, 8},                 // which the arrivals miss
+      {{100, 25, INFINITY}, 100, 1},              // they have no users
+  };
+  struct scene scene;
+  struct served served;
+  struct curve_choice choice;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  scene.rungs[5].load = LOAD_POISSON; // 2000 token/s, with 20 s to the first token
+  scene.rungs[5].request_rate = 8;
+  scene.rungs[4].load = LOAD_BURST;
+  scene.rungs[4].refused = "";
+  assert_null(find(&scene));
+  assert_int_equal(scene.found.count, 6);
+  assert_int_equal(scene.found.closed, 4);
+  assert_int_equal(scene.found.curve.count, 4);
+  served_most(&scene.found, &served, arena);
+  expect_near(served.tokens_per_s, 5000.0 / 8, 1e-12, "all at once");
+  expect_fragment(served.note, "the server's maximum, with all requests at once");
+  assert_null(strstr(served.note, "may yield more"));
+  assert_null(served_at(&scene.found, 4, &served, arena));
+  scene.rungs[4].refused = "2 of 160 requests failed";
+  assert_null(find(&scene));
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    assert_null(served_within(&scene.found, &expected[i].limits, &choice, &served, arena));
+    expect_near(served.tokens_per_s, expected[i].tokens_per_s / 8, 1e-12, "within");
+    assert_int_equal(choice.batch, expected[i].batch);
+  }
+  for (size_t i = 0; i < 4; i++)
+    scene.rungs[i].ttft.p99_s = scene.rungs[i].ttft.p90_s = NAN;
+  assert_null(find(&scene));
+  assert_null(served_within(&scene.found, &expected[0].limits, &choice, &served, arena));
+  expect_near(served.tokens_per_s, 2000.0 / 8, 1e-12, "only arrivals tell their times");
+  expect_why("missed", served_within(&scene.found, &expected[2].limits, &choice, &served, arena),
+             "no rung of its arrivals meets the limits at P99");
+  fixture_end(&scene.fixture);
+}
+
+// Times are compared at the percentile that most rungs tell, of the times that are limited.
+static void test_percentile_of_arrivals(void **state) {
+  (void)state;
+  static const struct curve_limits limits = {0, 2, INFINITY};
+  struct scene scene;
+  struct served served;
+  struct curve_choice choice;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  for (size_t i = 0; i < RUNGS; i++) {
+    scene.rungs[i].load = LOAD_POISSON;
+    scene.rungs[i].request_rate = scene.rungs[i].concurrency / 4;
+    scene.rungs[i].ttft.p99_s = scene.rungs[i].concurrency / 10;
+    scene.rungs[i].ttft.p90_s = NAN;
+  }
+  scene.rungs[5].ttft.p99_s = NAN; // the fastest tells P90 only
+  scene.rungs[5].ttft.p90_s = 1.9;
+  scene.rungs[0].ttft.p99_s = 2.4;
+  assert_null(find(&scene));
+  assert_null(served_within(&scene.found, &limits, &choice, &served, arena));
+  expect_near(served.tokens_per_s, 370.0 / 8, 1e-12, "the fastest at P99");
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].ttft.p90_s = i == 5 ? 2.1 : 0.2;
+  assert_null(find(&scene));
+  assert_null(served_within(&scene.found, &limits, &choice, &served, arena));
+  expect_near(served.tokens_per_s, 700.0 / 8, 1e-12, "the fastest at P90, which all tell");
+  expect_fragment(served.source, "TTFT P90 0.2 s");
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].tpot.p99_s = scene.rungs[i].tpot.p90_s = NAN;
+  assert_null(find(&scene));
+  expect_why("both", served_within(&scene.found, &limits, &choice, &served, arena), "give no P90");
+  scene.workload.values[WORKLOAD_TTFT] = "2 s"; // alone
+  assert_null(find(&scene));
+  assert_null(served_within(&scene.found, &limits, &choice, &served, arena));
+  expect_near(served.tokens_per_s, 700.0 / 8, 1e-12, "with no time per token");
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].load = LOAD_CLOSED;
+  assert_null(find(&scene));
+  const struct curve_limits soon = {0, 0.01, INFINITY};
+  expect_why("closed", served_within(&scene.found, &soon, &choice, &served, arena),
+             "at batch 1 P90 is 0.2 s to the first token, at 100 token/s per user");
+  fixture_end(&scene.fixture);
+}
+
+// A rung without watts takes none from the others.
+static void test_watts_of_some(void **state) {
+  (void)state;
+  static const struct {
+    size_t without; // an index of rungs
+    int batch;      // 0: the maximum
+    double watts;   // of the four metered; 0: none
+    const char *source;
+  } expected[] = {
+      {1, 0, 1320, "nvml, 4 devices, 32 requests in flight"},
+      {1, 4, 1040, "nvml, 4 devices, 4 requests"},
+      {1, 3, 1030, "nvml, 4 devices, interpolated to 3"},
+      {1, 1, 0, ""},
+      {5, 0, 0, ""},
+      {3, 5, 1050, "nvml, 4 devices, interpolated to 5"}, // the nearest has none
+      {5, 16, 0, ""},
+  };
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct scene scene;
+    struct served served;
+    start(&scene);
+    scene.rungs[expected[i].without].power = serving_rung_unknown.power;
+    assert_null(find(&scene));
+    if (expected[i].batch)
+      assert_null(served_at(&scene.found, expected[i].batch, &served, &scene.fixture.arena));
+    else
+      served_most(&scene.found, &served, &scene.fixture.arena);
+    assert_true(isnan(served.node_power_w));
+    if (expected[i].watts > 0)
+      expect_near(served.load_power_w, expected[i].watts / 4, 1e-9, expected[i].source);
+    else
+      assert_true(isnan(served.load_power_w));
+    expect_fragment(served.power_source, expected[i].source);
+    fixture_end(&scene.fixture);
+  }
+}
+
+// Rungs of two meters: each rung's own, and between them that of the first.
+static void test_watts_of_two_meters(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  start(&scene);
+  scene.rungs[5].power.covers = COVERS_NODE; // at 32
+  assert_null(find(&scene));
+  served_most(&scene.found, &served, &scene.fixture.arena);
+  expect_near(served.node_power_w, 1320.0 / 8, 1e-12, "its own meter");
+  assert_null(served_at(&scene.found, 7, &served, &scene.fixture.arena));
+  expect_near(served.load_power_w, 1070.0 / 4, 1e-9, "of the accelerators");
+  assert_true(isnan(served.node_power_w));
+  assert_null(served_at(&scene.found, 30, &served, &scene.fixture.arena));
+  assert_true(isnan(served.load_power_w) && isnan(served.node_power_w));
+  fixture_end(&scene.fixture);
+}
+
+// A rung that its server contradicts is doubted, and so is what is interpolated on its curve.
+static void test_doubt(void **state) {
+  (void)state;
+  static const char words[] = "with 8 requests in flight, the server's own counters differ: 2 of 1";
+  struct scene scene;
+  struct served served;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].server_counters = "agree: 2 of 2";
+  scene.rungs[0].server_counters = "differ: 2 of 1";
+  assert_null(find(&scene));
+  served_most(&scene.found, &served, arena);
+  assert_string_equal(served.doubt, "");
+  assert_null(served_at(&scene.found, 8, &served, arena));
+  assert_string_equal(served.doubt, words);
+  assert_null(served_at(&scene.found, 7, &served, arena));
+  assert_string_equal(served.doubt, words);
   fixture_end(&scene.fixture);
 }
 
@@ -346,6 +511,11 @@ int main(void) {
       cmocka_unit_test(test_refused_rungs_and_twins),
       cmocka_unit_test(test_several_records),
       cmocka_unit_test(test_arrivals),
+      cmocka_unit_test(test_arrivals_and_closed_loops),
+      cmocka_unit_test(test_percentile_of_arrivals),
+      cmocka_unit_test(test_watts_of_some),
+      cmocka_unit_test(test_watts_of_two_meters),
+      cmocka_unit_test(test_doubt),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,6 +355,33 @@ static void test_samples(void **state) {
   assert_int_equal(serving_samples(50), 1);
 }
 
+static void test_ahead_of_today(void **state) {
+  (void)state;
+  static const struct {
+    const char *date, *finished, *warning;
+  } cases[] = {
+      {"2026-11-21", "", NULL},
+      {"2199-01-01", "", "the record is dated 2199-01-01, after today"},
+      {"2026-11-21", "2199-06-01T10:00:00Z", "the record is dated 2199-06-01, after today"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct place_of_work work;
+    struct records records;
+    place_of_work_start(&work);
+    struct diagnostics *diagnostics = &work.fixture.diagnostics;
+    struct serving_record *record = make_record(&work.fixture.arena);
+    record->date = cases[i].date;
+    record->finished = cases[i].finished;
+    assert_int_equal(serving_write(record, work.path, &work.fixture.arena, diagnostics), 0);
+    assert_int_equal(records_read(work.folder, &records, &work.fixture.arena, diagnostics), 0);
+    assert_int_equal(records.serving_count, 1);
+    assert_int_equal(diagnostics->count, cases[i].warning ? 1 : 0);
+    if (cases[i].warning)
+      expect_fragment(diagnostics->list[0].message, cases[i].warning);
+    place_of_work_end(&work);
+  }
+}
+
 static void test_both_kinds_in_a_folder(void **state) {
   (void)state;
   struct place_of_work work;
@@ -385,6 +412,7 @@ int main(void) {
       cmocka_unit_test(test_static_batches),
       cmocka_unit_test(test_samples),
       cmocka_unit_test(test_both_kinds_in_a_folder),
+      cmocka_unit_test(test_ahead_of_today),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
