@@ -40,7 +40,7 @@ static int ranged(const struct scenario *scenario, int option, int declaration, 
       arena_array(&scratch, (size_t)model->count, sizeof(const struct figure *));
   bool is_list = false;
   for (size_t c = 0; c < scenario->case_count; c++) {
-    inputs_resolve(scenario->inputs, option, c, figures);
+    inputs_resolve(scenario, option, c, figures);
     is_list |= figures[declaration]->year_count > 0;
   }
   arena_free(&scratch);

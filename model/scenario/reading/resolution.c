@@ -424,7 +424,7 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
   const struct diagnostics *diagnostics = resolving->diagnostics;
   const size_t before = diagnostics->errors;
   const struct figure **figures = resolving_figures(resolving, which);
-  inputs_resolve(resolving->scenario->inputs, (int)resolving->number, which, figures);
+  inputs_resolve(resolving->scenario, (int)resolving->number, which, figures);
   if (resolving->amendment)
     amendment_apply(resolving->amendment, figures);
   if (which && errors != before)
