@@ -469,6 +469,7 @@ static void build_graph(const struct resolving *resolving) {
     if (one >= 0 && given[one] == GIVEN_NOT && is_stated_somewhere(resolving, one))
       given[one] = GIVEN_VALUE;
   }
+  option->given = given;
   option->graph = graph_build_lent(model, option->id, option->place, given, option->lent,
                                    resolving->arena, resolving->diagnostics);
   if (!option->graph)
@@ -477,7 +478,7 @@ static void build_graph(const struct resolving *resolving) {
   check_life(resolving);
   check_lead_time(resolving);
   if (option->lent)
-    tokens_hide(resolving, given);
+    tokens_hide(resolving);
 }
 
 static void settle(struct resolving *resolving) {
