@@ -105,7 +105,8 @@ def cost_of(answer):
 
 def check_route(folder):
     """One period: without discount the same cost, with it what route reports for the same purchases, discounted."""
-    for portfolio, spares in ((SHARES, 0), ('', 0), ('', 5), (SHARES + 'share_of = accelerators\n', 7), ('[supply y]\nstock = 24 gpu\n', 0)):
+    for portfolio, spares in ((SHARES, 0), ('', 0), ('', 5), (SHARES + 'share_of = accelerators\n', 7),
+                              ('[supply y]\nstock = 24 gpu\n', 0), ('[supply y]\nstock = 25 gpu\n', 5)):
         for wacc in ('0 %/yr', '9 %/yr'):
             text = head('1 yr', '1 yr', wacc).replace('[common]', f'[common]\nspares = {spares} %') + workloads('', '') + portfolio
             routed, planned = ask('route', folder, text), ask('plan', folder, text + '[plan]\n')
@@ -358,6 +359,9 @@ def check_spares(folder):
         check('what the budget costs', near(price['cost_without'], cost, 1e-9) and near(price['price'], cost_of(found) - cost, 1e-9), price)
         kept = ask('plan', folder, spared(limits.replace(f'{capex - 1!r}', f'{capex!r}'), RENT))
         check('a budget that suffices', near(cost_of(kept), cost, 1e-9), cost_of(kept))
+    for stock, how in ((8, 'rent'), (9, 'buy')):
+        found = ask('plan', folder, spared(f'[supply x]\nstock = {stock} gpu\n[plan]\n', RENT))
+        check(f'a stock of {stock}', [row['how'] for row in found['tables']['calendar']['rows']] == [how], found['tables']['calendar'])
     more = spared('[portfolio]\ncapex_budget = 779000 USD\n[plan]\n').replace('0.01e12', '0.035e12')  # 25.2 or 26 times 30,000
     found = ask('plan', folder, more, NO)
     check('no plan keeps it', 'possible without: software readiness, or capex budget, or whole purchase units' in found['answer'], found['answer'])
