@@ -39,10 +39,21 @@ double allocation_busy(const struct allocation_problem *problem,
          nodes_of_all(problem, workload, option);
 }
 
+static double spares_of(const struct allocation_problem *problem, size_t o, double nodes) {
+  const double needed = problem->options[o].spares * nodes;
+  return problem->divisible ? needed : rounded_up(needed, 1, rounding);
+}
+
+bool allocation_in_stock(const struct allocation_problem *problem, size_t o, double nodes) {
+  const struct allocation_option *option = &problem->options[o];
+  const double spares = spares_of(problem, o, nodes);
+  return nodes + (spares > 0 ? spares / option->accelerators : 0) <=
+         option->stock * (1 + tolerance);
+}
+
 double allocation_spares(const struct allocation_problem *problem,
                          const struct allocation *allocation, size_t o) {
-  const double needed = problem->options[o].spares * allocation->nodes[o];
-  return problem->divisible ? needed : rounded_up(needed, 1, rounding);
+  return spares_of(problem, o, allocation->nodes[o]);
 }
 
 double allocation_spares_added(const struct allocation_problem *problem,
@@ -145,7 +156,7 @@ static bool shares_are_kept(const struct allocation_problem *problem,
 static bool is_kept(const struct allocation_problem *problem, const struct allocation *allocation) {
   for (size_t o = 0; o < problem->option_count; o++) {
     if (nodes_held(problem, allocation, o, tolerance) > allocation->nodes[o] * (1 + tolerance) ||
-        allocation->nodes[o] > problem->options[o].stock * (1 + tolerance))
+        !allocation_in_stock(problem, o, allocation->nodes[o]))
       return false;
   }
   return allocation->cost <= problem->budget * (1 + tolerance) &&
@@ -366,6 +377,14 @@ static void add_spares(struct programme *programme, size_t o) {
   }
 }
 
+// Without spares, the bounds of lots suffice.
+static void add_supply(struct programme *programme, size_t o) {
+  const struct allocation_option *option = &programme->problem->options[o];
+  row_add(&programme->row, lot_column(programme, o), option->lot);
+  row_add(&programme->row, spare_column(programme, o), 1 / option->accelerators);
+  row_end(&programme->row, -INFINITY, option->stock);
+}
+
 static void add_service(struct programme *programme) {
   const struct allocation_problem *problem = programme->problem;
   for (size_t w = 0; w < problem->workload_count; w++) {
@@ -384,6 +403,8 @@ static void add_service(struct programme *programme) {
     add_nodes(programme, o);
     if (problem->options[o].spares > 0)
       add_spares(programme, o);
+    if (problem->options[o].spares > 0 && isfinite(problem->options[o].stock))
+      add_supply(programme, o);
     row_add(&programme->row, lot_column(programme, o), 1);
     row_add(&programme->row, taken_column(programme, o), -max_lots(problem, o));
     row_end(&programme->row, -INFINITY, 0);

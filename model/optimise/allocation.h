@@ -7,7 +7,7 @@
 //              node_o         cost of a node of o, whatever it does, with its fraction of spares
 //              extra_wo       its additional cost when it serves w around the clock
 //              fixed_o        cost of taking o at all (engineers, migration)
-//              stock_o        nodes available
+//              stock_o        nodes available, of a_o accelerators each
 //              spares_o       spares that a node of o needs, a fraction; spare_o: cost of each
 //              lot_o          nodes that are sold together: a rack; or part of one: a card
 //              span_wo        nodes of a replica of w; up to one node, it shares the node
@@ -24,6 +24,7 @@
 //              sum_{w of span s} busy_wo <= s r_os        by whole replicas
 //              sum_{w of no span} busy_wo + sum_s s r_os <= n_o     on existing nodes
 //              x_wo <= u_o <= l_o, n_o <= stock_o u_o     of options that are taken
+//              n_o + s_o / a_o <= stock_o                 spares are from the stock, too
 //              spares_o n_o <= s_o < spares_o n_o + 1
 //              sum_{o of v} amount_o >= share_v sum_o amount_o      for each vendor v
 //              cost <= budget, capex <= capex_budget
@@ -54,7 +55,7 @@ struct allocation_option {
   double spare_cost, spare_capex; // USD each
   double accelerators;            // per node
   double lot;                     // nodes, above 0
-  double stock;                   // nodes; INFINITY: no limit
+  double stock;                   // nodes, spares included; INFINITY: no limit
   int vendor;
 };
 
@@ -108,6 +109,9 @@ struct allocation allocation_prove(const struct allocation_problem *problem, dou
 // What an option costs in it, USD.
 double allocation_cost(const struct allocation_problem *problem,
                        const struct allocation *allocation, size_t option);
+
+// Whether so many nodes of an option are in stock, with their spares.
+bool allocation_in_stock(const struct allocation_problem *problem, size_t option, double nodes);
 
 // The number of spares of an option; how many of them only make its nodes' fractions whole, which
 // a node's cost does not include; and the number of its nodes that a workload keeps busy.

@@ -110,7 +110,7 @@ struct fleet_problem challenge_single(const struct fleet_problem *problem, int v
   return other;
 }
 
-static bool is_alone(const struct fleet_problem *problem, int vendor) {
+bool challenge_may_be_single(const struct fleet_problem *problem, int vendor) {
   for (int v = 0; v < problem->vendor_count; v++)
     if (v != vendor && problem->minimum_shares[v] > 0)
       return false;
@@ -145,7 +145,7 @@ void challenge_hold(const struct fleet_problem *problem, struct programme_result
   }
   for (int v = 0; v < problem->vendor_count && best->status == PROGRAMME_OPTIMAL; v++) {
     const struct fleet_problem other = challenge_single(problem, v, arena);
-    if (is_alone(problem, v))
+    if (challenge_may_be_single(problem, v))
       challenge(&other, part_of_time(end_s, left), best, arena);
     left--;
   }

@@ -10,6 +10,7 @@
 #include "model/plan/fleet.h"
 #include "model/plan/programme.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Within time_s seconds; the challenges get what the search leaves, at least a tenth. If `known`, a
@@ -26,6 +27,9 @@ void challenge_hold(const struct fleet_problem *problem, struct programme_result
 // The problem without an option.
 struct fleet_problem challenge_without(const struct fleet_problem *problem, size_t option,
                                        struct arena *arena);
+
+// Whether what one vendor alone serves satisfies the shares of the others: they have none.
+bool challenge_may_be_single(const struct fleet_problem *problem, int vendor);
 
 // The problem with one vendor only, whatever its share was to be.
 struct fleet_problem challenge_single(const struct fleet_problem *problem, int vendor,

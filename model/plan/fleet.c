@@ -349,7 +349,9 @@ static bool stock_suffices(const struct fleet_problem *problem, const struct fle
     for (int t = 0; t < problem->periods && option->rented; t++)
       most = fmax(most, fleet_nodes(problem, fleet, o, t));
     for (size_t a = 0; a < problem->action_count && !option->rented; a++)
-      most += problem->actions[a].option == o ? fleet->lots[a] * option->lot : 0;
+      if (problem->actions[a].option == o)
+        most += fleet->lots[a] * option->lot * (1 + option->spares) +
+                fleet->spares[a] / option->accelerators;
     if (above(most, option->stock))
       return false;
   }

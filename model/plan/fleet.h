@@ -24,7 +24,8 @@
 //              sum_{w of no span} busy_wot + sum_s s r_ost <= n_ot     on existing nodes
 //              sum_{w of span s} busy_wot <= s r_ost
 //              n_ot <= most_o i_ot,   x_wot <= i_ot,   i_ot <= sum_{u <= t} e_ou
-//              sum_{a of o} lot_o N_a <= stock_o        rented: n_ot <= stock_o
+//              sum_{a of o} lot_o N_a + sum_t s_ot / accelerators_o <= stock_o
+//                                                       rented: n_ot <= stock_o
 //              sum_o power_o n_ot <= site_power
 //              sum_{o of v} amount_ot >= share_v sum_o amount_ot   for each vendor v and period
 //              sum of outlays in each year <= its budget, of all <= capex_budget
@@ -60,7 +61,7 @@ struct fleet_option {
   double lot;               // nodes, above 0
   double accelerators;      // per node
   double spares;            // bought with each accelerator, a fraction
-  double stock;             // nodes; INFINITY: no limit
+  double stock;             // nodes, spares included; INFINITY: no limit
   double power;             // W per node, at the site's meter
   bool rented;              // its stock limits what is present at a time, not all that is bought
   bool by_token;            // without nodes

@@ -254,6 +254,21 @@ static void add_tiers_beyond(struct formulation *formulation, size_t o, int t) {
   }
 }
 
+// All that is ever bought, in lots, spares included.
+static void add_supply(struct formulation *formulation, size_t o) {
+  const struct fleet_problem *problem = formulation->problem;
+  const struct fleet_option *option = &problem->options[o];
+  const bool own_columns = fleet_has_spares(problem) && option->spares > 0;
+  const double lots = option->stock / option->lot;
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (problem->actions[a].option == o)
+      row_add(&formulation->row, action_column(a), own_columns ? 1 : 1 + option->spares);
+  for (int t = 0; t < problem->periods && own_columns; t++)
+    row_add(&formulation->row, spare_column(problem, o, t),
+            1 / (option->lot * option->accelerators));
+  row_end(&formulation->row, -INFINITY, option->spares > 0 ? lots : floor(lots + 1e-9));
+}
+
 static void add_option_rows(struct formulation *formulation, size_t o) {
   const struct fleet_problem *problem = formulation->problem;
   const struct fleet_option *option = &problem->options[o];
@@ -270,12 +285,8 @@ static void add_option_rows(struct formulation *formulation, size_t o) {
     if (option->tier_count)
       (option->tier_of_all ? add_tier_of_all : add_tiers_beyond)(formulation, o, t);
   }
-  if (option->rented || option->by_token || !isfinite(option->stock))
-    return;
-  for (size_t a = 0; a < problem->action_count; a++)
-    if (problem->actions[a].option == o)
-      row_add(&formulation->row, action_column(a), 1);
-  row_end(&formulation->row, -INFINITY, floor(option->stock / option->lot + 1e-9));
+  if (!option->rented && !option->by_token && isfinite(option->stock))
+    add_supply(formulation, o);
 }
 
 static void add_site(struct formulation *formulation, int t) {

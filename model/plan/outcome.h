@@ -18,6 +18,9 @@ struct plan_price {
   const char *constraint; // "stock of h200"
   enum programme_status status;
   double cost, bound; // USD; INFINITY and -INFINITY: unknown
+  // USD by which the plan costs more, or by which everything from one vendor does: between these,
+  // which are equal if both costs are proven. INFINITY: unknown.
+  double least, most;
 };
 
 // The part of a demand that is not served in a period by the fleet with the smallest shortfall: in

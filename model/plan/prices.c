@@ -26,8 +26,34 @@ struct pricing {
 
 static struct plan_price price_of(const char *constraint, const struct programme_result *result) {
   const bool found = programme_has_fleet(result);
-  return (struct plan_price){constraint, result->status, found ? result->fleet.cost : INFINITY,
-                             result->status == PROGRAMME_INFEASIBLE ? INFINITY : result->bound};
+  return (struct plan_price){constraint,
+                             result->status,
+                             found ? result->fleet.cost : INFINITY,
+                             result->status == PROGRAMME_INFEASIBLE ? INFINITY : result->bound,
+                             INFINITY,
+                             INFINITY};
+}
+
+// One side of a difference: a cost that is known, or between a bound and the best found.
+struct span {
+  double low, high;
+};
+
+// Bounds the difference between the plan and another problem's cost. What is `restricted`, the plan
+// or the other, costs no less than without that.
+static void bound_difference(struct plan_price *price, const struct programme_result *plan,
+                             bool other_costs_more, bool restricted) {
+  const bool proven = plan->status == PROGRAMME_OPTIMAL && price->status == PROGRAMME_OPTIMAL;
+  const struct span planned = {proven ? plan->fleet.cost : plan->bound, plan->fleet.cost};
+  const struct span other = {proven ? price->cost : price->bound, price->cost};
+  const struct span more = other_costs_more ? other : planned;
+  const struct span less = other_costs_more ? planned : other;
+  if (!programme_has_fleet(plan) || price->status == PROGRAMME_INFEASIBLE)
+    return;
+  price->least = more.low - less.high;
+  price->most = more.high - less.low;
+  if (restricted && !proven)
+    price->least = fmax(0, price->least);
 }
 
 // A problem with one constraint left out.
@@ -67,18 +93,21 @@ static struct plan_price solve_without(const struct pricing *pricing, const stru
   struct arena scratch = {NULL};
   const struct fleet *known = plan_in(pricing->answer, relaxed->problem, &scratch);
   const struct programme_result result = challenge_prove(relaxed->problem, known, time_s, &scratch);
-  const struct plan_price price = price_of(relaxed->constraint, &result);
+  struct plan_price price = price_of(relaxed->constraint, &result);
+  bound_difference(&price, &pricing->answer->result, false, true);
   arena_free(&scratch);
   return price;
 }
 
-// The cost of everything from one vendor, which may be higher.
+// The cost of everything from one vendor: never less than the plan's, unless that must have others.
 static struct plan_price solve_single(const struct pricing *pricing, int vendor, double time_s) {
   const struct fleet_problem single =
       challenge_single(pricing->answer->problem, vendor, pricing->arena);
   struct arena scratch = {NULL};
   const struct programme_result result = challenge_prove(&single, NULL, time_s, &scratch);
-  const struct plan_price price = price_of(pricing->answer->portfolio->vendors[vendor], &result);
+  struct plan_price price = price_of(pricing->answer->portfolio->vendors[vendor], &result);
+  bound_difference(&price, &pricing->answer->result, true,
+                   challenge_may_be_single(pricing->answer->problem, vendor));
   arena_free(&scratch);
   return price;
 }

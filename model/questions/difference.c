@@ -313,10 +313,12 @@ bool difference_has_parts(const struct difference *difference, size_t pair) {
   return parts > 1;
 }
 
-static bool is_changed(const struct change *changes, size_t count, size_t pair, int input) {
+// A list itself has no value that could differ: it goes with its years.
+static bool is_changed(const struct model *model, const struct change *changes, size_t count,
+                       size_t pair, int input) {
   for (size_t c = 0; c < count; c++)
     for (size_t i = 0; i < changes[c].input_count && changes[c].matters[pair]; i++)
-      if (changes[c].inputs[i] == input)
+      if (changes[c].inputs[i] == input || whole_of(model, changes[c].inputs[i]) == input)
         return true;
   return false;
 }
@@ -324,14 +326,16 @@ static bool is_changed(const struct change *changes, size_t count, size_t pair, 
 // Where the what-if gets an input from.
 static struct side side_of(const struct difference *difference, size_t pair,
                            const struct change *changes, size_t count, int input) {
-  const int with = difference->a->model->declarations[input].only_with;
-  const bool changed = is_changed(changes, count, pair, input) ||
-                       (with >= 0 && is_changed(changes, count, pair, with));
+  const struct model *model = difference->a->model;
+  const int with = model->declarations[input].only_with;
+  const bool changed = is_changed(model, changes, count, pair, input) ||
+                       (with >= 0 && is_changed(model, changes, count, pair, with));
   return difference_side(difference, pair, input, changed);
 }
 
 static double input_value(const struct declaration *declaration, struct side side) {
-  return is_input(side) ? value_of(side) : declaration->default_value;
+  const struct figure *figure = figure_of(side);
+  return figure->origin == ORIGIN_NONE ? declaration->default_value : figure->value;
 }
 
 bool difference_cost(const struct difference *difference, size_t pair, const struct change *changes,
@@ -340,11 +344,8 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
   const struct option *option = difference->pairs[pair].a;
   enum given *given = arena_array(arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++) {
-    if (model->declarations[d].kind != DECLARATION_INPUT)
-      continue;
     const struct side side = side_of(difference, pair, changes, count, d);
-    if (is_given(side))
-      given[d] = difference_is_stated(side) ? GIVEN_VALUE : GIVEN_NEUTRAL;
+    given[d] = side.option->given[side.input];
   }
   const struct graph *graph = graph_try(model, option->id, given, option->lent, arena);
   if (!graph)

@@ -15,7 +15,7 @@
 //     growth               of a plan: of the tokens, per year; may be a distribution, as in [range]
 //     ready_from.OPTION    of a plan: how long after the start its software runs it
 //   [supply OPTION]
-//     stock                accelerators available; by default unlimited
+//     stock                accelerators available, spares included; by default unlimited
 //     vendor               by default the catalogue's
 //     lead_time            of a plan: from the order to the first day of service; by default the
 //                          option's

@@ -113,8 +113,7 @@ static void take_inputs(const struct scenario *scenario, const struct option *op
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
     const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
-    const bool stated = figure_is_stated(figure) || figure->in_usd;
-    given[d] = figure->year_count ? GIVEN_LIST : stated ? GIVEN_VALUE : GIVEN_NOT;
+    given[d] = option->given[d];
     values[d] = option_has(option, d) && !(twin && is_limit(input))
                     ? option_value(scenario, option, d, 0)
                     : 0;

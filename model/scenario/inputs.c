@@ -64,9 +64,9 @@ void inputs_forget(struct inputs *inputs, struct layer layer, int declaration) {
   *said_at(inputs, layer, declaration) = (struct said){.figure = {.origin = ORIGIN_NONE}};
 }
 
-bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration) {
+const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration) {
   const struct said *said = said_in(inputs, row_of(inputs, layer), declaration);
-  return said && said->figure.origin != ORIGIN_NONE;
+  return said && said->figure.origin != ORIGIN_NONE ? &said->figure : NULL;
 }
 
 static size_t row_count(const struct inputs *inputs) {
@@ -409,13 +409,36 @@ void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics)
     }
 }
 
-static bool option_says(const struct inputs *inputs, size_t option, size_t which_case, int d) {
+// The offers, and the one whose inputs an option has in a case; offers NULL: there are none.
+struct quoting {
+  const struct scenario *offers;
+  const struct scenario_offer *holding;
+};
+
+static struct quoting quoting_of(const struct scenario *scenario, int option, size_t which_case) {
+  if (option < 0 || !scenario->offer_count)
+    return (struct quoting){NULL, NULL};
+  return (struct quoting){scenario, option_offer(scenario, &scenario->options[option], which_case)};
+}
+
+// An offer replaces another one as a whole, including lines that only the other one has.
+static bool holds(const struct quoting *quoting, const struct figure *figure) {
+  const struct scenario_offer *from =
+      quoting->offers ? scenario_offer_of(quoting->offers, figure) : NULL;
+  return !from || from == quoting->holding;
+}
+
+static bool option_says(const struct inputs *inputs, const struct scenario *scenario, size_t option,
+                        size_t which_case, int d) {
   const int o = (int)option;
   const struct layer own[] = {
       {ORIGIN_OPTION, o, 0}, {ORIGIN_CASE_OPTION, o, which_case}, {ORIGIN_SET_OPTION, o, 0}};
-  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-    if (inputs_says(inputs, own[i], d))
+  const struct quoting quoting = quoting_of(scenario, o, which_case);
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    const struct figure *figure = inputs_said(inputs, own[i], d);
+    if (figure && holds(&quoting, figure))
       return true;
+  }
   return false;
 }
 
@@ -425,8 +448,8 @@ static const char *own_key(const struct inputs *inputs, const struct scenario *s
   const int of = inputs->model->declarations[d].year_of; // the input whose list also states it
   const int selected = selection_giving(&scenario->selections[1 + option],
                                         inputs->model->declarations[of < 0 ? d : of].name);
-  if (option_says(inputs, option, which_case, d) ||
-      (of >= 0 && option_says(inputs, option, which_case, of)))
+  if (option_says(inputs, scenario, option, which_case, d) ||
+      (of >= 0 && option_says(inputs, scenario, option, which_case, of)))
     return declaration_key(inputs->model, d);
   return selected < 0 ? NULL : selection_key_name(selected);
 }
@@ -451,7 +474,7 @@ static void check_setting_reach(const struct inputs *inputs, struct scenario *sc
   const struct layer set = {ORIGIN_SET, -1, 0};
   const char *name = declaration_key(inputs->model, d);
   size_t count = 0;
-  if (!inputs_says(inputs, set, d) || !*name)
+  if (!inputs_said(inputs, set, d) || !*name)
     return;
   const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
   if (count && count == scenario->option_count)
@@ -469,7 +492,7 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
     for (size_t c = 1; c < inputs->case_count; c++) {
       size_t count = 0;
       const char *name = declaration_key(inputs->model, d);
-      if (!inputs_says(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
+      if (!inputs_said(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
         continue;
       const char *own = own_words(inputs, scenario, c, d, &count);
       if (count && count == scenario->option_count)
@@ -497,7 +520,7 @@ static bool is_unused(const struct inputs *inputs, const struct scenario *scenar
   const size_t first = is_set(layer) ? 0 : layer.which_case;
   const size_t last = is_set(layer) ? scenario->case_count - 1 : layer.which_case;
   size_t own = 0;
-  if (!inputs_says(inputs, layer, d) || !*declaration_key(inputs->model, d))
+  if (!inputs_said(inputs, layer, d) || !*declaration_key(inputs->model, d))
     return false;
   own_words(inputs, scenario, layer.which_case, d, &own);
   if (own == scenario->option_count)
@@ -525,16 +548,21 @@ void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
   }
 }
 
-void inputs_apply(const struct inputs *inputs, struct layer layer, const struct figure **figures) {
+static void apply(const struct inputs *inputs, struct layer layer, const struct quoting *quoting,
+                  const struct figure **figures) {
   const size_t row = row_of(inputs, layer);
   for (int d = 0; d < inputs->model->count && inputs->rows[row]; d++) {
     const struct said *said = said_in(inputs, row, d);
-    if (said && said->figure.origin != ORIGIN_NONE)
+    if (said && said->figure.origin != ORIGIN_NONE && holds(quoting, &said->figure))
       figures[d] = &said->figure;
   }
 }
 
-void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
+void inputs_apply(const struct inputs *inputs, struct layer layer, const struct figure **figures) {
+  apply(inputs, layer, &(struct quoting){NULL, NULL}, figures);
+}
+
+void inputs_resolve(const struct scenario *scenario, int option, size_t which_case,
                     const struct figure **figures) {
   const struct layer layers[] = {
       {ORIGIN_COMMON, -1, 0},
@@ -544,8 +572,9 @@ void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
       {ORIGIN_CASE_OPTION, option, which_case},
       {ORIGIN_SET_OPTION, option, 0},
   };
-  for (int d = 0; d < inputs->model->count; d++)
+  const struct quoting quoting = quoting_of(scenario, option, which_case);
+  for (int d = 0; d < scenario->model->count; d++)
     figures[d] = &figure_none;
   for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++)
-    inputs_apply(inputs, layers[l], figures);
+    apply(scenario->inputs, layers[l], &quoting, figures);
 }

@@ -40,8 +40,8 @@ void inputs_take(struct inputs *inputs, struct layer layer, int declaration, str
 // Forgets what the layer says about an input.
 void inputs_forget(struct inputs *inputs, struct layer layer, int declaration);
 
-// Does the layer say anything about the input?
-bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration);
+// What the layer says about the input, or NULL.
+const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration);
 
 // After the last assignment: grades the figures by their sources. Reports a source, date or quote
 // without a value.
@@ -58,10 +58,11 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
 void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
                       struct diagnostics *diagnostics);
 
-// Sets figures[model->count] to what the option's layers alone give it in a case: figure_none if
-// nothing was said. Later layers win, and the option level over the common one. Figures are not
-// copied: they live as long as the inputs.
-void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
+// Sets figures[model->count] to what the layers of scenario->inputs alone give an option in a case:
+// figure_none if nothing was said. Later layers win, and the option level over the common one; of
+// the option's offers, only that of the case counts. Figures are not copied: they live as long as
+// the inputs.
+void inputs_resolve(const struct scenario *scenario, int option, size_t which_case,
                     const struct figure **figures);
 
 // Sets those of figures[model->count] that the layer says something about.

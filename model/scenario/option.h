@@ -31,6 +31,7 @@ struct option {
   size_t lender;                    // another option, whose tokens it serves
   bool *lent; // [model->count] what it borrows from that; NULL: it serves a demand
   const struct graph *graph;
+  const enum given *given;       // [model->count] of which inputs the graph was built
   struct evaluation *evaluation; // width: scenario.case_count
   // [case_count][model->count]: each points to where it was stated, so that options that share a
   // figure point to the same one; see option_figure.

@@ -4,6 +4,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/served.h"
@@ -214,4 +215,12 @@ const struct scenario_offer *option_offer(const struct scenario *scenario,
       found = offer;
   }
   return found;
+}
+
+const struct scenario_offer *scenario_offer_of(const struct scenario *scenario,
+                                               const struct figure *figure) {
+  for (size_t i = 0; i < scenario->offer_count; i++)
+    if (scenario->offers[i].offer->source == figure->place.source)
+      return &scenario->offers[i];
+  return NULL;
 }

@@ -134,6 +134,10 @@ double option_value(const struct scenario *scenario, const struct option *option
 const struct scenario_offer *option_offer(const struct scenario *scenario,
                                           const struct option *option, size_t which_case);
 
+// The offer whose file states the figure, or NULL.
+const struct scenario_offer *scenario_offer_of(const struct scenario *scenario,
+                                               const struct figure *figure);
+
 // What faces show instead of an item's value if it is absent in the selected case; else NULL.
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration);

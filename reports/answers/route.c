@@ -163,13 +163,14 @@ static bool share_asks_for(const struct writing *writing, size_t o) {
 // Whether the stock of c is too small for more of w: for all of it if it runs on one option.
 static bool is_short(const struct route_answer *answer, size_t w, size_t c) {
   const struct allocation_problem *problem = &answer->problem;
-  const double lot = problem->options[c].lot, stock = problem->options[c].stock;
+  const double lot = problem->options[c].lot;
   double busy =
       problem->workloads[w].demand / problem->pairs[w * problem->option_count + c].capacity;
   for (size_t other = 0; other < problem->workload_count; other++)
     busy += other == w ? 0 : allocation_busy(problem, &answer->split, other, c);
-  return problem->workloads[w].whole ? ceil(busy / lot - 1e-9) * lot > stock
-                                     : answer->split.nodes[c] + lot > stock;
+  const double nodes =
+      problem->workloads[w].whole ? ceil(busy / lot - 1e-9) * lot : answer->split.nodes[c] + lot;
+  return !allocation_in_stock(problem, c, nodes);
 }
 
 // Why the cheaper option c does not take all of w that o serves.

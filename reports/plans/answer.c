@@ -99,23 +99,13 @@ static struct answer_cell amount_cell(const struct writing *writing, double amou
                           : cell_nothing();
 }
 
-// The difference of another cost from the plan's: between its lower and upper bound, which are
-// equal if both costs are proven.
 static void write_price_row(const struct writing *writing, struct answer_table *table,
-                            const struct plan_price *price, bool is_more) {
-  const struct programme_result *plan = &writing->answer->result;
-  const double sign = is_more ? -1 : 1;
-  const double one = sign * (plan->bound - price->cost),
-               other = sign * (plan->fleet.cost - price->bound);
-  const bool proven = plan->status == PROGRAMME_OPTIMAL && price->status == PROGRAMME_OPTIMAL;
-  double least = is_more ? other : fmax(0, one), most = is_more ? one : other;
-  if (proven)
-    least = most = sign * (plan->fleet.cost - price->cost);
-  if (!programme_has_fleet(plan) || price->status == PROGRAMME_INFEASIBLE)
-    least = most = INFINITY;
+                            const struct plan_price *price) {
+  const bool proven =
+      writing->answer->result.status == PROGRAMME_OPTIMAL && price->status == PROGRAMME_OPTIMAL;
   ANSWER_ROW(table, cell_words(price->constraint), cost_cell(price),
-             proven ? amount_cell(writing, most) : cell_nothing(), amount_cell(writing, least),
-             amount_cell(writing, most));
+             proven ? amount_cell(writing, price->most) : cell_nothing(),
+             amount_cell(writing, price->least), amount_cell(writing, price->most));
 }
 
 static void write_prices(const struct writing *writing) {
@@ -125,7 +115,7 @@ static void write_prices(const struct writing *writing) {
       {"cost_without", "Cost without it", "USD"}, {"price", "Its price", "USD"},
       {"price_least", "At least", "USD"}, {"price_most", "At most", "USD"});
   for (size_t i = 0; i < answer->price_count; i++)
-    write_price_row(writing, table, &answer->prices[i], false);
+    write_price_row(writing, table, &answer->prices[i]);
   table->note = "Each found by solving again without that one constraint; costs are discounted. "
                 "Where it is not proven to be the lowest, the cost is that of the best plan found, "
                 "and the price lies between the last two columns.";
@@ -134,7 +124,7 @@ static void write_prices(const struct writing *writing) {
       {"cost", "Cost", "USD"}, {"difference", "Above the plan", "USD"},
       {"difference_least", "At least", "USD"}, {"difference_most", "At most", "USD"});
   for (int v = 0; v < answer->portfolio->vendor_count; v++)
-    write_price_row(writing, table, &answer->vendors[v], true);
+    write_price_row(writing, table, &answer->vendors[v]);
 }
 
 // ---- the answer in words

@@ -586,6 +586,43 @@ def test_warranty_of_an_offer(folder):
     expect(repair('--set', 'h200.warranty=1 yr') > 0, 'nothing to repair after the warranty')
 
 
+def test_offer_in_a_case(folder):
+    """An offer replaces another one as a whole: in a case or with --set it costs what it does as the option's own."""
+    shutil.copy(EXAMPLE / 'offer.ini', folder)
+    text = (EXAMPLE / 'offer.ini').read_text()
+    other = re.sub(r'(delivery     =|support|warranty|nodes|servers).*\n', '', text) \
+        .replace('[terms]', 'installation = 2 %\n[terms]').replace('Q-2026-118', 'Q-2026-119')
+    expect('3 yr' not in other and '%/yr' not in other and 'node\n' not in other.replace('0 node', ''), other)
+    Path(folder, 'other.ini').write_text(other)
+    quoted = (EXAMPLE / 'quoted.ini').read_text().replace('[common]', '[common]\nfailure_rate = 5 %/yr\nrepair_cost = 40 %')
+
+    def scenario(name, own, more=''):
+        path = Path(folder, name)
+        path.write_text(quoted.replace('quote = offer.ini', f'quote = {own}.ini') + more)
+        return path
+
+    def items(path, *more):
+        return {one['id']: one['items'] for one in run_json('compare', path, *more)['options']}['h200']
+    for common in ('', 'support = 3.5 %/yr\nwarranty = 1 yr\n'):
+        quoted = quoted.replace('[common]', f'[common]\n{common}')
+        alone = {name: items(scenario('alone.ini', name)) for name in ('offer', 'other')}
+        expect(alone['offer']['tco'] != alone['other']['tco'], str(alone['offer']['tco']))
+        for own, revised in (('offer', 'other'), ('other', 'offer')):
+            path = scenario('case.ini', own, f'[case revised]\nh200.quote = {revised}.ini\n')
+            settings = [word for name in (own, revised) for word in ('--set', f'h200.quote={Path(folder, name)}.ini')]
+            for more, wanted in (((), own), (('--case', 'revised'), revised), (settings[2:], revised),
+                                 (settings, revised), ((*settings, '--case', 'revised'), revised)):
+                found = items(path, *more)
+                for item in ('capex', 'installation_cost', 'support_total', 'repair_total', 'tco'):
+                    expect(near(found[item], alone[wanted][item]), f'{common}{more}: {item} {found[item]}')
+    Path(folder, 'other.ini').write_text(re.sub(r'accelerators = 27500.*\n', '', other))
+    path = scenario('case.ini', 'offer', '[case revised]\nh200.quote = other.ini\n')
+    expect_exit(run('compare', path), BAD_INPUT, "gives no 'list_price': give 'h200.list_price' in case 'revised'")
+    path.write_text(path.read_text() + 'support = 2 %/yr\nh200.list_price = 9 USD\n')
+    found = items(path, '--case', 'revised')
+    expect(near(found['support_total'], 3 * 0.02 * found['hardware_cost']), f"support {found['support_total']}")
+
+
 def test_remedy_in_draws(folder):
     """What is owed is credited in the draws that fall short of the guarantee less its tolerance."""
     def owed(speed):

@@ -2,10 +2,13 @@
 """What `diff` finds between two scenarios: which inputs are one change, and what else differs.
 
 check_commands checks its faces on the golden example.
+Seconds: 15, deep 50
 """
+import json
+import random
 import re
 
-from support.program import DONE, expect, run, run_csv, run_json, run_tests
+from support.program import BAD_INPUT, DEEP, DONE, expect, run, run_csv, run_json, run_tests
 
 HEAD = """[scenario]
 title = Two scenarios
@@ -104,6 +107,51 @@ def test_each_input_is_listed_once(folder):
     expect(len(re.findall(r'^electricity_price +[ab] .*kWh$', text, re.M)) == 2, text)
     listed = {line.split()[0] for line in re.findall(r'^\w+ +(?:[ab]|all options) +\S.*$', text, re.M)}
     expect(f'in {len(listed)} inputs' in text, f'{listed}: {text}')
+
+
+# Lines of which a scenario has one of each kind: by year, as one value, or something else in their place.
+KINDS = (
+    ('accelerators = 64', 'accelerators = 32, 64', 'demand = 900e9 token/month', 'demand = 600e9, 900e9 token/month',
+     'demand = 600e9, 700e9, 900e9 token/month', 'accelerators = 64\ndemand = 300e9, 400e9 token/month'),
+    ('a.list_price = 30000 USD', 'a.list_price = 30000, 20000 USD', 'a.rental_rate = 2 USD/h', 'a.rental_rate = 2, 1.5 USD/h',
+     f'a.list_price = 30000 USD\n{TIERS}'),
+    ('electricity_price = 0.08 USD/kWh', 'electricity_price = 0.08, 0.10 USD/kWh', 'electricity_price = 0.07, 0.09, 0.12 USD/kWh'),
+    ('throughput = 4000 token/s', 'throughput = 4000, 4500 token/s'),
+    ('utilization = 70 %', 'utilization = 50, 70 %'),
+    ('pue = 1.2', 'pue = 1.3'),
+    ('', 'colo_power = included\ncolo_rate = 100 USD/kW/month', 'colo_power = included\ncolo_rate = 100, 110 USD/kW/month',
+     'colo_rate = 80 USD/kW/month\ncolo_escalation = 3 %/yr'),
+    ('', 'engineer_cost = 200000 USD/yr\nengineers = 2, 1 FTE', 'engineer_cost = 200000 USD/yr\nengineers = 1 FTE'),
+    ('', 'spares = 3 %'), ('', 'support = 4 %/yr'), ('', 'life = 2 yr', 'life = 5 yr'), ('', 'purchase = upfront'),
+    ('', 'failure_rate = 5 %/yr\nrepair_cost = 50 %', 'failure_rate = 5 %/yr\nrepair_cost = 50 %\nwarranty = 1 yr'),
+)
+
+
+def drawn(draw, head, like=None):
+    """One line of every kind, most of them those of another draw; the lines and the scenario."""
+    lines = [draw.choice(kind) if like is None or draw.random() < 0.25 else like[k] for k, kind in enumerate(KINDS)]
+    common = [line for line in '\n'.join(lines).splitlines() if not line.startswith('a.')]
+    own = [line.removeprefix('a.') for line in '\n'.join(lines).splitlines() if line.startswith('a.')]
+    option = ['[option a]', 'accelerator = h200-sxm-141', *own, '']
+    return lines, '\n'.join(['[scenario]', 'title = T', 'date = 2026-11-20', head, '[common]', *common, *option])
+
+
+def test_all_inputs_together_are_b(folder):
+    """Whatever the two scenarios are made of, the last line of the effects is what B costs."""
+    count = 0
+    for seed in range(300 if DEEP else 40):
+        draw = random.Random(seed)
+        head = draw.choice(('', EUR))
+        like, first = drawn(draw, head)
+        done = run('diff', *write(folder, first, drawn(draw, head, like)[1]), '--format', 'json')
+        expect(done.returncode in (DONE, BAD_INPUT), f'{seed}: {done.stderr}')
+        for pair in json.loads(done.stdout)['options'] if done.returncode == DONE else []:
+            if 'together' not in pair:  # a single input differs, or none
+                continue
+            found, wanted = pair['together']['cost_per_mtok'], pair['results']['cost_per_mtok']['b']
+            expect(found is not None and abs(found / wanted - 1) < 1e-12, f'{seed}: {found}, not {wanted}')
+            count += 1
+    expect(count >= 20, f'only {count} pairs')
 
 
 PUBLISHED = {'throughput': ''}

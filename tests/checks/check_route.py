@@ -242,6 +242,10 @@ def check_spares(folder):
         path.write_text(SPARES + f'[portfolio]\n{budget} = {amount - 1000:.0f} USD\n', encoding='utf-8')
         found = answer('route', str(path), status=1)
         check(f'{budget}: broken', f"without: {budget.replace('_', ' ')} ({exact['tco']:,.0f} USD)" in found['answer'], found['answer'])
+    for stock, status in ((68, 0), (67, 1)):
+        path.write_text(SPARES + f'[supply it]\nstock = {stock} gpu\n', encoding='utf-8')
+        found = answer('route', str(path), status=status)
+        check(f'a stock of {stock}', (f"without: stock of it ({exact['tco']:,.0f} USD)" in found['answer']) == bool(status), found['answer'])
     path.write_text(SPARES.replace('h200-sxm-141', 'h100-pcie-80'), encoding='utf-8')
     row = answer('route', str(path))['tables']['split']['rows'][0]
     check('single cards with spares', (row['accelerators'], row['with_spares']) == (63, 67), row)

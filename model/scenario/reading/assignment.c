@@ -86,7 +86,8 @@ static void take_day(struct reading *reading, struct layer layer, const struct i
   }
 }
 
-// Assigns an input of the offer, unless the layer sets it itself.
+// Assigns an input of the offer, unless the layer sets it itself; another offer in its place does
+// not count.
 static void assign_offered(const struct reading *reading, struct layer layer,
                            const struct offer_input *input, const struct offer *offer) {
   const struct ini_key key = {input->name, input->text, input->place, input->place};
@@ -95,7 +96,9 @@ static void assign_offered(const struct reading *reading, struct layer layer,
       arena_printf(reading->arena, "%s %s", offer_reference(offer, reading->arena), offer->date),
       input->place, input->place};
   const int declaration = model_find(reading->scenario->model, input->name);
-  if (declaration < 0 || inputs_says(reading->inputs, layer, declaration))
+  const struct figure *said =
+      declaration < 0 ? NULL : inputs_said(reading->inputs, layer, declaration);
+  if (declaration < 0 || (said && !scenario_offer_of(reading->scenario, said)))
     return;
   inputs_assign(reading->inputs, layer, input->name, &key, reading->diagnostics);
   inputs_assign(reading->inputs, layer, arena_printf(reading->arena, "%s.quote", input->name),

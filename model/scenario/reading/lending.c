@@ -12,6 +12,7 @@
 #include "model/scenario/selection.h"
 
 #include <stddef.h>
+#include <string.h>
 
 bool tokens_are_lent(const struct resolving *resolving) {
   return selection_of(&resolving->selections, SELECT_TOKENS_OF) != NULL;
@@ -123,9 +124,11 @@ int tokens_lend(struct resolving *resolving) {
   return 0;
 }
 
-void tokens_hide(const struct resolving *resolving, enum given *given) {
+void tokens_hide(const struct resolving *resolving) {
   const struct model *model = resolving->scenario->model;
   const struct option *option = resolving->option;
+  enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
+  memcpy(given, option->given, (size_t)model->count * sizeof *given);
   given[model_find(model, "demand")] = GIVEN_VALUE;
   const struct graph *without = graph_try(model, option->id, given, NULL, resolving->arena);
   for (int d = 0; d < model->count && without; d++)

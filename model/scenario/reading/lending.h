@@ -4,7 +4,6 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_LENDING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_LENDING_H
 
-#include "model/cost/graph.h"
 #include "model/scenario/resolving.h"
 
 #include <stdbool.h>
@@ -21,6 +20,6 @@ int tokens_lend(struct resolving *resolving);
 
 // After its graph is built from what is given: also marks in lent what it computes from these and
 // uses for nothing else, as it would not have that with a demand.
-void tokens_hide(const struct resolving *resolving, enum given *given);
+void tokens_hide(const struct resolving *resolving);
 
 #endif

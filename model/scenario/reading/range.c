@@ -40,7 +40,7 @@ static int ranged(const struct scenario *scenario, int option, int declaration, 
       arena_array(&scratch, (size_t)model->count, sizeof(const struct figure *));
   bool is_list = false;
   for (size_t c = 0; c < scenario->case_count; c++) {
-    inputs_resolve(scenario->inputs, option, c, figures);
+    inputs_resolve(scenario, option, c, figures);
     is_list |= figures[declaration]->year_count > 0;
   }
   arena_free(&scratch);
@@ -282,7 +282,7 @@ static bool would_take_common(const struct scenario *scenario, int option, int d
   const struct layer own = {ORIGIN_OPTION, option, 0};
   return takes_common(figure) ||
          (figure->origin == ORIGIN_SET_OPTION &&
-          !inputs_says(scenario->inputs, own, input->usd_of < 0 ? declaration : input->usd_of));
+          !inputs_said(scenario->inputs, own, input->usd_of < 0 ? declaration : input->usd_of));
 }
 
 static void check_common(struct reading *reading, const struct range *range) {

@@ -446,7 +446,7 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
   const struct diagnostics *diagnostics = resolving->diagnostics;
   const size_t before = diagnostics->errors;
   const struct figure **figures = resolving_figures(resolving, which);
-  inputs_resolve(resolving->scenario->inputs, (int)resolving->number, which, figures);
+  inputs_resolve(resolving->scenario, (int)resolving->number, which, figures);
   if (resolving->amendment)
     amendment_apply(resolving->amendment, figures);
   if (which && errors != before)
@@ -491,6 +491,7 @@ static void build_graph(const struct resolving *resolving) {
     if (one >= 0 && given[one] == GIVEN_NOT && is_stated_somewhere(resolving, one))
       given[one] = GIVEN_VALUE;
   }
+  option->given = given;
   option->graph = graph_build_lent(model, option->id, option->place, given, option->lent,
                                    resolving->arena, resolving->diagnostics);
   if (!option->graph)
@@ -499,7 +500,7 @@ static void build_graph(const struct resolving *resolving) {
   check_life(resolving);
   check_lead_time(resolving);
   if (option->lent)
-    tokens_hide(resolving, given);
+    tokens_hide(resolving);
 }
 
 static void settle(struct resolving *resolving) {

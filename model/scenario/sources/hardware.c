@@ -208,11 +208,33 @@ static void apply_offered_count(struct resolving *resolving) {
   }
 }
 
+// An input that one case has, all have: an offer without a warranty has one of no time beside
+// another case's offer with one.
+static void apply_offered_warranty(struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  const int warranty = model_find(scenario->model, "warranty");
+  const struct scenario_offer *with = NULL;
+  for (size_t c = 0; c < scenario->case_count && !with; c++) {
+    const struct scenario_offer *quote = option_offer(scenario, resolving->option, c);
+    with = quote && !isnan(quote->offer->warranty_h) ? quote : NULL;
+  }
+  if (with)
+    resolving_fill(
+        resolving, warranty,
+        (struct figure){.origin = ORIGIN_CATALOGUE,
+                        .place = with->offer->warranty_place,
+                        .grade = GRADE_ASSUMED,
+                        .source = arena_printf(resolving->arena, "only in the offer %s",
+                                               offer_reference(with->offer, resolving->arena)),
+                        .date = ""});
+}
+
 static int apply_accelerator(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct option *option = resolving->option;
   settle_offered_accelerator(resolving);
   apply_offered_count(resolving);
+  apply_offered_warranty(resolving);
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   if (!key) {
     diagnostics_error(resolving->diagnostics, option->place,
@@ -347,12 +369,33 @@ static void pretend_accelerator(struct resolving *resolving) {
     resolving_pretend(resolving, inputs[i]);
 }
 
+// What a case's offer lacks, unlike that of the base case, would count as 0.
+static void refuse_lacking(const struct resolving *resolving) {
+  static const char *const needed[] = {"list_price", "accelerators_per_node"};
+  const struct scenario *scenario = resolving->scenario;
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    const int d = model_find(scenario->model, needed[i]);
+    for (size_t c = 1; c < scenario->case_count && resolving_has(resolving, d); c++) {
+      const struct scenario_offer *quote = option_offer(scenario, resolving->option, c);
+      if (!quote || resolving_figures(resolving, c)[d]->origin != ORIGIN_NONE)
+        continue;
+      diagnostics_error(resolving->diagnostics, quote->place,
+                        "the offer %s, unlike that of the base case, gives no '%s': give '%s.%s' "
+                        "in case '%s'",
+                        quote->offer->reference, needed[i], resolving->option->id, needed[i],
+                        scenario->cases[c]);
+      return;
+    }
+  }
+}
+
 int hardware_apply(struct resolving *resolving) {
   if (apply_accelerator(resolving)) {
     pretend_accelerator(resolving);
     return -1;
   }
   apply_price(resolving);
+  refuse_lacking(resolving);
   return 0;
 }
 

@@ -33,6 +33,7 @@ CHANGES = 6
 ZEROS = 8 if DEEP else 4  # scenarios
 MANY, FEW = (10, 3) if DEEP else (6, 2)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
+WORKBOOK = ROOT / 'tests' / 'checks' / 'workbook'
 TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
 TOLERANCE = 1e-9
 PATIENCE = 8  # multiple of the time that a quiet machine may take
@@ -323,7 +324,7 @@ def copy_examples(folder):
     shutil.copytree(ROOT / 'examples', folder / 'examples',
                     ignore=shutil.ignore_patterns('pictures'))
     for name in TESTS_OWN:
-        shutil.copy(ROOT / 'tests' / 'checks' / 'workbook' / name, folder / 'examples')
+        shutil.copy(WORKBOOK / name, folder / 'examples')
     return [folder / path.relative_to(ROOT) for path in EXAMPLES] + [folder / 'examples' / name for name in TESTS_OWN]
 
 
@@ -338,6 +339,15 @@ def write_operations(folder):
     path = folder / 'examples' / 'operations.ini'
     path.write_text('\n'.join(lines) + '\n')
     return path
+
+
+def write_offers(folder):
+    """Another offer in a case."""
+    acceptance = folder / 'examples' / 'acceptance'
+    shutil.copy(WORKBOOK / 'offer_without_support.ini', acceptance)
+    text = (WORKBOOK / 'offers.ini').read_text()
+    (acceptance / 'offers.ini').write_text(re.sub('inherits = .*/', 'inherits = ', text))
+    return acceptance / 'offers.ini'
 
 
 def write_ranges(folder):
@@ -487,7 +497,7 @@ def page_of_alone(folder):
 
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
-    scenarios += [write_operations(folder), *write_ranges(folder)]
+    scenarios += [write_operations(folder), write_offers(folder), *write_ranges(folder)]
     for scenario in scenarios:
         draw = random.Random(f'{seed} {scenario.name}')
         page = folder / f'{scenario.stem}.html'

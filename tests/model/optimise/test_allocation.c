@@ -364,11 +364,15 @@ static double enumerate(const struct allocation_problem *problem) {
   most_lots(problem, most);
   do {
     double nodes[OPTIONS], floor = 0;
+    bool in_stock = true;
     for (size_t o = 0; o < problem->option_count; o++) {
-      nodes[o] = lots[o] * problem->options[o].lot;
-      floor += nodes[o] * problem->options[o].node_cost;
+      const struct allocation_option *option = &problem->options[o];
+      nodes[o] = lots[o] * option->lot;
+      floor += nodes[o] * option->node_cost;
+      in_stock &=
+          nodes[o] + ceil(option->spares * nodes[o] - 1e-9) / option->accelerators <= option->stock;
     }
-    if (floor < best)
+    if (in_stock && floor < best)
       best = fmin(best, cost_of_lots(problem, nodes));
   } while (next(lots, most, problem->option_count));
   return best;

@@ -364,6 +364,23 @@ static double order_sum(const struct counting *counting, size_t o, int f, bool o
   return sum;
 }
 
+// Nodes and whole spares of all orders, in nodes.
+static double bought_of(const struct counting *counting, size_t o) {
+  const struct small_plan *plan = counting->plan;
+  const struct fleet_option *option = &plan->options[o];
+  double bought = 0;
+  for (int f = 0; f < plan->problem.periods; f++) {
+    double ordered = 0;
+    for (size_t h = 0; h < plan->head_count; h++) {
+      const struct fleet_action *head = &plan->actions[plan->heads[h]];
+      ordered += head->option == o && head->first == f ? counting->lots[h] * option->lot : 0;
+    }
+    const double spares = ordered * option->accelerators * option->spares;
+    bought += ordered + ceil(spares - 1e-9) / option->accelerators;
+  }
+  return bought;
+}
+
 // What an order lacks to whole spares, as long as the last of it stays.
 static double spares_sum(const struct counting *counting, size_t o, int f, bool outlay) {
   const struct small_plan *plan = counting->plan;
@@ -383,11 +400,10 @@ static double spares_sum(const struct counting *counting, size_t o, int f, bool 
 
 static double cost_of_lots(struct counting *counting) {
   const struct small_plan *plan = counting->plan;
-  double cost = 0, spent[PERIODS] = {0}, bought[OPTIONS] = {0}, all = 0;
+  double cost = 0, spent[PERIODS] = {0}, all = 0;
   bool had[OPTIONS] = {false};
   for (size_t h = 0; h < plan->head_count; h++) {
     const struct fleet_action *action = &plan->actions[plan->heads[h]];
-    bought[action->option] += counting->lots[h] * plan->options[action->option].lot;
     if (plan->options[action->option].tier_count)
       continue;
     cost += counting->lots[h] * action->cost;
@@ -404,7 +420,7 @@ static double cost_of_lots(struct counting *counting) {
       spent[plan->years[f]] += spares_sum(counting, o, f, true);
     }
   for (size_t o = 0; o < OPTIONS; o++)
-    if (!plan->options[o].rented && bought[o] > plan->options[o].stock)
+    if (!plan->options[o].rented && bought_of(counting, o) > plan->options[o].stock)
       return INFINITY;
   for (int t = 0; t < plan->problem.periods && cost < counting->best; t++)
     cost += cost_of_period(counting, t, had, spent);
