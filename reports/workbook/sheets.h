@@ -126,7 +126,7 @@ void write_evidence(struct book *book);
 void write_checks(struct book *book);
 void write_log(struct book *book);
 
-// The tornado of the first option that is not the baseline; NULL if its saving is not defined.
+// The tornado of the ranking_contender; NULL if its saving is not defined.
 const struct sensitivity *sensitivity_shown(const struct book *book);
 
 // The input that is negotiated with the option's vendor: list_price or rental_rate; -1 for none.
