@@ -183,6 +183,9 @@ const char *horizon_note(const struct book *book);
 // The width of an option's column in characters, so that its id fits.
 int option_width(const struct scenario *scenario);
 
+// An option's label in a chart, whose axis or legend would else leave no room for the plot.
+const char *chart_label(const struct book *book, size_t option);
+
 // A text for each option, from `column` on, wrapped.
 void put_option_texts(struct book *book, int row, int column, const char *const *texts);
 

@@ -411,7 +411,7 @@ API = '[scenario]\ninherits = own-rent-api.ini\n'
 EURO = 'currency = EUR\nexchange_rate = 1.1 USD/EUR\nexchange_rate.source = a plan\nexchange_rate.date = 2026-11\n'
 API_STATES = [(0, {'api.output_price': 2}), (0, {'api.input_price': 1}), (0, {'api.cached_input_price': 0})]
 # Nothing is missing, so there is nothing to warn of.
-WHOLE = LISTED.replace('[option a]', 'node_price = 60000 USD\nnetwork_price = 4000 USD\nhost_power = 300 W\n[option a]')
+WHOLE = LISTED.replace('[option a]', 'load_power = 700 W\nnode_price = 60000 USD\nnetwork_price = 4000 USD\nhost_power = 300 W\n[option a]')
 CHOSEN = [('listed', LISTED, LISTED_STATES, []), ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),
