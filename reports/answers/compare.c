@@ -38,7 +38,7 @@ static const struct fact {
   bool graded;
 } facts[] = {
     {"accelerators", "gpus", 3, false}, {"throughput", "output", 4, true},
-    {"load_power", "", 1, true},        {"list_price", NULL, 0, true},
+    {"load_power", "power", 1, true},   {"list_price", NULL, 0, true},
     {"discount", NULL, 0, false},       {"net_price", "net price", 2, false},
     {"rental_rate", NULL, 0, true},     {"on_demand_rate", NULL, 0, true},
     {"reserved_share", NULL, 0, false}, {"spot_share", NULL, 0, false},

@@ -24,8 +24,8 @@ function left_margin(width, labels) {
   return Math.round(Math.min(longest, width * LABEL_SHARE, LABEL_MOST));
 }
 
-// Room for the labels at the ends of bars.
-const end_room = (texts) =>
+// Room at the right for the labels at the ends of bars.
+const right_margin = (texts) =>
   Math.min(Math.max(44, ...texts.map((text) => Math.ceil(text.length * EM * 0.62) + 10)), 120);
 
 // The height of a row whose name takes several lines in that margin.
@@ -71,7 +71,7 @@ function stacked_chart(values, ranking, width) {
   const margin = left_margin(width, ids);
   return draw({
     width, height: 46 + row_height(ids, margin, 44) * ids.length, marginLeft: margin,
-    marginRight: end_room(totals.map(({ v }) => cost_text(v.cost_per_mtok))),
+    marginRight: right_margin(totals.map(({ v }) => cost_text(v.cost_per_mtok))),
     ariaLabel: `Cost per million output tokens: ${totals
       .map(({ option, v }) => `${option} ${cost_text(v.cost_per_mtok)} ${currency}`).join(', ')}`,
     x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
@@ -136,7 +136,7 @@ function waterfall_chart(values, ranking, from, to, width) {
     : `${row.change > 0 ? '+' : '\u2212'}${cost_text(Math.abs(row.change))}`);
   return draw({
     width, height: 46 + row_height(rows.map((row) => row.name), margin, 26) * rows.length,
-    marginLeft: margin, marginRight: end_room(rows.map(label)),
+    marginLeft: margin, marginRight: right_margin(rows.map(label)),
     ariaLabel: `From ${ends[0].name} to ${ends[1].name}: ${rows
       .map((row) => `${row.name} ${label(row)}`).join(', ')} ${currency} per million output tokens`,
     x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
@@ -189,7 +189,7 @@ function tornado_chart(swings, now, saves, width) {
   const scale = saves ? (x) => 100 * x : in_mtok;
   const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
   const margin = left_margin(width, [...rows.map((row) => row.key), '']);
-  const room = end_room(bars.map((bar) => bar.text));
+  const letters = Math.max(...bars.map((bar) => bar.text.length));
   const here = scale(now);
   // If both ends lie on one side, the nearer is labeled on the other, where no bar lies below it.
   const is_inner = (bar) => rows.some(({ ends }) => ends.includes(bar) && ends.some((other) =>
@@ -201,7 +201,7 @@ function tornado_chart(swings, now, saves, width) {
     fill: 'var(--quiet)' };
   return draw({
     width, height: 46 + row_height(rows.map((row) => row.key), margin, 30) * rows.length, marginLeft: margin,
-    marginRight: room, insetLeft: room, insetRight: 16,
+    marginRight: 44, insetLeft: Math.max(40, Math.ceil(letters * (EM - 1) * 0.6) + 4), insetRight: 16,
     ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.key}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
     x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
