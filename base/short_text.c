@@ -19,6 +19,22 @@ size_t text_within(const char *text, size_t most) {
   return bytes;
 }
 
+// Where in a text its character of that number begins.
+static size_t beginning(const char *text, size_t character) {
+  size_t bytes = 0;
+  while (character--)
+    bytes += (size_t)u8_mblen((const uint8_t *)text + bytes, strlen(text + bytes));
+  return bytes;
+}
+
+const char *text_abridged(const char *text, size_t most, struct arena *arena) {
+  const size_t count = characters(text), tail = most / 3;
+  if (count <= most)
+    return text;
+  return arena_printf(arena, "%.*s\u2026%s", (int)beginning(text, most - 1 - tail), text,
+                      text + beginning(text, count - tail));
+}
+
 bool text_is_short(const char *text) {
   return strlen(text) <= MAX_SHORT_TEXT || characters(text) <= MAX_SHORT_TEXT;
 }

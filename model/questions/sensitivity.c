@@ -10,6 +10,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/scenario.h"
 
@@ -20,12 +21,12 @@
 
 static const struct place nowhere = {0};
 
-// The option whose saving is examined: by default the first that is not the baseline.
+// The option whose saving is examined.
 static int choose_option(const struct scenario *scenario, const char *id, size_t *out,
                          struct diagnostics *diagnostics) {
   if (id)
     return option_named(scenario, id, nowhere, out, diagnostics);
-  *out = scenario->baseline == 0 && scenario->option_count > 1 ? 1 : 0;
+  *out = ranking_contender(scenario);
   return 0;
 }
 

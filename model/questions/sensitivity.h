@@ -43,8 +43,8 @@ enum { MAX_SWING_COSTS = 100000 };
 
 // Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value;
 // whole numbers stay whole. If inputs times options exceed MAX_SWING_COSTS, only the inputs that
-// affect the result are used: those of the option and of the baseline. `option` NULL: the first
-// that is not the baseline, if there is one. NULL after errors.
+// affect the result are used: those of the option and of the baseline. `option` NULL:
+// ranking_contender. NULL after errors.
 const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
                                           double share, struct arena *arena,
                                           struct diagnostics *diagnostics);

@@ -242,3 +242,30 @@ bool ranking_names(const struct scenario *scenario, const struct ranking *rankin
          is_lowest(option_value(scenario, &scenario->options[option], cost, 0),
                    option_value(scenario, &scenario->options[against], cost, 0));
 }
+
+// Ranked before compared before neither.
+static int place_of(const struct standing *standing) {
+  return standing->ranked ? 0 : standing->compared ? 1 : 2;
+}
+
+static bool is_before(const struct scenario *scenario, const struct ranking *ranking, size_t a,
+                      size_t b) {
+  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const int places = place_of(&ranking->options[a]) - place_of(&ranking->options[b]);
+  if (places)
+    return places < 0;
+  return arithmetic_compare(option_value(scenario, &scenario->options[a], cost, 0),
+                            option_value(scenario, &scenario->options[b], cost, 0)) < 0;
+}
+
+size_t ranking_contender(const struct scenario *scenario) {
+  struct arena scratch = {NULL};
+  const struct ranking *ranking = ranking_of(scenario, &scratch);
+  size_t best = scenario->baseline;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (o != scenario->baseline &&
+        (best == scenario->baseline || is_before(scenario, ranking, o, best)))
+      best = o;
+  arena_free(&scratch);
+  return best;
+}

@@ -109,6 +109,11 @@ const char *ranking_asked(const struct scenario *scenario);
 // compared with.
 bool ranking_names(const struct scenario *scenario, const struct ranking *ranking, size_t option);
 
+// The option whose saving is looked into if none is named: the cheapest of those that are ranked
+// other than the baseline, the first of equals; if none is ranked, of those that are compared, then
+// of all. With a single option, that one.
+size_t ranking_contender(const struct scenario *scenario);
+
 // Marks the cheapest of the ranked options in `cheapest`, ties included, and returns how many there
 // are: none if fewer than two are ranked. All three are [count]; the cost of an option that is not
 // ranked does not matter.

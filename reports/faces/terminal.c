@@ -332,6 +332,16 @@ static int greatest_weight(const struct answer_table *table) {
   return greatest;
 }
 
+// Names the columns that are too much for the width.
+static void print_left_out(const struct view *view, const struct answer_table *table, int least) {
+  struct texts names = {0};
+  for (size_t r = 0; r < table->row_count; r++)
+    if (turns_into(table, r, 1) && !turns_into(table, r, least))
+      texts_add(&names, view->arena, "%s", table->rows[r].brief);
+  if (names.count)
+    style_paragraph(view->style, "Left out at this width: ", texts_joined(&names, view->arena));
+}
+
 // Leaves out columns of the lowest weight until the rest fits.
 static void print_turned(const struct view *view, const struct answer_table *table) {
   const int most = greatest_weight(table);
@@ -339,11 +349,13 @@ static void print_turned(const struct view *view, const struct answer_table *tab
   struct answer_table upper = turned(view, table, 1);
   const int label = longest_label(&upper);
   struct grid *grid = grid_of(view, &upper, all_of(&upper));
-  for (int least = 2; least <= most && grid_width(grid, label) > view->style->width; least++) {
-    upper = turned(view, table, least);
+  int least = 1;
+  while (least < most && grid_width(grid, label) > view->style->width) {
+    upper = turned(view, table, ++least);
     grid = grid_of(view, &upper, all_of(&upper));
   }
   grid_print(grid, view->style);
+  print_left_out(view, table, least);
   if (below.column_count < 2)
     return;
   putc('\n', view->style->out);

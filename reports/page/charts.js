@@ -158,10 +158,17 @@ const target_label = (target) => {
 };
 
 // The same in a chart.
-const short_target_label = (target) => {
+const short_target_label = (target, most = MAX_LABEL) => {
   const label = items.get(target.input).label;
-  return target.option < 0 ? label : `${label}, ${short_label(target.option)}`;
+  return target.option < 0 ? label : `${label}, ${short_label(target.option, most)}`;
 };
+
+// The title of an axis from which a target is read, with an option's label as long as there is room.
+function axis_title(target, width) {
+  const unit = plain_unit(items.get(target.input)), rest = unit ? `, ${unit}` : '';
+  const letters = Math.floor(width / (EM * 0.58)) - items.get(target.input).label.length - rest.length - 4;
+  return short_target_label(target, Math.max(Math.min(letters, MAX_LABEL), 1)) + rest;
+}
 
 const end_text = (value, target) =>
   significant(in_unit(value, items.get(target.input)), 4);
@@ -182,6 +189,7 @@ function tornado_chart(swings, now, saves, width) {
   const scale = saves ? (x) => 100 * x : in_mtok;
   const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
   const margin = left_margin(width, [...rows.map((row) => row.key), '']);
+  const letters = Math.max(...bars.map((bar) => bar.text.length));
   const here = scale(now);
   // If both ends lie on one side, the nearer is labeled on the other, where no bar lies below it.
   const is_inner = (bar) => rows.some(({ ends }) => ends.includes(bar) && ends.some((other) =>
@@ -192,8 +200,8 @@ function tornado_chart(swings, now, saves, width) {
   const label = { x: (bar) => (is_inner(bar) ? here : bar.result), y: 'key', text: 'text', fontSize: EM - 1,
     fill: 'var(--quiet)' };
   return draw({
-    width, height: 46 + row_height(rows.map((row) => row.key), margin, 30) * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
-    insetRight: 16,
+    width, height: 46 + row_height(rows.map((row) => row.key), margin, 30) * rows.length, marginLeft: margin,
+    marginRight: 44, insetLeft: Math.max(40, Math.ceil(letters * (EM - 1) * 0.6) + 4), insetRight: 16,
     ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.key}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
     x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
@@ -233,7 +241,7 @@ function break_even(state, inputs, costs, target) {
 }
 
 function break_even_chart(state, found, target, now, width) {
-  const item = items.get(target.input), unit = plain_unit(item);
+  const item = items.get(target.input);
   const x = (point) => point.x / item.factor, y = (point) => in_mtok(point.cost);
   const meet_text = (point) => with_unit(significant(x(point), 4), item);
   const [low, high] = d3.extent(found.points, x);
@@ -245,8 +253,7 @@ function break_even_chart(state, found, target, now, width) {
     ariaLabel: `Cost per million output tokens against ${target_label(target)}: ${
       found.meets.length ? `the options meet at ${found.meets.map(meet_text).join(' and ')}`
         : 'no crossing'}`,
-    x: { label: `${short_target_label(target)}${unit ? `, ${unit}` : ''}`, tickFormat: short_number,
-      ticks: width / 90 },
+    x: { label: axis_title(target, width), tickFormat: short_number, ticks: width / 90 },
     y: { label: `${currency} per million output tokens`, grid: true, ticks: 6, nice: true },
     marks: [
       Plot.ruleX([now / item.factor], { stroke: 'var(--quiet)', strokeDasharray: '3 3' }),

@@ -55,6 +55,8 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
   json_object_set_new(object, "baseline", json_integer((json_int_t)scenario->baseline));
+  json_object_set_new(object, "contender",
+                      json_integer((json_int_t)ranking_contender(page->cases[page->start])));
   json_object_set_new(object, "last", json_integer(scenario->periods - 1));
   json_object_set_new(object, "begins", begins_of(scenario, arena));
   return object;

@@ -3,8 +3,9 @@
 //   schema       1
 //   program      "pertoken 0.1.0"
 //   scenario     title, file (the path without folders), date, sha256, baseline (an option's
-//                index), last (the last period), stamp (of scenario_stamp), arguments,
-//                ranges (the verdict over them in the case to open with; "" for none)
+//                index), contender (another's: ranking_contender in the case to open with), last
+//                (the last period), stamp (of scenario_stamp), arguments, ranges (the verdict over
+//                them in the case to open with; "" for none)
 //   settings     of --set, which an export must repeat: section, key, value
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind

@@ -425,6 +425,7 @@ function show_case() {
   at('case').value = String(state.which);
   controls = build_controls(state, at('inputs'), on_change);
   list('warnings', warnings_of(one));
+  at('warnings-details').hidden = at('warnings').hidden;
   list('ignored', state.ignored.length
     ? [`Ignored in the link, as it does not apply here: ${state.ignored.join(', ')}`] : []);
   at('from').value = String(state.from);

@@ -81,9 +81,9 @@ function saving_text(ranking, o) {
 
 const MAX_LABEL = 40; // characters of an option's label in a chart; the cards have it in full
 
-function short_label(o) {
+function short_label(o, most = MAX_LABEL) {
   const letters = [...data.options[o].label];
-  return letters.length > MAX_LABEL ? `${letters.slice(0, MAX_LABEL - 1).join('').trim()}\u2026` : letters.join('');
+  return letters.length > most ? `${letters.slice(0, most - 1).join('').trim()}\u2026` : letters.join('');
 }
 
 // Decode only is marked as an upper bound in all output.

@@ -7,13 +7,11 @@
 const THEMES = ['auto', 'light', 'dark'];
 
 function first_state() {
-  const base = data.scenario.baseline;
-  const other = data.options.findIndex((_, o) => o !== base);
   return {
     which: data.start,
     changes: new Map(), // target name -> number in the unit of its input
-    from: base,
-    to: other < 0 ? base : other,
+    from: data.scenario.baseline,
+    to: data.scenario.contender,
     axis: '', // the break-even line's target; '': the page's choice
     theme: 'auto',
     ignored: [], // the parts of a link that this page does not know

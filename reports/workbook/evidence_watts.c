@@ -274,8 +274,9 @@ lxw_chart *watts_overview(struct book *book) {
     if (!has_readings(table->option->option))
       continue;
     const struct option *option = table->option->option;
-    const struct look load = {option->label, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
-    const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->label),
+    const char *label = chart_label(book, o);
+    const struct look load = {label, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
+    const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", label),
                              option_colour(o), 2, LXW_CHART_LINE_DASH_DASH};
     add_line(chart, table->load, table->load + (int)option->record->readings.load.count - 1,
              COLUMN_WATTS, &load);

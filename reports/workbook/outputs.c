@@ -53,11 +53,18 @@ const char *outputs_number(double value, int decimals, struct arena *arena) {
   return arena_printf(arena, "%.*f", decimals, round(value * scale) / scale);
 }
 
-static void write_ids(struct book *book, const char *heading) {
+static const char *option_label(const struct book *book, size_t option) {
+  return book->scenario->options[option].label;
+}
+
+static void write_ids(struct book *book, const char *heading,
+                      const char *(*label_of)(const struct book *, size_t)) {
   const char *headings[] = {heading, "Key", "Unit"};
   put_header(book, book->row, headings, 3);
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    put_headings(book, book->row, outputs_option_column(o), &book->scenario->options[o].label, 1);
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    const char *label = label_of(book, o);
+    put_headings(book, book->row, outputs_option_column(o), &label, 1);
+  }
   book->row++;
 }
 
@@ -166,7 +173,7 @@ static void write_results(struct book *book) {
   int cost = model_find(book->scenario->model, "cost_per_mtok");
   int levelised = model_find(book->scenario->model, "levelised_cost_per_mtok");
   rows->options = book_place(book, book->row);
-  write_ids(book, "Results");
+  write_ids(book, "Results", option_label);
   write_accelerators(book);
   for (int d = 0; d < book->scenario->model->count; d++) {
     const struct declaration *item = &book->scenario->model->declarations[d];
@@ -196,7 +203,7 @@ static void write_results(struct book *book) {
 
 static void write_categories(struct book *book) {
   struct output_rows *rows = &book->sheets->rows;
-  write_ids(book, "Cost by category");
+  write_ids(book, "Cost by category", option_label);
   rows->first_category = book->row;
   for (int d = 0; d < book->scenario->model->count; d++)
     if (book->scenario->model->declarations[d].role == ROLE_CATEGORY &&
@@ -266,7 +273,7 @@ static void write_shares(struct book *book) {
   book->sheets->outputs->share_ids = book->row;
   book->sheets->outputs->shares =
       arena_array(book->arena, (size_t)count, sizeof *book->sheets->outputs->shares);
-  write_ids(book, "Cost per million output tokens by category");
+  write_ids(book, "Cost per million output tokens by category", chart_label);
   for (int d = 0; d < model->count; d++) {
     ordinal += model->declarations[d].role == ROLE_CATEGORY;
     if (model->declarations[d].role != ROLE_CATEGORY || !scenario_has(book->scenario, d))

@@ -23,7 +23,7 @@ struct outputs {
   int tokens, period;
   int amounts[RANKING_AMOUNTS]; // 0 for none
   int charts;                   // the first of the rows reserved for them
-  int share_ids;                // the options' ids above the shares
+  int share_ids;                // the options' labels above the shares
   struct share *shares;         // of the cost per token, by category
   int share_count;
   int *cash, *cumulative, *years;

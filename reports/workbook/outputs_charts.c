@@ -173,7 +173,7 @@ static void insert_cumulative(struct book *book, int row, int slot) {
       continue;
     const struct chart_range x = across(book->sheets->outputs->years[o], COLUMN_PERIOD, last);
     const struct chart_range y = across(book->sheets->outputs->cumulative[o], COLUMN_PERIOD, last);
-    chart_add_line(chart, &x, &y, scenario->options[o].label, o);
+    chart_add_line(chart, &x, &y, chart_label(book, o), o);
     lines++;
   }
   add_crossings(book, chart, lines);
@@ -228,7 +228,7 @@ static void add_yearly(struct book *book, lxw_chart *chart, const struct yearly 
 static void add_options_yearly(struct book *book, lxw_chart *chart, const struct yearly *yearly) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
     if (yearly->rows[o] >= 0)
-      add_yearly(book, chart, yearly, o, book->scenario->options[o].label, option_colour(o));
+      add_yearly(book, chart, yearly, o, chart_label(book, o), option_colour(o));
 }
 
 static void end_yearly(struct book *book, lxw_chart *chart, const char *y, const char *format) {
@@ -298,8 +298,7 @@ static void add_demand(struct book *book, lxw_chart *chart) {
   for (size_t o = first; o < (same ? first + 1 : scenario->option_count); o++)
     if (rows[o] >= 0)
       add_yearly(book, chart, &demanded, o,
-                 same ? "demand"
-                      : arena_printf(book->arena, "demand, %s", scenario->options[o].label),
+                 same ? "demand" : arena_printf(book->arena, "demand, %s", chart_label(book, o)),
                  demand_colour());
 }
 
@@ -323,7 +322,7 @@ static void add_curves(struct book *book, lxw_chart *chart, size_t first, size_t
     const char *sheet = SHEET_SENSITIVITY;
     const struct chart_range x = {sheet, curve->x_row, COLUMN_VALUE, curve->x_row, last};
     const struct chart_range y = {sheet, curve->y_row, COLUMN_VALUE, curve->y_row, last};
-    chart_add_line(chart, &x, &y, book->scenario->options[curve->option].label, curve->option);
+    chart_add_line(chart, &x, &y, chart_label(book, curve->option), curve->option);
   }
 }
 

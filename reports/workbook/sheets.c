@@ -2,6 +2,7 @@
 #include "reports/workbook/sheets.h"
 
 #include "base/arena.h"
+#include "base/short_text.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -169,6 +170,13 @@ void put_check_state(struct book *book, int row, int column) {
   put_state(book, row, column,
             arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", checks->text, good, bad), good,
             bad, book->sheets->checks_pass);
+}
+
+const char *chart_label(const struct book *book, size_t option) {
+  enum { MOST = 40, MOST_OF_MANY = 16, FEW = 4 };
+  const struct scenario *scenario = book->scenario;
+  return text_abridged(scenario->options[option].label,
+                       scenario->option_count <= FEW ? MOST : MOST_OF_MANY, book->arena);
 }
 
 void put_not_included(struct book *book, int row, int column, size_t option,

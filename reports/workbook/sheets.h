@@ -126,7 +126,7 @@ void write_evidence(struct book *book);
 void write_checks(struct book *book);
 void write_log(struct book *book);
 
-// The tornado of the first option that is not the baseline; NULL if its saving is not defined.
+// The tornado of the ranking_contender; NULL if its saving is not defined.
 const struct sensitivity *sensitivity_shown(const struct book *book);
 
 // The input that is negotiated with the option's vendor: list_price or rental_rate; -1 for none.
@@ -182,6 +182,9 @@ const char *horizon_note(const struct book *book);
 
 // The width of an option's column in characters, so that its id fits.
 int option_width(const struct scenario *scenario);
+
+// An option's label in a chart, whose axis or legend would else leave no room for the plot.
+const char *chart_label(const struct book *book, size_t option);
 
 // A text for each option, from `column` on, wrapped.
 void put_option_texts(struct book *book, int row, int column, const char *const *texts);

@@ -439,7 +439,7 @@ static void add_series(struct book *book, lxw_chart *chart, const struct outcome
   const int end = bar_column(book, outcome, BAR_END), column = bar_column(book, outcome, values);
   const struct chart_range x = {SHEET_SIMULATION, first, end, last, end};
   const struct chart_range y = {SHEET_SIMULATION, first, column, last, column};
-  const char *name = label_of(book, outcome);
+  const char *name = chart_label(book, outcome->option);
   if (!is_line) {
     chart_add_bars(chart, &x, &y, name, option_colour(outcome->option));
     return;

@@ -181,6 +181,40 @@ def check_growth(folder):
     expect(len(items['fleet']['bought']) == 3, 'what is bought in stages')
 
 
+def check_table(folder):
+    """What is not bought has neither price, and a figure without a statement has no line of evidence."""
+    path = written(folder, API + PRICES + FLEET.replace('fleet', 'rented') + 'rental_rate = 2 USD/gpu/h\n'
+                   + FLEET + 'list_price = 30000 USD\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n')
+    lines = run('compare', path).stdout.splitlines()
+    power = next(line for line in lines if line.startswith('Power under load'))
+    expect(power.split()[-2] == '-' or power.split()[-1] == '-', power)
+    expect_exit(run('explain', path, 'api.it_power'), BAD_INPUT, "does not use 'it_power'")
+    expect_exit(run('explain', path, 'api.tco'), 0, "provider's precision")
+
+
+def check_growth(folder):
+    """A growing demand is bought by the token, at prices that inflate; next to a fleet bought in stages."""
+    common = API.replace('demand = 1000 Mtok/yr\n', 'demand = 100000 Mtok/yr\ndemand_growth = 40 %/yr\n')
+    items = items_of(folder, common + 'api = ap003\n' + FLEET.replace('accelerators = 8\n', '') + 'list_price = 30000 USD\n'
+                     'pue = 1\nelectricity_price = 0 USD/kWh\n[common]\ninflation = 10 %/yr\n')
+    wanted = 100000 * (0.95 + 3 * 0.27) * (1 + 1.4 * 1.1)
+    same(items['api']['tco'], wanted, 'an API whose demand grows')
+    expect(items['api']['in_service'] is None and items['api']['bought'] is None, 'a purchase of an API')
+    expect(len(items['fleet']['bought']) == 3, 'what is bought in stages')
+
+
+def check_table(folder):
+    """What is not bought has neither price, and a figure without a statement has no line of evidence."""
+    rented = 'accelerators = 8\nrental_rate = 2 USD/gpu/h\n'
+    path = written(folder, API + 'input_price = 1 USD/Mtok\noutput_price = 2 USD/Mtok\n'
+                   + FLEET.replace('accelerators = 8\n', 'list_price = 30000 USD\n' + rented.replace('rental', 'on_demand')
+                                   .partition('\n')[0] + '\n') + FLEET.replace('fleet', 'rented').replace('accelerators = 8\n', rented))
+    lines = run('compare', path).stdout.splitlines()
+    net = next(line for line in lines if line.startswith('Net price'))
+    expect(net.split()[-3:] == ['-', '-', '30,000'], net)
+    expect(not any(line.strip() == 'evidence' for line in lines), lines)
+
+
 def check_plausible(folder):
     """The price of a thousand tokens instead of a million is detected; a row of the table never is."""
     path = written(folder, API + 'input_price = 500 USD/Mtok\noutput_price = 2000 USD/Mtok\n')
@@ -447,7 +481,7 @@ def main():
         for own, api, told in BAD_TAKERS:
             count.test(told, lambda own=own, api=api, told=told:
                        expect_exit(run('compare', written(folder, own + api)), BAD_INPUT, told))
-        for check in (check_live, check_absent, check_growth, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
+        for check in (check_live, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
             count.test(check.__name__, check, folder)
         count.test('deepseek', check_deepseek)
     count.finish()

@@ -6,6 +6,7 @@
 Rooflines are computed here from data/ alone. Slightly below one there is no message; slightly above, a
 typed figure is refused at its place, and one with a source gets a warning. PERTOKEN names the program.
 """
+import re
 import tempfile
 from pathlib import Path
 
@@ -184,6 +185,7 @@ def lists_by_year(folder):
         path.write_text(path.read_text().replace('[common]', f'{head}[common]', 1), encoding='utf-8')
         said = str(run_json('compare', path)['options'][0]['warnings'])
         expect(words in said if words else 'in the catalogue' not in said and 'published' not in said, f'{name}: {said}')
+        expect(not re.search(r'[1-9][\d.]{6,}[1-9] \w+/', said), f'{name}: more digits than a price has: {said}')
 
 
 def said_of_results(folder):

@@ -3,7 +3,8 @@
 
 Every command that prints a table, on scenarios of two and of five options with long ids, at 60, 80
 and 120 columns, with and without UTF-8: no line may be wider, only ASCII is allowed without UTF-8,
-no color in a pipe. On a terminal there is color, unless NO_COLOR is set or TERM is dumb.
+no color in a pipe. No column is left out without a word. On a terminal there is color, unless
+NO_COLOR is set or TERM is dumb.
 """
 import re
 import tempfile
@@ -106,6 +107,20 @@ def check_width(arguments, width):
         expect(len(text) > 100, f'hardly anything is printed: {text!r}')
 
 
+def check_left_out(scenario):
+    """Where options are rows, every column has a heading, or is named below as left out."""
+    seen = set()
+    for width in (60, 80, 100, 115):
+        text = run(['compare', scenario], COLUMNS=str(width))
+        heading = re.search('(?m)^option .*', text)[0]
+        left_out = re.search(r'(?m)^Left out at this width: (.*)|\Z', re.sub('\n {24}', ' ', text))[1] or ''
+        for name in ('gpus', 'output', 'power', 'net price', 'TCO', 'cost', 'levelized', 'saving', 'evidence'):
+            wanted = [name in re.split(' {2,}', heading.strip()), name in left_out.split(', ')]
+            expect(sum(wanted) == 1, f'{name} at {width}: {heading!r}, left out: {left_out!r}')
+            seen |= {(name, wanted[0])}
+    expect({('power', True), ('power', False), ('output', False)} <= seen, f'too few widths: {seen}')
+
+
 def check_colour(scenario):
     plain = re.compile(r'\033\[[0-9;]*m')
     text = on_terminal('compare', scenario, '-q')
@@ -142,6 +157,9 @@ def main():
                 for width in WIDTHS:
                     count.test(f'{arguments[0]} {scenario.name} at {width}', check_width, arguments, width)
         count.test('colour', check_colour, many)
+        certain = Path(folder, 'certain.ini')
+        certain.write_text(MANY.partition('[range]')[0])
+        count.test('left out', check_left_out, certain)
         count.test('interval', check_interval, ranged, 2)
     count.finish()
 

@@ -98,6 +98,13 @@ static const char *ratio_text(double ratio, struct arena *arena) {
   return arena_printf(arena, ratio < 10 ? "%.1f times" : "%.0f times", ratio);
 }
 
+// A published figure, whose further digits are of the conversion to the scenario's currency only.
+static const char *beside_text(double value, const struct unit *unit, struct arena *arena) {
+  const double factor = unit_factor(unit);
+  return quantity_text(strtod(arena_printf(arena, "%.4e", value / factor), NULL) * factor, unit,
+                       arena);
+}
+
 static void warn(const struct scenario *scenario, size_t option, const char *name, int declaration,
                  double value, double beside, const char *what, const char *from,
                  struct arena *arena) {
@@ -105,7 +112,7 @@ static void warn(const struct scenario *scenario, size_t option, const char *nam
   texts_add(&scenario->options[option].warnings, arena,
             "%s, %s, is %s the %s, %s (%s): check its unit", name,
             quantity_text(value, &input->unit, arena), ratio_text(value / beside, arena), what,
-            quantity_text(beside, &input->unit, arena), from);
+            beside_text(beside, &input->unit, arena), from);
 }
 
 // Nothing else tells of a price of 0: a tenth more of it moves no result. Electricity may be left
@@ -116,7 +123,7 @@ static void warn_of_nothing(const struct scenario *scenario, size_t option, cons
   const struct declaration *input = &scenario->model->declarations[declaration];
   texts_add(&scenario->options[option].warnings, arena,
             "%s is stated as 0, as if it cost nothing: the %s is %s (%s)", name, what,
-            quantity_text(beside, &input->unit, arena), from);
+            beside_text(beside, &input->unit, arena), from);
 }
 
 static void look_at(const struct scenario *scenario, size_t option, const struct looked_at *input,

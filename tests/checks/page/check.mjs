@@ -451,6 +451,13 @@ async function check_narrow(context, open) {
   await page.close();
 }
 
+async function check_no_warnings(open) {
+  const page = await open(plan.no_warnings);
+  check_equal(await page.evaluate(() => data.cases.flatMap(warnings_of).join('; ')), '', 'warnings of none');
+  check(await page.isHidden('#warnings-details'), 'a heading of no warnings');
+  await page.close();
+}
+
 // Everything that takes a key is reached by Tab, exactly once.
 async function check_tab(open) {
   const page = await open(plan.speed.file);
@@ -669,6 +676,7 @@ await with_browser({}, async ({ context, open }) => {
   await check_tab(open);
   await check_names(context, open);
   await check_narrow(context, open);
+  await check_no_warnings(open);
   await check_colours(open);
   await check_print(open);
   await check_speed(open);

@@ -420,7 +420,9 @@ LISTED_STATES = [(0, {}), (1, {}), (0, {'b.throughput_year_2': 9000}), (0, {'a.l
 API = '[scenario]\ninherits = own-rent-api.ini\n'
 EURO = 'currency = EUR\nexchange_rate = 1.1 USD/EUR\nexchange_rate.source = a plan\nexchange_rate.date = 2026-11\n'
 API_STATES = [(0, {'api.output_price': 2}), (0, {'api.input_price': 1}), (0, {'api.cached_input_price': 0})]
-CHOSEN = [('listed', LISTED, LISTED_STATES, []), ('api', API, API_STATES, []),
+# Nothing is missing, so there is nothing to warn of.
+WHOLE = LISTED.replace('[option a]', 'load_power = 700 W\nnode_price = 60000 USD\nnetwork_price = 4000 USD\nhost_power = 300 W\n[option a]')
+CHOSEN = [('listed', LISTED, LISTED_STATES, []), ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),
           ('api-euro-set', API + EURO, [(0, {'api.output_price_usd': 2})], ['--set', 'api.api=ap002'])]
@@ -523,7 +525,7 @@ def make_plan(folder, seed, count):
                         ('chances', 'site', 'samples', 'everything', 'many-ranges')],
             'mutant_draws': 2048,
             'absurd': {'file': str(folder / 'mi325x-vs-h200.html'), 'option': 'h200', 'input': 'throughput'},
-            'mixed': str(folder / 'this-machine.html'),
+            'mixed': str(folder / 'this-machine.html'), 'no_warnings': str(folder / 'whole.html'),
             'break_even': break_evens(folder / 'examples' / 'mi325x-vs-h200.ini')}
 
 

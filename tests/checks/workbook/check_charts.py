@@ -6,7 +6,8 @@ cannot see them; their series refer to numbers; an option has the same color in 
 in gray and with any kind of color vision, and the categories add up to the cost per token. Then scenarios of this
 script's own: cumulative costs that cross, and where; costs at other utilizations and batches, compared with `pertoken
 compare` with that utilization or throughput. And the answer's sentence on the Cover: its contents, that its grade is
-the weaker one of the two options it compares, and Gnumeric's result after an input is overwritten.
+the weaker one of the two options it compares, and Gnumeric's result after an input is overwritten. Long labels are
+abridged.
 Seconds: 8
 """
 import itertools
@@ -523,6 +524,22 @@ def check_answer_grade(folder):
                             rf'matters: {grade}\.', now), f'{key} = {price}: {now}')
 
 
+def check_long_labels(folder):
+    """Neither the axis nor the legend of a chart takes its room, and they still tell the options apart."""
+    for count, most in (2, 40), (12, 16):
+        labels = [f'{"A vendor of servers for every purpose, " * 3}offer {number}' for number in range(count)]
+        text = ''.join(f'[option o{number}]\nlabel = {label}\naccelerator = h200-sxm-141\nlist_price = {30000 + number} USD\n'
+                       for number, label in enumerate(labels))
+        book = report(f'[scenario]\ntitle = Long labels\ndate = 2026-11-20\n{SITE}throughput = 2000 token/s\n{text}'
+                      '[range]\nelectricity_price = triangular(0.05, 0.08, 0.14) USD/kWh\n', folder)
+        charts = [chart for sheet in ('Cover', 'Outputs') for chart, _, _ in charts_of(book, book.sheets[sheet])]
+        shown = [values(book, chart.series[0].x) if 'by category' in chart.title else
+                 [series.name for series in chart.series if series.name != 'where they cross'] for chart in charts]
+        shown.append([series.name for series in chart_named(book, 'Simulation', 'Cost per token: how often').series])
+        for names in shown:
+            expect(len(set(names)) == count and all(name and len(name) <= most for name in names), f'{names}')
+
+
 def in_folder(test, *arguments):
     with tempfile.TemporaryDirectory(prefix='pertoken-charts-') as folder:
         test(*arguments, folder)
@@ -535,7 +552,7 @@ def main():
     for scenario in harness.EXAMPLES:
         count.test(scenario.name, in_folder, check_example, scenario)
     for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_without_draws,
-                 check_answer_grade):
+                 check_answer_grade, check_long_labels):
         count.test(test.__name__, in_folder, test)
     count.finish()
 

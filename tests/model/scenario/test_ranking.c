@@ -150,6 +150,42 @@ static void test_made_cases(void **state) {
   }
 }
 
+static void test_contender(void **state) {
+  (void)state;
+  static const struct {
+    const char *what, *options;
+    size_t contender;
+  } cases[] = {
+      {"a single option", OPTION("a", SERVES("1000")), 0},
+      {"the cheapest of all is the last",
+       OPTION("a", SERVES("1000")) OPTION("b", SERVES("900")) OPTION("c", SERVES("1250")), 2},
+      {"the baseline is cheaper",
+       OPTION("a", SERVES("1000")) OPTION("b", SERVES("800")) OPTION("c", SERVES("900")), 2},
+      {"a tie", OPTION("a", SERVES("1000")) OPTION("b", SERVES("900")) OPTION("c", SERVES("900")),
+       1},
+      {"the cheapest is not ranked",
+       OPTION("a", SERVES("1000") FP8) OPTION("b", SERVES("1250") BF16)
+           OPTION("c", SERVES("900") FP8),
+       2},
+      {"none is ranked, one is compared",
+       OPTION("a", SERVES("1000") FP8) OPTION("b", DECODES("4000") FP8)
+           OPTION("c", SERVES("900") BF16),
+       2},
+      {"none is compared", OPTION("a", SERVES("1000")) OPTION("b", DECODES("4000")), 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s", common, cases[i].options);
+    scenario_fixture_request(&fixture, text, (struct scenario_request){.mixed = true});
+    expect_error(&fixture.fixture, cases[i].what, "");
+    const size_t contender = ranking_contender(fixture.scenario);
+    if (contender != cases[i].contender)
+      fail_msg("%s: %zu, expected %zu", cases[i].what, contender, cases[i].contender);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // What --mixed allows is refused without it, so that it is never ranked by accident.
 static void test_refused_without_mixed(void **state) {
   (void)state;
@@ -203,6 +239,7 @@ static void test_ties(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_made_cases),
+      cmocka_unit_test(test_contender),
       cmocka_unit_test(test_refused_without_mixed),
       cmocka_unit_test(test_ties),
   };
