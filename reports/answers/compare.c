@@ -83,12 +83,23 @@ static void add_grades(const struct comparing *comparing, struct answer_table *t
   const struct answer_row row = {
       .label = "  evidence", .emphasis = EMPHASIS_FAINT, .faces = ON_TERMINAL};
   struct answer_cell *cells = answer_table_row_of(table, row);
+  bool any = false;
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct option *option = option_at(comparing, o);
     const char *grade = option_item_grade(comparing->scenario, option, declaration);
     const bool shown = grade && item_applies(comparing->scenario, option, declaration);
     cells[1 + o] = shown ? cell_words(grade) : cell_absent("");
+    any |= shown;
   }
+  table->row_count -= !any;
+}
+
+// A rented option has no price to buy it at, neither list nor net.
+static void leave_out_rented(const struct comparing *comparing, struct answer_cell *cells) {
+  const int list_price = model_find(comparing->scenario->model, "list_price");
+  for (size_t o = 0; o < comparing->scenario->option_count && list_price >= 0; o++)
+    if (!item_applies(comparing->scenario, option_at(comparing, o), list_price))
+      cells[1 + o] = cell_absent(NULL);
 }
 
 static void add_facts(const struct comparing *comparing, struct answer_table *table) {
@@ -96,8 +107,11 @@ static void add_facts(const struct comparing *comparing, struct answer_table *ta
     const int declaration = model_find(comparing->scenario->model, facts[i].item);
     if (declaration < 0 || item_is_zero(comparing->scenario, declaration))
       continue;
-    add_item(comparing, table, declaration,
-             (struct answer_row){.brief = facts[i].brief, .weight = facts[i].weight});
+    struct answer_cell *cells =
+        add_item(comparing, table, declaration,
+                 (struct answer_row){.brief = facts[i].brief, .weight = facts[i].weight});
+    if (!strcmp(facts[i].item, "net_price"))
+      leave_out_rented(comparing, cells);
     if (facts[i].graded)
       add_grades(comparing, table, declaration);
   }

@@ -181,6 +181,16 @@ def check_growth(folder):
     expect(len(items['fleet']['bought']) == 3, 'what is bought in stages')
 
 
+def check_table(folder):
+    """What is not bought has neither price, and a figure without a statement has no line of evidence."""
+    path = written(folder, API + PRICES + FLEET.replace('fleet', 'rented') + 'rental_rate = 2 USD/gpu/h\n'
+                   + FLEET + 'list_price = 30000 USD\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n')
+    lines = run('compare', path).stdout.splitlines()
+    net = next(line for line in lines if line.startswith('Net price'))
+    expect(net.split()[-3:] == ['-', '-', '30,000'], net)
+    expect(not any(line.strip() == 'evidence' for line in lines), lines)
+
+
 def check_plausible(folder):
     """The price of a thousand tokens instead of a million is detected; a row of the table never is."""
     path = written(folder, API + 'input_price = 500 USD/Mtok\noutput_price = 2000 USD/Mtok\n')
@@ -447,7 +457,7 @@ def main():
         for own, api, told in BAD_TAKERS:
             count.test(told, lambda own=own, api=api, told=told:
                        expect_exit(run('compare', written(folder, own + api)), BAD_INPUT, told))
-        for check in (check_live, check_absent, check_growth, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
+        for check in (check_live, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
             count.test(check.__name__, check, folder)
         count.test('deepseek', check_deepseek)
     count.finish()
