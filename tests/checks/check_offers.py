@@ -205,10 +205,8 @@ def check_growth(folder):
 
 def check_table(folder):
     """What is not bought has neither price, and a figure without a statement has no line of evidence."""
-    rented = 'accelerators = 8\nrental_rate = 2 USD/gpu/h\n'
-    path = written(folder, API + 'input_price = 1 USD/Mtok\noutput_price = 2 USD/Mtok\n'
-                   + FLEET.replace('accelerators = 8\n', 'list_price = 30000 USD\n' + rented.replace('rental', 'on_demand')
-                                   .partition('\n')[0] + '\n') + FLEET.replace('fleet', 'rented').replace('accelerators = 8\n', rented))
+    path = written(folder, API + PRICES + FLEET.replace('fleet', 'rented') + 'rental_rate = 2 USD/gpu/h\n'
+                   + FLEET + 'list_price = 30000 USD\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n')
     lines = run('compare', path).stdout.splitlines()
     net = next(line for line in lines if line.startswith('Net price'))
     expect(net.split()[-3:] == ['-', '-', '30,000'], net)
