@@ -40,6 +40,7 @@ struct option {
   const struct curve *curve;  // over the batch, if an interactivity chose one, else NULL
   struct curve_choice choice; // on the curve
   bool rented, decode_only;
+  bool lacks_offer;      // one that it names could not be read, which is an error by itself
   bool serving_estimate; // its throughput combines separate rates for prefill and decoding
   enum grade throughput_grade, power_grade, price_grade, headline_grade; // in the selected case
   const struct evidence *evidence;   // the row of its published throughput, or NULL

@@ -586,6 +586,19 @@ def test_warranty_of_an_offer(folder):
     expect(repair('--set', 'h200.warranty=1 yr') > 0, 'nothing to repair after the warranty')
 
 
+def test_unreadable_offer(folder):
+    """What an option needs may be in the offer: only what is wrong with that is said."""
+    text = (EXAMPLE / 'offer.ini').read_text()
+    Path(folder, 'wrong.ini').write_text(re.sub('support .*', 'support = 3,5 %/yr', text))
+    for quote, error in (('wrong', "wrong.ini:18:11: error: expected a quantity"),
+                         ('none', "quoted.ini:22:9: error: the offer 'none.ini' cannot be opened: No such file")):
+        path = Path(folder, 'quoted.ini')
+        path.write_text((EXAMPLE / 'quoted.ini').read_text().replace('quote = offer.ini', f'quote = {quote}.ini'))
+        done = run('compare', path)
+        expect_exit(done, BAD_INPUT, error)
+        expect(done.stderr.count(' error: ') == 1, done.stderr)
+
+
 def test_offer_in_a_case(folder):
     """An offer replaces another one as a whole: in a case or with --set it costs what it does as the option's own."""
     shutil.copy(EXAMPLE / 'offer.ini', folder)

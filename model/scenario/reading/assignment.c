@@ -24,9 +24,11 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 // Keys of [scenario] other than inputs.
 static const char *const head_keys[] = {"title",    "date",   "start",    "horizon",
@@ -123,8 +125,13 @@ static void take_offer(struct reading *reading, struct layer layer, const struct
     return;
   }
   const char *path = source_beside(key->value_place.source->name, key->value, arena);
+  const bool is_there = access(path, R_OK) == 0;
   const struct offer *offer =
-      offer_read(path, reading->scenario->catalog, arena, reading->diagnostics);
+      is_there ? offer_read(path, reading->scenario->catalog, arena, reading->diagnostics) : NULL;
+  if (!is_there)
+    diagnostics_error(reading->diagnostics, key->value_place, "the offer '%s' cannot be opened: %s",
+                      key->value, strerror(errno));
+  reading->scenario->options[layer.option].lacks_offer |= !offer;
   if (!offer)
     return;
   add_offer(reading, layer, offer, key->value_place);

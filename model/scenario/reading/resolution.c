@@ -505,6 +505,8 @@ static void build_graph(const struct resolving *resolving) {
 
 static void settle(struct resolving *resolving) {
   const size_t errors = resolving->diagnostics->errors;
+  if (resolving->option->lacks_offer)
+    return; // what it needs may be in the offer
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     settle_case(resolving, c, errors);
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
