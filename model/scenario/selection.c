@@ -75,16 +75,34 @@ static void read_word(const struct taker *taker, enum workload_key which, struct
   settle_name(taker, naming_find(taker->catalog, &vocabulary, key->value, taker->arena), key, note);
 }
 
-// "Server" in the spelling of the table of throughputs; any other word is left as it is.
-static void read_scenario(const struct taker *taker, struct ini_key *key) {
+static bool is_among(const char *word, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(words[i], word))
+      return true;
+  return false;
+}
+
+// "Server" in the spelling of the table of throughputs; any other word is left as it is, as records
+// may have one of their own.
+static void read_scenario(const struct taker *taker, struct ini_key *key, const char **note) {
   const struct table *table = catalog_glance(taker->catalog, CATALOG_THROUGHPUT);
+  const char **words = NULL;
+  size_t count = 0;
   for (size_t row = 0; table && row < table->rows; row++) {
     const char *word = table_cell(table, row, "scenario");
     if (!strcasecmp(word, key->value)) {
       key->value = word;
       return;
     }
+    if (is_among(word, words, count))
+      continue;
+    words = arena_room(taker->arena, words, count, sizeof *words);
+    words[count++] = word;
   }
+  const char *nearest = nearest_name(key->value, words, count);
+  if (nearest)
+    *note = arena_printf(taker->arena, "no published throughput has scenario '%s': is '%s' meant?",
+                         key->value, nearest);
 }
 
 // Rates and times per user, and the units in which they are written.
@@ -120,7 +138,7 @@ static void read_workload_value(const struct taker *taker, enum workload_key whi
       diagnostics_error(taker->diagnostics, key->value_place,
                         "expected a positive whole number, not '%s'", key->value);
   } else if (which == WORKLOAD_SCENARIO)
-    read_scenario(taker, key);
+    read_scenario(taker, key, note);
   else
     read_word(taker, which, key, note);
 }

@@ -134,6 +134,9 @@ def test_said_on_every_face(folder):
     expect({row['accelerator'] for row in run_csv('compare', path)} == {'h100-sxm5-80', 'mi300x-192'}, 'csv')
     expect(NOTE in run('compare', path, '--format', 'csv').stderr, 'nothing is said beside csv')
     expect('is read as' not in run('compare', written(folder)).stdout, 'an id needs no reading')
+    for word, told in (('ofline', True), ('own', False), ('SERVER', False)):
+        said = run('compare', written(folder, scenario=word)).stderr
+        expect((f"no published throughput has scenario '{word}': is 'offline' meant?" in said) == told, said)
 
 
 def test_demands(folder):
