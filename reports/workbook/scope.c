@@ -122,7 +122,7 @@ static const char *holders_of(const struct book *book, const struct entry *entry
     const struct entry own = entry_of(book, entry->declaration, o);
     if (own.row < 0 || !is_alike(book, entry, &own))
       continue;
-    labels = joined(labels, scenario->options[o].label, book->arena);
+    labels = options_joined(scenario, labels, scenario->options[o].label, book->arena);
     count++;
   }
   return count == scenario->option_count ? "all options" : labels;
