@@ -101,6 +101,18 @@ bool scenario_has(const struct scenario *scenario, int declaration) {
   return false;
 }
 
+const char *options_between(const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (strchr(scenario->options[o].label, ','))
+      return "; ";
+  return ", ";
+}
+
+const char *options_joined(const struct scenario *scenario, const char *list, const char *more,
+                           struct arena *arena) {
+  return *list ? arena_printf(arena, "%s%s%s", list, options_between(scenario), more) : more;
+}
+
 bool option_is_owned(const struct option *option) {
   return !option->rented && !option->provider;
 }
@@ -166,8 +178,7 @@ static const char *stamp_of(const struct scenario *scenario, const char *what,
   const char *labels = "";
   for (size_t o = 0; o < scenario->option_count; o++)
     if (holds(&scenario->options[o]))
-      labels =
-          arena_printf(arena, "%s%s%s", labels, *labels ? ", " : "", scenario->options[o].label);
+      labels = options_joined(scenario, labels, scenario->options[o].label, arena);
   return *labels ? arena_printf(arena, "%s: %s. ", what, labels) : "";
 }
 

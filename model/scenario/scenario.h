@@ -152,6 +152,13 @@ bool scenario_has(const struct scenario *scenario, int declaration);
 // only from such?
 bool option_is_lent(const struct option *option, int declaration);
 
+// What stands between the options of a list: ", ", or "; " if a label has a comma of its own.
+const char *options_between(const struct scenario *scenario);
+
+// A list of options, or of what is said of each, with one more: "a, b".
+const char *options_joined(const struct scenario *scenario, const char *list, const char *more,
+                           struct arena *arena);
+
 // Are its accelerators bought, not rented or those of a token API?
 bool option_is_owned(const struct option *option);
 

@@ -44,7 +44,8 @@ static struct answer_cell cheapest_cell(const struct listing *listing, size_t c)
   for (size_t o = 0; o < ranking->option_count; o++)
     if (ranking->options[o].cheapest) {
       ids = joined(ids, listing->cases[c]->options[o].id, listing->arena);
-      labels = joined(labels, listing->cases[c]->options[o].label, listing->arena);
+      labels = options_joined(listing->cases[c], labels, listing->cases[c]->options[o].label,
+                              listing->arena);
     }
   if (ranking->cheapest_count > 1)
     labels = arena_printf(listing->arena, "%s (equal)", labels);
@@ -151,8 +152,9 @@ static const char *sentence_of(const struct listing *listing, const struct scena
     for (size_t c = 0; c < listing->count; c++)
       won += listing->rankings[c]->options[o].cheapest;
     if (won)
-      text = arena_printf(listing->arena, "%s%s%s in %zu", text,
-                          *text ? ", " : "Cheapest: ", scenario->options[o].label, won);
+      text = arena_printf(
+          listing->arena, "%s%s%s in %zu", text,
+          *text ? options_between(scenario) : "Cheapest: ", scenario->options[o].label, won);
   }
   for (size_t c = 0; c < listing->count; c++)
     undecided += listing->rankings[c]->cheapest < 0;

@@ -59,7 +59,7 @@ static const char *names_of(const struct notes *notes, const struct said *first,
   }
   if (!always && count == notes->scenario->option_count)
     return "";
-  const char *list = texts_joined(&names, notes->arena);
+  const char *list = texts_joined_by(&names, options_between(notes->scenario), notes->arena);
   return count <= MAX_NAMES
              ? arena_printf(notes->arena, "%s: ", list)
              : arena_printf(notes->arena, "%s and %zu more: ", list, count - MAX_NAMES);
@@ -95,7 +95,7 @@ static void add_decode_only(const struct notes *notes) {
   if (ids.count)
     answer_note(notes->answer, "Upper bound, decode only: ",
                 "%s (prefill time ignored; not ranked against serving)",
-                texts_joined(&ids, notes->arena));
+                texts_joined_by(&ids, options_between(notes->scenario), notes->arena));
 }
 
 static void add_estimates(const struct notes *notes) {
@@ -106,7 +106,7 @@ static void add_estimates(const struct notes *notes) {
   if (ids.count)
     answer_note(notes->answer,
                 "Serving estimate: ", "%s (prefill time plus decoding time; projected)",
-                texts_joined(&ids, notes->arena));
+                texts_joined_by(&ids, options_between(notes->scenario), notes->arena));
 }
 
 // "350 W 0.1749, 450 W * 0.1702, 700 W 0.1733 USD/Mtok".
@@ -141,7 +141,7 @@ static void add_apis(const struct notes *notes) {
   if (ids.count)
     answer_note(notes->answer, "Provider's precision: ",
                 "%s (a token API: its precision is unknown and not compared)",
-                texts_joined(&ids, notes->arena));
+                texts_joined_by(&ids, options_between(notes->scenario), notes->arena));
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].lent)
       answer_note(notes->answer, "Tokens: ", "%s serves as many tokens as %s",

@@ -152,7 +152,8 @@ static void warn_of_unlike(const struct diff *diff, struct answer *answer) {
     const char *names = "", *what = unlike[p];
     for (size_t other = p; other < difference->pair_count && what; other++)
       if (unlike[other] && !strcmp(unlike[other], what)) {
-        names = joined(names, difference->pairs[other].a->label, diff->arena);
+        names =
+            options_joined(difference->a, names, difference->pairs[other].a->label, diff->arena);
         unlike[other] = NULL;
       }
     if (what)
@@ -419,8 +420,9 @@ static const char *sentence_of(const struct diff *diff) {
     const struct pair *both = &difference->pairs[p];
     const double a = option_value(difference->a, both->a, cost, 0);
     const double b = option_value(difference->b, both->b, cost, 0);
-    costs = joined(
-        costs, arena_printf(diff->arena, "%s %s", both->a->label, number_change(a, b, diff->arena)),
+    costs = options_joined(
+        difference->a, costs,
+        arena_printf(diff->arena, "%s %s", both->a->label, number_change(a, b, diff->arena)),
         diff->arena);
   }
   if (*costs)

@@ -363,7 +363,7 @@ static const char *purchases(const struct writing *writing) {
   const char *text = "";
   for (size_t o = 0; o < answer->problem.option_count; o++)
     if (answer->split.nodes[o] > 0)
-      text = arena_printf(writing->arena, "%s%s%s", text, *text ? ", " : "", purchase(writing, o));
+      text = options_joined(writing->scenario, text, purchase(writing, o), writing->arena);
   return text;
 }
 
@@ -418,7 +418,8 @@ static const char *unserved_words(const struct writing *writing, size_t w) {
   const char *text =
       arena_printf(writing->arena, "No option can serve '%s'", answer->portfolio->demands[w].name);
   for (size_t o = 0; o < answer->problem.option_count; o++)
-    text = arena_printf(writing->arena, "%s%s%s: %s", text, o ? ", " : " (", name_of(writing, o),
+    text = arena_printf(writing->arena, "%s%s%s: %s", text,
+                        o ? options_between(writing->scenario) : " (", name_of(writing, o),
                         barrier_name(route_pair_of(answer, w, o)->barriers));
   return arena_printf(writing->arena, "%s).", text);
 }

@@ -51,6 +51,7 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "file", file_name(scenario->path));
   put_text(object, "date", scenario->date);
   put_text(object, "currency", scenario->model->currency);
+  put_text(object, "between", options_between(scenario));
   put_text(object, "sha256", scenario->digest);
   put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);

@@ -189,7 +189,8 @@ function warnings_of(one) {
   const about = new Map();
   one.options.forEach((option, o) => option.warnings.forEach((text) =>
     about.set(text, [...(about.get(text) ?? []), data.options[o].label])));
-  return [...one.warnings, ...[...about].map(([text, ids]) => `${ids.join(', ')}: ${text}`)];
+  const { between } = data.scenario;
+  return [...one.warnings, ...[...about].map(([text, ids]) => `${ids.join(between)}: ${text}`)];
 }
 
 // ---- drawing

@@ -52,7 +52,7 @@ const compares = (a, b) => data.options[a].compared === data.options[b].compared
 // ---- words
 
 const list_text = (ids) => (ids.length > 1
-  ? `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}` : ids[0]);
+  ? `${ids.slice(0, -1).join(data.scenario.between)} and ${ids.at(-1)}` : ids[0]);
 
 // Like verdict_text in reports/print/verdict.h.
 function verdict_text({ cheapest, against, saving, why_none }) {

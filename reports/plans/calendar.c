@@ -189,7 +189,7 @@ const char *calendar_words(const struct plan_answer *answer, struct arena *arena
   for (size_t o = 0; o < problem->option_count; o++) {
     const char *order = order_words(answer, o, first, arena);
     if (order)
-      text = joined(text, order, arena);
+      text = options_joined(answer->scenario, text, order, arena);
   }
   return arena_printf(arena, " To serve from %s, %s.", begins(answer, first, arena), text);
 }

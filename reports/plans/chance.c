@@ -104,13 +104,14 @@ const char *plan_chance_words(const struct plan_answer *answer, struct arena *ar
     const double number = accelerators_of(answer, o, chance->sure[o]);
     const double open = accelerators_of(answer, o, chance->lots[o] - chance->sure[o]);
     if (number > 0)
-      sure =
-          joined(sure, arena_printf(arena, "%s %s", number_fixed(number, 0, arena), label), arena);
+      sure = options_joined(answer->scenario, sure,
+                            arena_printf(arena, "%s %s", number_fixed(number, 0, arena), label),
+                            arena);
     if (open > 0)
-      rest = joined(rest,
-                    arena_printf(arena, "%s %s by %s", number_fixed(open, 0, arena), label,
-                                 decide_by(answer, o, arena)),
-                    arena);
+      rest = options_joined(answer->scenario, rest,
+                            arena_printf(arena, "%s %s by %s", number_fixed(open, 0, arena), label,
+                                         decide_by(answer, o, arena)),
+                            arena);
   }
   if (!*sure)
     return " No part of this first order is right in 90 % of the draws.";

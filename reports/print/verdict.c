@@ -17,9 +17,10 @@ static const char *cheapest_ids(const struct scenario *scenario, const struct ra
   for (size_t o = 0; o < ranking->option_count; o++) {
     if (!ranking->options[o].cheapest)
       continue;
-    const char *before = !named ? "" : named + 1 == ranking->cheapest_count ? " and " : ", ";
-    ids = arena_printf(arena, "%s%s%s", ids, before, scenario->options[o].label);
-    named++;
+    const char *label = scenario->options[o].label;
+    ids = ++named > 1 && named == ranking->cheapest_count
+              ? arena_printf(arena, "%s and %s", ids, label)
+              : options_joined(scenario, ids, label, arena);
   }
   return ids;
 }

@@ -255,15 +255,16 @@ static const char *write_ids_so_far(struct book *book, struct verdict *verdict) 
   const int commas = outputs_labels(book, "Comma between the cheapest", "cheapest_comma", "-");
   const int ids = outputs_labels(book, "The cheapest so far", "cheapest_so_far", "-");
   const size_t count = book->scenario->option_count;
+  const char *between = options_between(book->scenario);
   for (size_t o = 0; o < count; o++) {
     const bool cheapest = standing_of(book, o)->cheapest;
     const char *flagged = outputs_cell(book, verdict->flags_row, o);
-    const char *comma = cheapest && *verdict->names ? ", " : "", *so_far = "";
+    const char *comma = cheapest && *verdict->names ? between : "", *so_far = "";
     if (o) {
       put_formula_text(book, commas, outputs_option_column(o), comma, format,
-                       "=IF(AND(%s=1,SUM(%s:%s)>0),\", \",\"\")", flagged,
+                       "=IF(AND(%s=1,SUM(%s:%s)>0),\"%s\",\"\")", flagged,
                        outputs_fixed(book, verdict->flags_row),
-                       outputs_cell(book, verdict->flags_row, o - 1));
+                       outputs_cell(book, verdict->flags_row, o - 1), between);
       so_far = arena_printf(arena, "%s&%s&", outputs_cell(book, ids, o - 1),
                             outputs_cell(book, commas, o));
     }

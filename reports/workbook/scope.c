@@ -77,13 +77,23 @@ static const char *other_cases(const struct book *book, const struct entry *entr
   return text;
 }
 
+// " (Bank X, 2026-11)" of an assumption that the scenario gives a source for.
+static const char *basis_of(const struct book *book, const struct entry *entry) {
+  const struct figure *figure = figure_of(book, entry);
+  if (!figure_has_source(figure))
+    return "";
+  return arena_printf(book->arena, " (%s%s%s)", figure->source, *figure->date ? ", " : "",
+                      figure->date);
+}
+
 static const char *sentence_of(const struct book *book, const struct entry *entry, enum kind kind) {
   const char *label = book->scenario->model->declarations[entry->declaration].label;
   const char *amount = amount_text(book, entry, book->scenario->selected);
   const char *others = other_cases(book, entry);
   switch (kind) {
   case KIND_ASSUMED:
-    return arena_printf(book->arena, "%s: assumed to be %s%s.", label, amount, others);
+    return arena_printf(book->arena, "%s: assumed to be %s%s%s.", label, amount,
+                        basis_of(book, entry), others);
   case KIND_DEFAULT:
     return arena_printf(book->arena, "%s: %s, %s%s.", label, amount,
                         figure_of(book, entry)->origin == ORIGIN_RENT
@@ -122,7 +132,7 @@ static const char *holders_of(const struct book *book, const struct entry *entry
     const struct entry own = entry_of(book, entry->declaration, o);
     if (own.row < 0 || !is_alike(book, entry, &own))
       continue;
-    labels = joined(labels, scenario->options[o].label, book->arena);
+    labels = options_joined(scenario, labels, scenario->options[o].label, book->arena);
     count++;
   }
   return count == scenario->option_count ? "all options" : labels;
@@ -204,7 +214,7 @@ static const char *counts_text(const struct book *book, const struct entry *entr
   for (size_t i = 0; i < count; i++)
     counts[kind_of(book, &entries[i])]++;
   return arena_printf(book->arena,
-                      "Of %zu inputs, %zu rest on a source, %zu are assumptions of the scenario, "
+                      "Of %zu inputs, %zu rest on evidence, %zu are assumptions of the scenario, "
                       "%zu are defaults of the cost model, and %zu are zero because not specified.",
                       count, counts[KIND_SOURCED], counts[KIND_ASSUMED], counts[KIND_DEFAULT],
                       counts[KIND_ZERO]);

@@ -130,10 +130,41 @@ def test_workbook(folder):
         for label in labels.values():
             escaped = label.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;')
             expect(escaped in texts['xl/sharedStrings.xml'], f'{label} is in no cell')
-            expect(any(f'<c:v>{escaped}</c:v>' in text or f'<c:v> {escaped}</c:v>' in text
+            drawn = escaped if len(label) <= 40 else f'{label[:26]}\u2026{label[-13:]}'
+            expect(any(f'<c:v>{drawn}</c:v>' in text or f'<c:v> {drawn}</c:v>' in text
                        for name, text in texts.items() if '/charts/' in name), f'{label} is in no chart')
         baseline = labels['h200'] if len(labels['h200']) <= 24 else 'h200'
         expect(f'Saving per token against {baseline}' in texts['xl/sharedStrings.xml'], 'the Cover names the baseline otherwise')
+
+
+EQUAL = '''\
+[scenario]
+title = As dear as each other
+date = 2026-11-20
+[common]
+accelerators = 8
+utilization = 60 %
+pue = 1.4
+electricity_price = 0.10 USD/kWh
+throughput = 2000 token/s
+list_price = 30000 USD
+''' + ''.join(f'[option {id}]\naccelerator = h200-sxm-141\n' for id in 'abc') + \
+    '[option d]\naccelerator = h200-sxm-141\nlist_price = 40000 USD\n[case same]\nd.list_price = 40000 USD\n'
+
+
+def test_lists(folder):
+    """A comma in a label is none between two options."""
+    path, out = folder / 'equal.ini', folder / 'equal.xlsx'
+    for label, first in ('A', 'A, b'), ('A, 8 GPUs', 'A, 8 GPUs; b'):
+        path.write_text(EQUAL.replace('[option a]\n', f'[option a]\nlabel = {label}\n'))
+        between = first[len(label):-1]
+        expect_exit(run('compare', path), DONE, f'{first} and c cost least', f'{first}{between}c{between}d: power under load')
+        expect_exit(run('compare', path, '--all-cases'), DONE, f'{first}{between}c (equal)', f'Cheapest: {label} in 2{between}b in 2')
+        expect_exit(run('report', path, '-q', '-o', out), DONE)
+        texts = texts_of(out)
+        expect(f'{first}{between}c (equal)' in ''.join(texts.values()), 'not in the workbook')
+        expect_exit(run('page', path, '-q', '-o', folder / 'equal.html'), DONE)
+        expect(f'"between":"{between}"' in (folder / 'equal.html').read_text(), 'not on the page')
 
 
 def tabs_of(texts):

@@ -494,8 +494,9 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
       continue;
     first = first ? first : evidence;
     differ |= strcmp(first->date, evidence->date) != 0;
-    list = arena_printf(arena, "%s%s%s of %s", list, *list ? ", " : "", scenario->options[o].label,
-                        evidence->date);
+    list = options_joined(
+        scenario, list, arena_printf(arena, "%s of %s", scenario->options[o].label, evidence->date),
+        arena);
   }
   if (differ)
     texts_add(&scenario->warnings, arena, "the published throughputs are of different rounds: %s",

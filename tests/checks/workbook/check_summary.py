@@ -133,6 +133,10 @@ def check_sentences(book):
         expect(bool(mine) == (kind is not None), f'{entry.key} ({kind}): {mine}')
         used |= set(mine)
         for _, sentence, _ in mine:
+            if kind == KINDS[0] and entry.texts['Source'] != 'own assumption':
+                source = f" ({entry.texts['Source']}, {entry.texts['Date']})".replace(', -)', ')')
+                expect(source in sentence, f'{source} is not in {sentence}')
+                sentence = sentence.replace(source, '')
             expect(sentence.endswith('.') and sentence.count('"') == 0, sentence)
             expect(not re.search(r'\d{4,}', sentence[len(label):]) and ', the default of the cost model' not in
                    sentence.partition(' in case ')[2], sentence)

@@ -8,6 +8,7 @@ import xlsx
 
 GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
 LOG_NUMBER = 3  # the column of the Change log that numbers overwritten inputs
+ENDS = 3  # of a swing's columns: the current value and both ends, before the results
 RELATIVE = 1e-9
 ABSOLUTE = 1e-9
 OF_AMOUNTS = 1e-6  # for a difference between amounts of 1e8 USD; a double's last bit is 1.5e-8
@@ -138,15 +139,22 @@ def moved(sheet, there):
 def compare_swings(result, sheet, there, actual):
     """The swings of a tornado that both books show: both ends, and their effect."""
     rows, swings = layout.swings(there), layout.swings(sheet)
+    # The option is the contender of the state that the workbook was written in.
+    columns = layout.SWING_COLUMNS if examined(sheet) == examined(there) else layout.SWING_COLUMNS[:ENDS]
     alone = {key.split('.')[1] for key in swings.keys() - rows.keys() if '.' in key}
     for key, row in swings.items():
         if key not in rows or is_ranged(sheet, row) != is_ranged(there, rows[key]):
             continue  # --set makes an input certain: its range is removed
         if key in alone:
             continue  # an input common to the options there moves all but one here
-        for column in layout.SWING_COLUMNS:
+        for column in columns:
             result.judge(sheet, row, column, sheet.cell(row, column),
                          actual(sheet.name, rows[key], column))
+
+
+def examined(sheet):
+    """What the tornado is of: "Saving per token of b against a, at present"."""
+    return next((sheet.text(row, layout.LABEL) for row in sheet.rows if sheet.text(row, layout.LABEL).endswith(', at present')), '')
 
 
 def is_ranged(sheet, row):
