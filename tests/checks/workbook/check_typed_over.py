@@ -268,10 +268,15 @@ load_power = 1000 W
 
 
 def test_host_in_a_node(folder):
-    """The common host power typed over has no effect where it is part of what was measured of the node."""
+    """The common host power typed over has no effect where it is part of what was measured of the node; the node's own
+    cannot be typed over."""
     scenario = folder / 'node.ini'
     scenario.write_text(NODE)
     book, wrong = made_in(folder, scenario)
+    rows = {entry.key: entry for entry in layout.Inputs(book).rows}
+    locked = {key: book.sheets['Inputs'].cell(*rows[key].cells['base']).style.locked
+              for key in ('host_power', 'node.host_power', 'node.load_power')}
+    expect(locked == {'host_power': False, 'node.host_power': True, 'node.load_power': False}, f'locked: {locked}')
     actual = in_gnumeric(wrong, book, edits_of(book, {('host_power', 'base'): 400}, 'base'), folder)
     for option in run_json('compare', scenario, '--set', 'host_power=400 W')['options']:
         name = book.name(f"pt_{option['id']}_cost_per_mtok")
