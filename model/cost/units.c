@@ -466,16 +466,20 @@ static const char *leading_currency(const char *text, size_t *length) {
   return NULL;
 }
 
-// " (the number comes first: write '30000 USD')", or "".
+// " (the number comes first: write '30000 USD')", or what else is wrong with the number after a
+// currency, or "".
 static const char *order_hint(const char *text, struct arena *arena) {
   size_t length;
   double value;
   const char *code = leading_currency(text, &length);
-  const char *number = code ? text + length + spaces(text + length) : "";
-  const size_t digits = number_prefix(number, &value);
-  return digits && !number[digits]
-             ? arena_printf(arena, " (the number comes first: write '%s %s')", number, code)
-             : "";
+  if (!code)
+    return "";
+  const char *number = text + length + spaces(text + length);
+  const size_t before = strcspn(number, "/"), digits = number_prefix(number, &value);
+  const char *meant = arena_printf(arena, "%.*s %s%s", (int)before, number, code, number + before);
+  return !digits            ? ""
+         : digits == before ? arena_printf(arena, " (the number comes first: write '%s')", meant)
+                            : number_hint(meant, arena);
 }
 
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
@@ -531,18 +535,31 @@ static size_t multiple_prefix(const char *text, double *value) {
   return 1;
 }
 
-// What people type for a unit's name: "$/kWh", "€/kWh", "percent".
-static const char *unit_as_typed(const char *text, struct arena *arena) {
+// What people type for the names in a unit: "$/kWh", "€/kWh", "percent", "%/y".
+static const char *name_as_typed(const char *word, size_t length) {
   static const struct {
     const char *typed, *name;
   } words[] = {{"$", "USD"},     {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"},
                {"percent", "%"}, {"pct", "%"},   {"y", "yr"}};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    const size_t length = strlen(words[i].typed);
-    if (!strncmp(text, words[i].typed, length) && !isalnum((unsigned char)text[length]))
-      return arena_printf(arena, "%s%s", words[i].name, text + length);
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strlen(words[i].typed) == length && !strncmp(word, words[i].typed, length))
+      return words[i].name;
+  return NULL;
+}
+
+// The text itself if it has none of these.
+static const char *unit_as_typed(const char *text, struct arena *arena) {
+  const char *named = "";
+  bool found = false;
+  for (const char *word = text; *word;) {
+    const size_t length = strcspn(word, " /*^"), end = length + !!word[length];
+    const char *name = name_as_typed(word, length);
+    found |= name != NULL;
+    named = name ? arena_printf(arena, "%s%s%.*s", named, name, (int)(end - length), word + length)
+                 : arena_printf(arena, "%s%.*s", named, (int)end, word);
+    word += end;
   }
-  return text;
+  return found ? named : text;
 }
 
 // A place in the rewritten text means nothing in the typed one, so such an error points at the

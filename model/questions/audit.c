@@ -6,6 +6,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/experiment.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/response.h"
@@ -84,8 +85,20 @@ static int check_free(const struct audit_free *free, struct diagnostics *diagnos
   return -1;
 }
 
+// What moves nothing is an error, unless a case or --set gives it.
+static int check_still(const struct scenario *scenario, const struct free_quantity *quantity,
+                       struct diagnostics *diagnostics) {
+  struct target target;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (figure_is_what_if(option_figure(scenario, &scenario->options[o], scenario->selected,
+                                        quantity->declaration)))
+      return 0;
+  return target_find(scenario, quantity->key, quantity->place, &target, diagnostics);
+}
+
 static int choose_frees(struct audit *audit, const struct scenario *scenario, struct arena *arena,
                         struct diagnostics *diagnostics) {
+  int result = 0;
   audit->frees = arena_array(arena, scenario->free_count + 1, sizeof *audit->frees);
   for (size_t i = 0; i < scenario->free_count; i++) {
     const struct free_quantity *quantity = &scenario->frees[i];
@@ -98,8 +111,9 @@ static int choose_frees(struct audit *audit, const struct scenario *scenario, st
                               .unit = &scenario->model->declarations[quantity->declaration].unit,
                               .best = NAN,
                               .holds = {NAN, NAN}};
+    else
+      result |= check_still(scenario, quantity, diagnostics);
   }
-  int result = 0;
   for (int i = 0; i < audit->free_count; i++)
     result |= check_free(&audit->frees[i], diagnostics);
   if (audit->free_count <= EXPERIMENT_FREES)

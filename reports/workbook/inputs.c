@@ -127,17 +127,25 @@ static lxw_format *figure_format(struct book *book, const struct input *input,
   return formats_figure(&book->formats, role, most, unit);
 }
 
+// What is part of a measured figure may not be typed over: that would have to change against it.
+static enum cell_role role_of(const struct book *book, const struct input *input, size_t which_case,
+                              bool follows) {
+  if (option_figure(book->scenario, input->owner->option, which_case, input->declaration)
+          ->contained)
+    return follows ? CELL_FORMULA : CELL_RESULT;
+  return follows ? CELL_INHERITED : which_case ? CELL_OVERRIDE : CELL_INPUT;
+}
+
 static void write_cases(struct book *book, const struct input *input) {
   for (size_t c = 0; c < book->scenario->case_count; c++) {
     const char *formula = followed(book, input, c);
     double value = cell_value(book, input, c);
     const int row = case_row(book, input, input->row, c), column = case_column(input, c);
+    lxw_format *format = figure_format(book, input, role_of(book, input, c, formula != NULL));
     if (formula)
-      put_formula_in(book, row, column, value, figure_format(book, input, CELL_INHERITED), "%s",
-                     formula);
+      put_formula_in(book, row, column, value, format, "%s", formula);
     else
-      put_number(book, row, column, value,
-                 figure_format(book, input, c ? CELL_OVERRIDE : CELL_INPUT));
+      put_number(book, row, column, value, format);
   }
 }
 

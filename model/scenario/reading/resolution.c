@@ -223,7 +223,14 @@ static void settle_companions(const struct resolving *resolving, size_t which, b
   }
 }
 
-// The same for inputs that exist only if something varies over the years.
+// An option with errors may have any: so that no other error says that no option has it.
+static void assume_companions(const struct resolving *resolving, size_t which) {
+  struct companions *companions = resolving->companions;
+  for (int d = 0; d < resolving->scenario->model->count && companions; d++)
+    companions[which].some_has[d] = true;
+}
+
+// The same as settle_companions for inputs that exist only if something varies over the years.
 static void settle_varying(const struct resolving *resolving) {
   const struct option *option = resolving->option;
   const struct model *model = resolving->scenario->model;
@@ -512,6 +519,8 @@ static void settle(struct resolving *resolving) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     if (resolving->diagnostics->errors == errors)
       settle_companions(resolving, c, false);
+    else
+      assume_companions(resolving, c);
   schedules_settle(resolving);
   tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {

@@ -478,8 +478,10 @@ static void take_node_in(const struct resolving *resolving, size_t which_case, d
   within.part_of = "load_power";
   if (figures[host]->origin != ORIGIN_NONE)
     within = *figures[host];
-  if (!*within.source)
+  if (!*within.source) {
     within.source = "deducted from the node's power";
+    within.part_of = "load_power";
+  }
   within.contained = true;
   figures[host] = resolving_keep(resolving, within);
 }

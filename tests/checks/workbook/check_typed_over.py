@@ -268,15 +268,34 @@ load_power = 1000 W
 
 
 def test_host_in_a_node(folder):
-    """The common host power typed over has no effect where it is part of what was measured of the node."""
+    """The common host power typed over has no effect where it is part of what was measured of the node; the node's own
+    cannot be typed over."""
     scenario = folder / 'node.ini'
     scenario.write_text(NODE)
     book, wrong = made_in(folder, scenario)
+    rows = {entry.key: entry for entry in layout.Inputs(book).rows}
+    locked = {key: book.sheets['Inputs'].cell(*rows[key].cells['base']).style.locked
+              for key in ('host_power', 'node.host_power', 'node.load_power')}
+    expect(locked == {'host_power': False, 'node.host_power': True, 'node.load_power': False}, f'locked: {locked}')
     actual = in_gnumeric(wrong, book, edits_of(book, {('host_power', 'base'): 400}, 'base'), folder)
     for option in run_json('compare', scenario, '--set', 'host_power=400 W')['options']:
         name = book.name(f"pt_{option['id']}_cost_per_mtok")
         said, told = actual(name.sheet, *xlsx.position(name.ref)), option['items']['cost_per_mtok']
         expect(abs(said - told) <= 1e-9 * told, f"{option['id']}: {said}, not {told}")
+
+
+def test_no_host_in_a_node(folder):
+    """A host power of zero is included in what was measured of the node, but no longer in other watts typed over it."""
+    scenario = folder / 'no-host.ini'
+    scenario.write_text(NODE.replace('host_power = 300 W', 'host_power = 0 W'))
+    book, wrong = made_in(folder, scenario)
+    for typed in ({}, {('node.load_power', 'base'): 900}):
+        settings = [f'--set={key}={value} W' for (key, _), value in typed.items()]
+        told = run_json('compare', scenario, *settings)['options'][0]['not_included']
+        expect(('host power' in told) == bool(typed), f'compare {settings}: {told}')
+        shown = Shown(book, in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder))
+        said = shown.at('Cover', shown.row('Cover', 'Not included'), 3)
+        expect(said == ', '.join(told), f'{settings}: {said}, not {told}')
 
 
 LEFT_OUT = """
@@ -391,6 +410,7 @@ def check_all(count, folder, office):
     count.test('stages', test_stages, folder)
     count.test('limited item', test_limited_item, folder)
     count.test('host in a node', test_host_in_a_node, folder)
+    count.test('no host in a node', test_no_host_in_a_node, folder)
     count.test('not included', test_not_included, folder)
     count.test('zeros with and without a source', test_zeros, folder)
     count.test('without effect', test_without_effect, folder)

@@ -40,6 +40,8 @@ static const struct {
     {"0.342 t/MWh", "g/kWh", 0.342},
     {"164 kg", "kg/gpu", 164e3},
     {"80 USD / t", "USD/t", 80e-6},
+    {"5 pct / y", "%/yr", 0.05 / 8760},
+    {"100 $/FTE/y", "USD/FTE/yr", 100. / 8760},
 };
 
 static void test_good(void **state) {
@@ -77,6 +79,9 @@ static const struct {
     {"$30000", "USD", "(the number comes first: write '30000 USD')"},
     {"USD 30000.5", "USD", "(the number comes first: write '30000.5 USD')"},
     {"\xE2\x82\xAC 30000", "EUR", "(the number comes first: write '30000 EUR')"},
+    {"$30,000", "USD", "decimals: write '30000 USD' or '30.000 USD')"},
+    {"$0.08/kWh", "USD/kWh", "(the number comes first: write '0.08 USD/kWh')"},
+    {"\xE2\x82\xAC 0,08/kWh", "EUR/kWh", "decimals: write '0.08 EUR/kWh')"},
     {"20 ct/kWh", "USD/kWh", "unknown unit 'ct': 20 cents are 0.20 of the currency"},
     {"3 yr # life", "yr", "a comment after a value begins with ' ;', not '#'"},
     {"3 u", "yr", "unknown unit 'u'"},

@@ -377,6 +377,9 @@ static void test_consistent_pair(void **state) {
   "electricity_price = 0.1 USD/kWh\nutilization = 70 %\n[option a]\n"                              \
   "accelerator = h200-sxm-141\nlist_price = 30000 USD\nthroughput = 4000 token/s\n[option b]\n"    \
   "accelerator = mi325x-256\nlist_price = 20000 USD\nthroughput = 4000 token/s\n"
+#define MEASURED_NODE                                                                              \
+  "[workload]\nmodel = llama-2-70b\nprecision = fp8\nscenario = server\n[option c]\n"              \
+  "accelerator = h200-sxm-141\nlist_price = 30000 USD\nevidence = tp0609\n"
 #define CLAIM "[claim c]\nsays = saving of b over a = 30 % +- 1 %\n"
 
 static void test_bad_input(void **state) {
@@ -417,6 +420,8 @@ static void test_bad_input(void **state) {
       {CLAIM "[free]\nb.discont = 0 .. 40 %\n", "unknown key 'discont' in [free]"},
       {CLAIM "[free]\naccelerators = 8 .. 80 gpu\n", "is a whole number, which cannot be free"},
       {CLAIM "[free]\ncolo_power = 0 .. 1\n", "is a choice, which cannot be free"},
+      {CLAIM "[free]\nthroughput = 2000 .. 3000 token/s\n", "every option sets its own"},
+      {CLAIM "[free]\nc.host_power = 100 .. 500 W\n" MEASURED_NODE, "power of the whole node"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct scenario_fixture fixture;

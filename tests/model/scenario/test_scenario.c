@@ -270,6 +270,23 @@ static void test_refused(void **state) {
   }
 }
 
+// An error that another one only seems to cause is not reported.
+static void test_one_error(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture,
+                         "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\naccelerators = 8\n"
+                         "pue = 1\nelectricity_price = 0.1 USD/kWh\nutilization = 70 %\n"
+                         "colo_escalation = 3 %/yr\n[option a]\naccelerator = h200-sxm-141\n"
+                         "list_price = 3 USD\nthroughput = 1 token/s\ncolo_rate = 9 USD/kW/month\n"
+                         "build_price = 9 USD/W\n[option b]\naccelerator = h200-sxm-141\n"
+                         "list_price = 3 USD\nthroughput = 1 token/s\n",
+                         NULL, NULL);
+  assert_int_equal(fixture.fixture.diagnostics.errors, 1);
+  expect_error(&fixture.fixture, "both", "option 'a' has both 'build_price' and 'colo_rate'");
+  scenario_fixture_end(&fixture);
+}
+
 static void test_bad_settings(void **state) {
   (void)state;
   static const struct {
@@ -622,6 +639,7 @@ int main(void) {
       cmocka_unit_test(test_precedence),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_named),
+      cmocka_unit_test(test_one_error),
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_case_without_use),
       cmocka_unit_test(test_rent),
