@@ -167,11 +167,13 @@ static void add_intervals(struct reader *reader, const struct metric *metric, vo
   for (size_t i = 1, first = 0; i <= metric->count; i++) {
     if (i < metric->count && !is_gap(metric, i))
       continue;
+    const struct interval covered = {metric->time_s[first], metric->time_s[i - 1]};
+    first = i;
+    if (!(covered.to_s > covered.from_s))
+      continue; // a single scrape between gaps
     intervals->list =
         arena_room(reader->arena, intervals->list, intervals->count, sizeof *intervals->list);
-    intervals->list[intervals->count++] =
-        (struct interval){metric->time_s[first], metric->time_s[i - 1]};
-    first = i;
+    intervals->list[intervals->count++] = covered;
   }
 }
 
