@@ -216,6 +216,33 @@ static void test_lengths_of_mlperf(void **state) {
   }
 }
 
+// They do not count beside a record of the lengths that the workload states.
+static void test_stated_lengths_beside_mlperf(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  struct serving_record mlperf = scene.record;
+  struct serving_rung other = rung_of(1, 50, 100);
+  other.input_tokens = 295;
+  mlperf.grade = GRADE_BENCHMARK;
+  mlperf.rungs = &other;
+  mlperf.count = 1;
+  scene.list[1] = &mlperf;
+  scene.records.serving_count = 2;
+  expect_why("no lengths stated", find(&scene), "choose with input_tokens and output_tokens");
+  scene.request.input_tokens = 1000;
+  assert_null(find(&scene));
+  assert_ptr_equal(scene.found.record, &scene.record);
+  assert_string_equal(scene.found.remark, "");
+  scene.request.input_tokens = 0;
+  scene.workload.values[WORKLOAD_CONTEXT] = "8192";
+  assert_null(find(&scene));
+  assert_ptr_equal(scene.found.record, &mlperf);
+  assert_string_equal(scene.found.remark,
+                      "the record's requests have MLPerf's lengths, not that of context");
+  fixture_end(&scene.fixture);
+}
+
 // A workload that differs from the record.
 static const struct {
   const char *file, *accelerator;
@@ -507,6 +534,7 @@ int main(void) {
       cmocka_unit_test(test_within_limits),
       cmocka_unit_test(test_watts_of_a_node),
       cmocka_unit_test(test_lengths_of_mlperf),
+      cmocka_unit_test(test_stated_lengths_beside_mlperf),
       cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refused_rungs_and_twins),
       cmocka_unit_test(test_several_records),
