@@ -319,7 +319,10 @@ static void add_model(struct reader *reader, const struct metric *metric, void *
 static const char *name_model(struct reader *reader, const struct engine_counters *engine,
                               struct production *production) {
   struct served_model model = {"", NULL};
-  each_of(reader, engine->output, add_model, &model);
+  const char *const *const quantities[] = {engine->output, engine->input, engine->hits,
+                                           engine->queries, engine->running};
+  for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++)
+    each_of(reader, quantities[i], add_model, &model);
   production->model = model.name;
   return model.other ? arena_printf(reader->arena,
                                     "counters of both '%s' and '%s': query one model's, with "

@@ -255,6 +255,9 @@ static void test_refused(void **state) {
       {two(fixture, counter(fixture, "vllm:generation_tokens_total", MODEL("x"), 1, 0, 9, -1),
            counter(fixture, "vllm:generation_tokens_total", MODEL("y"), 1, 0, 9, -1)),
        "counters of both 'x' and 'y': query one model's, with {model_name=\"x\"}"},
+      {two(fixture, counter(fixture, "vllm:generation_tokens_total", MODEL("x"), 1, 0, 9, -1),
+           counter(fixture, "vllm:prompt_tokens_total", MODEL("y"), 1, 0, 9, -1)),
+       "counters of both 'x' and 'y': query one model's, with {model_name=\"x\"}"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct production production;
