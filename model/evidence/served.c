@@ -422,7 +422,9 @@ static const char *load_text(const struct serving_rung *rung, struct arena *aren
   if (!isnan(rung->request_rate))
     return arena_printf(arena, "%.4g requests/s, %s", rung->request_rate,
                         serving_load_names[rung->load]);
-  return rung->load == LOAD_BURST ? "all requests at once" : serving_load_names[rung->load];
+  return rung->load == LOAD_BURST     ? "all requests at once"
+         : rung->load == LOAD_UNKNOWN ? "an unknown load"
+                                      : serving_load_names[rung->load];
 }
 
 // ", TTFT P99 1.2 s", or the strictest if that percentile is unknown or 0, or the median, or "".
@@ -621,7 +623,7 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
   struct curve_choice choice;
   if (!rungs->closed)
     return arena_printf(arena,
-                        "record '%s' has timed arrivals, which have no fixed number of requests in "
+                        "record '%s' has no closed loop, and so no fixed number of requests in "
                         "flight: omit batch",
                         file_name(rungs->record->path));
   if (curve_at(curve, batch, &choice))
@@ -650,11 +652,11 @@ static const struct serving_rung *fastest_within(const struct served_rungs *rung
 static const char *why_no_arrivals(const struct served_rungs *rungs,
                                    const struct curve_limits *limits, struct arena *arena) {
   if (limits->interactivity > 0)
-    return "its requests arrive at a rate, and interactivity needs requests in flight: state ttft "
+    return "its record has no closed loop, and interactivity needs requests in flight: state ttft "
            "and tpot";
   if (!rungs->percentile)
     return curve_no_times;
-  return arena_printf(arena, "no rung of its arrivals meets the limits at P%d", rungs->percentile);
+  return arena_printf(arena, "no rung meets the limits at P%d", rungs->percentile);
 }
 
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
