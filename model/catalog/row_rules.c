@@ -112,7 +112,7 @@ static double tolerance_of(const struct table *table, size_t row, double all) {
   double count = 1;
   number_of(table, row, product->count, &count);
   const double stated = rounded_by(cell_of(table, row, product->each)) * count +
-                        rounded_by(cell_of(table, row, product->all));
+                        rounded_by(cell_of(table, row, product->all)) * prefix_of(table, row);
   return fmax(ROUNDING * fabs(all), stated * (1 + 1e-9));
 }
 

@@ -127,9 +127,12 @@ static bool has_request(const struct query *query, const struct served_rungs *ru
 
 static bool has_lengths(const struct query *query, const struct served_rungs *rungs) {
   const char *context = query->request->workload->values[WORKLOAD_CONTEXT];
-  if (rungs->record->grade == GRADE_BENCHMARK)
-    return true;
   return has_length(rungs->input_tokens, *context ? atof(context) : 0) && has_request(query, rungs);
+}
+
+// MLPerf's requests count for any length.
+static bool may_count(const struct query *query, const struct served_rungs *rungs) {
+  return rungs->record->grade == GRADE_BENCHMARK || has_lengths(query, rungs);
 }
 
 static const char *lengths_text(const struct served_rungs *rungs, struct arena *arena) {
@@ -182,7 +185,7 @@ static void list_other(struct query *query, const struct served_rungs *rungs) {
                    lengths_text(rungs, query->arena), file_name(rungs->record->path));
 }
 
-// The rungs of a record whose lengths fit.
+// The rungs of a record whose lengths may count.
 static void add_record(struct query *query, const struct serving_record *record) {
   const size_t from = query->count;
   for (size_t i = 0; i < record->count; i++) {
@@ -194,7 +197,7 @@ static void add_record(struct query *query, const struct serving_record *record)
   const size_t end = query->count;
   query->count = from;
   for (size_t i = from; i < end; i++)
-    if (has_lengths(query, &query->found[i]))
+    if (may_count(query, &query->found[i]))
       query->found[query->count++] = query->found[i];
     else
       list_other(query, &query->found[i]);
@@ -263,6 +266,15 @@ static const char *why_several(const struct query *query) {
                       query->request->accelerator, list);
 }
 
+// Where some have the lengths that the workload states, MLPerf's do not count.
+static void keep_stated_lengths(struct query *query) {
+  size_t stated = 0;
+  for (size_t i = 0; i < query->count; i++)
+    if (has_lengths(query, &query->found[i]))
+      query->found[stated++] = query->found[i];
+  query->count = stated ? stated : query->count;
+}
+
 static const char *remark_of(const struct query *query, const struct served_rungs *chosen) {
   const char *of_several =
       chosen->others
@@ -271,15 +283,16 @@ static const char *remark_of(const struct query *query, const struct served_rung
                          "newest",
                          query->count, file_name(chosen->record->path))
           : "";
-  return has_request(query, chosen)
+  return has_lengths(query, chosen)
              ? of_several
-             : arena_printf(query->arena,
-                            "%s%sthe record's requests have MLPerf's lengths, not those of "
-                            "input_tokens and output_tokens",
-                            of_several, *of_several ? "; " : "");
+             : arena_printf(query->arena, "%s%sthe record's requests have MLPerf's lengths, not %s",
+                            of_several, *of_several ? "; " : "",
+                            has_request(query, chosen) ? "that of context"
+                                                       : "those of input_tokens and output_tokens");
 }
 
-static const char *choose(const struct query *query, struct served_rungs *out) {
+static const char *choose(struct query *query, struct served_rungs *out) {
+  keep_stated_lengths(query);
   const struct served_rungs *best = &query->found[0];
   for (size_t i = 1; i < query->count; i++) {
     if (!is_alike(query->found[i].input_tokens, best->input_tokens) ||
@@ -409,7 +422,9 @@ static const char *load_text(const struct serving_rung *rung, struct arena *aren
   if (!isnan(rung->request_rate))
     return arena_printf(arena, "%.4g requests/s, %s", rung->request_rate,
                         serving_load_names[rung->load]);
-  return rung->load == LOAD_BURST ? "all requests at once" : serving_load_names[rung->load];
+  return rung->load == LOAD_BURST     ? "all requests at once"
+         : rung->load == LOAD_UNKNOWN ? "an unknown load"
+                                      : serving_load_names[rung->load];
 }
 
 // ", TTFT P99 1.2 s", or the strictest if that percentile is unknown or 0, or the median, or "".
@@ -608,7 +623,7 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
   struct curve_choice choice;
   if (!rungs->closed)
     return arena_printf(arena,
-                        "record '%s' has timed arrivals, which have no fixed number of requests in "
+                        "record '%s' has no closed loop, and so no fixed number of requests in "
                         "flight: omit batch",
                         file_name(rungs->record->path));
   if (curve_at(curve, batch, &choice))
@@ -637,11 +652,11 @@ static const struct serving_rung *fastest_within(const struct served_rungs *rung
 static const char *why_no_arrivals(const struct served_rungs *rungs,
                                    const struct curve_limits *limits, struct arena *arena) {
   if (limits->interactivity > 0)
-    return "its requests arrive at a rate, and interactivity needs requests in flight: state ttft "
+    return "its record has no closed loop, and interactivity needs requests in flight: state ttft "
            "and tpot";
   if (!rungs->percentile)
     return curve_no_times;
-  return arena_printf(arena, "no rung of its arrivals meets the limits at P%d", rungs->percentile);
+  return arena_printf(arena, "no rung meets the limits at P%d", rungs->percentile);
 }
 
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,

@@ -80,7 +80,7 @@ static void add_gpus(const struct reading *reading, const json_t *gpus,
       continue;
     power->load_power_w = (power->devices ? power->load_power_w : 0) + watts;
     power->devices++;
-    reading->imported->hardware = text_below(reading, gpu, "gpu_name");
+    say_hardware(reading, text_below(reading, gpu, "gpu_name"));
   }
 }
 
@@ -99,6 +99,18 @@ static void read_telemetry(const struct reading *reading, struct serving_power *
 }
 
 // ---- the run
+
+// AIPerf leaves out the number of requests with an error if there are none, and lists the errors.
+static double count_failed(const struct reading *reading) {
+  const json_t *errors = json_below(reading->part->json, "error_summary"), *error;
+  const double stated = mean_of(reading, "error_request_count", "requests");
+  double count = json_is_array(errors) ? 0 : NAN;
+  size_t i;
+  json_array_foreach(errors, i, error) {
+    count += number_below(reading, error, "count");
+  }
+  return isnan(stated) ? count : stated;
+}
 
 static void say_run(struct reading *reading) {
   struct imported *imported = reading->imported;
@@ -124,7 +136,7 @@ int read_aiperf(struct reading *reading) {
   const struct serving_latency window = latency_of(reading, "benchmark_duration");
   rung.window_s = window.mean_s;
   rung.completed = mean_of(reading, "request_count", "requests");
-  rung.failed = mean_of(reading, "error_request_count", "requests");
+  rung.failed = count_failed(reading);
   rung.output_tokens_per_s = mean_of(reading, "output_token_throughput", "tokens/sec");
   rung.input_tokens = mean_of(reading, "input_sequence_length", "tokens");
   rung.output_tokens = mean_of(reading, "output_sequence_length", "tokens");

@@ -186,7 +186,7 @@ static int read_document(struct reading *reading, struct imported_list *all) {
 int format_read(const char *path, struct imported_list *all, struct arena *arena,
                 struct diagnostics *diagnostics) {
   struct document document;
-  struct reading reading = {&document, NULL, NULL, {NAN, NAN}, NAN, arena, diagnostics};
+  struct reading reading = {&document, NULL, NULL, {NAN, NAN}, NAN, NAN, arena, diagnostics};
   const size_t before = all->count;
   int result = document_read(path, &document, arena, diagnostics);
   if (!result)

@@ -51,6 +51,7 @@ static int read_benchmark(struct reading *reading, const json_t *benchmark) {
   rung.window_s = number_below(reading, benchmark, "duration");
   rung.completed = number_below(reading, metrics, "request_totals/successful");
   rung.failed = number_below(reading, metrics, "request_totals/errored");
+  reading->unfinished = number_below(reading, metrics, "request_totals/incomplete");
   rung.output_tokens_per_s = totals.output_tokens / rung.window_s;
   rung.mean_concurrency = number_below(reading, metrics, "request_concurrency/successful/mean");
   rung.ttft = latency_below(reading, metrics, &statistics, "time_to_first_token_ms", 1e-3);

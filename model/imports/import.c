@@ -262,7 +262,7 @@ static void doubt_date(const struct joining *joining) {
   const char *day = joining->facts[FACT_DATE], *today = joining->statement->today;
   struct date date, latest;
   if (!today || !date_parse(day, &date) || !date_parse(today, &latest) ||
-      date_compare(date, date_later(latest, 0, 1)) <= 0)
+      !date_is_ahead(date, latest))
     return;
   texts_add(&joining->import->doubts, joining->arena,
             "the run is dated %s, and today is %s: is a clock wrong?", day, today);

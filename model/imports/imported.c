@@ -74,6 +74,15 @@ int count_below(const struct reading *reading, const json_t *value, const char *
   return count > 0 ? (int)count : -1;
 }
 
+void say_hardware(const struct reading *reading, const char *name) {
+  struct imported *imported = reading->imported;
+  if (*name && *imported->hardware && strcmp(name, imported->hardware) != 0)
+    reading_error(reading, "accelerators of both '%s' and '%s', whose rates are not told apart",
+                  imported->hardware, name);
+  else if (*name)
+    imported->hardware = name;
+}
+
 // ---- latencies
 
 static double latency_number(const struct reading *reading, const json_t *value,
@@ -225,11 +234,11 @@ static void doubt_rate(const struct reading *reading, struct serving_rung *rung)
 
 // A closed loop of fewer requests than it allows in flight never has that many.
 static void doubt_concurrency(const struct reading *reading, struct serving_rung *rung) {
-  if (rung->load != LOAD_CLOSED || !(rung->completed < rung->concurrency))
+  const double sent = rung->completed + (isnan(reading->unfinished) ? 0 : reading->unfinished);
+  if (rung->load != LOAD_CLOSED || !(sent < rung->concurrency))
     return;
   texts_add(&reading->imported->remarks, reading->arena,
-            "load unknown: %.6g requests cannot be %.6g in flight", rung->completed,
-            rung->concurrency);
+            "load unknown: %.6g requests cannot be %.6g in flight", sent, rung->concurrency);
   rung->load = LOAD_UNKNOWN;
   rung->concurrency = NAN;
 }
@@ -353,6 +362,6 @@ int rung_add(struct reading *reading, struct serving_rung *rung, const struct ru
   say_failures(reading, rung);
   append_rung(reading, rung);
   reading->window = (struct imported_window){NAN, NAN};
-  reading->max_concurrency = NAN;
+  reading->max_concurrency = reading->unfinished = NAN;
   return 0;
 }

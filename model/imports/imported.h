@@ -62,6 +62,7 @@ struct reading {
   // Of the current rung, for rung_add, which then clears them.
   struct imported_window window;
   double max_concurrency; // that limits the requests in flight of a rate; NAN none
+  double unfinished;      // requests in flight when the tool stopped; NAN not stated
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
@@ -86,6 +87,10 @@ const char *text_below(const struct reading *reading, const json_t *value, const
 // A whole number of accelerators; 0 if the file does not state it, -1 if it says 0. Anything but a
 // whole number from 0 to a million is an error.
 int count_below(const struct reading *reading, const json_t *value, const char *path);
+
+// The accelerator's name, of one of several hosts or devices; "" says nothing. Unlike ones are an
+// error.
+void say_hardware(const struct reading *reading, const char *name);
 
 // The paths of a latency's numbers; '*' stands for its name. NULL: not in the format.
 struct latency_keys {

@@ -47,6 +47,12 @@ static struct rung_totals totals_of(const struct serving_rung *rung, double tota
                               rung->completed * rung->output_tokens, total_tokens_per_s};
 }
 
+// Adds up the accelerators; one that says 0 makes the report say 0.
+static void say_count(struct imported *imported, int count) {
+  imported->accelerators =
+      count < 0 || imported->accelerators < 0 ? -1 : imported->accelerators + count;
+}
+
 // ---- 0.1
 
 // One entry per replica, with its own accelerators.
@@ -59,8 +65,8 @@ static void say_hosts(const struct reading *reading) {
   json_array_foreach(hosts, i, host) {
     const int count = count_below(reading, host, "count");
     const char *type = json_string_value(json_array_get(types, i));
-    imported->hardware = text_below(reading, host, "model");
-    imported->accelerators = count < 0 ? -1 : imported->accelerators + count;
+    say_hardware(reading, text_below(reading, host, "model"));
+    say_count(imported, count);
     input += type && !strcmp(type, "prefill") ? count : 0;
     output += type && !strcmp(type, "decode") ? count : 0;
   }
@@ -121,15 +127,13 @@ static void say_engine(const struct reading *reading, const json_t *component) {
   const char *role = text_below(reading, component, "role");
   imported->engine = text_below(reading, component, "tool");
   imported->engine_version = text_below(reading, component, "tool_version");
-  imported->hardware = text_below(reading, component, "accelerator/model");
+  say_hardware(reading, text_below(reading, component, "accelerator/model"));
   imported->model = text_below(reading, component, "model/name");
-  if (count < 0 || imported->accelerators < 0)
-    imported->accelerators = -1;
-  else if (replicas > 1)
+  if (replicas > 1 && count >= 0 && imported->accelerators >= 0)
     texts_add(&imported->unsaid, reading->arena,
               "whether its %d accelerators belong to one of %.0f replicas", count, replicas);
   else
-    imported->accelerators += count;
+    say_count(imported, count);
   imported->input_accelerators += strcmp(role, "prefill") == 0 && count > 0 ? count : 0;
   imported->output_accelerators += strcmp(role, "decode") == 0 && count > 0 ? count : 0;
 }

@@ -52,12 +52,34 @@ static int differ(const struct joining *joining, const struct source *source,
   return -1;
 }
 
+static size_t count_falls(const struct metric *metric) {
+  size_t falls = 0;
+  for (size_t i = 1; i < metric->count; i++)
+    falls += metric->values[i] < metric->values[i - 1];
+  return falls;
+}
+
+// Two servers' numbers, read at times of their own, alternate where they overlap. One server's fall
+// together only where they do apart, or where one series follows the other.
+static int check_alternation(const struct joining *joining, const struct source *source,
+                             const struct metric *joined, size_t falls_apart) {
+  const size_t falls = count_falls(joined);
+  if (falls <= 2 * falls_apart + 2)
+    return 0;
+  diagnostics_error(joining->diagnostics, (struct place){source, 0, 0},
+                    "'%s' falls %zu times when joined with another series of the same labels, and "
+                    "%zu times apart: servers need labels that tell them apart",
+                    joined->name, falls, falls_apart);
+  return -1;
+}
+
 // Two series as one.
 static int merge(const struct joining *joining, const struct source *source, struct metric *a,
                  const struct metric *b) {
   const size_t most = a->count + b->count;
   double *time_s = arena_array(joining->arena, most, sizeof *time_s);
   double *values = arena_array(joining->arena, most, sizeof *values);
+  const size_t falls_apart = count_falls(a) + count_falls(b);
   size_t i = 0, k = 0, count = 0;
   while (i < a->count || k < b->count) {
     const bool both = i < a->count && k < b->count && !(a->time_s[i] < b->time_s[k]) &&
@@ -73,7 +95,7 @@ static int merge(const struct joining *joining, const struct source *source, str
   a->time_s = time_s;
   a->values = values;
   a->count = count;
-  return 0;
+  return check_alternation(joining, source, a, falls_apart);
 }
 
 static int add(struct joining *joining, const struct source *source, const struct metric *metric) {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 // The series of files [count] as one list, which shares the files' memory. Errors: two values of a
-// series at the same time. NULL after errors.
+// series at the same time, or at times in turn, as two servers' are. NULL after errors.
 struct metrics *metrics_join(struct metrics *const *files, size_t count, struct arena *arena,
                              struct diagnostics *diagnostics);
 

@@ -167,11 +167,13 @@ static void add_intervals(struct reader *reader, const struct metric *metric, vo
   for (size_t i = 1, first = 0; i <= metric->count; i++) {
     if (i < metric->count && !is_gap(metric, i))
       continue;
+    const struct interval covered = {metric->time_s[first], metric->time_s[i - 1]};
+    first = i;
+    if (!(covered.to_s > covered.from_s))
+      continue; // a single scrape between gaps
     intervals->list =
         arena_room(reader->arena, intervals->list, intervals->count, sizeof *intervals->list);
-    intervals->list[intervals->count++] =
-        (struct interval){metric->time_s[first], metric->time_s[i - 1]};
-    first = i;
+    intervals->list[intervals->count++] = covered;
   }
 }
 
@@ -317,7 +319,10 @@ static void add_model(struct reader *reader, const struct metric *metric, void *
 static const char *name_model(struct reader *reader, const struct engine_counters *engine,
                               struct production *production) {
   struct served_model model = {"", NULL};
-  each_of(reader, engine->output, add_model, &model);
+  const char *const *const quantities[] = {engine->output, engine->input, engine->hits,
+                                           engine->queries, engine->running};
+  for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++)
+    each_of(reader, quantities[i], add_model, &model);
   production->model = model.name;
   return model.other ? arena_printf(reader->arena,
                                     "counters of both '%s' and '%s': query one model's, with "

@@ -143,6 +143,7 @@ REFUSED = [
     ('throughput', SPEED, {'accelerator': 'h200', 'tokens_per_s_per_gpu': '16000'},
      "'tokens_per_s_per_gpu' times 'num_gpus', 16000 x 8, is 128000, and the row states 16000"),
     ('power', POWER, {'low': '8', 'high': '2'}, "'value', 6.5, is below 'low', 8"),
+    ('power', POWER, {'value': '1.2', 'gpus': '8', 'per_gpu_value': '157'}, '157 x 8, is 1256, and the row states 1200'),
     ('power', POWER, {'gpus': '8', 'per_gpu_value': '900'}, "'per_gpu_value' times 'gpus', 900 x 8, is 7200, and the row states 6500"),
     ('prices', PRICE, {'provder': 'x'}, "'provder' is not a column of the table prices; did you mean 'provider'?"),
     ('pricse', PRICE, {}, "did you mean 'prices'?"),
@@ -150,18 +151,19 @@ REFUSED = [
 ]
 
 
-# Of prices: what is rounded, or in another time, contradicts nothing.
+# What is rounded, or in another time, contradicts nothing.
 ALIKE = [
-    {'price_point': '2.75', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '0.34'},
-    {'price_point': '21.9', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '2.73'},
-    {'price_point': '15000', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '2.57', 'unit': 'USD per month'},
+    ('prices', PRICE, {'price_point': '2.75', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '0.34'}),
+    ('prices', PRICE, {'price_point': '21.9', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '2.73'}),
+    ('prices', PRICE, {'price_point': '15000', 'gpus_in_item': '8', 'usd_per_gpu_equivalent': '2.57', 'unit': 'USD per month'}),
+    ('power', POWER, {'value': '1.2', 'gpus': '8', 'per_gpu_value': '155'}),
 ]
 
 
 def test_alike(folder):
-    for changes in ALIKE:
+    for name, row, changes in ALIKE:
         file = folder / 'alike.csv'
-        expect_exit(add('prices', {**PRICE, **changes}, file), DONE)
+        expect_exit(add(name, {**row, **changes}, file), DONE)
         file.unlink()
 
 

@@ -216,6 +216,33 @@ static void test_lengths_of_mlperf(void **state) {
   }
 }
 
+// They do not count beside a record of the lengths that the workload states.
+static void test_stated_lengths_beside_mlperf(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  struct serving_record mlperf = scene.record;
+  struct serving_rung other = rung_of(1, 50, 100);
+  other.input_tokens = 295;
+  mlperf.grade = GRADE_BENCHMARK;
+  mlperf.rungs = &other;
+  mlperf.count = 1;
+  scene.list[1] = &mlperf;
+  scene.records.serving_count = 2;
+  expect_why("no lengths stated", find(&scene), "choose with input_tokens and output_tokens");
+  scene.request.input_tokens = 1000;
+  assert_null(find(&scene));
+  assert_ptr_equal(scene.found.record, &scene.record);
+  assert_string_equal(scene.found.remark, "");
+  scene.request.input_tokens = 0;
+  scene.workload.values[WORKLOAD_CONTEXT] = "8192";
+  assert_null(find(&scene));
+  assert_ptr_equal(scene.found.record, &mlperf);
+  assert_string_equal(scene.found.remark,
+                      "the record's requests have MLPerf's lengths, not that of context");
+  fixture_end(&scene.fixture);
+}
+
 // A workload that differs from the record.
 static const struct {
   const char *file, *accelerator;
@@ -332,6 +359,29 @@ static void test_arrivals(void **state) {
   fixture_end(&scene.fixture);
 }
 
+static void test_an_unknown_load(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  struct curve_choice choice;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  for (size_t i = 0; i < RUNGS; i++) {
+    scene.rungs[i].load = LOAD_UNKNOWN;
+    scene.rungs[i].concurrency = NAN;
+  }
+  assert_null(find(&scene));
+  served_most(&scene.found, &served, arena);
+  expect_fragment(served.source, "on 8 accelerators, an unknown load, ");
+  const struct curve_limits limits = {0, 1e-9, INFINITY}, rate = {1, 4, 1};
+  expect_why("limits", served_within(&scene.found, &limits, &choice, &served, arena),
+             "no rung meets the limits at P99");
+  expect_why("rate", served_within(&scene.found, &rate, &choice, &served, arena),
+             "its record has no closed loop, and interactivity needs requests in flight");
+  expect_why("batch", served_at(&scene.found, 4, &served, arena), "has no closed loop");
+  fixture_end(&scene.fixture);
+}
+
 // Arrivals count beside closed loops: for the maximum, and within times if they are faster.
 static void test_arrivals_and_closed_loops(void **state) {
   (void)state;
@@ -376,7 +426,7 @@ static void test_arrivals_and_closed_loops(void **state) {
   assert_null(served_within(&scene.found, &expected[0].limits, &choice, &served, arena));
   expect_near(served.tokens_per_s, 2000.0 / 8, 1e-12, "only arrivals tell their times");
   expect_why("missed", served_within(&scene.found, &expected[2].limits, &choice, &served, arena),
-             "no rung of its arrivals meets the limits at P99");
+             "no rung meets the limits at P99");
   fixture_end(&scene.fixture);
 }
 
@@ -507,10 +557,12 @@ int main(void) {
       cmocka_unit_test(test_within_limits),
       cmocka_unit_test(test_watts_of_a_node),
       cmocka_unit_test(test_lengths_of_mlperf),
+      cmocka_unit_test(test_stated_lengths_beside_mlperf),
       cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refused_rungs_and_twins),
       cmocka_unit_test(test_several_records),
       cmocka_unit_test(test_arrivals),
+      cmocka_unit_test(test_an_unknown_load),
       cmocka_unit_test(test_arrivals_and_closed_loops),
       cmocka_unit_test(test_percentile_of_arrivals),
       cmocka_unit_test(test_watts_of_some),

@@ -72,7 +72,8 @@
   "4800, \"p99\": 5000}}, " energy "\"streaming_metrics\": {\"avg_ttft_ms\": 120, "                \
   "\"avg_tpot_ms\": 15, \"tpot_percentiles\": {\"p50\": 14, \"p99\": 16}}}"
 
-#define AIPERF(unit, load)                                                                         \
+#define AIPERF(unit, load) AIPERF_BESIDE("NVIDIA H200", unit, load)
+#define AIPERF_BESIDE(gpu, unit, load)                                                             \
   "{\"schema_version\": \"1.3\", \"aiperf_version\": \"0.10.0\", "                                 \
   "\"request_throughput\": {\"unit\": \"requests/sec\", \"avg\": 10}, "                            \
   "\"request_latency\": {\"unit\": \"ms\", \"avg\": 700}, "                                        \
@@ -88,7 +89,7 @@
   "\"total_osl\": {\"unit\": \"tokens\", \"avg\": 80000}, \"telemetry_data\": {\"endpoints\": "    \
   "{\"a:9401\": {\"gpus\": {\"gpu_0\": {\"gpu_name\": \"NVIDIA H200\", \"metrics\": "              \
   "{\"gpu_power_usage\": {\"unit\": \"W\", \"avg\": 400}}}, \"gpu_1\": {\"gpu_name\": "            \
-  "\"NVIDIA H200\", \"metrics\": {\"gpu_power_usage\": {\"unit\": \"W\", \"avg\": 420}}}}}}}, "    \
+  "\"" gpu "\", \"metrics\": {\"gpu_power_usage\": {\"unit\": \"W\", \"avg\": 420}}}}}}}, "        \
   "\"input_config\": {" load "}, \"start_time\": \"2026-07-03T04:19:39.807147\"}"
 #define AIPERF_UNIT "\"unit\": \"tokens/sec\", "
 #define AIPERF_PHASES                                                                              \
@@ -98,11 +99,12 @@
 #define GUIDELLM_STATISTIC(name, mean, sum)                                                        \
   "\"" name "\": {\"successful\": {\"mean\": " mean ", \"median\": " mean ", \"total_sum\": " sum  \
   ", \"percentiles\": {\"p90\": " mean ", \"p99\": " mean "}}}, "
-#define GUIDELLM(strategy)                                                                         \
+#define GUIDELLM(strategy) GUIDELLM_STOPPED("0", strategy)
+#define GUIDELLM_STOPPED(incomplete, strategy)                                                     \
   "{\"metadata\": {\"version\": 2, \"guidellm_version\": \"0.8.0\"}, \"config\": {\"spec\": "      \
   "{\"backend\": {\"model\": \"org/Some-8B\"}}}, \"benchmarks\": [{\"config\": {\"strategy\": "    \
   "{" strategy "}}, \"metrics\": {\"request_totals\": {\"successful\": 100, \"errored\": "         \
-  "0}, " GUIDELLM_STATISTIC("prompt_token_count", "64", "6400")                                    \
+  "0, \"incomplete\": " incomplete "}, " GUIDELLM_STATISTIC("prompt_token_count", "64", "6400")    \
       GUIDELLM_STATISTIC("output_token_count", "32", "3200")                                       \
           GUIDELLM_STATISTIC("time_to_first_token_ms", "11", "1100")                               \
               GUIDELLM_STATISTIC("time_per_output_token_ms", "2.44", "0")                          \
@@ -127,10 +129,13 @@
   "      tool_version: 0.11.0\n      role: replica\n      replicas: " replicas "\n"                \
   "      model: {name: org/Some-8B}\n"                                                             \
   "      accelerator: {model: NVIDIA-H200, count: " count "}\n"
-#define LLM_D_1                                                                                    \
+#define LLM_D_1 LLM_D_1_ON("H200", "4", "8")
+#define LLM_D_1_ON(model, prefill, decode)                                                         \
   "{\"version\": \"0.1\", \"scenario\": {\"model\": {\"name\": \"org/Some-8B\"}, \"host\": "       \
-  "{\"type\": [\"prefill\", \"decode\"], \"accelerator\": [{\"model\": \"H200\", \"count\": 4}, "  \
-  "{\"model\": \"H200\", \"count\": 8}]}, \"load\": {\"name\": \"vllm-benchmark\", \"args\": "     \
+  "{\"type\": [\"prefill\", \"decode\"], \"accelerator\": [{\"model\": \"H200\", "                 \
+  "\"count\": " prefill "}, "                                                                      \
+  "{\"model\": \"" model "\", \"count\": " decode                                                  \
+  "}]}, \"load\": {\"name\": \"vllm-benchmark\", \"args\": "                                       \
   "{\"max_concurrency\": 16}}, \"platform\": {\"engine\": [{\"name\": \"vllm:0.11\"}]}}, "         \
   "\"metrics\": {\"time\": {\"duration\": 100.0, \"start\": 1786022594}, \"requests\": "           \
   "{\"total\": 500, \"input_length\": {\"mean\": 2000}, \"output_length\": {\"mean\": 100}}, "     \
@@ -259,6 +264,12 @@ static const struct reading_case {
     {"guidellm: tokens over time; its TPOT has the first token in it",
      GUIDELLM("\"type_\": \"concurrent\", \"streams\": 4"),
      "closed loop 4: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
+    {"guidellm: stopped with requests in flight",
+     GUIDELLM_STOPPED("20", "\"type_\": \"concurrent\", \"streams\": 120"),
+     "closed loop 120: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
+    {"guidellm: fewer requests than streams",
+     GUIDELLM_STOPPED("19", "\"type_\": \"concurrent\", \"streams\": 120"),
+     "unknown: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
     {"guidellm: arrivals and the limit that it always has",
      GUIDELLM("\"type_\": \"constant\", \"rate\": 2.5, \"max_concurrency\": 10240"),
      "constant arrivals 2.5/s: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
@@ -394,6 +405,10 @@ static const struct {
      "'output_token_throughput': expected the unit tokens/sec, found none"},
     {"AIPerf in another unit", AIPERF("\"unit\": \"tokens/min\", ", AIPERF_PHASES),
      "expected the unit tokens/sec, found tokens/min"},
+    {"AIPerf on unlike accelerators", AIPERF_BESIDE("NVIDIA H100", AIPERF_UNIT, AIPERF_PHASES),
+     "accelerators of both 'NVIDIA H200' and 'NVIDIA H100'"},
+    {"llm-d on unlike accelerators", LLM_D_1_ON("H100", "4", "8"),
+     "accelerators of both 'H200' and 'H100'"},
     {"guidellm, an earlier version",
      "{\"args\": {}, \"benchmarks\": [{\"metrics\": {\"output_tokens_per_second\": {}}}]}",
      "version 2 of the report"},
@@ -596,6 +611,11 @@ static void test_failures_that_are_not_stated(void **state) {
                {ANSWERED("\"errors\": [], \"input_lens\": [], "), NAN},
                {ANSWERED("\"errors\": [\"\", \"\"], "), 0},
                {ANSWERED("\"num_prompts\": 700, "), 0},
+               {AIPERF(AIPERF_UNIT, AIPERF_PHASES), NAN},
+               {AIPERF(AIPERF_UNIT, AIPERF_PHASES "}, \"error_summary\": [], \"more\": {"), 0},
+               {AIPERF(AIPERF_UNIT, AIPERF_PHASES "}, \"error_summary\": [{\"count\": 2}, "
+                                                  "{\"count\": 3}], \"more\": {"),
+                5},
                {LLM_D_1, NAN},
                {LLM_D_2("s", "1", "8", "500"), 0}};
 #undef ANSWERED
@@ -642,6 +662,8 @@ static void test_counts_of_accelerators(void **state) {
       {TRTLLM("2", ""), 2, 0, 0},
       {TRTLLM("0", ""), -1, 0, 0},
       {LLM_D_1, 12, 4, 8},
+      {LLM_D_1_ON("H200", "0", "4"), -1, 0, 0},
+      {LLM_D_1_ON("H200", "4", "0"), -1, 0, 0},
       {LLM_D_2("s", "1", "8", "500"), 8, 0, 0},
       {LLM_D_2("s", "2", "8", "500"), 0, 0, 0}, // it does not say whether of one replica or of both
       {LLM_D_2("s", "1", "0", "500"), -1, 0, 0},

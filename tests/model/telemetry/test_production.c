@@ -115,6 +115,20 @@ static void test_a_gap(void **state) {
   expect_near(production.output_tokens_per_s, 1, 1e-9, "mean");
 }
 
+// A single scrape between gaps covers nothing.
+static void test_a_lone_scrape(void **state) {
+  struct fixture *fixture = *state;
+  const char *name = "vllm:generation_tokens_total";
+  const struct source *const files[] = {
+      answer_of(fixture, counter(fixture, name, "a", 1, 0, 24, -1)),
+      answer_of(fixture, counter(fixture, name, "a", 1, 40, 40, -1))};
+  struct production production;
+  assert_int_equal(
+      production_read(files, 2, 0, &production, &fixture->arena, &fixture->diagnostics), 0);
+  expect_near(production.covered_s, 2 * 3600, 1e-9, "covered");
+  expect_near(production.output_tokens_per_s, 1, 1e-9, "mean");
+}
+
 // Both names of a quantity exist for a while: it counts once.
 static void test_hits_under_both_names(void **state) {
   struct fixture *fixture = *state;
@@ -201,6 +215,22 @@ static void test_files_that_differ(void **state) {
                "is 1600 at 2026-11-22T00:05:00Z, and 1300 in another series with the same labels");
 }
 
+// Two clusters whose servers have the same labels, each queried at times of its own.
+static void test_servers_that_alternate(void **state) {
+  struct fixture *fixture = *state;
+  const char *name = "vllm:generation_tokens_total";
+  const char *other = counter(fixture, name, "a", 9, 1, 24, -1);
+  char *later = arena_copy(&fixture->arena, other);
+  for (char *at = later; (at = strstr(at, "00.0, ")); at++)
+    at[0] = '3'; // 30 s after the first one's
+  const struct source *const files[] = {
+      answer_of(fixture, counter(fixture, name, "a", 1, 0, 24, -1)), answer_of(fixture, later)};
+  struct production production;
+  assert_int_equal(
+      production_read(files, 2, 0, &production, &fixture->arena, &fixture->diagnostics), -1);
+  expect_error(fixture, "alternate", "times apart: servers need labels that tell them apart");
+}
+
 #define MODEL(name) "a\", \"model_name\": \"" name
 
 static void test_the_servers_name_of_the_model(void **state) {
@@ -224,6 +254,9 @@ static void test_refused(void **state) {
        "counters of both vLLM and SGLang"},
       {two(fixture, counter(fixture, "vllm:generation_tokens_total", MODEL("x"), 1, 0, 9, -1),
            counter(fixture, "vllm:generation_tokens_total", MODEL("y"), 1, 0, 9, -1)),
+       "counters of both 'x' and 'y': query one model's, with {model_name=\"x\"}"},
+      {two(fixture, counter(fixture, "vllm:generation_tokens_total", MODEL("x"), 1, 0, 9, -1),
+           counter(fixture, "vllm:prompt_tokens_total", MODEL("y"), 1, 0, 9, -1)),
        "counters of both 'x' and 'y': query one model's, with {model_name=\"x\"}"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -268,11 +301,13 @@ int main(void) {
       FIXTURE_TEST(test_the_profile_is_of_a_zone),
       FIXTURE_TEST(test_a_reset),
       FIXTURE_TEST(test_a_gap),
+      FIXTURE_TEST(test_a_lone_scrape),
       FIXTURE_TEST(test_hits_under_both_names),
       FIXTURE_TEST(test_hits_of_other_engines),
       FIXTURE_TEST(test_files_of_one_server),
       FIXTURE_TEST(test_a_successor),
       FIXTURE_TEST(test_files_that_differ),
+      FIXTURE_TEST(test_servers_that_alternate),
       FIXTURE_TEST(test_the_servers_name_of_the_model),
       FIXTURE_TEST(test_refused),
       FIXTURE_TEST(test_the_record_comes_back),
