@@ -8,7 +8,7 @@ import math
 import tempfile
 from pathlib import Path
 
-from check_production import Counters, RECORD, read_in
+from check_production import Counters, read_in
 from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, near, run, run_json
 from support.records import NO_POWER, rung, save, serving
 
@@ -113,7 +113,7 @@ def test_a_day_in_stages(folder):
 def test_a_measured_day(folder):
     counters = Counters()
     read_in(counters)
-    keys = f'production = {RECORD}\nday_profile = measured'
+    keys = f'production = {counters.record().name}\nday_profile = measured'
     text = HEAD.format(common='[workload]\nmodel = llama-2-70b\nprecision = fp8', option=keys)
     path = counters.write('s.ini', text.replace('utilization = 70 %\n', '').replace('h100-sxm5-80', 'h200-sxm-141')
                           .replace('throughput = 1000', 'throughput = 4202'))
