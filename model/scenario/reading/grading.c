@@ -245,22 +245,35 @@ static void list_not_included(const struct subject *subject) {
               option->not_included);
 }
 
+// Does an option of one's own draw power, and does any have its hosts' counted?
+static bool draw_power(const struct scenario *scenario, bool *hosts) {
+  const int load = model_find(scenario->model, "load_power");
+  const int host = model_find(scenario->model, "host_power");
+  bool owned = *hosts = false;
+  for (size_t o = 0; o < scenario->option_count && !(owned && *hosts); o++) {
+    const struct option *option = &scenario->options[o];
+    if (option->rented || load < 0 || !option_has(option, load))
+      continue;
+    owned = true;
+    *hosts |= host >= 0 && option_has(option, host) && option_value(scenario, option, host, 0) > 0;
+  }
+  return owned;
+}
+
 // A rent includes cooling and hosts, and so does the energy of a machine of one's own.
 static void warn_of_rented_energy(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
   const struct figure *load = figure_of(scenario, option, "load_power");
   const bool at_tdp = load->origin == ORIGIN_CATALOGUE && *option->power_doubt;
-  bool owned = false, hosts = false;
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct option *other = &scenario->options[o];
-    owned |= !other->rented && figure_of(scenario, other, "load_power")->origin != ORIGIN_NONE;
-    hosts |= !other->rented && amount(scenario, other, "host_power") > 0;
-  }
+  bool hosts;
+  if (!option->rented || load->origin <= ORIGIN_RENT)
+    return;
+  const bool owned = draw_power(scenario, &hosts);
   const bool cooling = (owned || amount(scenario, option, "grid_intensity") > 0) &&
                        figure_of(scenario, option, "pue")->origin == ORIGIN_RENT;
   hosts &= figure_of(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
-  if (option->rented && load->origin > ORIGIN_RENT && (cooling || hosts))
+  if (cooling || hosts)
     texts_add(&option->warnings, subject->arena,
               "energy and carbon leave out %s%s%s%s: state %s%s%s%s", cooling ? "cooling" : "",
               cooling && hosts ? " and " : "", hosts ? "hosts" : "",
