@@ -82,7 +82,7 @@ struct audit {
   const struct audit_claim *worst; // of the claims in a conflict, the first with the smallest
 };
 
-// NULL after errors.
+// NULL after errors, such as at a free quantity that changes no option.
 const struct audit *audit_ask(const struct scenario *scenario, struct arena *arena,
                               struct diagnostics *diagnostics);
 
