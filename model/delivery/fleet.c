@@ -230,7 +230,8 @@ static void collect_devices(const struct reading *reading) {
       fleet->devices[fleet->device_count++] = (struct fleet_device){.node = fleet->node_count - 1,
                                                                     .id = item->device,
                                                                     .position = item->position,
-                                                                    .served = served};
+                                                                    .served = served,
+                                                                    .is_named = item->is_named};
     }
     item->run.device = fleet->device_count - 1;
     memcpy(fleet->devices[item->run.device].settings, item->settings,
@@ -330,7 +331,8 @@ static int by_id(const void *a, const void *b) {
   return strcmp(left->id, right->id);
 }
 
-// Nor the same server, unless its URL means whatever machine asks.
+// Nor the same server, unless its URL means whatever machine asks, or the nodes that measured it
+// were named: then a name such as "vllm" may mean each node's own.
 static bool is_of_host(const char *url) {
   static const char *const own[] = {"localhost", "127.", "0.0.0.0", "[::1]"};
   const char *host = strstr(url, "://");
@@ -341,7 +343,8 @@ static bool is_of_host(const char *url) {
 }
 
 static bool is_one(const struct fleet_device *device) {
-  return device->served ? is_of_host(device->id) : strcmp(device->id, device->position) != 0;
+  return device->served ? !device->is_named && is_of_host(device->id)
+                        : strcmp(device->id, device->position) != 0;
 }
 
 static void warn_of_moved(const struct reading *reading) {

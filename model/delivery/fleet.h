@@ -34,7 +34,8 @@ struct fleet_device {
   const char *position; // within the node: the PCI address, else the number
   // From its newest record; "" if that does not tell, NULL if the device has no such setting.
   const char *settings[FLEET_SETTINGS];
-  int served; // accelerators behind a server; 0: not a server
+  int served;    // accelerators behind a server; 0: not a server
+  bool is_named; // its node, by its records; else by their files' names
 };
 
 struct fleet {

@@ -319,6 +319,7 @@ struct fleet_items fleet_items_of_serving(const struct serving_record *record, c
           .workload = workload,
           .run = run_served(record, rung, path, items.digest, arena),
           .node = node,
+          .is_named = *record->node,
           .device = server,
           .position = server,
           .settings = settings,

@@ -75,6 +75,7 @@ struct fleet_item {
   struct fleet_workload workload; // its runs are not counted yet
   struct fleet_run run;           // its device and workload are not numbered yet
   const char *node, *device, *position;
+  bool is_named;               // its node, by the record; else by the file's name
   const char *const *settings; // [FLEET_SETTINGS]
 };
 

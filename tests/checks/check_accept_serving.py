@@ -297,10 +297,15 @@ def test_bad_records(folder):
     write(at, 'node-05', 1, arrivals(1.8), url='http://node-05:8000')
     expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'node node-05 has 16 accelerators', 'under two addresses')
     at = deliver(folder, times)
+    for named in (True, False):
+        for node in ('node-05', 'node-06'):
+            save(at / f'{node}-1.json', serving(arrivals(1.8), model='llama-3.1-70b', url='http://gpu-7:8000',
+                                                node=node if named else ''))
+        done = run('accept', offer(folder), at)
+        expect(('server http://gpu-7:8000 appears on two nodes: node-05-1 and node-06-1: it would count twice' in done.stderr)
+               != named, done.stderr)
     for node in ('node-05', 'node-06'):
-        write(at, node, 1, arrivals(1.8), url='http://gpu-7:8000')
-    expect_exit(run('accept', offer(folder), at), BAD_INPUT,
-                'server http://gpu-7:8000 appears on two nodes: node-05 and node-06: it would count twice')
+        (at / f'{node}-1.json').unlink()
     at = deliver(folder, times)
     open_load = GUARANTEE.replace('request_rate = 8 request/s\n', '').replace('ttft = P99 2 s', 'tokens_per_s = 1 token/s/gpu')
     expect_exit(run('accept', offer(folder, guarantee=open_load), at), BAD_INPUT, 'matches two measured workloads', 'state input_tokens')

@@ -6,6 +6,7 @@ and with an input overwritten. Inputs, Evidence, Cover and the Change log must s
 the grade must be `assumed`, and so must be the weakest that matters; a figure that hardly affects the cost must not
 change that; after restoring it, everything is as before. The costs that are not included follow the sources as well,
 in random scenarios too. The page has the same words.
+Deep: more random scenarios of zeros.
 Seconds: 15
 """
 import json
