@@ -298,8 +298,8 @@ def test_bad_records(folder):
     expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'node node-05 has 16 accelerators', 'under two addresses')
     at = deliver(folder, times)
     for named in (True, False):
-        for node in ('node-05', 'node-06'):
-            save(at / f'{node}-1.json', serving(arrivals(1.8), model='llama-3.1-70b', url='http://gpu-7:8000',
+        for node, p99 in (('node-05', 1.8), ('node-06', 1.81)):
+            save(at / f'{node}-1.json', serving(arrivals(p99), model='llama-3.1-70b', url='http://gpu-7:8000',
                                                 node=node if named else ''))
         done = run('accept', offer(folder), at)
         expect(('server http://gpu-7:8000 appears on two nodes: node-05-1 and node-06-1: it would count twice' in done.stderr)
