@@ -186,28 +186,6 @@ def check_table(folder):
     path = written(folder, API + PRICES + FLEET.replace('fleet', 'rented') + 'rental_rate = 2 USD/gpu/h\n'
                    + FLEET + 'list_price = 30000 USD\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n')
     lines = run('compare', path).stdout.splitlines()
-    power = next(line for line in lines if line.startswith('Power under load'))
-    expect(power.split()[-2] == '-' or power.split()[-1] == '-', power)
-    expect_exit(run('explain', path, 'api.it_power'), BAD_INPUT, "does not use 'it_power'")
-    expect_exit(run('explain', path, 'api.tco'), 0, "provider's precision")
-
-
-def check_growth(folder):
-    """A growing demand is bought by the token, at prices that inflate; next to a fleet bought in stages."""
-    common = API.replace('demand = 1000 Mtok/yr\n', 'demand = 100000 Mtok/yr\ndemand_growth = 40 %/yr\n')
-    items = items_of(folder, common + 'api = ap003\n' + FLEET.replace('accelerators = 8\n', '') + 'list_price = 30000 USD\n'
-                     'pue = 1\nelectricity_price = 0 USD/kWh\n[common]\ninflation = 10 %/yr\n')
-    wanted = 100000 * (0.95 + 3 * 0.27) * (1 + 1.4 * 1.1)
-    same(items['api']['tco'], wanted, 'an API whose demand grows')
-    expect(items['api']['in_service'] is None and items['api']['bought'] is None, 'a purchase of an API')
-    expect(len(items['fleet']['bought']) == 3, 'what is bought in stages')
-
-
-def check_table(folder):
-    """What is not bought has neither price, and a figure without a statement has no line of evidence."""
-    path = written(folder, API + PRICES + FLEET.replace('fleet', 'rented') + 'rental_rate = 2 USD/gpu/h\n'
-                   + FLEET + 'list_price = 30000 USD\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n')
-    lines = run('compare', path).stdout.splitlines()
     net = next(line for line in lines if line.startswith('Net price'))
     expect(net.split()[-3:] == ['-', '-', '30,000'], net)
     expect(not any(line.strip() == 'evidence' for line in lines), lines)
