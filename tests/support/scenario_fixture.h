@@ -14,6 +14,9 @@ struct scenario_fixture {
   struct scenario *scenario; // NULL after errors
 };
 
+// Two owned options, a and b, of different vendors, without evidence; more may be appended.
+extern const char scenario_of_two[];
+
 // The scenario's text, and a cost model's, or NULL for the built-in one.
 void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, const char *model,
                             const char *case_name);
