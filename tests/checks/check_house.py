@@ -5,8 +5,10 @@ Its table of rooms gives the arrows: a file includes what is in its own room, or
 stands on, directly or indirectly. In addition: no circular includes (a header and its source count as
 one), no room with more than MAX_MODULES of them, every function that the page's walks name is defined
 in the file that they name, what a header declares is used by a file other than its own source, and no
-line is longer than MAX_COLUMNS, comments included, which clang-format leaves as they are.
+line is longer than MAX_COLUMNS, comments included, which clang-format leaves as they are. No script of the
+tests has two functions of one name: the later one would replace the other without a word.
 """
+import ast
 import collections
 import graphlib
 import re
@@ -107,6 +109,14 @@ def check_columns(count):
                 count.check(path.relative_to(ROOT), longest <= MAX_COLUMNS, f'a line of {longest} columns')
 
 
+def check_replaced(count):
+    for path in sorted((ROOT / 'tests').rglob('*.py')):
+        names = collections.Counter(node.name for node in ast.parse(path.read_text()).body
+                                    if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+        twice = [name for name, times in names.items() if times > 1]
+        count.check(path.relative_to(ROOT), not twice, f'defined twice: {", ".join(twice)}')
+
+
 def main():
     count = Count()
     text = PAGE.read_text()
@@ -122,6 +132,7 @@ def main():
     check_walks(count, text)
     check_public(count, files)
     check_columns(count)
+    check_replaced(count)
     count.finish()
 
 
