@@ -435,8 +435,9 @@ def page_of(folder, name, text, chosen, settings):
     items = {item['name']: item for item in data['items']}
     states = [state_of(scenario, data, which, {name: (number, items[name.rpartition('.')[2]])
                                                for name, number in changes.items()},
-                       scenario.with_name(f'{name}-{number}.ini'), settings)
-              for number, (which, changes) in enumerate(chosen)]
+                       scenario.with_name(f'{name}-{number}.ini'),
+                       settings + [word for setting in beside for word in ('--set', setting)])
+              for number, (which, changes, *beside) in enumerate(chosen)]
     return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []}, 'states': states}
 
 
@@ -479,22 +480,10 @@ engineer_cost = 90000 USD/FTE/yr
 b.failure_rate = 5 %/yr
 repair_cost = 30 %
 """
-ALONE_STATES = [(0, {}, []), (1, {}, []), (0, {'water_use': 1.8}, ['water_price=0 USD/m3']),
-                (0, {'water_price': 3}, ['water_use=0 L/kWh']), (0, {'water_price': 3, 'water_use': 2}, []),
-                (0, {'repair_cost': 50}, ['failure_rate=0 %/yr']), (1, {'repair_cost': 50}, []),
-                (0, {'facility_residual': 20}, []), (0, {'engineers': 2}, ['a.engineer_cost=0 USD/FTE/yr'])]
-
-
-def page_of_alone(folder):
-    scenario, page = folder / 'examples' / 'alone.ini', folder / 'alone.html'
-    scenario.write_text(ALONE)
-    data = write_page(scenario, page)
-    items = {item['name']: item for item in data['items']}
-    states = [state_of(scenario, data, which, {name: (number, items[name]) for name, number in changes.items()},
-                       scenario.with_name(f'alone-{number}.ini'),
-                       [word for setting in beside for word in ('--set', setting)])
-              for number, (which, changes, beside) in enumerate(ALONE_STATES)]
-    return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []}, 'states': states}
+ALONE_STATES = [(0, {}), (1, {}), (0, {'water_use': 1.8}, 'water_price=0 USD/m3'),
+                (0, {'water_price': 3}, 'water_use=0 L/kWh'), (0, {'water_price': 3, 'water_use': 2}),
+                (0, {'repair_cost': 50}, 'failure_rate=0 %/yr'), (1, {'repair_cost': 50}),
+                (0, {'facility_residual': 20}), (0, {'engineers': 2}, 'a.engineer_cost=0 USD/FTE/yr')]
 
 
 def make_plan(folder, seed, count):
@@ -510,7 +499,7 @@ def make_plan(folder, seed, count):
                                           cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
     pages += [page_with_settings(folder, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN),
-              page_of_alone(folder), *pages_of_zeros(folder, seed, count or MANY)]
+              page_of(folder, 'alone', ALONE, ALONE_STATES, []), *pages_of_zeros(folder, seed, count or MANY)]
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'
