@@ -227,9 +227,13 @@ function fill_axis_choices() {
   at('axis').replaceChildren(...names);
 }
 
+// Whether the drivers can be of a saving: over an option that costs nothing there is none, so that they
+// are of the cost alone.
+const saves = ({ from, to }, costs) => from !== to && compares(from, to) && costs[from] !== 0;
+
 const swings_of = (now) =>
   (now.swings ??= tornado(state, now.inputs, now.costs, state.to,
-    compares(state.from, state.to) ? state.from : state.to));
+    saves(state, now.costs) ? state.from : state.to));
 
 function draw_stacked({ values, ranking }) {
   put_chart('stacked', category_legend(values), stacked_chart(values, ranking, inner_width(at('stacked'))));
@@ -248,7 +252,7 @@ function draw_waterfall({ values, ranking }) {
 }
 
 function draw_tornado(now) {
-  const { from, to } = state, pair = from !== to && compares(from, to);
+  const { from, to } = state, pair = saves(state, now.costs);
   const result = pair ? 1 - now.costs[to] / now.costs[from] : now.costs[to];
   put_chart('tornado',
     tornado_chart(swings_of(now), result, pair, inner_width(at('tornado'))));

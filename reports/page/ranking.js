@@ -27,8 +27,11 @@ function why_nobody() {
   return data.options.some((option) => option.why) ? unlike : unmet;
 }
 
+// Over a base that costs nothing there is none to state, not even to an option that costs nothing too.
+const saving_of = (cost, base) => (base === 0 ? -Infinity : 1 - cost / base);
+
 // options: why_not (''), ranked, compared, cheapest, saving (NaN for the baseline and for one that is
-// not compared); cheapest: indexes, none if fewer than two are ranked; against: the option that the
+// not compared, infinite where the baseline costs nothing); cheapest: indexes, none if fewer than two are ranked; against: the option that the
 // sentence compares them with, or -1; saving over that one; why_none.
 function ranking_of(values) {
   const base = data.scenario.baseline, costs = values.map((v) => v.cost_per_mtok);
@@ -40,7 +43,7 @@ function ranking_of(values) {
   const against = others.includes(base) ? base : others.length ? others.reduce(lower(costs)) : -1;
   const options = data.options.map(({ compared }, o) => ({
     why_not: reasons[o], ranked: !reasons[o], compared, cheapest: cheapest.includes(o),
-    saving: compared && o !== base ? 1 - costs[o] / costs[base] : NaN,
+    saving: compared && o !== base ? saving_of(costs[o], costs[base]) : NaN,
   }));
   return { options, cheapest, against, why_none: cheapest.length ? '' : why_nobody(),
     saving: against < 0 ? 0 : 1 - costs[cheapest[0]] / costs[against] };
@@ -75,6 +78,8 @@ function saving_text(ranking, o) {
     return data.options.length > 1 ? 'baseline' : '';
   if (Number.isNaN(saving))
     return '';
+  if (!Number.isFinite(saving))
+    return `no saving: ${base} costs nothing`;
   return saving === 0 ? `as much as ${base}`
     : `${percent(saving)} ${saving < 0 ? 'more' : 'less'} than ${base}`;
 }

@@ -179,6 +179,8 @@ class Simulation {
       return { finite: false };
     const savings = costs.map((cost, o) => (o === baseline || !this.setup.options[o].compared ? null
       : cost.map((x, k) => 1 - x / costs[baseline][k])));
+    if (!savings.every((one) => !one || one.every(Number.isFinite)))
+      return { finite: false };
     return { finite: true, levels, costs: costs.map((cost) => percentiles_of(cost, levels)),
       savings: savings.map((saving) => saving && percentiles_of(saving, levels)),
       ...this.verdicts(items, costs) };

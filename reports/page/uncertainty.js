@@ -112,7 +112,7 @@ function uncertainty_words(result) {
   if (!result)
     return 'Nothing is uncertain here: every input with a range has a single value.';
   if (!result.finite)
-    return 'No answer: in some draws a cost has no finite value.';
+    return 'No answer: in some draws a cost or a saving has no finite value.';
   return `${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
 }
 

@@ -62,7 +62,7 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
     verdict: { cheapest: cards.filter((card) => card.classList.contains('best')).map(id),
       not_ranked: Object.fromEntries(not_ranked) },
     saving: Object.fromEntries(options.flatMap(({ saving }, o) =>
-      (Number.isNaN(saving) ? [] : [[data.options[o].id, saving]]))),
+      (Number.isNaN(saving) ? [] : [[data.options[o].id, Number.isFinite(saving) ? saving : null]]))),
     answer: document.getElementById('answer').textContent };
 }, fragment);
 
@@ -71,7 +71,8 @@ function check_verdict({ verdict, saving, answer }, engine, what) {
   const { cheapest, not_ranked, why_none } = engine;
   check_equal(JSON.stringify(verdict), JSON.stringify({ cheapest, not_ranked }), `${what}: verdict`);
   check(Object.keys(saving).join() === Object.keys(engine.saving).join() &&
-    Object.entries(saving).every(([id, value]) => close(value, engine.saving[id])),
+    Object.entries(saving).every(([id, value]) => (value === null || engine.saving[id] === null
+      ? value === engine.saving[id] : close(value, engine.saving[id]))),
     `${what}: saving: ${JSON.stringify(saving)}, the engine has ${JSON.stringify(engine.saving)}`);
   if (engine.options.length > 1)
     check(why_none ? answer.startsWith(`Not ranked: ${why_none}`)

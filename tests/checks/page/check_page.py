@@ -422,7 +422,13 @@ EURO = 'currency = EUR\nexchange_rate = 1.1 USD/EUR\nexchange_rate.source = a pl
 API_STATES = [(0, {'api.output_price': 2}), (0, {'api.input_price': 1}), (0, {'api.cached_input_price': 0})]
 # Nothing is missing, so there is nothing to warn of.
 WHOLE = LISTED.replace('[option a]', 'load_power = 700 W\nnode_price = 60000 USD\nnetwork_price = 4000 USD\nhost_power = 300 W\n[option a]')
-CHOSEN = [('listed', LISTED, LISTED_STATES, []), ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
+# The baseline costs nothing, so that there is no saving to state; or the other does, which saves all.
+GRATIS = (LISTED.replace('electricity_price = 0.05', 'electricity_price = 0')
+          .replace('25000, 24000 USD\nlist_price.quote = Q-1 2026-09-09', '0 USD'))
+GRATIS_STATES = [(0, {}), (0, {'a.list_price': 100}), (1, {'b.list_price_scale': 0}),
+               (0, {'a.list_price': 100, 'b.list_price_scale': 0})]
+CHOSEN = [('free', GRATIS, GRATIS_STATES, []), ('listed', LISTED, LISTED_STATES, []),
+          ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),
           ('api-euro-set', API + EURO, [(0, {'api.output_price_usd': 2})], ['--set', 'api.api=ap002'])]
