@@ -6,7 +6,7 @@ stands on, directly or indirectly. In addition: no circular includes (a header a
 one), no room with more than MAX_MODULES of them, every function that the page's walks name is defined
 in the file that they name, what a header declares is used by a file other than its own source, and no
 line is longer than MAX_COLUMNS, comments included, which clang-format leaves as they are. No script of the
-tests has two functions of one name: the later one would replace the other without a word.
+tests gives a name twice, to functions or to constants: the later one would replace the other without a word.
 """
 import ast
 import collections
@@ -109,10 +109,18 @@ def check_columns(count):
                 count.check(path.relative_to(ROOT), longest <= MAX_COLUMNS, f'a line of {longest} columns')
 
 
+def names_given(node):
+    """What a statement at the top of a script gives a name to."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name) and
+            isinstance(part.ctx, ast.Store)]
+
+
 def check_replaced(count):
     for path in sorted((ROOT / 'tests').rglob('*.py')):
-        names = collections.Counter(node.name for node in ast.parse(path.read_text()).body
-                                    if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+        names = collections.Counter(name for node in ast.parse(path.read_text()).body for name in names_given(node))
         twice = [name for name, times in names.items() if times > 1]
         count.check(path.relative_to(ROOT), not twice, f'defined twice: {", ".join(twice)}')
 
