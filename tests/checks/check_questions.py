@@ -45,6 +45,10 @@ def typed(name, value, unit):
     return {name: f'{value!r}' if plain else f'{value!r} {unit}'}
 
 
+# What must be stated beside an input that has an effect only with it.
+COMPANIONS = {'repair_cost': {'failure_rate': '0 %/yr'}}
+
+
 def check_tornado(scenario):
     """Every end of every swing, typed in by hand; all in the full run, else the first eight."""
     tornado = answer('sensitivity', scenario)
@@ -53,7 +57,8 @@ def check_tornado(scenario):
     for swing in tornado['swings'][:None if DEEP else 8]:
         for end in ('low', 'high'):
             value = swing[end]['value']
-            costs = costs_with(scenario, **typed(swing['input'], value, swing['unit']))
+            beside = {} if swing['effect'] else COMPANIONS.get(swing['input'], {})
+            costs = costs_with(scenario, **typed(swing['input'], value, swing['unit']), **beside)
             same = all(near(cost, swing[end]['costs'][option]) for option, cost in costs.items())
             check(f'{scenario}: {swing["input"]} = {value}', same, (costs, swing[end]['costs']))
 
