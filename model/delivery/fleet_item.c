@@ -1,8 +1,8 @@
 #include "model/delivery/fleet_item.h"
 
 #include "model/evidence/grade.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/served.h"
+#include "model/records/recorded.h"
+#include "model/records/served.h"
 
 #include <math.h>
 #include <string.h>

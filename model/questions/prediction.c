@@ -2,12 +2,12 @@
 
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/records.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/recorded.h"
+#include "model/records/records.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/sources/recorded_prefill.h"
 

@@ -3,7 +3,7 @@
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "reports/faces/parts.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "base/diagnostics.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/questions/prediction.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 #include "model/scenario/option.h"
 #include "reports/faces/parts.h"
 
