@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/day.h"
@@ -21,11 +22,9 @@
 #include <string.h>
 
 static const struct production *production_named(const struct records *records, const char *file) {
-  for (size_t i = 0; i < records->production_count; i++) {
-    const char *path = records->productions[i]->path, *slash = strrchr(path, '/');
-    if (!strcmp(slash ? slash + 1 : path, file))
+  for (size_t i = 0; i < records->production_count; i++)
+    if (!strcmp(source_file_name(records->productions[i]->path), file))
       return records->productions[i];
-  }
   return NULL;
 }
 
