@@ -85,6 +85,11 @@ char *source_sha256(const struct source *source, struct arena *arena) {
   return hex;
 }
 
+const char *source_file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 const char *source_beside(const char *path, const char *name, struct arena *arena) {
   const char *slash = strrchr(path, '/');
   if (*name == '/' || !slash)

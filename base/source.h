@@ -45,6 +45,9 @@ const uint8_t *source_invalid_utf8(const char *text, size_t size);
 // NAME as a path in the file at `path`: relative to that file's folder, unless it is absolute.
 const char *source_beside(const char *path, const char *name, struct arena *arena);
 
+// The name of a file in its folder: what follows the path's last slash.
+const char *source_file_name(const char *path);
+
 // SHA-256 of the text as 64 lower-case hex digits.
 char *source_sha256(const struct source *source, struct arena *arena);
 

@@ -5,8 +5,8 @@
 #include "model/delivery/fleet_item.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/delivery/guaranteed_workload.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/serving.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "model/delivery/guaranteed_workload.h"
 #include "model/delivery/node_sample.h"
 #include "model/delivery/offer.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include <math.h>
 #include <string.h>

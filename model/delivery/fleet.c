@@ -6,10 +6,10 @@
 #include "base/source.h"
 #include "base/source_file.h"
 #include "model/delivery/fleet_item.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/records.h"
-#include "model/evidence/serving.h"
+#include "model/records/measurement.h"
+#include "model/records/measurement_read.h"
+#include "model/records/records.h"
+#include "model/records/serving.h"
 
 #include <jansson.h>
 #include <math.h>

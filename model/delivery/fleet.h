@@ -14,8 +14,8 @@
 #include "base/diagnostics.h"
 #include "base/texts.h"
 #include "model/delivery/fleet_item.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/records.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,9 @@
 #include "model/delivery/fleet_item.h"
 
+#include "base/source.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/served.h"
+#include "model/records/recorded.h"
+#include "model/records/served.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static const char *kept(struct arena *arena, const char *text) {
 
 // The name that a record gives its node, else its file's name.
 static const char *node_of(const char *told, const char *path, struct arena *arena) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *name = source_file_name(path);
   const char *point = strrchr(name, '.');
   if (*told)
     return arena_copy(arena, told);

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/texts.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/serving.h"
+#include "model/records/measurement.h"
+#include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,8 +17,8 @@
 
 #include "base/arena.h"
 #include "model/delivery/fleet.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/records.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>

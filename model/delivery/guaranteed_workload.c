@@ -2,9 +2,9 @@
 
 #include "model/delivery/fleet_item.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 
 #include <math.h>
 #include <stdlib.h>

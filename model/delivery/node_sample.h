@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "model/delivery/fleet.h"
 #include "model/delivery/fleet_spread.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include <stddef.h>
 

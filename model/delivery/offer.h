@@ -24,8 +24,8 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>

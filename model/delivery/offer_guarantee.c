@@ -8,8 +8,8 @@
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/naming.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/serving.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -6,7 +6,8 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/production.h"
+
+enum { HOURS_OF_DAY = 24 };
 
 // The share of each hour; their sum is 1.
 struct day {

@@ -463,10 +463,9 @@ static void list_files(const struct joining *joining, struct serving_record *rec
   struct serving_file *files = arena_array(joining->arena, joining->count, sizeof *files);
   for (size_t i = 0; i < joining->count; i++) {
     const struct source *source = joining->list[i].source;
-    const char *slash = strrchr(source->name, '/');
     if (!begins_file(joining, i))
       continue;
-    files[record->file_count++] = (struct serving_file){slash ? slash + 1 : source->name,
+    files[record->file_count++] = (struct serving_file){source_file_name(source->name),
                                                         source_sha256(source, joining->arena)};
   }
   record->files = files;

@@ -12,8 +12,8 @@
 #include "base/diagnostics.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/serving.h"
 #include "model/imports/imported.h"
+#include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>

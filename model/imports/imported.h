@@ -10,8 +10,8 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/texts.h"
-#include "model/evidence/serving.h"
 #include "model/imports/document.h"
+#include "model/records/serving.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "base/texts.h"
-#include "model/evidence/serving.h"
 #include "model/imports/imported.h"
 #include "model/imports/readers.h"
+#include "model/records/serving.h"
 
 #include <jansson.h>
 #include <math.h>

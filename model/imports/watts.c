@@ -2,8 +2,8 @@
 
 #include "base/csv.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
 #include "model/imports/imported.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_formats.h"
 #include "model/telemetry/power_join.h"

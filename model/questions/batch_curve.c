@@ -8,8 +8,8 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/served.h"
+#include "model/records/measurement.h"
+#include "model/records/served.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 

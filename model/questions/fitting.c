@@ -2,17 +2,17 @@
 
 #include "base/source.h"
 #include "model/catalog/columns.h"
-#include "model/evidence/served.h"
+#include "model/records/served.h"
 
 #include "base/csv.h"
 #include "base/ini.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/evidence.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/recorded.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
+#include "model/records/measurement.h"
+#include "model/records/recorded.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 

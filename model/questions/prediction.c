@@ -1,24 +1,20 @@
 #include "model/questions/prediction.h"
 
+#include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/records.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/recorded.h"
+#include "model/records/records.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/sources/recorded_prefill.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-
-static const char *file_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
 
 // ---- decoding
 
@@ -159,7 +155,7 @@ static void find_prefill(const struct scenario *scenario, const struct option *o
       continue;
     prediction->prefill = rung->input_tokens_per_s / record->accelerators;
     prediction->prefill_source =
-        arena_printf(arena, "record %s: %s, prompts of %.0f tokens", file_name(record->path),
+        arena_printf(arena, "record %s: %s, prompts of %.0f tokens", source_file_name(record->path),
                      record->tool, rung->input_tokens);
   }
   if (isnan(prediction->prefill))

@@ -7,8 +7,8 @@
 #include "model/delivery/offer.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/served.h"
 #include "model/evidence/workload.h"
+#include "model/records/served.h"
 #include "model/scenario/figure.h"
 
 #include <math.h>

@@ -19,8 +19,8 @@
 #include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/records.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/metrics.h"
 #include "model/telemetry/power_series.h"
 

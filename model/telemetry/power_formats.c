@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_series.h"
 

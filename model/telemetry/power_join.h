@@ -7,7 +7,7 @@
 #define PERTOKEN_MODEL_TELEMETRY_POWER_JOIN_H
 
 #include "base/arena.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_series.h"
 

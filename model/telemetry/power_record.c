@@ -5,7 +5,7 @@
 #include "base/record.h"
 #include "base/record_fields.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 
 #include <jansson.h>

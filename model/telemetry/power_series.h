@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"
 

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/evidence/production.h"
+#include "model/records/production.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "base/output.h"
 #include "base/source.h"
 #include "base/texts.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/measurement_read.h"
+#include "model/records/measurement.h"
+#include "model/records/measurement_read.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -5,7 +5,7 @@
 #include "base/text_option.h"
 #include "kernels/decode.h"
 #include "model/cost/units.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/values.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/protocol.h"

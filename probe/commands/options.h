@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "kernels/decode.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/values.h"
 #include "probe/meters/wall.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/values.h"
 #include "probe/devices/device.h"
 #include "probe/meters/meter.h"

@@ -3,7 +3,7 @@
 #define PERTOKEN_PROBE_COMMANDS_RESULT_TABLE_H
 
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 #include <stdio.h>
 

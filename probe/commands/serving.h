@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/commands/serving_options.h"
 #include "probe/serving/engine.h"
 #include "probe/serving/prompt.h"

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_PROBE_COMMANDS_SERVING_CHECK_H
 #define PERTOKEN_PROBE_COMMANDS_SERVING_CHECK_H
 
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/commands/recheck.h"
 #include "probe/commands/serving.h"
 

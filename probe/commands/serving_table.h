@@ -3,7 +3,7 @@
 #define PERTOKEN_PROBE_COMMANDS_SERVING_TABLE_H
 
 #include "base/arena.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_formats.h"
 #include "model/telemetry/power_join.h"

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "probe/measure/power_log.h"
 #include "probe/meters/meter.h"

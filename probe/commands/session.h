@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_PROBE_COMMANDS_SESSION_H
 #define PERTOKEN_PROBE_COMMANDS_SESSION_H
 
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/options.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"

@@ -1,7 +1,7 @@
 #include "probe/commands/verification.h"
 
 #include "kernels/decode.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/result_table.h"
 #include "probe/measure/prefill.h"
 #include "probe/measure/protocol.h"

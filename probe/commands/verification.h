@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_PROBE_COMMANDS_VERIFICATION_H
 #define PERTOKEN_PROBE_COMMANDS_VERIFICATION_H
 
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/session.h"
 
 #include <stdio.h>

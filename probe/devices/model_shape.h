@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "kernels/decode.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #define PERTOKEN_PROBE_MEASURE_DEPTH_H
 
 #include "kernels/decode.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/measure/calibration.h"
 #include "probe/measure/energy_load.h"
 #include "probe/measure/protocol.h"

@@ -3,7 +3,7 @@
 #define PERTOKEN_PROBE_MEASURE_ENERGY_H
 
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/meters/meter.h"
 
 #include <stdbool.h>

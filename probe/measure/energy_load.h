@@ -3,7 +3,7 @@
 #define PERTOKEN_PROBE_MEASURE_ENERGY_LOAD_H
 
 #include "kernels/decode.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/measure/energy.h"
 #include "probe/measure/protocol.h"
 #include "probe/meters/wall.h"

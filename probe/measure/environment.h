@@ -3,7 +3,7 @@
 #define PERTOKEN_PROBE_MEASURE_ENVIRONMENT_H
 
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 // What cannot be read is left blank or NAN. `threads` and the backend's kernels_build are copied;
 // the device's state is left to its telemetry, and remarks to the caller.

@@ -1,7 +1,7 @@
 #include "probe/measure/meter_set.h"
 
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/meters/address.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "probe/meters/accelerators.h"
 #include "probe/meters/telemetry.h"

@@ -4,7 +4,7 @@
 #define PERTOKEN_PROBE_MEASURE_PREFILL_H
 
 #include "kernels/decode.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
 

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/devices/device.h"
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/meter_set.h"

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_PROBE_MEASURE_RESULT_H
 #define PERTOKEN_PROBE_MEASURE_RESULT_H
 
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
 

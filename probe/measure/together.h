@@ -7,7 +7,7 @@
 #ifndef PERTOKEN_PROBE_MEASURE_TOGETHER_H
 #define PERTOKEN_PROBE_MEASURE_TOGETHER_H
 
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/devices/device.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"

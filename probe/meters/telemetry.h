@@ -4,7 +4,7 @@
 #define PERTOKEN_PROBE_METERS_TELEMETRY_H
 
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/meters/meter.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // Telemetry of AMD accelerators, through the sources of amd.h. Versions and limits come from the
 // amdgpu driver's files in sysfs, whatever the source.
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
 #include "probe/meters/hwmon.h"

@@ -2,7 +2,7 @@
 // reference; if a field counts a reason's nanoseconds, that is used, otherwise the time between
 // readings that have its bit set.
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/meters/address.h"
 #include "probe/meters/kinds.h"
 #include "probe/meters/meter.h"

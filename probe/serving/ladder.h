@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_PROBE_SERVING_LADDER_H
 #define PERTOKEN_PROBE_SERVING_LADDER_H
 
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/serving/gaps.h"
 #include "probe/serving/server.h"
 #include "probe/serving/stream.h"

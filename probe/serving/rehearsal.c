@@ -2,7 +2,7 @@
 
 #include "base/source.h"
 #include "base/texts.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/serving/load.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #define PERTOKEN_PROBE_SERVING_WINDOW_H
 
 #include "base/arena.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/serving/load.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "base/texts.h"
 #include "model/delivery/acceptance.h"
 #include "model/delivery/offer.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "reports/answers/acceptance.h"
 #include "reports/faces/parts.h"
 

@@ -1,18 +1,13 @@
 #include "reports/answers/import.h"
 
+#include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "reports/faces/parts.h"
 
 #include <math.h>
-#include <string.h>
-
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
 
 // Energy of everything that the meter covers, per output token.
 static double joules_per_token(const struct serving_rung *rung) {
@@ -73,7 +68,7 @@ static void add_rungs(const struct import_record *made, struct answer *answer) {
     if (*rung->refused)
       continue;
     ANSWER_ROW(table, cell_words(load_words(rung, answer->arena)),
-               cell_words(base_name(made->origins[i].imported->source->name)),
+               cell_words(source_file_name(made->origins[i].imported->source->name)),
                cell_words(serving_load_names[rung->load]), cell_value(rung->concurrency),
                cell_value(rate_per_hour(rung->request_rate)), cell_value(rung->input_tokens),
                cell_value(rung->output_tokens), cell_value(rate_per_hour(rung->input_tokens_per_s)),
@@ -97,7 +92,7 @@ static size_t add_refused(const struct import *import, struct answer *answer) {
       if (!table)
         table = ANSWER_TABLE(answer, "refused", "Refused", {"file", "File", NULL},
                              {"concurrency", "Conc.", "request"}, {"why", "Why", NULL});
-      ANSWER_ROW(table, cell_words(base_name(made->origins[r].imported->source->name)),
+      ANSWER_ROW(table, cell_words(source_file_name(made->origins[r].imported->source->name)),
                  cell_value(rung->concurrency), cell_words(rung->refused));
     }
   return table ? table->row_count : 0;

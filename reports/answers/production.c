@@ -3,7 +3,8 @@
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/cost/units.h"
-#include "model/evidence/production.h"
+#include "model/evidence/day.h"
+#include "model/records/production.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
 

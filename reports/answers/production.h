@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/texts.h"
-#include "model/evidence/production.h"
+#include "model/records/production.h"
 #include "reports/faces/answer.h"
 
 // Of a record that was written; `notes` say how names were interpreted.

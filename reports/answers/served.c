@@ -2,16 +2,16 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/questions/prediction.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 #include "model/scenario/option.h"
 #include "reports/faces/parts.h"
 
 #include <math.h>
-#include <string.h>
 
 bool served_asked(const struct scenario *scenario) {
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -118,8 +118,7 @@ struct answer served_records(const struct records *records, struct arena *arena)
   size_t count = 0;
   for (size_t i = 0; i < records->serving_count; i++) {
     const struct serving_record *record = records->servings[i];
-    const char *slash = strrchr(record->path, '/');
-    const char *name = slash ? slash + 1 : record->path;
+    const char *name = source_file_name(record->path);
     if (record->basis != BASIS_SERVING)
       continue;
     add_rungs(table, cell_words(name), record);

@@ -4,7 +4,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_SERVED_H
 
 #include "base/arena.h"
-#include "model/evidence/records.h"
+#include "model/records/records.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
 

@@ -9,7 +9,7 @@
 #include "base/texts.h"
 #include "base/version.h"
 #include "model/delivery/pack.h"
-#include "model/evidence/records.h"
+#include "model/records/records.h"
 #include "model/scenario/scenario.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/rows_used.h"

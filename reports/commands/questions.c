@@ -3,7 +3,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
-#include "model/evidence/records.h"
+#include "model/records/records.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/served.h"
 #include "reports/commands/commands.h"

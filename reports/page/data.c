@@ -31,11 +31,6 @@ static void put_number(json_t *object, const char *key, double value) {
   json_object_set_new(object, key, json_out_number(value));
 }
 
-static const char *file_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 // The beginning of each operating period.
 static json_t *begins_of(const struct scenario *scenario, struct arena *arena) {
   json_t *begins = json_array();
@@ -48,7 +43,7 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   const struct scenario *scenario = page->cases[0];
   json_t *object = json_object();
   put_text(object, "title", scenario->title);
-  put_text(object, "file", file_name(scenario->path));
+  put_text(object, "file", source_file_name(scenario->path));
   put_text(object, "date", scenario->date);
   put_text(object, "currency", scenario->model->currency);
   put_text(object, "between", options_between(scenario));

@@ -4,7 +4,7 @@
 #include "model/catalog/columns.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"

@@ -3,7 +3,7 @@
 // arrivals are evenly spaced, with at most CONCURRENCY in flight.
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/serving/load.h"
 #include "probe/serving/server.h"
 #include "probe/serving/window.h"

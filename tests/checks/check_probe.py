@@ -31,7 +31,7 @@ MODEL = 'smollm-135m'
 KV_BYTES = 23040  # of one token, all layers
 RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
 NEEDED_BYTES = 3 << 30
-SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model/evidence/measurement.h').read_text()).group(1))
+SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model/records/measurement.h').read_text()).group(1))
 TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
         'ffn_hidden': 384, 'vocab': 512}
 MIXTURE = {'id': 'mixture', 'layers': 2, 'hidden': 64, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,

@@ -3,10 +3,10 @@
 #include "fuzz.h"
 
 #include "model/evidence/catalog.h"
-#include "model/evidence/serving.h"
 #include "model/imports/format.h"
 #include "model/imports/import.h"
 #include "model/imports/imported.h"
+#include "model/records/serving.h"
 
 #include <assert.h>
 

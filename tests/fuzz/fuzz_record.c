@@ -4,9 +4,9 @@
 #include "base/diagnostics.h"
 #include "fuzz.h"
 
-#include "model/evidence/measurement.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/measurement_write.h"
+#include "model/records/measurement.h"
+#include "model/records/measurement_read.h"
+#include "model/records/measurement_write.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "model/delivery/fleet_item.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include <assert.h>
 #include <math.h>

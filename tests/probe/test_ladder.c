@@ -1,5 +1,5 @@
 // Which load comes next, depending on the results so far.
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "tests/support/fixture.h"
 
 #include "probe/serving/ladder.h"

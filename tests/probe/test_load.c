@@ -5,7 +5,7 @@
 // Seconds: 25, deep 90
 // Deep: 64 and 1,024 streams of 50 tokens/s, timed to the millisecond where the machine is quiet.
 #include "base/clock.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/serving/load.h"
 #include "probe/serving/server.h"
 #include "tests/support/depth.h"

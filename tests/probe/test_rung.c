@@ -1,6 +1,6 @@
 // A load is also judged by its client: one that had no time for its streams may have slowed the
 // server.
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "probe/serving/load.h"
 #include "probe/serving/prompt.h"
 #include "tests/support/engine_process.h"

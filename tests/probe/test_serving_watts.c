@@ -9,7 +9,7 @@
 #include "tests/support/fixture.h"
 
 #include "base/clock.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_record.h"
 #include "model/telemetry/power_series.h"

@@ -1,7 +1,7 @@
 // Several devices at once, on the tests' three devices that are slower together than alone
 // (twins.h).
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/measurement_write.h"
+#include "model/records/measurement_read.h"
+#include "model/records/measurement_write.h"
 #include "tests/stand_ins/fake/load.h"
 #include "tests/support/twins.h"
 

@@ -3,7 +3,7 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 #include "probe/commands/options.h"
 #include "probe/commands/session.h"
 #include "probe/devices/device.h"

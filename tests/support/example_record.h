@@ -4,7 +4,7 @@
 #define PERTOKEN_TESTS_EXAMPLE_RECORD_H
 
 #include "base/arena.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 extern const struct measurement example_measurement;
 

@@ -27,8 +27,14 @@ FIX = re.compile(r'Offset: +(\d+)\n +Length: +(\d+)\n +ReplacementText: +(\S.*)'
 
 
 def clang_tidy():
+    """An older one does not know the check, and finds nothing wrong in any file."""
     names = [f'clang-tidy-{version}' for version in range(23, 16, -1)] + ['clang-tidy']
-    return next((name for name in names if shutil.which(name)), None)
+    return next((name for name in names if shutil.which(name) and knows_check(name)), None)
+
+
+def knows_check(tool):
+    listed = subprocess.run([tool, f'--config={CONFIG}', '--list-checks'], capture_output=True, text=True, check=False)
+    return 'misc-include-cleaner' in listed.stdout
 
 
 def gcc_openmp(folder):

@@ -13,7 +13,6 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/day.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/production.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/reading/currency.h"

@@ -6,7 +6,7 @@
 #include "model/catalog/own_rows.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/records.h"
+#include "model/records/records.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/reading/assignment.h"
 #include "model/scenario/reading/cost_model.h"

@@ -3,7 +3,7 @@
 #include "base/diagnostics.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/projection.h"
+#include "model/records/projection.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"

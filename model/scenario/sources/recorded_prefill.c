@@ -1,6 +1,7 @@
 #include "model/scenario/sources/recorded_prefill.h"
 
 #include "base/arena.h"
+#include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/curve.h"
@@ -57,11 +58,6 @@ static const struct measurement_prefill *measured_at(const struct lengths *lengt
   return NULL;
 }
 
-static const char *file_name(const struct measurement *result) {
-  const char *slash = strrchr(result->record->path, '/');
-  return slash ? slash + 1 : result->record->path;
-}
-
 // ", 95 % within 130 and 141 token/s", or "".
 static const char *interval(const struct measurement_prefill *prompt, struct arena *arena) {
   if (isnan(prompt->ci95_low_s))
@@ -79,8 +75,8 @@ static const char *words(const struct measurement *result, const struct lengths 
              : arena_printf(arena, "interpolated between those of %g to %g", lengths->tokens[0],
                             lengths->tokens[lengths->count - 1]);
   return arena_printf(arena, "record %s: %s, prompts of %g tokens alone on the device, %s; %s%s",
-                      file_name(result), result->record->device.name, tokens, how,
-                      prompt ? prompt->library : result->prefills[0].library,
+                      source_file_name(result->record->path), result->record->device.name, tokens,
+                      how, prompt ? prompt->library : result->prefills[0].library,
                       measurement_is_unsteady(&result->flags) ? "; unsteady" : "");
 }
 

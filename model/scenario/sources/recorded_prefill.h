@@ -10,8 +10,8 @@
 
 #include "base/arena.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/recorded.h"
+#include "model/records/measurement.h"
+#include "model/records/recorded.h"
 #include "model/scenario/sources/sources.h"
 
 struct prompt_rate {

@@ -1,14 +1,15 @@
 #include "model/scenario/sources/recorded_throughput.h"
 
 #include "base/arena.h"
+#include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/fleet.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/evidence/curve.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
@@ -79,11 +80,6 @@ static const char *find_record(const struct sources *sources, const char *file,
                          recorded, sources->arena);
 }
 
-static const char *record_name(const struct measurement *result) {
-  const char *slash = strrchr(result->record->path, '/');
-  return slash ? slash + 1 : result->record->path;
-}
-
 static const char *mean_words(const struct sources *sources, const struct recorded *recorded,
                               const struct fleet_spread *spread, const char *what) {
   return arena_printf(
@@ -92,7 +88,7 @@ static const char *mean_words(const struct sources *sources, const struct record
       "record %s",
       recorded->nearest->record->device.name, spread->device_count, spread->node_count,
       spread->node_count == 1 ? "" : "s", spread->low, spread->high, what,
-      record_name(recorded->nearest));
+      source_file_name(recorded->nearest->record->path));
 }
 
 // If enough devices were measured alike, their mean counts instead of the newest; but not for a

@@ -3,7 +3,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_RECORDED_THROUGHPUT_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_RECORDED_THROUGHPUT_H
 
-#include "model/evidence/recorded.h"
+#include "model/records/recorded.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/sources/sources.h"
 

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_SERVED_THROUGHPUT_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_SERVED_THROUGHPUT_H
 
-#include "model/evidence/served.h"
+#include "model/records/served.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/sources/sources.h"
 

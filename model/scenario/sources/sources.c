@@ -5,8 +5,8 @@
 #include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/recorded.h"
 #include "model/evidence/workload.h"
+#include "model/records/recorded.h"
 #include "model/scenario/selection.h"
 
 #include <math.h>

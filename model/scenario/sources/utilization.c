@@ -3,12 +3,14 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/day.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/production.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/production.h"
+#include "model/records/records.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -20,11 +22,9 @@
 #include <string.h>
 
 static const struct production *production_named(const struct records *records, const char *file) {
-  for (size_t i = 0; i < records->production_count; i++) {
-    const char *path = records->productions[i]->path, *slash = strrchr(path, '/');
-    if (!strcmp(slash ? slash + 1 : path, file))
+  for (size_t i = 0; i < records->production_count; i++)
+    if (!strcmp(source_file_name(records->productions[i]->path), file))
       return records->productions[i];
-  }
   return NULL;
 }
 

@@ -4,9 +4,9 @@
 #include "base/texts.h"
 #include "tests/support/fixture.h"
 
-#include "model/evidence/serving.h"
 #include "model/imports/format.h"
 #include "model/imports/imported.h"
+#include "model/records/serving.h"
 
 #include <cmocka.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "tests/support/fixture.h"
 
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/power_read.h"
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"

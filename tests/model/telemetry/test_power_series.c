@@ -5,7 +5,7 @@
 #include "base/json_in.h"
 #include "base/record_digest.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_join.h"
 #include "model/telemetry/power_record.h"

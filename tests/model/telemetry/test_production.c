@@ -4,7 +4,7 @@
 
 #include "base/json_in.h"
 #include "base/source.h"
-#include "model/evidence/production.h"
+#include "model/records/production.h"
 #include "model/telemetry/production_read.h"
 
 #include <cmocka.h>

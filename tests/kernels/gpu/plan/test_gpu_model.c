@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/source_file.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/measurement_write.h"
+#include "model/records/measurement_read.h"
+#include "model/records/measurement_write.h"
 #include "tests/support/place_of_work.h"
 #include "tests/support/shapes.h"
 #include "tests/support/timed.h"

@@ -4,15 +4,15 @@
 // A static batch decoded by an engine, as llama-bench runs it, is a measurement of decoding like
 // the probe's, and is listed with these too. Fields that only the probe knows are then unknown:
 // NAN, "", 0. Its context is the cache before the first step or, if that is empty, half the output.
-#ifndef PERTOKEN_MODEL_EVIDENCE_RECORDS_H
-#define PERTOKEN_MODEL_EVIDENCE_RECORDS_H
+#ifndef PERTOKEN_MODEL_RECORDS_RECORDS_H
+#define PERTOKEN_MODEL_RECORDS_RECORDS_H
 
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/production.h"
-#include "model/evidence/serving.h"
+#include "model/records/measurement.h"
+#include "model/records/production.h"
+#include "model/records/serving.h"
 
 #include <stddef.h>
 

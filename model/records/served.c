@@ -1,4 +1,4 @@
-#include "model/evidence/served.h"
+#include "model/records/served.h"
 
 #include "base/arena.h"
 

@@ -1,4 +1,4 @@
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include "base/json_in.h"
 #include "base/record.h"

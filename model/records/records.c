@@ -1,10 +1,10 @@
-#include "model/evidence/records.h"
+#include "model/records/records.h"
 
 #include "base/json_in.h"
 #include "base/process.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement_read.h"
+#include "model/records/measurement_read.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -11,16 +11,16 @@
 // (curve.h), graded projected; beyond them it is refused. Arrivals, all at once too, have no curve:
 // one of their rungs is taken as it is, for the maximum, or if it beats the curve within limits of
 // time.
-#ifndef PERTOKEN_MODEL_EVIDENCE_SERVED_H
-#define PERTOKEN_MODEL_EVIDENCE_SERVED_H
+#ifndef PERTOKEN_MODEL_RECORDS_SERVED_H
+#define PERTOKEN_MODEL_RECORDS_SERVED_H
 
 #include "base/arena.h"
 #include "base/source.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/records.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/records.h"
+#include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -21,14 +21,14 @@
 // bandwidth); a device that is not in the catalogue; a step that would take the other accelerator
 // longer to compute than to read, at PROJECTION_MATRIX_RATE of its datasheet's dense rate; a model
 // that does not fit its memory, or of which its largest cache would hold a substantial part.
-#ifndef PERTOKEN_MODEL_EVIDENCE_PROJECTION_H
-#define PERTOKEN_MODEL_EVIDENCE_PROJECTION_H
+#ifndef PERTOKEN_MODEL_RECORDS_PROJECTION_H
+#define PERTOKEN_MODEL_RECORDS_PROJECTION_H
 
 #include "base/arena.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
 
 // 10 points of the read bandwidth: beyond this, comparisons across vendors state that the
 // difference includes the tool's own tuning.

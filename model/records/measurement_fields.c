@@ -1,7 +1,7 @@
-#include "model/evidence/measurement_fields.h"
+#include "model/records/measurement_fields.h"
 
 #include "base/record_fields.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
 // measured on it.
 //
 // Decoding is not serving: `tokens_per_s` is what the device decodes when it does nothing else.
-#ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
-#define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
+#ifndef PERTOKEN_MODEL_RECORDS_MEASUREMENT_H
+#define PERTOKEN_MODEL_RECORDS_MEASUREMENT_H
 
 #include "base/arena.h"
 #include "base/source.h"

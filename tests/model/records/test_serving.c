@@ -2,15 +2,15 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/serving.h"
 #include "tests/support/fixture.h"
 #include "tests/support/place_of_work.h"
 
 #include "base/record_digest.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/records.h"
-#include "model/evidence/served.h"
+#include "model/records/recorded.h"
+#include "model/records/records.h"
+#include "model/records/served.h"
 
 #include <cmocka.h>
 #include <gsl/gsl_cdf.h>

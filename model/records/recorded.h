@@ -14,15 +14,15 @@
 // A record belongs to an accelerator if its backend has that name ("cpu", which is in no
 // catalogue), or if its device has one of the accelerator's device_names. A device with another
 // name counts only if its file is named.
-#ifndef PERTOKEN_MODEL_EVIDENCE_RECORDED_H
-#define PERTOKEN_MODEL_EVIDENCE_RECORDED_H
+#ifndef PERTOKEN_MODEL_RECORDS_RECORDED_H
+#define PERTOKEN_MODEL_RECORDS_RECORDED_H
 
 #include "base/arena.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
 
 #include <stddef.h>
 

@@ -4,10 +4,10 @@
 #include "base/source.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/records.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/records.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 #include "tests/support/fixture.h"
 
 #include <cmocka.h>

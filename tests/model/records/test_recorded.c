@@ -4,10 +4,10 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/recorded.h"
+#include "model/records/records.h"
 #include "tests/support/fixture.h"
 
 #include <cmocka.h>

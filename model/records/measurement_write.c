@@ -1,7 +1,7 @@
-#include "model/evidence/measurement_write.h"
+#include "model/records/measurement_write.h"
 
 #include "base/record.h"
-#include "model/evidence/measurement_fields.h"
+#include "model/records/measurement_fields.h"
 
 int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics) {

@@ -1,14 +1,14 @@
-#include "model/evidence/projection.h"
+#include "model/records/projection.h"
 
 #include "base/arena.h"
 #include "base/csv.h"
 #include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement.h"
-#include "model/evidence/recorded.h"
-#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/recorded.h"
+#include "model/records/records.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,11 +1,12 @@
-#include "model/evidence/production.h"
+#include "model/records/production.h"
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/record.h"
 #include "base/record_fields.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/evidence/day.h"
+#include "model/records/serving.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 // measurement_read: a record's file, read and checked, as a measurement_record.
-#ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_READ_H
-#define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_READ_H
+#ifndef PERTOKEN_MODEL_RECORDS_MEASUREMENT_READ_H
+#define PERTOKEN_MODEL_RECORDS_MEASUREMENT_READ_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 struct json_t; // of jansson
 

@@ -1,13 +1,13 @@
 // production: what a production server served, hour by hour, according to its own counters, as a
 // record (base/record.h). It is evidence of utilization: tokens served compared with what the
 // accelerators behind the counters could have served.
-#ifndef PERTOKEN_MODEL_EVIDENCE_PRODUCTION_H
-#define PERTOKEN_MODEL_EVIDENCE_PRODUCTION_H
+#ifndef PERTOKEN_MODEL_RECORDS_PRODUCTION_H
+#define PERTOKEN_MODEL_RECORDS_PRODUCTION_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/evidence/serving.h"
+#include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +18,6 @@ struct json_t; // of jansson
 
 // A shorter record covers only part of a day, and is not evidence of utilization.
 #define PRODUCTION_DAY_S 86400.0
-
-enum { HOURS_OF_DAY = 24 };
 
 struct production_hour {
   const char *start; // 2026-11-21T09:00:00Z

@@ -1,4 +1,4 @@
-#include "model/evidence/recorded.h"
+#include "model/records/recorded.h"
 
 #include "base/arena.h"
 #include "base/csv.h"

@@ -2,14 +2,14 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/measurement_write.h"
+#include "model/records/measurement_read.h"
+#include "model/records/measurement_write.h"
 #include "tests/support/example_record.h"
 #include "tests/support/fixture.h"
 #include "tests/support/place_of_work.h"
 
-#include "model/evidence/measurement.h"
-#include "model/evidence/records.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
 // The text of measurement records: damaged, with invalid content, of older schemas.
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/measurement_write.h"
+#include "model/records/measurement_read.h"
+#include "model/records/measurement_write.h"
 #include "tests/support/example_record.h"
 #include "tests/support/fixture.h"
 #include "tests/support/place_of_work.h"
 
 #include "base/record_digest.h"
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 #include <jansson.h>
 #include <math.h>

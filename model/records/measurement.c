@@ -1,4 +1,4 @@
-#include "model/evidence/measurement.h"
+#include "model/records/measurement.h"
 
 #include "base/arena.h"
 

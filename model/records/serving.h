@@ -7,8 +7,8 @@
 // Serving includes prefill: `output_tokens_per_s` is what a whole server sends while prompts
 // arrive. A static batch of one length, as llama-bench runs it, is decoding: its basis is decode,
 // and its rates are never used as a server's.
-#ifndef PERTOKEN_MODEL_EVIDENCE_SERVING_H
-#define PERTOKEN_MODEL_EVIDENCE_SERVING_H
+#ifndef PERTOKEN_MODEL_RECORDS_SERVING_H
+#define PERTOKEN_MODEL_RECORDS_SERVING_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"

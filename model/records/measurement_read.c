@@ -1,10 +1,10 @@
-#include "model/evidence/measurement_read.h"
+#include "model/records/measurement_read.h"
 
 #include "base/json_in.h"
 #include "base/record.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/measurement_fields.h"
+#include "model/records/measurement_fields.h"
 
 #include <dirent.h>
 #include <errno.h>

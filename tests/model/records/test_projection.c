@@ -3,7 +3,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/evidence/catalog.h"
-#include "model/evidence/projection.h"
+#include "model/records/projection.h"
 
 #include <math.h>
 #include <string.h>
