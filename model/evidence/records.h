@@ -30,8 +30,8 @@ struct records {
 // A record from a day ahead of today is read with a warning; one of a device or a server counts as
 // the newest.
 
-// Warns if a time, 2026-11-21T09:30:00Z, or a day lies ahead of today. `so`: what follows from that,
-// ", and ...", or "".
+// Warns if a time, 2026-11-21T09:30:00Z, or a day lies ahead of today. `so`: what follows from
+// that, ", and ...", or "".
 void records_doubt_day(const char *time, const char *so, const struct source *source,
                        struct diagnostics *diagnostics);
 
