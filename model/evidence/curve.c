@@ -67,8 +67,8 @@ static double value_at(const struct curve *curve, const double *column, double b
   return curve_interpolate(curve->batch, column, curve->count, batch);
 }
 
-// A time at a batch, interpolated at a point without one too.
-static double time_at(const struct curve *curve, const double *column, double batch) {
+// The same, interpolated at a point without one too.
+static double told_at(const struct curve *curve, const double *column, double batch) {
   const double own = value_at(curve, column, batch);
   return isnan(own) ? curve_interpolate(curve->batch, column, curve->count, batch) : own;
 }
@@ -115,12 +115,14 @@ static struct curve_choice choice_at(const struct curve *curve, int batch) {
   const bool told = curve->percentile > 0;
   struct curve_choice choice = {.batch = batch,
                                 .tokens_per_s = value_at(curve, curve->tokens_per_s, batch),
-                                .load_power = value_at(curve, curve->load_power, batch),
-                                .ttft_s = told ? time_at(curve, curve->ttft_s, batch) : NAN,
-                                .tpot_s = told ? time_at(curve, curve->tpot_s, batch) : NAN};
+                                .load_power = told_at(curve, curve->load_power, batch),
+                                .ttft_s = told ? told_at(curve, curve->ttft_s, batch) : NAN,
+                                .tpot_s = told ? told_at(curve, curve->tpot_s, batch) : NAN};
   choice.interactivity = rate(curve, choice.tokens_per_s, batch);
-  for (size_t i = 0; i < curve->count; i++)
+  for (size_t i = 0; i < curve->count; i++) {
     choice.is_measured |= curve->batch[i] == batch;
+    choice.has_own_watts |= curve->batch[i] == batch && isfinite(curve->load_power[i]);
+  }
   return choice;
 }
 

@@ -39,10 +39,11 @@ struct curve_limits {
 struct curve_choice {
   int batch;             // whole users
   double tokens_per_s;   // per accelerator, interpolated if not measured
-  double load_power;     // NAN if not measured at this point, or around a place between points
+  double load_power;     // interpolated at a point without watts; NAN outside those with any
   double interactivity;  // token/s per user at this batch
   double ttft_s, tpot_s; // at the curve's percentile; NAN if unknown
   bool is_measured;      // at a point of the curve
+  bool has_own_watts;    // at a point with watts
 };
 
 // y at a place inside x[count], ascending, at most MAX_CURVE_POINTS, monotone between the points

@@ -424,6 +424,7 @@ void evidence_of_row(const struct table *throughputs, size_t row, struct evidenc
       .row = row,
       .id = table_cell(throughputs, row, "id"),
       .source = table_cell(throughputs, row, "source_title"),
+      .power_source = table_cell(throughputs, row, "source_title"),
       .date = table_cell(throughputs, row, "as_of"),
       .doubt = table_cell(throughputs, row, "doubt"),
       .tokens_per_s = evidence_rate(throughputs, row),
@@ -431,6 +432,7 @@ void evidence_of_row(const struct table *throughputs, size_t row, struct evidenc
       .node_power_w = node / accelerators,
       .power_limit_w = limit_w > 0 ? limit_w : NAN,
       .grade = catalog_grade(throughputs, row),
+      .power_grade = catalog_grade(throughputs, row),
       .place = table_place(throughputs, row, "tokens_per_s_per_gpu"),
       .note = "",
   };

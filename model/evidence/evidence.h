@@ -41,13 +41,13 @@ struct candidates {
 struct evidence {
   const struct table *table;
   size_t row;
-  const char *id, *source, *date;
-  const char *doubt;    // why the row may be wrong, or ""
-  double tokens_per_s;  // per accelerator
-  double load_power_w;  // per accelerator, in the same run; NAN if not measured
-  double power_limit_w; // per accelerator, in that run; NAN: none
-  double node_power_w;  // the same with the host, at the node's plug; NAN if not measured
-  enum grade grade;
+  const char *id, *source, *power_source, *date;
+  const char *doubt;             // why the row may be wrong, or ""
+  double tokens_per_s;           // per accelerator
+  double load_power_w;           // per accelerator, in the same run; NAN if not measured
+  double power_limit_w;          // per accelerator, in that run; NAN: none
+  double node_power_w;           // the same with the host, at the node's plug; NAN if not measured
+  enum grade grade, power_grade; // of the throughput, and of the watts
   struct place place;
   struct workload workload; // as stated in the row
   struct candidates candidates;

@@ -143,6 +143,31 @@ static bool belongs_to_rent(const struct difference *difference, size_t pair, in
                         model_find(difference->a->model, "list_price"));
 }
 
+// Whether the host's watts are in what was measured of the pair's node, in one of the scenarios:
+// what is part of the node's watts then changes along with them.
+static bool belongs_to_node(const struct difference *difference, size_t pair, int whole) {
+  const struct model *model = difference->a->model;
+  const int host = model_find(model, "host_power"), load = model_find(model, "load_power");
+  if (host < 0 || load < 0 || (whole != host && whole != load) || difference->in_b[host] < 0 ||
+      difference->in_b[load] < 0)
+    return false;
+  for (int second = 0; second < 2; second++) {
+    const struct side side = difference_side(difference, pair, host, second);
+    if (is_input(side) && figure_of(side)->contained)
+      return true;
+  }
+  return false;
+}
+
+// With what an input of a pair changes.
+enum scope { SCOPE_ITS_PARTS, SCOPE_RENT, SCOPE_NODE };
+
+static enum scope scope_of(const struct difference *difference, size_t pair, int whole) {
+  if (belongs_to_rent(difference, pair, whole))
+    return SCOPE_RENT;
+  return belongs_to_node(difference, pair, whole) ? SCOPE_NODE : SCOPE_ITS_PARTS;
+}
+
 // A change that is being put together.
 struct collection {
   int *inputs;
@@ -184,25 +209,6 @@ static int whole_of(const struct model *model, int input) {
   return declarations[input].scale_of >= 0 ? declarations[input].scale_of : input;
 }
 
-static bool is_contained(const struct difference *difference, int input) {
-  for (size_t p = 0; p < difference->pair_count; p++)
-    for (int second = 0; second < 2; second++) {
-      const struct side side = difference_side(difference, p, input, second);
-      if (is_input(side) && figure_of(side)->contained)
-        return true;
-    }
-  return false;
-}
-
-// What was measured of a whole node changes along with what is part of it.
-static void join_contained(const struct difference *difference, int *wholes) {
-  const int host = model_find(difference->a->model, "host_power");
-  const int load = model_find(difference->a->model, "load_power");
-  if (host >= 0 && load >= 0 && wholes[host] >= 0 && wholes[load] >= 0 &&
-      is_contained(difference, host))
-    wholes[load] = host;
-}
-
 // For each input that both have, the one that it is part of; -1 for the others.
 static const int *find_wholes(const struct difference *difference, struct arena *arena) {
   const struct model *model = difference->a->model;
@@ -218,17 +224,15 @@ static const int *find_wholes(const struct difference *difference, struct arena 
       if (tiers[i] >= 0)
         wholes[tiers[i]] = d;
   }
-  join_contained(difference, wholes);
   return wholes;
 }
 
-// Adds an input to the collection if it differs; `rent`: only for pairs in which its whole belongs
-// to the rent, else for the others.
+// Adds an input to the collection if it differs in the pairs in which its whole has that scope.
 static void collect(struct collection *collection, const struct difference *difference, int input,
-                    int whole, bool rent) {
+                    int whole, enum scope scope) {
   bool any = false;
   for (size_t p = 0; p < difference->pair_count; p++) {
-    if (belongs_to_rent(difference, p, whole) != rent)
+    if (scope_of(difference, p, whole) != scope)
       continue;
     const bool in_value = difference_in_value(difference, p, input);
     const bool differs = in_value || difference_in_grade(difference, p, input);
@@ -253,16 +257,27 @@ static size_t part_count(const int *wholes, int count, int whole) {
   return parts;
 }
 
+// All inputs of a scope, which are one change.
+static struct collection collect_scope(const struct difference *difference, const int *wholes,
+                                       enum scope scope, struct arena *arena) {
+  const int count = difference->a->model->count;
+  struct collection all = collection_of((size_t)count, difference->pair_count, arena);
+  for (int d = 0; d < count; d++)
+    if (wholes[d] >= 0)
+      collect(&all, difference, d, wholes[d], scope);
+  return all;
+}
+
 // An input and its parts are one change: one part alone may contradict the others.
 static void find_changes(struct difference *difference, struct arena *arena) {
   const int count = difference->a->model->count, *wholes = find_wholes(difference, arena);
   const size_t pairs = difference->pair_count;
-  difference->changes = arena_array(arena, (size_t)count + 1, sizeof *difference->changes);
-  struct collection rent = collection_of((size_t)count, pairs, arena);
-  for (int d = 0; d < count; d++)
-    if (wholes[d] >= 0)
-      collect(&rent, difference, d, wholes[d], true);
-  add_change(difference, -1, rent);
+  const struct collection node = collect_scope(difference, wholes, SCOPE_NODE, arena);
+  difference->changes = arena_array(arena, (size_t)count + 2, sizeof *difference->changes);
+  add_change(difference, -1, collect_scope(difference, wholes, SCOPE_RENT, arena));
+  add_change(difference,
+             node.count == 1 ? node.inputs[0] : model_find(difference->a->model, "host_power"),
+             node);
   for (int whole = 0; whole < count; whole++) {
     const size_t parts = part_count(wholes, count, whole);
     if (!parts)
@@ -270,7 +285,7 @@ static void find_changes(struct difference *difference, struct arena *arena) {
     struct collection alone = collection_of(parts, pairs, arena);
     for (int d = 0; d < count; d++)
       if (wholes[d] == whole)
-        collect(&alone, difference, d, whole, false);
+        collect(&alone, difference, d, whole, SCOPE_ITS_PARTS);
     add_change(difference, alone.count == 1 ? alone.inputs[0] : whole, alone);
   }
 }

@@ -171,7 +171,13 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   return 0;
 }
 
-// Beyond the load that the demand allows, the demand rises with the load.
+// The utilization that its tokens take, the mean over the horizon: below the highest one where a
+// period's demand does not reach it.
+static double mean_load(const struct fleet *fleet) {
+  return fleet->base_utilization * all_fleet_tokens(fleet) / fleet->base_capacity;
+}
+
+// `load`: the highest one. Beyond the load that the demand allows, the demand rises with the load.
 static void set_load(const struct fleet *fleet, double load) {
   set(fleet, "utilization", load);
   set(fleet, fleet->demand, fleet->base_demand * fmax(1, load / fleet->full_load));
@@ -359,8 +365,9 @@ static void search_utilization(const struct renting *renting) {
   for (int i = 1; i <= POINTS; i++) {
     const double gap = gap_at(renting, (double)i / POINTS);
     if (last > 0 && gap <= 0) {
-      cost->break_even_utilization =
-          bisect(renting, fmax(i - 1, 1. / POINTS) / POINTS, (double)i / POINTS);
+      set_load(renting->own,
+               bisect(renting, fmax(i - 1, 1. / POINTS) / POINTS, (double)i / POINTS));
+      cost->break_even_utilization = mean_load(renting->own);
       return;
     }
     last = gap;
@@ -449,7 +456,7 @@ static int answer_question(const struct scenario *scenario, const struct rent_of
   answer->left_out = left_out(&own, arena);
   answer->has_split = isfinite(value(&own, "prefill_share"));
   answer->buys_elsewhere = has(&own, "burst") && value(&own, "burst") > 0;
-  answer->load = own.base_utilization * fmin(1, all_fleet_tokens(&own) / own.base_capacity);
+  answer->load = fmin(own.base_utilization, mean_load(&own));
   answer->use = cost_of_use(&own, answer);
   answer->costs = arena_array(arena, offers->count, sizeof *answer->costs);
   for (size_t i = 0; i < offers->count; i++) {

@@ -18,8 +18,9 @@
 // Break-even utilization: the owned fleet is fixed and its load varies, while renting follows the
 // tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / load, the
 // solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
-// for. Beyond the load that a demand allows, the demand is taken to rise. Break-even month: the
-// first one at which the cash paid for owning (capex at once, operation evenly within a period,
+// for, and is the mean of the periods, each of which serves as much of its demand as one limit of
+// utilization allows. Beyond the load that a demand allows, the demand is taken to rise.
+// Break-even month: the first one at which the cash paid for owning (capex at once, operation evenly within a period,
 // nothing credited) is no more than that paid for renting. Rent is paid at its rate, month by
 // month, or on demand with the tokens; the part of a term beyond the horizon is paid when the
 // horizon ends, in the break-even month and in the levelized cost.
@@ -41,7 +42,7 @@ struct rent_cost {
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
   double saving, saving_levelised;  // of owning: 1 - own / rent
-  double break_even_utilization;    // above 1: never; 0 or less: always; NAN: no crossing
+  double break_even_utilization;    // the mean; above 1: never; 0 or less: always; NAN: no crossing
   bool owning_always, owning_never; // the cheaper one at every utilization
   bool is_closed;                   // whether the utilization follows from the formula above
   double break_even_month;          // h; NAN: not within the horizon

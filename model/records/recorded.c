@@ -434,6 +434,7 @@ static void fill(const struct query *query, const struct measurement *nearest,
       .load_power_w = load_power_of(nearest),
       .idle_power_w = nearest->idle_power_w / measurement_metered_devices(nearest),
       .grade = nearest->grade,
+      .power_grade = nearest->grade,
       .source = arena_printf(query->arena, "record %s: %s, decode only%s%s%s%s",
                              file_name(nearest->record->path), nearest->record->device.name,
                              interval(query, nearest), sharded(query, nearest),
@@ -478,6 +479,19 @@ static void collect_curve(const struct query *query, enum workload_key along,
   }
 }
 
+// Watts along one axis, of the results that have any. False outside these.
+static bool take_watts(const struct query *query, const struct points *curve,
+                       enum workload_key along, int at, struct recorded *out) {
+  out->load_power_w = curve_interpolate(curve->x, curve->load_power, curve->count, at);
+  if (isnan(out->load_power_w))
+    return false;
+  out->power_grade = grade_weaker(curve->metered->grade, GRADE_PROJECTED);
+  out->load_source =
+      arena_printf(query->arena, "%s; interpolated to %s %d", load_source(query, curve->metered),
+                   workload_key_names[along], at);
+  return true;
+}
+
 static bool try_curve(const struct query *query, enum workload_key along, enum workload_key across,
                       int at, int other, struct recorded *out) {
   struct points curve;
@@ -487,16 +501,23 @@ static bool try_curve(const struct query *query, enum workload_key along, enum w
     return false;
   fill(query, curve.nearest, out);
   out->tokens_per_s = tokens_per_s;
-  out->load_power_w = curve_interpolate(curve.x, curve.load_power, curve.count, at);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
   out->source = arena_printf(query->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
                              file_name(curve.nearest->record->path),
                              curve.nearest->record->device.name, workload_key_names[along], at,
                              sharded(query, curve.nearest), unsteadiness(curve.nearest));
-  out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d",
-                                  curve.metered ? load_source(query, curve.metered) : "",
-                                  workload_key_names[along], at);
+  take_watts(query, &curve, along, at, out);
   return true;
+}
+
+// The watts of a measured result without any, from those of other batches, else of other contexts.
+static void fill_watts(const struct query *query, int batch, int context, struct recorded *out) {
+  struct points curve;
+  collect_curve(query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, &curve);
+  if (take_watts(query, &curve, WORKLOAD_BATCH, batch, out))
+    return;
+  collect_curve(query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, &curve);
+  take_watts(query, &curve, WORKLOAD_CONTEXT, context, out);
 }
 
 // Measured or interpolated.
@@ -504,6 +525,8 @@ static bool figure_at(const struct query *query, int batch, int context, struct 
   for (size_t i = 0; i < query->count; i++)
     if (query->fitting[i]->batch == batch && query->fitting[i]->context == context) {
       fill(query, query->fitting[i], out);
+      if (isnan(out->load_power_w))
+        fill_watts(query, batch, context, out);
       return true;
     }
   return batch && context &&

@@ -4,7 +4,8 @@
 // model and precisions are equal. If batch and context are equal, the result is taken as it is,
 // with the grade of its measurement. If one of them is equal and the other is inside the measured
 // range, the result is interpolated (Steffen 1990, monotone; a straight line between two points)
-// and graded projected; outside the range it is refused.
+// and graded projected; outside the range it is refused. So are the watts of a result without any,
+// between those that have them.
 //
 // Of several results for one workload the best grade counts, then the newest; for a device measured
 // at several power limits, the result at the highest limit. Results of several models or
@@ -27,10 +28,10 @@
 #include <stddef.h>
 
 struct recorded {
-  const struct measurement *nearest; // the one whose device, types and place are shown
-  double tokens_per_s;               // per device
-  double load_power_w, idle_power_w; // NAN if not measured
-  enum grade grade;
+  const struct measurement *nearest;     // the one whose device, types and place are shown
+  double tokens_per_s;                   // per device
+  double load_power_w, idle_power_w;     // NAN if not measured
+  enum grade grade, power_grade;         // of the throughput; of load_power_w
   const char *source;                    // record, device, interval, in words
   const char *load_source, *idle_source; // of the watts: meter and readings; "" without watts
   const char *date;

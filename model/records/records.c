@@ -110,16 +110,15 @@ static struct measurement_record *decodings_of(const struct serving_record *from
 
 // ---- the folder
 
-static void doubt_day(const char *finished, const struct source *source,
-                      struct diagnostics *diagnostics) {
-  const char *day = arena_printf(diagnostics->arena, "%.10s", finished);
+void records_doubt_day(const char *time, const char *so, const struct source *source,
+                       struct diagnostics *diagnostics) {
+  const char *day = arena_printf(diagnostics->arena, "%.10s", time);
   const char *today = process_today(diagnostics->arena);
   struct date date, latest;
   if (date_parse(day, &date) && date_parse(today, &latest) && date_is_ahead(date, latest))
     diagnostics_warning(diagnostics, (struct place){source, 0, 0},
-                        "the record is dated %s, after today, %s, and counts as the newest until "
-                        "then: is a clock wrong?",
-                        day, today);
+                        "the record is dated %s, after today, %s%s: is a clock wrong?", day, today,
+                        so);
 }
 
 static void read_one(const char *path, struct records *records, struct arena *arena,
@@ -140,10 +139,12 @@ static void read_one(const char *path, struct records *records, struct arena *ar
     measurement = measurement_of_json(object, source, arena, diagnostics);
   json_decref(object);
   if (measurement || serving)
-    doubt_day(measurement          ? measurement->finished
-              : *serving->finished ? serving->finished
-                                   : serving->date,
-              source, diagnostics);
+    records_doubt_day(measurement          ? measurement->finished
+                      : *serving->finished ? serving->finished
+                                           : serving->date,
+                      ", and counts as the newest until then", source, diagnostics);
+  if (production)
+    records_doubt_day(production->finished, "", source, diagnostics);
   if (production)
     records->productions[records->production_count++] = production;
   if (measurement)

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/records/measurement.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
@@ -26,7 +27,13 @@ struct records {
   const struct table *accelerators; // of the catalogue, to match device names; NULL: none
 };
 
-// A record from a day ahead of today is read with a warning, since it counts as the newest.
+// A record from a day ahead of today is read with a warning; one of a device or a server counts as
+// the newest.
+
+// Warns if a time, 2026-11-21T09:30:00Z, or a day lies ahead of today. `so`: what follows from
+// that, ", and ...", or "".
+void records_doubt_day(const char *time, const char *so, const struct source *source,
+                       struct diagnostics *diagnostics);
 
 // The paths of every *.json in a directory, ordered by name. A directory that cannot be read is an
 // error. Returns 0 or -1.

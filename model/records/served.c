@@ -493,6 +493,7 @@ static void fill(const struct served_rungs *rungs, const struct serving_rung *ne
       .node_power_w = whole ? watts : NAN,
       .idle_power_w = whole ? NAN : watts_of(rungs, power->idle_power_w, power),
       .grade = record->grade,
+      .power_grade = record->grade,
       .place = {record->source, 0, 0},
       .source = arena_printf(arena, "record %s: %s, %s, %s%s; %s", file_name(record->path),
                              engine_text(record, arena), load_text(nearest, arena),
@@ -551,19 +552,6 @@ static const char *saturation_text(const struct served_rungs *rungs,
              : "; a higher rate of requests may yield more, as the ladder ends before saturation";
 }
 
-void served_most(const struct served_rungs *rungs, struct served *out, struct arena *arena) {
-  const struct serving_rung *most = rungs->list[0];
-  for (size_t i = 1; i < rungs->count; i++)
-    if (rungs->list[i]->output_tokens_per_s > most->output_tokens_per_s)
-      most = rungs->list[i];
-  fill(rungs, most, 0, out, arena);
-  out->note = arena_printf(arena,
-                           "the throughput is the server's maximum, with %s%s: interactivity, "
-                           "ttft, tpot or batch select another load%s%s",
-                           load_text(most, arena), times_text(most, 0, arena),
-                           saturation_text(rungs, most), refused_text(rungs->record, arena));
-}
-
 // Of the closed loops, or of those whose watts are on the curve; NULL for none.
 static const struct serving_rung *nearest_to(const struct served_rungs *rungs, double batch,
                                              bool metered) {
@@ -576,32 +564,56 @@ static const struct serving_rung *nearest_to(const struct served_rungs *rungs, d
   return nearest;
 }
 
+// The watts of a place on the curve without its own, of the rungs that have any.
+static void fill_watts(double concurrency, struct served *out, struct arena *arena) {
+  const struct served_rungs *rungs = out->rungs;
+  const struct curve *curve = &rungs->curve;
+  const struct serving_rung *metered = nearest_to(rungs, concurrency, true);
+  const bool whole = rungs->covers != COVERS_ACCELERATORS;
+  if (!metered)
+    return;
+  const struct serving_power *power = &metered->power;
+  const double watts =
+      curve_interpolate(curve->batch, curve->load_power, curve->count, concurrency);
+  out->load_power_w = whole ? NAN : watts;
+  out->node_power_w = whole ? watts : NAN;
+  out->idle_power_w = whole ? NAN : watts_of(rungs, power->idle_power_w, power);
+  out->power_grade = grade_weaker(out->power_grade, GRADE_PROJECTED);
+  out->power_source = arena_printf(arena, "record %s: %s, interpolated to %g requests in flight",
+                                   file_name(rungs->record->path), power->source, concurrency);
+}
+
+static bool has_watts(const struct served *served) {
+  return isfinite(served->load_power_w) || isfinite(served->node_power_w);
+}
+
+void served_most(const struct served_rungs *rungs, struct served *out, struct arena *arena) {
+  const struct serving_rung *most = rungs->list[0];
+  for (size_t i = 1; i < rungs->count; i++)
+    if (rungs->list[i]->output_tokens_per_s > most->output_tokens_per_s)
+      most = rungs->list[i];
+  fill(rungs, most, 0, out, arena);
+  if (most->load == LOAD_CLOSED && !has_watts(out))
+    fill_watts(most->concurrency, out, arena);
+  out->note = arena_printf(arena,
+                           "the throughput is the server's maximum, with %s%s: interactivity, "
+                           "ttft, tpot or batch select another load%s%s",
+                           load_text(most, arena), times_text(most, 0, arena),
+                           saturation_text(rungs, most), refused_text(rungs->record, arena));
+}
+
 // ", TTFT P99 1.2 s", or "" if it is unknown.
 static const char *time_text(const char *name, int percentile, double seconds,
                              struct arena *arena) {
   return isnan(seconds) ? "" : arena_printf(arena, ", %s P%d %.3g s", name, percentile, seconds);
 }
 
-// The watts of a place between rungs, of those that have any.
-static void fill_watts(const struct curve_choice *choice, const char *how, struct served *out,
-                       struct arena *arena) {
-  const struct served_rungs *rungs = out->rungs;
-  const struct serving_rung *metered = nearest_to(rungs, choice->batch, true);
-  const bool whole = rungs->covers != COVERS_ACCELERATORS;
-  if (!metered)
-    return;
-  const struct serving_power *power = &metered->power;
-  out->load_power_w = whole ? NAN : choice->load_power;
-  out->node_power_w = whole ? choice->load_power : NAN;
-  out->idle_power_w = whole ? NAN : watts_of(rungs, power->idle_power_w, power);
-  out->power_source =
-      arena_printf(arena, "record %s: %s, %s", file_name(rungs->record->path), power->source, how);
-}
-
 static void fill_choice(const struct served_rungs *rungs, const struct curve_choice *choice,
                         struct served *out, struct arena *arena) {
   const struct curve *curve = &rungs->curve;
   fill(rungs, nearest_to(rungs, choice->batch, false), curve->percentile, out, arena);
+  if (!choice->is_measured || !has_watts(out))
+    fill_watts(choice->batch, out, arena);
   if (choice->is_measured)
     return;
   out->tokens_per_s = choice->tokens_per_s;
@@ -614,7 +626,6 @@ static void fill_choice(const struct served_rungs *rungs, const struct curve_cho
   out->source = arena_printf(arena, "record %s: %s, %s, %s; %s", file_name(rungs->record->path),
                              engine_text(rungs->record, arena), how, lengths_text(rungs, arena),
                              tool_text(rungs->record, arena));
-  fill_watts(choice, how, out, arena);
 }
 
 const char *served_at(const struct served_rungs *rungs, int batch, struct served *out,

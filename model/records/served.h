@@ -8,7 +8,8 @@
 // rung is not used.
 //
 // The curve is over the requests in flight of the closed loop. Between its rungs it is interpolated
-// (curve.h), graded projected; beyond them it is refused. Arrivals, all at once too, have no curve:
+// (curve.h), graded projected; beyond them it is refused. A rung without watts takes those
+// interpolated between the rungs that have any. Arrivals, all at once too, have no curve:
 // one of their rungs is taken as it is, for the maximum, or if it beats the curve within limits of
 // time.
 #ifndef PERTOKEN_MODEL_RECORDS_SERVED_H
@@ -59,7 +60,7 @@ struct served {
   double tokens_per_s;
   double load_power_w, idle_power_w; // of the accelerator
   double node_power_w;               // including its share of the host
-  enum grade grade;
+  enum grade grade, power_grade;     // of the throughput, and of the watts
   struct place place;
   const char *source, *power_source, *date; // in words
   const char *note;                         // what the load means: a sentence without a full stop

@@ -66,6 +66,7 @@ static const struct field rung_fields[] = {NAME(serving_rung, load, serving_load
                                            MAYBE(serving_rung, input_tokens_per_s, 0),
                                            OBJECT(serving_rung, ttft, latency_fields),
                                            OBJECT(serving_rung, tpot, latency_fields),
+                                           MAYBE_SINCE(serving_rung, tpot_requests, 0, 13),
                                            OBJECT(serving_rung, end_to_end, latency_fields),
                                            OBJECT(serving_rung, chunk_gap, latency_fields),
                                            MAYBE(serving_rung, slo_ttft_s, 0),
@@ -139,6 +140,7 @@ const struct serving_rung serving_rung_unknown = {
     .input_tokens_per_s = NAN,
     .ttft = LATENCY_UNKNOWN,
     .tpot = LATENCY_UNKNOWN,
+    .tpot_requests = NAN,
     .end_to_end = LATENCY_UNKNOWN,
     .chunk_gap = LATENCY_UNKNOWN,
     .slo_ttft_s = NAN,
@@ -216,6 +218,20 @@ int serving_statistic_samples(enum serving_statistic statistic) {
   return serving_samples(percentiles[statistic]);
 }
 
+const char *serving_untold(const struct serving_rung *rung, struct arena *arena) {
+  const double untold = rung->completed - rung->tpot_requests;
+  if (!(untold > 0))
+    return "";
+  return arena_printf(
+      arena,
+      "%.0f of %.0f requests have no time per output token: one token, text that came all at once, "
+      "or thoughts that were not streamed; %s",
+      untold, rung->completed,
+      rung->tpot_requests < SERVING_TOLD * rung->completed
+          ? "that is most of them, so no TPOT is given, and no SLO of it is met"
+          : "TPOT is of the others");
+}
+
 bool serving_counters_differ(const struct serving_rung *rung) {
   return !strncmp(rung->server_counters, "differ", strlen("differ"));
 }
@@ -277,8 +293,7 @@ static const char *wrong_rates(const struct serving_rung *rung, enum serving_bas
 
 const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_basis basis,
                                struct arena *arena) {
-  const struct serving_latency *latencies[] = {&rung->ttft, &rung->tpot, &rung->end_to_end,
-                                               &rung->chunk_gap};
+  const struct serving_latency *latencies[] = {&rung->ttft, &rung->end_to_end, &rung->chunk_gap};
   const char *wrong = record_wrong_number(rung_fields, rung, arena);
   if (!wrong)
     wrong = wrong_load(rung, basis);
@@ -286,6 +301,10 @@ const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_bas
     wrong = wrong_rates(rung, basis);
   for (size_t i = 0; i < sizeof latencies / sizeof latencies[0] && !wrong; i++)
     wrong = wrong_latency(latencies[i], rung->completed);
+  if (!wrong && rung->tpot_requests > rung->completed)
+    wrong = "more requests have a TPOT than were completed";
+  if (!wrong)
+    wrong = wrong_latency(&rung->tpot, fmin(rung->completed, rung->tpot_requests));
   return wrong ? wrong : wrong_power(&rung->power);
 }
 

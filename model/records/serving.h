@@ -23,8 +23,9 @@ struct json_t; // of jansson
 
 // One sequence with MEASUREMENT_SCHEMA, so that a version that does not know serving reports that
 // it is too old. The member "record" distinguishes the two kinds. 10 adds the device's name, 11 the
-// node's, 12 the precisions in which the server computes and holds its KV cache.
-#define SERVING_SCHEMA 12
+// node's, 12 the precisions in which the server computes and holds its KV cache, 13 the number of
+// requests that have a time per output token.
+#define SERVING_SCHEMA 13
 #define SERVING_OLDEST 9
 #define SERVING_RECORD "engine run"
 
@@ -93,6 +94,7 @@ struct serving_rung {
   // only prompts were read, and input if only output was written.
   double output_tokens_per_s, input_tokens_per_s;
   struct serving_latency ttft, tpot, end_to_end, chunk_gap;
+  double tpot_requests;          // of the completed ones, those with a TPOT; NAN unknown
   double slo_ttft_s, slo_tpot_s; // NAN: not stated
   double goodput_per_s;          // requests that met both, per second; NAN unknown
   double accepted_length;        // of speculative decoding, tokens per step; NAN
@@ -153,6 +155,12 @@ int serving_statistic_samples(enum serving_statistic statistic);
 // such that, with 99 % confidence, no more than one lies beyond it (early stopping of MLPerf's
 // LoadGen).
 int serving_samples(int percentile);
+
+// A time per output token of fewer requests than this share of a rung's says nothing about it.
+#define SERVING_TOLD 0.5
+
+// "12 of 40 requests have no time per output token, ...", or "" if all have one, or it is unknown.
+const char *serving_untold(const struct serving_rung *rung, struct arena *arena);
 
 // Whether the server's own counters contradict what the client counted: another client used it.
 bool serving_counters_differ(const struct serving_rung *rung);

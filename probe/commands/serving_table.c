@@ -64,11 +64,11 @@ static void print_heading(const struct serving_record *record, bool metered, FIL
 // A remark on rungs, preceded by those that it applies to: "1 in flight: ..."; once if it applies
 // to all.
 static void print_remarks(const struct serving_record *record, const char *what,
-                          const char *(*of)(const struct serving_rung *), struct arena *arena,
-                          FILE *out) {
+                          const char *(*of)(const struct serving_rung *, struct arena *),
+                          struct arena *arena, FILE *out) {
   const char *last = "";
   for (size_t i = 0; i < record->count; i++) {
-    const char *text = of(&record->rungs[i]);
+    const char *text = of(&record->rungs[i], arena);
     if (!*text || !strcmp(text, last))
       continue;
     fprintf(out, "%s, %s: ", serving_load_text(&record->rungs[i], arena), what);
@@ -78,24 +78,30 @@ static void print_remarks(const struct serving_record *record, const char *what,
   }
 }
 
-static const char *refusal(const struct serving_rung *rung) {
+static const char *refusal(const struct serving_rung *rung, struct arena *arena) {
+  (void)arena;
   return rung->refused;
 }
 
-static const char *counters(const struct serving_rung *rung) {
+static const char *counters(const struct serving_rung *rung, struct arena *arena) {
+  (void)arena;
   return *rung->refused ? "" : rung->server_counters;
 }
 
-static const char *missing_watts(const struct serving_rung *rung) {
+static const char *missing_watts(const struct serving_rung *rung, struct arena *arena) {
+  (void)arena;
   return *rung->refused || !isnan(rung->power.load_power_w) ? "" : rung->power.source;
 }
 
 static void print_goodput(const struct serving_record *record, FILE *out) {
   const struct serving_rung *rung = &record->rungs[0];
   const double goodput = ladder_goodput(record->rungs, record->count);
-  bool arrives = false;
-  for (size_t i = 0; i < record->count; i++)
-    arrives |= record->rungs[i].load == LOAD_POISSON && !*record->rungs[i].refused;
+  bool arrives = false, judged = false;
+  for (size_t i = 0; i < record->count; i++) {
+    const bool counts = record->rungs[i].load == LOAD_POISSON && !*record->rungs[i].refused;
+    arrives |= counts;
+    judged |= counts && !isnan(record->rungs[i].goodput_per_s);
+  }
   if (!arrives || (isnan(rung->slo_ttft_s) && isnan(rung->slo_tpot_s)))
     return;
   fputs("goodput", out);
@@ -103,7 +109,9 @@ static void print_goodput(const struct serving_record *record, FILE *out) {
     fprintf(out, ", TTFT %g ms", 1e3 * rung->slo_ttft_s);
   if (!isnan(rung->slo_tpot_s))
     fprintf(out, ", TPOT %g ms", 1e3 * rung->slo_tpot_s);
-  if (isnan(goodput))
+  if (!judged)
+    fputs(": unknown, as most requests have no TPOT\n", out);
+  else if (isnan(goodput))
     fputs(": none of the rates met it\n", out);
   else
     fprintf(out, ": %.3g requests/s, the highest rate at which %.0f %% met it\n", goodput,
@@ -116,6 +124,7 @@ void serving_table_print(const struct serving_record *record, struct arena *aren
   for (size_t i = 0; i < record->count; i++)
     print_rung(&record->rungs[i], metered, arena, out);
   print_remarks(record, "refused", refusal, arena, out);
+  print_remarks(record, "TPOT", serving_untold, arena, out);
   print_remarks(record, "watts", missing_watts, arena, out);
   print_remarks(record, "the server's counters", counters, arena, out);
   print_goodput(record, out);

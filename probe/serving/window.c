@@ -147,7 +147,7 @@ struct sums {
   double output, input, busy_s;       // in the window
   double input_tokens, output_tokens; // of the requests that count
   double cached_tokens;
-  double completed, good;
+  double completed, good, with_tpot;
   bool knows_cached;
 };
 
@@ -164,14 +164,21 @@ static void add(struct sums *sums, const struct window *window, const struct loa
     return;
   sums->completed++;
   sums->good += keeps(window->load, sample, slo);
+  sums->with_tpot += !isnan(tpot_s(window->load, sample));
   sums->input_tokens += fmax((double)sample->usage.prompt_tokens, 0);
   sums->output_tokens += fmax((double)sample->usage.completion_tokens, 0);
   sums->cached_tokens += fmax((double)sample->usage.cached_tokens, 0);
   sums->knows_cached |= sample->usage.cached_tokens >= 0;
 }
 
+// Whether enough requests have a TPOT to speak for the rung.
+static bool tells_tpot(const struct sums *sums) {
+  return sums->with_tpot >= SERVING_TOLD * sums->completed;
+}
+
 static void set_rates(struct serving_rung *rung, const struct sums *sums, struct slo slo) {
   const bool has_slo = !isnan(slo.ttft_s) || !isnan(slo.tpot_s);
+  const bool judges = has_slo && (isnan(slo.tpot_s) || tells_tpot(sums));
   rung->completed = sums->completed;
   rung->mean_concurrency = sums->busy_s / rung->window_s;
   rung->input_tokens = sums->completed > 0 ? sums->input_tokens / sums->completed : NAN;
@@ -180,7 +187,7 @@ static void set_rates(struct serving_rung *rung, const struct sums *sums, struct
       sums->knows_cached && sums->input_tokens > 0 ? sums->cached_tokens / sums->input_tokens : NAN;
   rung->output_tokens_per_s = sums->output / rung->window_s;
   rung->input_tokens_per_s = sums->input / rung->window_s;
-  rung->goodput_per_s = has_slo ? sums->good / rung->window_s : NAN;
+  rung->goodput_per_s = judges ? sums->good / rung->window_s : NAN;
 }
 
 bool window_rung(const struct load *load, const struct load_result *result, struct slo slo,
@@ -199,7 +206,9 @@ bool window_rung(const struct load *load, const struct load_result *result, stru
   rung->window_s = length_s(&window);
   rung->failed = (double)result->failed;
   rung->ttft = latency(&window, ttft_s);
-  rung->tpot = latency(&window, tpot_s);
+  if (tells_tpot(&sums))
+    rung->tpot = latency(&window, tpot_s);
+  rung->tpot_requests = sums.with_tpot;
   rung->end_to_end = latency(&window, end_to_end_s);
   rung->chunk_gap = gap_latency(&result->gaps, (size_t)sums.completed);
   rung->slo_ttft_s = slo.ttft_s;

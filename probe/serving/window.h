@@ -4,7 +4,8 @@
 // chunks, and the window gets those of the chunks that came in it. Input tokens are spread evenly
 // over the time of their request. Latencies are those of requests that ended in the window (closed
 // loop) or were scheduled in it (open loop). TTFT is NAN for a request without text, TPOT for one
-// whose text came all at once. Percentiles are given from serving_samples on.
+// of a single token or whose text came all at once; if most are like that, the rung has no TPOT.
+// Percentiles are given from serving_samples on.
 #ifndef PERTOKEN_PROBE_SERVING_WINDOW_H
 #define PERTOKEN_PROBE_SERVING_WINDOW_H
 

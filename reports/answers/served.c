@@ -56,12 +56,16 @@ static void add_rung(struct answer_table *table, struct answer_cell name,
              cell_words(*rung->refused ? rung->refused : "-"));
 }
 
-static void warn_of_counters(struct answer *answer, const char *name,
-                             const struct serving_record *record) {
-  for (size_t i = 0; i < record->count; i++)
+static void warn_of_rungs(struct answer *answer, const char *name,
+                          const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++) {
+    const char *untold = serving_untold(&record->rungs[i], answer->arena);
+    if (*untold)
+      answer_warn(answer, "%s: %s: %s", name, load_words(&record->rungs[i], answer->arena), untold);
     if (serving_counters_differ(&record->rungs[i]))
       answer_warn(answer, "%s: %s: the server's own counters %s", name,
                   load_words(&record->rungs[i], answer->arena), record->rungs[i].server_counters);
+  }
 }
 
 static void add_rungs(struct answer_table *table, struct answer_cell name,
@@ -103,7 +107,7 @@ static void add_options(const struct scenario *scenario, struct answer *answer) 
     if (!option->served || is_shown(scenario, o, option->served->rungs->record))
       continue;
     add_rungs(table, cell_option(option), option->served->rungs->record);
-    warn_of_counters(answer, option->label, option->served->rungs->record);
+    warn_of_rungs(answer, option->label, option->served->rungs->record);
   }
   table->note = arena_printf(
       answer->arena, "All rungs of each record, listed under the first option that uses it. %s",
@@ -122,7 +126,7 @@ struct answer served_records(const struct records *records, struct arena *arena)
     if (record->basis != BASIS_SERVING)
       continue;
     add_rungs(table, cell_words(name), record);
-    warn_of_counters(&answer, name, record);
+    warn_of_rungs(&answer, name, record);
     answer.sentence = arena_printf(arena, "%s%s%s: %s in %s on %d x %s, %s by %s on %s.",
                                    answer.sentence, count++ ? " " : "", name, record->model,
                                    record->precision, record->accelerators, record->accelerator,

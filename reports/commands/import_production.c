@@ -6,6 +6,7 @@
 #include "model/evidence/catalog.h"
 #include "model/imports/import.h"
 #include "model/records/production.h"
+#include "model/records/records.h"
 #include "model/telemetry/production_read.h"
 #include "model/telemetry/utc.h"
 #include "reports/answers/production.h"
@@ -117,7 +118,10 @@ static int read_all(const struct run *run, struct production *production) {
     if (!files[i])
       return -1;
   }
-  return production_read(files, count, zone_min, production, run->arena, run->diagnostics);
+  if (production_read(files, count, zone_min, production, run->arena, run->diagnostics))
+    return -1;
+  records_doubt_day(production->finished, "", files[0], run->diagnostics);
+  return 0;
 }
 
 int import_production(struct run *run, const char *folder) {

@@ -113,7 +113,12 @@ static const struct scenario *read_draft(struct run *run, const struct draft *dr
                                            .data_extras = run->options.data_extras,
                                            .data_extra_count = run->options.data_extra_count,
                                            .mixed = run->options.mixed};
-  return scenario_read(&request, run->arena, run->diagnostics);
+  const struct scenario *scenario = scenario_read(&request, run->arena, run->diagnostics);
+  if (!scenario) // the errors follow
+    run_print_note(
+        run, "",
+        arena_printf(run->arena, "%s is not written; these lines are of its draft:", path));
+  return scenario;
 }
 
 int command_new(struct run *run) {

@@ -252,9 +252,11 @@ static json_t *omissible_of(const struct option *option) {
     json_t *names = json_array();
     for (int i = 0; i < count; i++)
       json_array_append_new(names, json_string(model->declarations[inputs[i]].name));
+    const int scale = count ? left_out_scale(option, d) : -1;
     if (count)
       json_array_append_new(
-          costs, json_pack("{s:s,s:O}", "notice", model->declarations[d].notice, "inputs", names));
+          costs, json_pack("{s:s,s:O,s:s}", "notice", model->declarations[d].notice, "inputs",
+                           names, "scale", scale < 0 ? "" : model->declarations[scale].name));
     json_decref(names);
   }
   return costs;

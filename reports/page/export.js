@@ -118,7 +118,9 @@ function watts_lines(o, item) {
   const { grade, source, date } = case_figures[0][o][item.name];
   if (grade === 'quoted') // the quote is stated already
     return [];
-  return [`${item.key}.source = ${source}`, ...(date ? [`${item.key}.date = ${date}`] : [])];
+  const weakened = grade === 'claim' ? [] // a file cannot state any other grade
+    : [`; ${item.key} is ${grade} in the original; stated here with its source, it counts as a claim`];
+  return [...weakened, `${item.key}.source = ${source}`, ...(date ? [`${item.key}.date = ${date}`] : [])];
 }
 
 // Section -> its lines, by key: each key appears once, with its last line.

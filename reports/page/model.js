@@ -137,8 +137,10 @@ function has_source(state, o, name) {
 // The costs that an option leaves out: model/scenario/reading/left_out.h has the rule.
 function not_included(state, inputs, o) {
   return data.options[o].omissible
-    .filter((cost) => cost.inputs.every((name) => inputs[o][name] === 0)
-      && !cost.inputs.every((name) => has_source(state, o, name)))
+    .filter(({ inputs: names, scale }) => scale && inputs[o][scale] === 0
+      ? !has_source(state, o, scale)
+      : names.every((name) => inputs[o][name] === 0)
+        && !names.every((name) => has_source(state, o, name)))
     .map((cost) => cost.notice);
 }
 

@@ -3,6 +3,7 @@
 // price follows from the cost at a price of zero. An option's other side is the baseline; the
 // baseline's is the cheapest of the others.
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/chance/draw.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -356,16 +357,24 @@ static const char *promise_label(const char *name, struct arena *arena) {
              : label;
 }
 
-// The vendor's guarantees, and what it owes if it misses them, in the offer's own words: they are
-// negotiated along with the price.
-static void write_guarantees(struct book *book, const struct option *option) {
+// ", case base, revised", the cases in which an offer holds; "" for all of them.
+static const char *cases_of(const struct book *book, const struct option *option,
+                            const struct scenario_offer *quoted) {
   const struct scenario *scenario = book->scenario;
-  const struct scenario_offer *quoted = option_offer(scenario, option, scenario->selected);
-  if (!quoted)
-    return;
-  const char *heading =
-      arena_printf(book->arena, "Guaranteed for %s by %s, %s", option->label,
-                   offer_reference(quoted->offer, book->arena), quoted->offer->date);
+  struct texts labels = {0};
+  for (size_t c = 0; c < scenario->case_count; c++)
+    if (option_offer(scenario, option, c) == quoted)
+      texts_add(&labels, book->arena, "%s", scenario->case_labels[c]);
+  return labels.count == scenario->case_count
+             ? ""
+             : arena_printf(book->arena, ", case %s", texts_joined(&labels, book->arena));
+}
+
+static void write_clauses(struct book *book, const struct option *option,
+                          const struct scenario_offer *quoted) {
+  const char *heading = arena_printf(book->arena, "Guaranteed for %s by %s, %s%s", option->label,
+                                     offer_reference(quoted->offer, book->arena),
+                                     quoted->offer->date, cases_of(book, option, quoted));
   const char *const texts[] = {"Clause", "Key", "In the offer", ""};
   put_heading(book, book->row++, COLUMN_SAVING, heading);
   put_header(book, book->row++, texts, COLUMN_SAVING + 1);
@@ -375,6 +384,20 @@ static void write_guarantees(struct book *book, const struct option *option) {
       put_labels(book, book->row++, promise_label(text->name, book->arena), text->name, text->text);
     }
   book->row++;
+}
+
+// The vendor's guarantees, and what it owes if it misses them, in the offer's own words: they are
+// negotiated along with the price. The case can be switched, so each offer is there, with its own.
+static void write_guarantees(struct book *book, const struct option *option) {
+  const struct scenario *scenario = book->scenario;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const struct scenario_offer *quoted = option_offer(scenario, option, c);
+    bool is_written = !quoted;
+    for (size_t before = 0; before < c; before++)
+      is_written |= option_offer(scenario, option, before) == quoted;
+    if (!is_written)
+      write_clauses(book, option, quoted);
+  }
 }
 
 static void write_offer(struct book *book, struct deal *deal) {

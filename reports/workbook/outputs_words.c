@@ -5,6 +5,7 @@
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/reading/left_out.h"
@@ -451,6 +452,21 @@ static const char *zero_formula(const struct omissible *cost) {
                       cell_fixed(book, row, COLUMN_CASE + years - 1));
 }
 
+// ",Scale=0" of a list that is scaled, unless a zero scale as written has a source; else "".
+static const char *or_scaled_away(const struct omissible *cost) {
+  struct book *book = cost->book;
+  const struct option *option = &book->scenario->options[cost->option];
+  const int scale = left_out_scale(option, cost->declaration);
+  for (size_t c = 0; scale >= 0 && c < book->scenario->case_count; c++) {
+    const struct figure *figure = option_figure(book->scenario, option, c, scale);
+    if (figure->value == 0 && figure_has_source(figure))
+      return "";
+  }
+  return scale < 0 ? ""
+                   : arena_printf(book->arena, ",%s=0",
+                                  option_name_used(&book->sheets->options[cost->option], scale));
+}
+
 static void write_left_out(const struct omissible *cost, const struct cost_rows *rows) {
   struct book *book = cost->book;
   const char *zero = zero_formula(cost);
@@ -459,8 +475,8 @@ static void write_left_out(const struct omissible *cost, const struct cost_rows 
                                            outputs_cell(book, rows->lost, cost->option))
                             : zero;
   put_formula(book, rows->left_out, outputs_option_column(cost->option),
-              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(%s,1,0)",
-              formula);
+              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(OR(%s%s),1,0)",
+              formula, or_scaled_away(cost));
 }
 
 static void write_text(const struct omissible *cost, const struct cost_rows *rows,

@@ -110,6 +110,20 @@ def test_each_input_is_listed_once(folder):
     expect(f'in {len(listed)} inputs' in text, f'{listed}: {text}')
 
 
+def test_watts_of_a_node_join_only_its_own(folder):
+    """A node's measured watts change along with its host's; an option that states its own has two changes."""
+    def texts(host, row, watts):
+        node = f'[option n]\naccelerator = h200-sxm-141\nevidence = {row}\n{OWNED}\n'
+        own = f'{OWNED}\nload_power = {watts} W/gpu'
+        return scenario(own, common=f'host_power = {host} W/gpu', workload='') + node
+    paths = write(folder, texts(50, 'tp0608', 700), texts(80, 'tp0609', 650))
+    own, node = run_json('diff', *paths)['options']
+    expect(set(own['alone']) == {'host_power', 'load_power'}, own['alone'])
+    expect('host_power' in node['alone'] and 'load_power' not in node['alone'], node['alone'])
+    costs = [cost(write(folder, texts(*values), '')[0], 0) for values in ((80, 'tp0608', 700), (50, 'tp0608', 650))]
+    expect([own['alone'][name]['cost_per_mtok'] for name in ('host_power', 'load_power')] == costs, own['alone'])
+
+
 # Lines of which a scenario has one of each kind: by year, as one value, or something else in their place.
 KINDS = (
     ('accelerators = 64', 'accelerators = 32, 64', 'demand = 900e9 token/month', 'demand = 600e9, 900e9 token/month',

@@ -118,6 +118,8 @@ throughput = 1500 token/s
 [option a]
 accelerator = h200-sxm-141
 price = pr017
+burst_rate = 3 USD/h
+burst_rate.source = a cloud
 [option b]
 accelerator = h200-sxm-141
 rental_rate = 2 USD/h
@@ -137,7 +139,7 @@ LATER = ('[common]\nelectricity_price = 0.09 USD/kWh\n[option b]\nspot_rate = 1.
          '[option a]\nprice =\nlist_price = 30000 USD\nlist_price.source = a letter\n')
 INHERITED = [
     ('', (), {'a.list_price': ('assumed', CATALOGUE), 'a.electricity_price': ('claim', 'a tariff'),
-              'b.electricity_price': (None, ''), 'b.spot_rate': ('claim', 'a page'),
+              'a.burst_rate': ('claim', 'a cloud'), 'b.electricity_price': (None, ''), 'b.spot_rate': ('claim', 'a page'),
               'c.output_price': ('published', API_PRICES)}),
     ('', ('--set', 'a.list_price=30000 USD', '--set', 'electricity_price=0.09 USD/kWh', '--set', 'c.output_price=2 USD/Mtok'),
      {'a.list_price': ('assumed', ''), 'a.electricity_price': ('assumed', ''), 'c.output_price': ('assumed', ''),

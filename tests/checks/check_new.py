@@ -360,6 +360,8 @@ def test_refused(folder):
         empty = pathlib.Path(tempfile.mkdtemp(dir=folder))
         expect_exit(new(empty, *arguments), BAD_INPUT, words)
         expect(not list(empty.iterdir()), f'{arguments}: a file is left')
+    done = new(folder, 'b200', '--model', 'llama-2-70b', '--count', 8, '--set', 'b200.discount=3', '-q', '-o', 'mine.ini')
+    expect_exit(done, BAD_INPUT, 'mine.ini is not written; these lines are of its draft:\nmine.ini:')
 
 
 def test_never_overwrites(folder):

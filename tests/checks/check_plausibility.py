@@ -156,6 +156,10 @@ def said_of_nothing(folder):
                  if row['accelerator'] == H100 and row['price_basis'] == 'purchase')
     expect('list_price is stated as 0, as if it cost nothing' in free, free)
     expect(f'the lowest in the catalogue is {lowest:g} USD/gpu' in free, (free, lowest))
+    for scaled, words in (('list_price = 30000, 30000 USD\nlist_price_scale = 0 %\n', 'list_price_scale is stated as 0'),
+                          ('list_price = 30000 USD\ndiscount = 100 %\n', 'discount is stated as 100 %')):
+        free = warnings_of(folder, {'model': LLAMA}, f'throughput = 3000 token/s\n{scaled}')
+        expect(f'{words}, as if it cost nothing' in free, free)
     at_lowest = f'throughput = 3000 token/s\nlist_price = {lowest} USD\n'
     expect('stated as 0' not in warnings_of(folder, {'model': LLAMA}, at_lowest), 'a price')
 

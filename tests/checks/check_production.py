@@ -157,6 +157,19 @@ def test_an_edited_record():
     expect(done.returncode == BAD_INPUT and 'digest' in done.stderr, done.stderr)
 
 
+def test_counters_of_the_future():
+    """Both where they are imported and where their record is read: a clock was wrong, or a unit of time."""
+    folder = Counters()
+    for today, warned in ((START - 5 * 86400, True), (START + 5 * 86400, False)):
+        clock = {'environment': {'SOURCE_DATE_EPOCH': str(today)}}
+        imported = run('import', *folder.counters(), *WHO, '-o', folder.records, **clock)
+        compare = run('compare', folder.scenario(), '--measurements', folder.records, **clock)
+        for done in (imported, compare):
+            expect(done.returncode == DONE, done.stderr)
+            said = 'is dated 2026-11-24, after today, 2026-11-17: is a clock wrong?' in done.stderr
+            expect(said == warned, (today, done.stderr))
+
+
 def test_another_fleet_of_that_day():
     """Has a record of its own; a name that the catalogue does not know is told."""
     folder = Counters()

@@ -109,6 +109,14 @@ def test_bought(folder):
             expect((words in text) == bought and missing not in text, text)
 
 
+def test_load_is_a_mean(folder):
+    """Where cost and rent follow the tokens, it does not matter how these are spread over the years."""
+    spread = ('1614643.2', '1400000, 1614643.2, 1800000', '200000, 1614643.2, 1700000')
+    told = [answered(folder, f'demand = {demand} Mtok/yr\n{OFFERS.format(3, 4)}') for demand in spread]
+    loads = [answer['tables']['break_even']['rows'][0]['break_even_utilization'] for answer in told]
+    expect(all(near(load, 100 / 3, 1e-9) for load in loads), loads)
+
+
 def test_ranges(folder):
     """They are not drawn, which is said once."""
     for ranges, count in ((RANGE, 1), ('', 0)):

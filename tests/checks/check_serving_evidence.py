@@ -251,6 +251,12 @@ def test_watts(place):
     expect(near(figure['value'], 5300 / GPUS) and figure['grade'] == 'projected', figure)
     place.records(serving({**CURVE[1], 'power': NO_POWER}))
     expect(item(place.compare(), 'load_power')['grade'] == 'projected', 'no meter')
+    place.records(serving(CURVE[0], {**CURVE[1], 'power': NO_POWER}, CURVE[2]))
+    answer = place.compare('workload.batch=64')
+    _, _, watts, _ = between(POINTS[0], POINTS[2], 64)
+    expect(near(item(answer, 'load_power')['value'], watts / GPUS, 1e-9), 'between the rungs with a meter')
+    expect((item(answer, 'throughput')['grade'], item(answer, 'load_power')['grade']) == ('measured', 'projected'),
+           'a grade of their own')
     place.records(serving(*CURVE))
     answer = place.compare('mine.throughput=500 token/s')
     expect(item(answer, 'load_power')['value'] == 700 and item(answer, 'throughput')['grade'] == 'assumed',

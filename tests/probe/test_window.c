@@ -125,6 +125,34 @@ static void test_goodput(void **state) {
   fixture_end(&trial.fixture);
 }
 
+// Requests of one token have no TPOT: a minority of the others neither gives one nor judges an SLO.
+static void test_requests_without_tpot(void **state) {
+  (void)state;
+  static const struct {
+    size_t without; // of 8
+    bool speaks;
+    const char *words;
+  } cases[] = {{0, true, ""},
+               {4, true, "4 of 8 requests have no time per output token"},
+               {5, false, "no TPOT is given, and no SLO of it is met"},
+               {8, false, "8 of 8 requests"}};
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    struct load_sample samples[8];
+    struct trial trial;
+    for (size_t i = 0; i < 8; i++)
+      samples[i] = request(101, 102, 103, 10, i < cases[c].without ? 1 : 11);
+    trial_start(&trial, samples, 8);
+    trial_judge(&trial, (struct slo){2, 0.2});
+    assert_true(trial.rung.tpot_requests == 8 - (double)cases[c].without);
+    assert_int_equal(!isnan(trial.rung.tpot.p50_s), cases[c].speaks);
+    assert_int_equal(!isnan(trial.rung.goodput_per_s), cases[c].speaks);
+    expect_fragment(serving_untold(&trial.rung, &trial.fixture.arena), cases[c].words);
+    trial_judge(&trial, (struct slo){2, NAN});
+    expect_near(trial.rung.goodput_per_s, 0.8, 1e-12, "an SLO of TTFT alone");
+    fixture_end(&trial.fixture);
+  }
+}
+
 // Requests that failed or reported nothing add nothing, and are counted.
 static void test_what_does_not_count(void **state) {
   (void)state;
@@ -220,9 +248,13 @@ static void test_gaps(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_edges),       cmocka_unit_test(test_open_loop),
-      cmocka_unit_test(test_goodput),     cmocka_unit_test(test_what_does_not_count),
-      cmocka_unit_test(test_percentiles), cmocka_unit_test(test_no_window),
+      cmocka_unit_test(test_edges),
+      cmocka_unit_test(test_open_loop),
+      cmocka_unit_test(test_goodput),
+      cmocka_unit_test(test_requests_without_tpot),
+      cmocka_unit_test(test_what_does_not_count),
+      cmocka_unit_test(test_percentiles),
+      cmocka_unit_test(test_no_window),
       cmocka_unit_test(test_gaps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

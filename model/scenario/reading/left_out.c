@@ -27,11 +27,20 @@ int left_out_inputs(const struct option *option, int declaration, int *inputs) {
   return count;
 }
 
+int left_out_scale(const struct option *option, int declaration) {
+  const int scale = option->graph->model->declarations[declaration].scale;
+  const bool is_list = !is_input(option, declaration);
+  return is_list && scale >= 0 && is_input(option, scale) ? scale : -1;
+}
+
 bool left_out(const struct scenario *scenario, const struct option *option, size_t which_case,
               int declaration) {
   int inputs[MAX_YEARS];
   const int count = left_out_inputs(option, declaration, inputs);
+  const int scale = count ? left_out_scale(option, declaration) : -1;
   bool sourced = true;
+  if (scale >= 0 && option_figure(scenario, option, which_case, scale)->value == 0)
+    return !figure_has_source(option_figure(scenario, option, which_case, scale));
   for (int i = 0; i < count; i++) {
     const struct figure *figure = option_figure(scenario, option, which_case, inputs[i]);
     if (figure->value != 0)

@@ -2,7 +2,8 @@
 //
 // A cost with a `notice` in the model is left out if it is zero and has no source: a source, also
 // an offer's or the catalogue's, says where else it is included. Of a list by year all years must
-// be zero, and each needs a source. A rent includes all but the costs that a scenario opts for.
+// be zero, and each needs a source, or its scale is. A rent includes all but the costs that a
+// scenario opts for.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
 #define PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
 
@@ -15,6 +16,9 @@
 // The inputs by which an option states a cost that it may leave out: itself, or the years of its
 // list. inputs: [MAX_YEARS]. Returns their number, 0 for any other declaration.
 int left_out_inputs(const struct option *option, int declaration, int *inputs);
+
+// The input that scales such a list, -1 for a single value.
+int left_out_scale(const struct option *option, int declaration);
 
 bool left_out(const struct scenario *scenario, const struct option *option, size_t which_case,
               int declaration);

@@ -115,14 +115,27 @@ static void warn(const struct scenario *scenario, size_t option, const char *nam
             beside_text(beside, &input->unit, arena), from);
 }
 
+// "list_price is stated as 0", or its scale is, or a discount takes all of it; NULL for none.
+static const char *free_words(const struct scenario *scenario, size_t option,
+                              const struct typed *typed, const char *name, struct arena *arena) {
+  const struct typed scale = typed_of(scenario, option, arena_printf(arena, "%s_scale", name));
+  if (typed->any && typed->low == 0)
+    return arena_printf(arena, "%s is stated as 0", name);
+  if (scale.any && scale.low == 0)
+    return arena_printf(arena, "%s_scale is stated as 0", name);
+  return !strcmp(name, "list_price") && typed_of(scenario, option, "discount").high >= 1
+             ? "discount is stated as 100 %"
+             : NULL;
+}
+
 // Nothing else tells of a price of 0: a tenth more of it moves no result. Electricity may be left
 // out on purpose.
-static void warn_of_nothing(const struct scenario *scenario, size_t option, const char *name,
+static void warn_of_nothing(const struct scenario *scenario, size_t option, const char *words,
                             int declaration, double beside, const char *what, const char *from,
                             struct arena *arena) {
   const struct declaration *input = &scenario->model->declarations[declaration];
   texts_add(&scenario->options[option].warnings, arena,
-            "%s is stated as 0, as if it cost nothing: the %s is %s (%s)", name, what,
+            "%s, as if it cost nothing: the %s is %s (%s)", words, what,
             beside_text(beside, &input->unit, arena), from);
 }
 
@@ -132,14 +145,16 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
   const char *name = input->input;
   struct published published;
   const struct typed typed = typed_of(scenario, option, name);
-  if (!typed.any || !catalog_glance(scenario->catalog, input->table) ||
+  const char *nothing =
+      input->nothing_as_well ? free_words(scenario, option, &typed, name, arena) : NULL;
+  if ((!typed.any && !nothing) || !catalog_glance(scenario->catalog, input->table) ||
       !published_input(scenario, option, typed.declaration,
                        any_grade ? GRADE_ASSUMED : GRADE_PUBLISHED, &published))
     return;
   const char *lowest = any_grade ? "lowest in the catalogue" : "lowest published";
   const char *highest = any_grade ? "highest in the catalogue" : "highest published";
-  if (input->nothing_as_well && typed.low == 0)
-    warn_of_nothing(scenario, option, name, typed.declaration, published.low, lowest,
+  if (nothing)
+    warn_of_nothing(scenario, option, nothing, typed.declaration, published.low, lowest,
                     published.low_id, arena);
   else if (typed.high > PLAUSIBILITY_TIMES * published.high)
     warn(scenario, option, name, typed.declaration, typed.high, published.high, highest,

@@ -436,7 +436,7 @@ static void fill_watts(struct resolving *resolving, struct figure figure) {
 
 static void take_watts(struct resolving *resolving, const struct evidence *from, enum grade grade) {
   const char *source = arena_printf(resolving->arena, "%s: mean power of its accelerators, %s",
-                                    from->id, from->source);
+                                    from->id, from->power_source);
   struct figure figure = watts_figure(from, from->load_power_w, "avg_gpu_power_w_total", source);
   figure.grade = grade;
   fill_watts(resolving, figure);
@@ -534,7 +534,7 @@ static bool take_served(struct resolving *resolving, const struct served *served
   const struct model *model = resolving->scenario->model;
   struct figure figure = {.origin = ORIGIN_CATALOGUE,
                           .place = served->place,
-                          .grade = served->grade,
+                          .grade = served->power_grade,
                           .source = served->power_source,
                           .date = served->date};
   if (isfinite(served->node_power_w))
@@ -580,7 +580,7 @@ static bool take_own(struct resolving *resolving) {
                      watts_figure(own, 0, "system_power_w",
                                   arena_printf(resolving->arena, "%s: power of the whole node, %s",
                                                own->id, own->source)));
-  take_watts(resolving, own, own->grade);
+  take_watts(resolving, own, own->power_grade);
   return true;
 }
 

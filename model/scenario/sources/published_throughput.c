@@ -28,9 +28,11 @@ static struct lack published_at_rate(const struct sources *sources, struct evide
   evidence->tokens_per_s = option->choice.tokens_per_s;
   evidence->load_power_w = option->choice.load_power;
   evidence->node_power_w = NAN;
+  evidence->power_grade = user_rate_power_grade(option, evidence->grade);
   evidence->grade = user_rate_grade(option, evidence->grade);
   evidence->id =
       arena_printf(sources->arena, "%s..%s", curve->ids[0], curve->ids[curve->count - 1]);
+  evidence->power_source = user_rate_power_words(sources, evidence->source);
   evidence->source = user_rate_words(sources, evidence->source);
   return (struct lack){.kind = LACK_NONE};
 }

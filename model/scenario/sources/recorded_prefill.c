@@ -104,8 +104,9 @@ const char *recorded_prefill_at(const struct measurement *result, double input_t
       prompt ? prompt->seconds
              : curve_interpolate(lengths.tokens, lengths.seconds, lengths.count, input_tokens);
   const double power_w =
-      prompt ? prompt->load_power_w
-             : curve_interpolate(lengths.tokens, lengths.power_w, lengths.count, input_tokens);
+      prompt && isfinite(prompt->load_power_w)
+          ? prompt->load_power_w
+          : curve_interpolate(lengths.tokens, lengths.power_w, lengths.count, input_tokens);
   *out = (struct prompt_rate){
       .tokens_per_s = input_tokens / seconds / measurement_devices(result),
       .load_power_w = power_w / measurement_metered_devices(result),
@@ -169,7 +170,7 @@ static struct figure weigh_power(const struct sources *sources, const struct rec
       .value = metered ? share * rate->load_power_w + (1 - share) * recorded->load_power_w
                        : recorded->load_power_w,
       .place = recorded->nearest->place,
-      .grade = grade_weaker(grade_weaker(recorded->grade, rate->grade), GRADE_PROJECTED),
+      .grade = grade_weaker(grade_weaker(recorded->power_grade, rate->grade), GRADE_PROJECTED),
       .source = arena_printf(sources->arena, "%s; %s", recorded->load_source, how),
       .date = recorded->date};
 }

@@ -56,19 +56,20 @@ static struct lack recorded_at_rate(const struct sources *sources, const char *f
   recorded->tokens_per_s = option->choice.tokens_per_s;
   recorded->load_power_w = option->choice.load_power;
   recorded->grade = user_rate_grade(option, curve->grade);
+  recorded->power_grade = user_rate_power_grade(option, curve->grade);
   recorded->source =
       user_rate_words(sources, arena_printf(sources->arena, "records of %s, decode only",
                                             recorded->nearest->record->device.name));
-  recorded->load_source = user_rate_words(sources, recorded->load_source);
+  recorded->load_source = user_rate_power_words(sources, recorded->load_source);
   return (struct lack){.kind = LACK_NONE};
 }
 
 static struct figure recorded_figure(const struct recorded *recorded, double value,
-                                     const char *source) {
+                                     enum grade grade, const char *source) {
   return (struct figure){.origin = ORIGIN_CATALOGUE,
                          .value = value,
                          .place = recorded->nearest->place,
-                         .grade = recorded->grade,
+                         .grade = grade,
                          .source = source,
                          .date = recorded->date};
 }
@@ -118,6 +119,7 @@ static struct recorded mean_of_devices(const struct sources *sources,
                              mean_words(sources, recorded, &tokens, "token/s"));
   if (watts.device_count == tokens.device_count) {
     mean.load_power_w = watts.mean;
+    mean.power_grade = recorded->grade;
     mean.load_source = mean_words(sources, recorded, &watts, "W");
   }
   return mean;
@@ -143,15 +145,17 @@ void recorded_throughput_take(const struct sources *sources, const struct record
   sources->option->record = recorded->nearest;
   sources->option->record_remark = recorded_remark(recorded, sources->arena);
   sources_take_workload(sources->option, recorded->nearest);
-  resolving_fill(
-      resolving, sources->decode,
-      recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->source));
+  resolving_fill(resolving, sources->decode,
+                 recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
+                                 recorded->source));
   if (isfinite(recorded->load_power_w)) // replaces the TDP
     resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE,
-                        recorded_figure(recorded, recorded->load_power_w, recorded->load_source));
+                        recorded_figure(recorded, recorded->load_power_w, recorded->power_grade,
+                                        recorded->load_source));
   if (isfinite(recorded->idle_power_w))
-    resolving_fill(resolving, model_find(model, "idle_power"),
-                   recorded_figure(recorded, recorded->idle_power_w, recorded->idle_source));
+    resolving_fill(
+        resolving, model_find(model, "idle_power"),
+        recorded_figure(recorded, recorded->idle_power_w, recorded->grade, recorded->idle_source));
   recorded_prefill_take(sources, recorded);
 }
 

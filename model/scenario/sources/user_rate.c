@@ -56,15 +56,26 @@ struct lack user_rate_choose(const struct sources *sources, const struct curve *
 }
 
 enum grade user_rate_grade(const struct option *option, enum grade grade) {
-  const bool projected = !option->choice.is_measured && grade < GRADE_PROJECTED;
-  return projected ? GRADE_PROJECTED : grade;
+  return option->choice.is_measured ? grade : grade_weaker(grade, GRADE_PROJECTED);
 }
 
-const char *user_rate_words(const struct sources *sources, const char *source) {
+enum grade user_rate_power_grade(const struct option *option, enum grade grade) {
+  return option->choice.has_own_watts ? grade : grade_weaker(grade, GRADE_PROJECTED);
+}
+
+static const char *place_words(const struct sources *sources, const char *source, bool measured) {
   const struct option *option = sources->option;
   const struct curve *curve = option->curve;
   return arena_printf(sources->arena, "%s; %s batch %d of %g to %g for %s per user", source,
-                      option->choice.is_measured ? "at" : "interpolated to", option->choice.batch,
-                      curve->batch[0], curve->batch[curve->count - 1],
+                      measured ? "at" : "interpolated to", option->choice.batch, curve->batch[0],
+                      curve->batch[curve->count - 1],
                       option->workload.values[WORKLOAD_INTERACTIVITY]);
+}
+
+const char *user_rate_words(const struct sources *sources, const char *source) {
+  return place_words(sources, source, sources->option->choice.is_measured);
+}
+
+const char *user_rate_power_words(const struct sources *sources, const char *source) {
+  return place_words(sources, source, sources->option->choice.has_own_watts);
 }

@@ -23,8 +23,11 @@ void user_rate_take(const struct sources *sources, const struct curve *curve);
 // Chooses the place on a curve by the option's limits: sets its choice, curve and batch.
 struct lack user_rate_choose(const struct sources *sources, const struct curve *curve);
 
-// The grade, and the words for the source of its curve, after the option's choice.
+// The grade, and the words for the source of its curve, after the option's choice: of its
+// throughput, and of its watts.
 enum grade user_rate_grade(const struct option *option, enum grade grade);
+enum grade user_rate_power_grade(const struct option *option, enum grade grade);
 const char *user_rate_words(const struct sources *sources, const char *source);
+const char *user_rate_power_words(const struct sources *sources, const char *source);
 
 #endif

@@ -12,6 +12,7 @@ UNITS = {'node_price': 'USD', 'network_price': 'USD', 'host_power': 'W', 'electr
 # What a price or a rent includes may not be stated beside it.
 INCLUDED = {'server': {'node_price'}, 'rack': {'node_price', 'network_price'}, 'rented': set(UNITS) - {'embodied_carbon'}}
 WHOLES = {'list_price'}
+SCALES = {'electricity_price_scale'}
 HEAD = """\
 [scenario]
 title = Zeros
@@ -32,7 +33,10 @@ def stated(draw, key, name):
 
 
 def random_scenario(draw):
-    lines, changed = HEAD.splitlines() + stated(draw, 'electricity_price', 'electricity_price'), ['[case changed]']
+    electricity, changed = stated(draw, 'electricity_price', 'electricity_price'), ['[case changed]']
+    if ',' in electricity[0] and draw.random() < 0.5:
+        electricity += ['electricity_price_scale = 0 %', *['electricity_price_scale.source = stated'] * draw.randint(0, 1)]
+    lines = HEAD.splitlines() + electricity
     for option, (accelerator, price) in OPTIONS.items():
         lines += [f'[option {option}]', f'accelerator = {accelerator}', price, 'throughput = 1000 token/s']
         for name in sorted(set(UNITS) - INCLUDED.get(option, set())):
@@ -46,5 +50,5 @@ def random_scenario(draw):
 
 
 def matters(key):
-    """Is an input, 'node.list_price', one of these, a year of one, or what one may be part of?"""
-    return key.rpartition('.')[2].partition('_year_')[0] in {*UNITS, *WHOLES}
+    """Is an input, 'node.list_price', one of these, a year of one, what one may be part of, or a scale of one?"""
+    return key.rpartition('.')[2].partition('_year_')[0] in {*UNITS, *WHOLES, *SCALES}

@@ -9,7 +9,7 @@ import sys
 from json.encoder import encode_basestring
 from pathlib import Path
 
-SERVING_SCHEMA = 12
+SERVING_SCHEMA = 13
 NO_LATENCY = dict.fromkeys(('mean_s', 'p50_s', 'p90_s', 'p95_s', 'p99_s', 'std_s'))
 NO_POWER = {'source': '', 'covers': 'nothing', 'devices': 0, 'which': '', 'load_power_w': None,
             'idle_power_w': None, 'energy_j': None, 'window_s': None, 'power_limit_w': None,
@@ -18,7 +18,7 @@ RUNG = {'load': 'closed loop', 'concurrency': 1.0, 'mean_concurrency': None, 're
         'input_tokens': 1024.0, 'output_tokens': 256.0, 'asked_input_tokens': None,
         'asked_output_tokens': None, 'cached_share': None, 'window_s': 60.0, 'completed': 700.0,
         'failed': 0.0, 'output_tokens_per_s': 100.0, 'input_tokens_per_s': 400.0, 'ttft': NO_LATENCY,
-        'tpot': NO_LATENCY, 'end_to_end': NO_LATENCY, 'chunk_gap': NO_LATENCY, 'slo_ttft_s': None,
+        'tpot': NO_LATENCY, 'tpot_requests': None, 'end_to_end': NO_LATENCY, 'chunk_gap': NO_LATENCY, 'slo_ttft_s': None,
         'slo_tpot_s': None, 'goodput_per_s': None, 'accepted_length': None, 'power': NO_POWER,
         'client_cpu_share': None, 'server_counters': '', 'refused': '', 'seed': 0, 'started': '',
         'finished': ''}

@@ -114,9 +114,23 @@ def check_guarantees():
            and sum(label.startswith('Guaranteed for') for label, _ in rows) == 1, f'{rows}')
 
 
+def check_guarantees_of_cases():
+    """Each offer's clauses, under the cases in which it holds, whichever case is shown."""
+    scenario = ROOT / 'tests' / 'checks' / 'workbook' / 'offers.ini'
+    for settings in ((), ('--case', 'revised')):
+        with tempfile.TemporaryDirectory() as folder:
+            sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings)).sheets['Negotiation']
+        rows = [(str(sheet.text(row, 1)), sheet.text(row, 2), sheet.text(row, 3)) for row in range(1, sheet.last_row() + 1)]
+        headings = [label for label, *_ in rows if label.startswith('Guaranteed for')]
+        rates = [words for _, key, words in rows if key == 'guarantee chat.tokens_per_s']
+        expect([heading.partition(', case ')[2] for heading in headings] == ['base', 'revised'], f'{headings}')
+        expect('Q-2026-118-B' in headings[1] and rates == ['3900 token/s/gpu', '3950 token/s/gpu'], f'{rows}')
+
+
 def main():
     count = Count()
     count.test('guarantees', check_guarantees)
+    count.test('guarantees of cases', check_guarantees_of_cases)
     for name, sheet in SHEETS.items():
         count.test(name, check_sheet, *sheet)
     count.finish()

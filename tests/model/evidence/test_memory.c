@@ -218,6 +218,26 @@ static void test_batch_at_rate(void **state) {
   }
 }
 
+// At a point without watts, those of the points around it.
+static void test_watts_around(void **state) {
+  (void)state;
+  static const double watts[] = {100, NAN, 140};
+  static const struct {
+    int batch;
+    double watts;
+    bool own;
+  } expected[] = {{10, 100, true}, {20, 120, false}, {25, 130, false}, {30, 140, true}};
+  struct curve curve = {.accelerators = 1};
+  for (size_t i = 0; i < sizeof watts / sizeof watts[0]; i++)
+    assert_true(curve_add(&curve, 10 * (double)(i + 1), 100, watts[i], ""));
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct curve_choice choice;
+    assert_int_equal(curve_at(&curve, expected[i].batch, &choice), 0);
+    expect_near(choice.load_power, expected[i].watts, 1e-12, "watts");
+    assert_int_equal(choice.has_own_watts, expected[i].own);
+  }
+}
+
 // Two points make a straight line.
 static void test_straight_line(void **state) {
   (void)state;
@@ -295,6 +315,7 @@ int main(void) {
       cmocka_unit_test(test_concurrency_is_monotone),
       cmocka_unit_test(test_batch_at_rate),
       cmocka_unit_test(test_straight_line),
+      cmocka_unit_test(test_watts_around),
       cmocka_unit_test(test_batch_within_times),
       cmocka_unit_test(test_curve_keeps_one_point_a_batch),
   };

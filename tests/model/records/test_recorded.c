@@ -425,7 +425,8 @@ static void test_several_records(void **state) {
   }
 }
 
-// Watts are interpolated between the results that have any, and from their meter.
+// Watts are interpolated between the results that have any, and from their meter; at a result
+// without any too, with a grade of their own, but not beyond them.
 static void test_watts_of_some(void **state) {
   (void)state;
   struct fixture fixture;
@@ -439,10 +440,30 @@ static void test_watts_of_some(void **state) {
   const struct records records = {.list = list, .count = 1};
   const struct workload workload = {
       .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "6", "512"}};
+  static const struct {
+    const char *batch;
+    double watts; // 0: none
+    enum grade grade, power_grade;
+    const char *source;
+  } expected[] = {
+      {"6", 106, GRADE_PROJECTED, GRADE_PROJECTED, "a meter; interpolated to batch 6"},
+      {"4", 104, GRADE_MEASURED, GRADE_PROJECTED, "a meter; interpolated to batch 4"},
+      {"16", 116, GRADE_MEASURED, GRADE_MEASURED, "a meter"},
+      {"64", 0, GRADE_MEASURED, GRADE_MEASURED, ""},
+  };
   struct recorded recorded;
-  assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
-  expect_near(recorded.load_power_w, 106, 1e-12, "between batch 1 and 16");
-  expect_fragment(recorded.load_source, "a meter; interpolated to batch 6");
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct workload at = workload;
+    at.values[WORKLOAD_BATCH] = expected[i].batch;
+    assert_null(recorded_choose(&records, "", "cpu", &at, &recorded, &fixture.arena));
+    assert_int_equal(recorded.grade, expected[i].grade);
+    assert_int_equal(recorded.power_grade, expected[i].power_grade);
+    if (expected[i].watts > 0)
+      expect_near(recorded.load_power_w, expected[i].watts, 1e-12, expected[i].source);
+    else
+      assert_true(isnan(recorded.load_power_w));
+    expect_fragment(recorded.load_source, expected[i].source);
+  }
   struct workload open = workload;
   open.values[WORKLOAD_BATCH] = "";
   struct curve curve;

@@ -474,22 +474,24 @@ static void test_percentile_of_arrivals(void **state) {
   fixture_end(&scene.fixture);
 }
 
-// A rung without watts takes none from the others.
+// A rung without watts takes them from those around it, graded projected, but not beyond them.
 static void test_watts_of_some(void **state) {
   (void)state;
   static const struct {
     size_t without; // an index of rungs
     int batch;      // 0: the maximum
     double watts;   // of the four metered; 0: none
+    enum grade grade, power_grade;
     const char *source;
   } expected[] = {
-      {1, 0, 1320, "nvml, 4 devices, 32 requests in flight"},
-      {1, 4, 1040, "nvml, 4 devices, 4 requests"},
-      {1, 3, 1030, "nvml, 4 devices, interpolated to 3"},
-      {1, 1, 0, ""},
-      {5, 0, 0, ""},
-      {3, 5, 1050, "nvml, 4 devices, interpolated to 5"}, // the nearest has none
-      {5, 16, 0, ""},
+      {1, 0, 1320, GRADE_MEASURED, GRADE_MEASURED, "nvml, 4 devices, 32 requests in flight"},
+      {1, 4, 1040, GRADE_MEASURED, GRADE_MEASURED, "nvml, 4 devices, 4 requests"},
+      {1, 3, 1030, GRADE_PROJECTED, GRADE_PROJECTED, "nvml, 4 devices, interpolated to 3"},
+      {1, 1, 0, GRADE_MEASURED, GRADE_MEASURED, ""},
+      {5, 0, 0, GRADE_MEASURED, GRADE_MEASURED, ""},
+      {3, 5, 1050, GRADE_PROJECTED, GRADE_PROJECTED, "interpolated to 5"}, // the nearest has none
+      {3, 4, 1040, GRADE_MEASURED, GRADE_PROJECTED, "nvml, 4 devices, interpolated to 4 requests"},
+      {5, 16, 0, GRADE_PROJECTED, GRADE_PROJECTED, ""},
   };
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
     struct scene scene;
@@ -502,10 +504,13 @@ static void test_watts_of_some(void **state) {
     else
       served_most(&scene.found, &served, &scene.fixture.arena);
     assert_true(isnan(served.node_power_w));
-    if (expected[i].watts > 0)
+    assert_int_equal(served.grade, expected[i].grade);
+    if (expected[i].watts > 0) {
       expect_near(served.load_power_w, expected[i].watts / 4, 1e-9, expected[i].source);
-    else
+      assert_int_equal(served.power_grade, expected[i].power_grade);
+    } else {
       assert_true(isnan(served.load_power_w));
+    }
     expect_fragment(served.power_source, expected[i].source);
     fixture_end(&scene.fixture);
   }

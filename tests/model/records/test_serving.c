@@ -146,10 +146,19 @@ static json_t *written(struct place_of_work *work) {
   return json_load_file(work->path, 0, NULL);
 }
 
-// Schema 9 did not record the device, 10 not the node, 11 not the types that a server computes in.
+static void drop_field(json_t *record, const char *field) {
+  json_t *rung;
+  size_t i;
+  json_object_del(record, field);
+  json_array_foreach(json_object_get(record, "rungs"), i, rung) json_object_del(rung, field);
+}
+
+// Schema 9 did not record the device, 10 not the node, 11 not the types that a server computes in,
+// 12 not how many requests have a time per output token.
 static void test_old_schemas(void **state) {
   (void)state;
-  static const char *const added[][2] = {{"activations", "kv"}, {"node"}, {"device"}};
+  static const char *const added[][2] = {
+      {"tpot_requests"}, {"activations", "kv"}, {"node"}, {"device"}};
   struct place_of_work work;
   place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
@@ -161,12 +170,13 @@ static void test_old_schemas(void **state) {
     refuse(&work, place_of_work_text(&work, json_deep_copy(old)),
            arena_printf(arena, "%s: records have no such field", fields[0]));
     for (int f = 0; f < 2 && fields[f]; f++)
-      json_object_del(old, fields[f]);
+      drop_field(old, fields[f]);
     json_object_set_new(old, "digest", json_string(record_digest(old, arena)));
     work.fixture.diagnostics = (struct diagnostics){.arena = arena};
     place_of_work_write(&work, place_of_work_text(&work, json_deep_copy(old)));
     const struct serving_record *read = serving_read(work.path, arena, &work.fixture.diagnostics);
     expect_error(&work.fixture, fields[0], "");
+    assert_true(isnan(read->rungs[0].tpot_requests));
     assert_string_equal(read->kv, "");
     assert_string_equal(read->activations, "");
     assert_string_equal(read->node, schema < 11 ? "" : "node-03");
@@ -188,7 +198,7 @@ static void test_damaged(void **state) {
   json_object_set_new(edited, "accelerators", json_integer(4));
   refuse(&work, place_of_work_text(&work, edited), "the record was changed after it was written");
   refuse(&work, "{\"schema\": 9}", "the record has no digest");
-  refuse(&work, "{\"schema\": 13}", "a record of schema 13, this version reads 9 to 12:");
+  refuse(&work, "{\"schema\": 14}", "a record of schema 14, this version reads 9 to 13:");
   refuse(&work, "{}", "expected a serving record, found no \"schema\" number");
   assert_null(serving_read("/nonexistent/a.json", &work.fixture.arena, &work.fixture.diagnostics));
   place_of_work_end(&work);
