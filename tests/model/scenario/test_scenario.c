@@ -282,6 +282,8 @@ static void test_bad_settings(void **state) {
       {"peu=1.5", "unknown key 'peu' in --set; did you mean 'pue'?"},
       {"aa.pue=1.5", "there is no option 'aa'; did you mean 'a'?"},
       {"a.accelerator=h200-sxm-14", "unknown accelerator 'h200-sxm-14'"},
+      {"a.quote=", "1:9: an empty 'quote' only removes what a file inherits: --set needs"},
+      {"grid=", "1:6: an empty 'grid' only"},
       {"list_price=1 USD", "1:12: every option sets its own 'list_price': a.list_price, b.list_"},
       {"rental_rate=2 USD/gpu/h", "1:13: 'rental_rate' has no effect: no option uses it, given"},
       {"decode_throughput=2 token/s", "1:19: 'decode_throughput' has no effect: no option"},
