@@ -43,11 +43,12 @@ struct option {
   bool lacks_offer;      // one that it names could not be read, which is an error by itself
   bool serving_estimate; // its throughput combines separate rates for prefill and decoding
   enum grade throughput_grade, power_grade, price_grade, headline_grade; // in the selected case
-  const struct evidence *evidence;   // the row of its published throughput, or NULL
-  const struct evidence *watts_of;   // the same, or that replaced by a typed throughput, or NULL
-  const struct served *served;       // the record of its serving throughput, or NULL
-  const struct served *served_watts; // the same, or that replaced by a typed throughput, or NULL
-  const char *power_doubt;           // a note on watts that were not stated: a sentence, or ""
+  const struct evidence *evidence;    // the row of its published throughput, or NULL
+  const struct evidence *watts_of;    // the same, or that replaced by a typed throughput, or NULL
+  const struct served *served;        // the record of its serving throughput, or NULL
+  const struct served *served_watts;  // the same, or that replaced by a typed throughput, or NULL
+  const char *power_doubt;            // a note on watts that were not stated: a sentence, or ""
+  const struct figure *doubted_power; // the watts it is about
   const char *prefill_lack; // why it is decode_only, if that may surprise: a sentence, or ""
   struct texts readings;    // how names were read: "'H100' is read as ..."
   const int *graded;        // inputs whose grades count for the headline: grading.h

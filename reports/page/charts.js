@@ -190,6 +190,8 @@ function tornado_chart(swings, now, saves, width) {
   const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
   const margin = left_margin(width, [...rows.map((row) => row.key), '']);
   const letters = Math.max(...bars.map((bar) => bar.text.length));
+  const inset = Math.max(40, Math.ceil(letters * (EM - 1) * 0.6) + 4);
+  const room = width - margin - inset - 60; // for numbers below, which long labels leave little of
   const here = scale(now);
   // If both ends lie on one side, the nearer is labeled on the other, where no bar lies below it.
   const is_inner = (bar) => rows.some(({ ends }) => ends.includes(bar) && ends.some((other) =>
@@ -201,11 +203,11 @@ function tornado_chart(swings, now, saves, width) {
     fill: 'var(--quiet)' };
   return draw({
     width, height: 46 + row_height(rows.map((row) => row.key), margin, 30) * rows.length, marginLeft: margin,
-    marginRight: 44, insetLeft: Math.max(40, Math.ceil(letters * (EM - 1) * 0.6) + 4), insetRight: 16,
+    marginRight: 44, insetLeft: inset, insetRight: 16,
     ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.key}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
     x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
-      tickFormat: short_number, ticks: width / 90 },
+      tickFormat: short_number, ticks: Math.min(width / 90, room / 45) },
     y: { domain: rows.map((row) => row.key) },
     marks: [
       names_axis(margin),

@@ -212,7 +212,7 @@ static void unknown_head_key(struct reading *reading, const struct ini_key *key)
 }
 
 // Takes a key as an input, or as one that stands for inputs; an empty value of the latter undoes
-// what the file inherits.
+// what the file inherits, and nothing else.
 static bool assign_input(struct reading *reading, struct layer layer, const char *name,
                          const struct ini_key *key) {
   const struct shorthand *shorthand = find_shorthand(reading, name);
@@ -222,6 +222,9 @@ static bool assign_input(struct reading *reading, struct layer layer, const char
   named.name = name;
   if (*key->value)
     shorthand->take(reading, layer, &named);
+  else if (layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION)
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "an empty '%s' only removes what a file inherits: --set needs a value", name);
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "model/scenario/reading/periods.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
+#include "model/scenario/sources/hardware.h"
 #include "model/scenario/sources/recorded_prefill.h"
 
 #include <ctype.h>
@@ -265,7 +266,7 @@ static void warn_of_rented_energy(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
   const struct figure *load = figure_of(scenario, option, "load_power");
-  const bool at_tdp = load->origin == ORIGIN_CATALOGUE && *option->power_doubt;
+  const bool at_tdp = hardware_is_tdp(scenario, load);
   bool hosts;
   if (!option->rented || load->origin <= ORIGIN_RENT)
     return;
@@ -286,7 +287,7 @@ static void warn_of_power(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
   const struct figure *load = figure_of(scenario, option, "load_power");
-  if (load->origin == ORIGIN_CATALOGUE && *option->power_doubt && !option->rented)
+  if (load == option->doubted_power && !option->rented)
     texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
   if (load->origin == ORIGIN_RENT)
     texts_add(&option->warnings, subject->arena,

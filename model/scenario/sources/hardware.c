@@ -411,16 +411,15 @@ static struct figure watts_figure(const struct evidence *from, double value, con
                          .date = from->date};
 }
 
-static bool is_tdp(const struct resolving *resolving, const struct figure *load) {
-  const struct table *accelerators =
-      catalog_glance(resolving->scenario->catalog, CATALOG_ACCELERATORS);
+bool hardware_is_tdp(const struct scenario *scenario, const struct figure *load) {
+  const struct table *accelerators = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   return accelerators && load->origin == ORIGIN_CATALOGUE &&
          load->place.source == accelerators->source;
 }
 
 // Neither stated, nor from a record or an offer.
 static bool are_open(const struct resolving *resolving, const struct figure *load) {
-  return load->origin == ORIGIN_NONE || is_tdp(resolving, load);
+  return load->origin == ORIGIN_NONE || hardware_is_tdp(resolving->scenario, load);
 }
 
 // In every case in which they are open.
@@ -584,19 +583,31 @@ static bool take_own(struct resolving *resolving) {
   return true;
 }
 
+// Where the first case that leaves it open has it, or NULL: one offer may guarantee watts, another
+// none.
+static const struct figure **open_load(const struct resolving *resolving, int load_power) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **load = &resolving_figures(resolving, c)[load_power];
+    if (are_open(resolving, *load))
+      return load;
+  }
+  return NULL;
+}
+
 void hardware_power(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct option *option = resolving->option;
   const int load_power = model_find(scenario->model, "load_power");
   if (!catalog_glance(scenario->catalog, CATALOG_ACCELERATORS) || load_power < 0)
     return;
-  const struct figure *figure = option->figures[load_power];
-  if (!are_open(resolving, figure))
+  const struct figure **load = open_load(resolving, load_power);
+  if (!load)
     return;
-  if (!take_own(resolving) && !take_like(resolving) && is_tdp(resolving, figure))
+  if (!take_own(resolving) && !take_like(resolving) && hardware_is_tdp(scenario, *load))
     option->power_doubt = arena_printf(
         resolving->arena,
         "power under load is the TDP, %s: no measurement available; actual draw is likely lower",
-        quantity_text(figure->value, &scenario->model->declarations[load_power].unit,
+        quantity_text((*load)->value, &scenario->model->declarations[load_power].unit,
                       resolving->arena));
+  option->doubted_power = *option->power_doubt ? *load : NULL;
 }

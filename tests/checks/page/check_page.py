@@ -427,7 +427,25 @@ GRATIS = (LISTED.replace('electricity_price = 0.05', 'electricity_price = 0')
           .replace('25000, 24000 USD\nlist_price.quote = Q-1 2026-09-09', '0 USD'))
 GRATIS_STATES = [(0, {}), (0, {'a.list_price': 100}), (1, {'b.list_price_scale': 0}),
                (0, {'a.list_price': 100, 'b.list_price_scale': 0})]
-CHOSEN = [('free', GRATIS, GRATIS_STATES, []), ('listed', LISTED, LISTED_STATES, []),
+# Numbers at the ends of the tornado's bars that leave the numbers below it little room on a narrow screen.
+CROWDED = """\
+[scenario]
+title = Crowded
+date = 2026-11-20
+[common]
+pue = 1.25
+electricity_price = 0.08 USD/kWh
+utilization = 70 %
+demand = 8000000 Mtok/yr
+demand_growth = 20 %/yr
+burst_price = 0.5 USD/Mtok
+[option a]
+accelerator = mi325x-256
+list_price = 22000 USD
+throughput = 3955.78 token/s
+"""
+
+CHOSEN = [('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []), ('listed', LISTED, LISTED_STATES, []),
           ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),

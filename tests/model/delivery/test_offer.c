@@ -363,10 +363,12 @@ static const struct taken takes[] = {
      "[option a]\nquote = offer.ini\n", NULL, "accelerators_per_node", 4, GRADE_QUOTED},
 };
 
-static const struct scenario *read_scenario(struct world *world, const struct taken *taken) {
+static const struct scenario *read_case(struct world *world, const struct taken *taken,
+                                        const char *case_name) {
   char text[2048];
   struct scenario_request request = {.path = path_of(world, "scenario.ini"),
                                      .data_directory = "data",
+                                     .case_name = case_name,
                                      .settings = &taken->setting,
                                      .setting_count = taken->setting ? 1 : 0};
   snprintf(text, sizeof text, "%s%s", strstr(taken->offer, "[offer]") ? "" : head, taken->offer);
@@ -380,6 +382,10 @@ static const struct scenario *read_scenario(struct world *world, const struct ta
            taken->scenario);
   fixture_write(&world->fixture, world->folder, "scenario.ini", text);
   return scenario_read(&request, &world->fixture.arena, &world->fixture.diagnostics);
+}
+
+static const struct scenario *read_scenario(struct world *world, const struct taken *taken) {
+  return read_case(world, taken, NULL);
 }
 
 static void test_takes(void **state) {
@@ -486,6 +492,33 @@ static void test_warnings(void **state) {
   }
 }
 
+// The TDP stands in for watts in the cases whose offer guarantees none, and is warned of there only.
+static void test_watts_of_one_offer(void **state) {
+  static const char warning[] = "power under load is the TDP, 700 W/gpu";
+  static const char silent[] =
+      "[guarantee chat]\nmodel = llama-2-70b\nprecision = fp8\n"
+      "basis = serving\nscenario = server\ntokens_per_s = 3900 token/s/gpu\n";
+  static const char scenario_text[] =
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n[case later]\na.quote = other.ini\n";
+  char guaranteed[512];
+  (void)state;
+  snprintf(guaranteed, sizeof guaranteed, "%spower = 640 W/gpu\n", silent);
+  for (int is_later = 0; is_later < 2; is_later++)
+    for (int silent_later = 0; silent_later < 2; silent_later++) {
+      struct world world;
+      const struct taken taken = {.offer = silent_later ? guaranteed : silent,
+                                  .other = silent_later ? silent : guaranteed,
+                                  .scenario = scenario_text};
+      start(&world);
+      const struct scenario *scenario = read_case(&world, &taken, is_later ? "later" : NULL);
+      expect_error(&world.fixture, warning, "");
+      const char *warnings =
+          texts_joined_by(&scenario->options[0].warnings, "\n", &world.fixture.arena);
+      assert_int_equal(strstr(warnings, warning) != NULL, is_later == silent_later);
+      end(&world);
+    }
+}
+
 static void test_nothing_differs(void **state) {
   (void)state;
   struct world world;
@@ -556,6 +589,7 @@ int main(void) {
       cmocka_unit_test(test_takes),
       cmocka_unit_test(test_revision_in_a_case),
       cmocka_unit_test(test_warnings),
+      cmocka_unit_test(test_watts_of_one_offer),
       cmocka_unit_test(test_nothing_differs),
       cmocka_unit_test(test_quarrels),
   };
