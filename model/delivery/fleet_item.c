@@ -2,7 +2,7 @@
 
 #include "model/evidence/grade.h"
 #include "model/evidence/recorded.h"
-#include "model/evidence/served.h"
+#include "model/evidence/workload.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,7 +205,7 @@ struct fleet_items fleet_items_of_measurement(const struct measurement_record *r
 
 // The requested length if it was served within tolerance, so that two runs of one test are alike.
 static double length_of(double asked, double served) {
-  return fabs(served / asked - 1) <= SERVED_LENGTHS ? asked : round(served);
+  return fabs(served / asked - 1) <= REQUEST_LENGTHS ? asked : round(served);
 }
 
 static const char *load_words(const struct serving_rung *rung, struct arena *arena) {
