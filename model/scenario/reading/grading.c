@@ -388,6 +388,20 @@ static void warn_of_record(const struct subject *subject) {
               form->fallback);
 }
 
+// An offer's remedy for slow accelerators counts only for what it guarantees.
+static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
+  struct option *option = subject->option;
+  size_t others = 0;
+  const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
+  if (offer_promises_remedy(offer) && option_is_owned(option) &&
+      !is_there(figure_of(subject->scenario, option, "remedy")))
+    texts_add(&option->warnings, subject->arena,
+              "the remedy of the offer %s does not count: %s of its guarantees is for the workload "
+              "and the load of this throughput",
+              offer_reference(offer, subject->arena),
+              guarantee && others ? "more than one" : "none");
+}
+
 // Inputs that the offer gives, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
   const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
@@ -418,7 +432,8 @@ static void warn_of_offer(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "not included in the offer %s: %s", name,
               texts_joined(&missing, subject->arena));
   if (*typed)
-    texts_add(&option->warnings, subject->arena, "differs from the offer %s: %s", name, typed);
+    texts_add(&option->warnings, subject->arena, "not taken from the offer %s: %s", name, typed);
+  warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
     texts_add(&option->warnings, subject->arena,
               "the offer %s covers %d accelerators; this option has %g at its prices", name,
