@@ -1,6 +1,7 @@
 #include "model/scenario/reading/grading.h"
 
 #include "base/texts.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -320,6 +321,20 @@ static void warn_of_site(const struct subject *subject) {
               site / 1000, unit, peak * unit / count / 1000);
 }
 
+// Nothing is due after a lease's term, though the hardware serves on.
+static void warn_of_lease(const struct subject *subject) {
+  const double term = amount(subject->scenario, subject->option, "lease_term");
+  const double life = amount(subject->scenario, subject->option, "life");
+  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double needed = life > 0 ? fmin(life, horizon) : horizon;
+  if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
+    texts_add(
+        &subject->option->warnings, subject->arena,
+        "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
+        "nothing for the rest",
+        term / arithmetic_year_h, needed / arithmetic_year_h);
+}
+
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
@@ -590,7 +605,7 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
   static void (*const steps[])(const struct subject *) = {
       grade_option,  say_readings,   list_not_included, warn_of_power, warn_of_rented_energy,
       warn_of_units, warn_of_site,   warn_of_overlaps,  warn_of_age,   warn_of_throughput,
-      warn_of_hits,  warn_of_record, warn_of_offer,
+      warn_of_hits,  warn_of_record, warn_of_offer,     warn_of_lease,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};
