@@ -77,7 +77,8 @@ static const char *why_not(const struct sources *sources, size_t which_case,
   if (its == ORIGIN_NONE && base != ORIGIN_NONE)
     return arena_printf(sources->arena,
                         "the offer %s, unlike that of the base case, guarantees no '%s' for the "
-                        "workload of option '%s': give '%s.%s' in case '%s'",
+                        "workload of option '%s' under the same conditions: give '%s.%s' in case "
+                        "'%s'",
                         reference, input, id, id, input, case_name);
   if (its == ORIGIN_CATALOGUE && base == ORIGIN_NONE)
     return arena_printf(sources->arena,

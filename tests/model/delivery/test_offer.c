@@ -574,7 +574,11 @@ static const struct {
      "the offer B is for 'mi325x-256', but option 'a' has 'h200-sxm-141'"},
     {{rate, price, REVISED, NULL, "", 0, 0},
      "the offer Q-1, unlike that of the base case, guarantees no 'throughput' for the workload of "
-     "option 'a': give 'a.throughput' in case 'later'"},
+     "option 'a' under the same conditions: give 'a.throughput' in case 'later'"},
+    {{SERVED "scenario = server\nbatch = 16\ntokens_per_s = 1000 token/s/gpu\n",
+      SERVED "scenario = server\nbatch = 64\ntokens_per_s = 2000 token/s/gpu\n", REVISED, NULL, "",
+      0, 0},
+     "under the same conditions: give 'a.throughput' in case 'later'"},
     {{price, rate, REVISED, NULL, "", 0, 0},
      "the offer Q-1 guarantees a 'throughput' in case 'later', but option 'a' otherwise has none: "
      "give 'throughput' or evidence for it in the option"},
