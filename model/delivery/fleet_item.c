@@ -2,6 +2,7 @@
 
 #include "base/source.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/records/recorded.h"
 #include "model/records/served.h"
 
@@ -206,7 +207,7 @@ struct fleet_items fleet_items_of_measurement(const struct measurement_record *r
 
 // The requested length if it was served within tolerance, so that two runs of one test are alike.
 static double length_of(double asked, double served) {
-  return fabs(served / asked - 1) <= SERVED_LENGTHS ? asked : round(served);
+  return fabs(served / asked - 1) <= REQUEST_LENGTHS ? asked : round(served);
 }
 
 static const char *load_words(const struct serving_rung *rung, struct arena *arena) {

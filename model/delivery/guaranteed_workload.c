@@ -53,8 +53,8 @@ static bool is_of_node(const struct offer *offer, int accelerators) {
 static bool fits_serving(const struct offer *offer, const struct offer_guarantee *guarantee,
                          const struct fleet_workload *measured) {
   static const double same_load = 1e-6;
-  return is_near(guarantee->input_tokens, measured->input_tokens, SERVED_LENGTHS) &&
-         is_near(guarantee->output_tokens, measured->output_tokens, SERVED_LENGTHS) &&
+  return is_near(guarantee->input_tokens, measured->input_tokens, REQUEST_LENGTHS) &&
+         is_near(guarantee->output_tokens, measured->output_tokens, REQUEST_LENGTHS) &&
          (!(guarantee->concurrency > 0) || measured->load == LOAD_CLOSED) &&
          (!(guarantee->request_rate > 0) || measured->load == LOAD_POISSON) &&
          is_near(guarantee->concurrency, measured->concurrency, same_load) &&

@@ -25,7 +25,7 @@ bool guaranteed_is_offered(const struct guaranteed_among *among,
                            const struct fleet_workload *measured);
 
 // Whether a workload may be compared with a guarantee. Request lengths may differ by
-// SERVED_LENGTHS; a rate means Poisson arrivals, requests in flight mean a closed loop, and a
+// REQUEST_LENGTHS; a rate means Poisson arrivals, requests in flight mean a closed loop, and a
 // server is on one node. If a server's record does not state its activations or its KV cache's
 // precision, these may be as guaranteed.
 bool guaranteed_fits(const struct guaranteed_among *among, const struct offer_guarantee *guarantee,

@@ -112,6 +112,16 @@ static bool is_per_user(int key) {
   return key == WORKLOAD_TTFT || key == WORKLOAD_TPOT || key == WORKLOAD_INTERACTIVITY;
 }
 
+// What the guarantee leaves open fits what the throughput was measured on, but not what is asked.
+static bool agrees(const struct offer_guarantee *guarantee, const struct workload *workload,
+                   enum workload_key key) {
+  const char *wanted = workload->values[key], *said = guarantee->workload.values[key];
+  return (!*said && !workload->places[key].source) ||
+         (key == WORKLOAD_CONTEXT && *said && strcmp(said, wanted) != 0
+              ? guarantee->input_tokens > 0 && !workload_lengths_differ(atof(said), atof(wanted))
+              : workload_is_alike(workload, key, wanted, said));
+}
+
 static bool fits(const struct offer_guarantee *guarantee, const struct workload *workload) {
   double limits[OFFER_LATENCIES];
   limits_of(workload, limits);
@@ -121,10 +131,10 @@ static bool fits(const struct offer_guarantee *guarantee, const struct workload 
       return false;
   for (int key = 0; key < WORKLOAD_KEYS; key++)
     if (*workload->values[key] && !is_per_user(key) &&
-        !workload_is_alike(workload, (enum workload_key)key, workload->values[key],
-                           guarantee->workload.values[key]))
+        !agrees(guarantee, workload, (enum workload_key)key))
       return false;
-  return true;
+  return !workload_lengths_differ(guarantee->input_tokens, workload->input_tokens) &&
+         !workload_lengths_differ(guarantee->output_tokens, workload->output_tokens);
 }
 
 // Above 0: a, of two that both meet the workload's limits, is closer to them; 0: neither is.

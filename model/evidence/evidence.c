@@ -367,6 +367,25 @@ static bool is_word(const char *wanted) {
          !strcasecmp(wanted, "lowest");
 }
 
+// Why a row's requests are not of the lengths asked for, or NULL. MLPerf's count for any, and so do
+// those that the row does not state.
+static const char *other_lengths(const struct evidence_request *request, size_t row,
+                                 struct arena *arena) {
+  const struct {
+    const char *column, *name;
+    double wanted;
+  } lengths[] = {{"isl", "input_tokens", request->input_tokens},
+                 {"osl", "output_tokens", request->output_tokens}};
+  for (size_t i = 0; i < 2 && !is_benchmark(request->throughputs, row); i++) {
+    double has = 0;
+    table_number(request->throughputs, row, lengths[i].column, &has);
+    if (workload_lengths_differ(has, lengths[i].wanted))
+      return arena_printf(arena, "evidence '%s' has %s = %g, but the workload asks for %g",
+                          request->wanted, lengths[i].name, has, lengths[i].wanted);
+  }
+  return NULL;
+}
+
 const char *evidence_named(const struct evidence_request *request, size_t *row,
                            struct arena *arena) {
   const struct table *table = request->throughputs;
@@ -389,7 +408,7 @@ const char *evidence_named(const struct evidence_request *request, size_t *row,
       return arena_printf(arena, "evidence '%s' has %s = %s, but the workload asks for %s", id,
                           workload_key_names[key], *has ? has : "(not stated)", wanted);
   }
-  return NULL;
+  return other_lengths(request, *row, arena);
 }
 
 // If a row is named: what the rule would have chosen, from the rows that are like it.
@@ -438,6 +457,10 @@ void evidence_of_row(const struct table *throughputs, size_t row, struct evidenc
   };
   for (int key = 0; key < WORKLOAD_KEYS; key++)
     evidence->workload.values[key] = workload_row_value(throughputs, row, (enum workload_key)key);
+  double input = 0, output = 0;
+  if (!is_benchmark(throughputs, row) && table_number(throughputs, row, "isl", &input) &&
+      table_number(throughputs, row, "osl", &output)) // without isl: the mean of a trace
+    workload_take_lengths(&evidence->workload, input, output);
 }
 
 static const char *choose_by_rule(const struct evidence_request *request, struct evidence *evidence,

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const workload_key_names[WORKLOAD_KEYS] = {
@@ -96,6 +97,19 @@ static bool gives_the_same(const struct workload *a, const struct workload *b) {
   return workload_chooses_batch(a);
 }
 
+static double length_of(double stated, double measured) {
+  return stated > 0 || !(measured > 0) ? stated : measured;
+}
+
+void workload_take_lengths(struct workload *workload, double input_tokens, double output_tokens) {
+  workload->input_tokens = length_of(workload->input_tokens, input_tokens);
+  workload->output_tokens = length_of(workload->output_tokens, output_tokens);
+}
+
+bool workload_lengths_differ(double a, double b) {
+  return a > 0 && b > 0 && fabs(a - b) > REQUEST_LENGTHS * fmax(a, b);
+}
+
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena) {
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
@@ -105,5 +119,9 @@ const char *workload_difference(const struct workload *a, const struct workload 
     if (*left && *right && !workload_is_alike(a, (enum workload_key)key, left, right))
       return arena_printf(arena, "%s: %s and %s", workload_key_names[key], left, right);
   }
+  if (workload_lengths_differ(a->input_tokens, b->input_tokens))
+    return arena_printf(arena, "input_tokens: %.0f and %.0f", a->input_tokens, b->input_tokens);
+  if (workload_lengths_differ(a->output_tokens, b->output_tokens))
+    return arena_printf(arena, "output_tokens: %.0f and %.0f", a->output_tokens, b->output_tokens);
   return NULL;
 }

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// How much two lengths of requests may differ and still count as equal.
+#define REQUEST_LENGTHS 0.05
+
 enum workload_key {
   WORKLOAD_MODEL,
   WORKLOAD_PRECISION,     // of the weights
@@ -36,7 +39,8 @@ extern const char *const workload_key_names[WORKLOAD_KEYS];
 struct workload {
   const char *values[WORKLOAD_KEYS]; // "" if unset; never NULL
   struct place places[WORKLOAD_KEYS];
-  const char *shipped_precision; // of the model's published weights; NULL or "": unknown
+  const char *shipped_precision;      // of the model's published weights; NULL or "": unknown
+  double input_tokens, output_tokens; // of a request; 0: unset, unknown or MLPerf's
 };
 
 // A row's value for a key in data/throughput.csv; "" for none.
@@ -48,6 +52,12 @@ bool workload_chooses_batch(const struct workload *workload);
 // Whether two values of a key are equal for a workload, or count as equal.
 bool workload_is_alike(const struct workload *workload, enum workload_key key, const char *a,
                        const char *b);
+
+// Takes lengths of requests where the workload leaves them open; NAN or 0: unknown.
+void workload_take_lengths(struct workload *workload, double input_tokens, double output_tokens);
+
+// Whether two lengths of requests differ by more than REQUEST_LENGTHS; one of 0 does not differ.
+bool workload_lengths_differ(double a, double b);
 
 // The note for two workloads whose precisions count as equal but are not the same: "precision: fp4
 // and mxfp4, ..."; NULL otherwise.

@@ -24,7 +24,7 @@ struct query {
 };
 
 static bool is_alike(double a, double b) {
-  return (isnan(a) && isnan(b)) || fabs(a - b) <= SERVED_LENGTHS * fmax(a, b);
+  return (isnan(a) && isnan(b)) || fabs(a - b) <= REQUEST_LENGTHS * fmax(a, b);
 }
 
 static bool counts(const struct serving_rung *rung) {

@@ -2,7 +2,7 @@
 // watts.
 //
 // A record counts if its accelerator, model, precision and speculation are the workload's, and its
-// requests are as long as the workload states, within SERVED_LENGTHS; MLPerf's count for any
+// requests are as long as the workload states, within REQUEST_LENGTHS; MLPerf's count for any
 // length. Of several records the best grade counts, then the newest; there is no choice between
 // records of different lengths, nor are rungs of different lengths ever on one curve. A refused
 // rung is not used.
@@ -25,9 +25,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-// How much served lengths may differ from those required, and from each other on one curve.
-#define SERVED_LENGTHS 0.05
 
 // If the last step of a ladder adds less than this, the server is saturated.
 #define SERVED_SATURATION 0.03
@@ -97,7 +94,7 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
                           struct curve_choice *choice, struct served *out, struct arena *arena);
 
-// A request's input tokens as requested, if that is within SERVED_LENGTHS of what was served, so
+// A request's input tokens as requested, if that is within REQUEST_LENGTHS of what was served, so
 // that two records of one test agree; else as served.
 double served_input_tokens(const struct served *served);
 

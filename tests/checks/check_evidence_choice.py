@@ -18,7 +18,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, DEEP, expect, near, run, run_json, table
+from support.program import BAD_INPUT, Count, DEEP, ROOT, expect, near, run, run_json, table
 
 HEAD = '''[scenario]
 title = T
@@ -242,6 +242,38 @@ def stated_lengths(folder):
     expect("its requests have MLPerf's lengths" in benchmark.warnings, benchmark.warnings)
 
 
+def lengths_of_a_named_row(folder):
+    """A row that is named must have the lengths asked for; rows of other lengths than another option's are refused."""
+    rows = {name: next(row for row in THROUGHPUT if row['id'] == name) for name in ('tp1092', 'tp1093', 'tp1096')}
+    expect([row['osl'] for row in rows.values()] == ['1024', '1024', '8192'], str(rows))
+    lengths = {'input_tokens': '1024 token', 'output_tokens': '1024 token'}
+    expect(ask(folder, rows['tp1093'], 'evidence = tp1093\n', **lengths).answer().chosen() == 'tp1093', 'tp1093')
+    refused = run('compare', ask(folder, rows['tp1096'], 'evidence = tp1096\n', **lengths).path)
+    expect(refused.returncode == BAD_INPUT and
+           "'tp1096' has output_tokens = 8192, but the workload asks for 1024" in refused.stderr, refused.stderr)
+    path = Path(folder) / 'lengths.ini'
+    path.write_text(HEAD + 'model = deepseek-v3\nprecision = fp4\nscenario = offline max throughput\n'
+                    '[option a]\naccelerator = b200-sxm-180\nevidence = tp1092\n'
+                    '[option b]\naccelerator = gb200-nvl72\nevidence = tp1093\n', encoding='utf-8')
+    expect(run('compare', path).returncode == 0, 'the same lengths')
+    refused = run('compare', path, '--set', 'b.evidence=tp1096')
+    expect(refused.returncode == BAD_INPUT and 'output_tokens: 1024 and 8192' in refused.stderr, refused.stderr)
+    mixed = run_json('compare', path, '--set', 'b.evidence=tp1096', '--mixed')
+    expect(mixed['options'][1]['items'] and not mixed.get('cheapest'), str(mixed.get('cheapest')))
+
+
+def loads_that_differ(folder):
+    """Records of decoding at other contexts are not compared, though the workload leaves the context open."""
+    path = Path(folder) / 'contexts.ini'
+    text = '[scenario]\n[workload]\nmodel = mistral-7b\nbasis = decode\nutilization = 60 %\n[common]\n' \
+           'rental_rate = 0.1 USD/gpu/h\naccelerators = 1\naccelerators_per_node = 1\n'
+    for name, record in (('a', '1542b2dc'), ('b', 'ad9afe94')):
+        text += f'[option {name}]\naccelerator = cpu\nrecord = mistral-7b-cpu-{record}.json\n'
+    path.write_text(text, encoding='utf-8')
+    refused = run('compare', path, '--measurements', ROOT / 'data/measured')
+    expect(refused.returncode == BAD_INPUT and 'not comparable, context: 512 and 1024' in refused.stderr, refused.stderr)
+
+
 def spread_as_a_range(folder):
     """Each submitter's best is equally likely."""
     row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
@@ -373,8 +405,8 @@ def rounds_that_differ(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (the_thirteen, every_face, of_one_row, what_is_open, stated_lengths, spread_as_a_range,
-                     rounds_that_differ, four_bits, power_of_a_node, host_in_a_node):
+        for test in (the_thirteen, every_face, of_one_row, what_is_open, stated_lengths, lengths_of_a_named_row, loads_that_differ,
+                     spread_as_a_range, rounds_that_differ, four_bits, power_of_a_node, host_in_a_node):
             count.test(test.__name__.replace('_', ' '), test, folder)
         every_combination(folder)
     count.finish()

@@ -205,6 +205,69 @@ def test_lengths_of_a_case(place):
         place.path.write_text(SCENARIO)
 
 
+OTHER = """[option other]
+accelerator = b200-sxm-180
+"""
+
+
+def test_lengths_of_another(place):
+    """Answers of 256 tokens are not compared with answers of 2048; 250 count as 256."""
+    def other(tokens):
+        return serving(*({**each, 'output_tokens': tokens} for each in CURVE), accelerator='b200-sxm-180')
+    try:
+        place.path.write_text(SCENARIO + OTHER)
+        place.records(serving(*CURVE), other(2048.0))
+        place.refused('are not comparable, output_tokens: 256 and 2048')
+        place.records(serving(*CURVE), other(250.0))
+        expect(len(place.compare()['options']) == 2, 'nearly the same lengths')
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+OFFER = """[offer]
+vendor = Example Compute
+reference = Q-1
+date = 2026-11-02
+currency = USD
+accelerator = h200-sxm-141
+accelerators = 8 gpu
+[price]
+accelerators = 30000 USD/gpu
+[guarantee chat]
+model = llama-2-70b
+precision = fp8
+basis = serving
+tokens_per_s = 1500 token/s/gpu
+[acceptance]
+remedy = 1 %
+"""
+
+
+def test_remedy_of_what_was_served(place):
+    """Measured at 9000 / 8 = 1125 token/s where 1500 are guaranteed, 25 % less: 25 % of the price is owed. A guarantee
+    of another load or of other requests says nothing of it."""
+    try:
+        place.path.write_text(SCENARIO + 'quote = offer.ini\n')
+        place.records(serving(*CURVE, kv='fp8'))
+        for conditions, share in (('', 0.25), ('concurrency = 256 request\n', 0.25), ('concurrency = 64 request\n', 0),
+                                  ('request_rate = 8 request/s\n', 0), ('kv = int8\n', 0), ('kv = fp8\n', 0.25),
+                                  ('input_tokens = 1000 token\noutput_tokens = 256 token\n', 0.25),
+                                  ('input_tokens = 1024 token\noutput_tokens = 1024 token\n', 0)):
+            (place.folder / 'offer.ini').write_text(OFFER.replace('tokens_per_s', conditions + 'tokens_per_s'))
+            option = place.compare()['options'][0]
+            owed = option['items'].get('remedy_total', 0)
+            expect(near(-owed, share * option['items']['hardware_cost']), f'{conditions}: {owed}')
+            lacks = any('the remedy of the offer Example Compute Q-1 does not' in each for each in option['warnings'])
+            expect(lacks == (not share), f'{conditions}: {option["warnings"]}')
+        (place.folder / 'offer.ini').write_text(OFFER.replace('remedy = 1 %', 'remedy = replacement'))
+        items = place.compare()['options'][0]['items']
+        expect(near(items['replaced_share'], 25) or near(items['replaced_share'], 0.25), str(items['replaced_share']))
+        shown = ' '.join(run('compare', place.path, '-q', *place.arguments()).stdout.split())
+        expect("the vendor's replacements restore" in shown, shown)
+    finally:
+        place.path.write_text(SCENARIO)
+
+
 def test_damaged(place):
     folder = place.records(serving(*CURVE))
     path = folder / 'record-0.json'
@@ -359,8 +422,9 @@ def test_recalculation(place):
 
 
 TESTS = [test_most, test_batch_and_rate, test_times, test_arrivals, test_doubt, test_contradictions,
-         test_lengths_of_a_case, test_damaged, test_grades, test_watts, test_decoding, test_decoding_from_an_empty_cache,
-         test_prediction, test_records_alone, test_fit, test_faces, test_recalculation]
+         test_lengths_of_a_case, test_lengths_of_another, test_remedy_of_what_was_served, test_damaged,
+         test_grades, test_watts, test_decoding, test_decoding_from_an_empty_cache, test_prediction,
+         test_records_alone, test_fit, test_faces, test_recalculation]
 
 
 def main():

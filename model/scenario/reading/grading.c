@@ -1,6 +1,7 @@
 #include "model/scenario/reading/grading.h"
 
 #include "base/texts.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -321,6 +322,20 @@ static void warn_of_site(const struct subject *subject) {
               site / 1000, unit, peak * unit / count / 1000);
 }
 
+// Nothing is due after a lease's term, though the hardware serves on.
+static void warn_of_lease(const struct subject *subject) {
+  const double term = amount(subject->scenario, subject->option, "lease_term");
+  const double life = amount(subject->scenario, subject->option, "life");
+  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double needed = life > 0 ? fmin(life, horizon) : horizon;
+  if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
+    texts_add(
+        &subject->option->warnings, subject->arena,
+        "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
+        "nothing for the rest",
+        term / arithmetic_year_h, needed / arithmetic_year_h);
+}
+
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
@@ -397,6 +412,20 @@ static void warn_of_record(const struct subject *subject) {
               form->fallback);
 }
 
+// An offer's remedy for slow accelerators counts only for what it guarantees.
+static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
+  struct option *option = subject->option;
+  size_t others = 0;
+  const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
+  if (offer_promises_remedy(offer) && option_is_owned(option) &&
+      !is_there(figure_of(subject->scenario, option, "remedy")))
+    texts_add(&option->warnings, subject->arena,
+              "the remedy of the offer %s does not count: %s of its guarantees is for the workload "
+              "and the load of this throughput",
+              offer_reference(offer, subject->arena),
+              guarantee && others ? "more than one" : "none");
+}
+
 // Inputs that the offer gives, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
   const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
@@ -427,7 +456,8 @@ static void warn_of_offer(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "not included in the offer %s: %s", name,
               texts_joined(&missing, subject->arena));
   if (*typed)
-    texts_add(&option->warnings, subject->arena, "differs from the offer %s: %s", name, typed);
+    texts_add(&option->warnings, subject->arena, "not taken from the offer %s: %s", name, typed);
+  warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
     texts_add(&option->warnings, subject->arena,
               "the offer %s covers %d accelerators; this option has %g at its prices", name,
@@ -584,7 +614,7 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
   static void (*const steps[])(const struct subject *) = {
       grade_option,  say_readings,   list_not_included, warn_of_power, warn_of_rented_energy,
       warn_of_units, warn_of_site,   warn_of_overlaps,  warn_of_age,   warn_of_throughput,
-      warn_of_hits,  warn_of_record, warn_of_offer,
+      warn_of_hits,  warn_of_record, warn_of_offer,     warn_of_lease,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

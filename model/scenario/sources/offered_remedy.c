@@ -1,6 +1,9 @@
 #include "model/scenario/sources/offered_remedy.h"
 
 #include "model/delivery/offer.h"
+#include "model/evidence/served.h"
+#include "model/evidence/serving.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
@@ -24,6 +27,22 @@ static bool is_of_its_throughput(const struct sources *sources,
   return !strcmp(offer_guaranteed_input(guarantee), decodes ? "decode_throughput" : "throughput");
 }
 
+static bool is_near(double guaranteed, double measured) {
+  static const double same_load = 1e-6;
+  return fabs(measured / guaranteed - 1) <= same_load;
+}
+
+// A server's maximum is of a load that the workload does not state.
+static bool is_of_its_load(const struct option *option, const struct offer_guarantee *guarantee) {
+  const struct serving_rung *rung = option->served ? option->served->nearest : NULL;
+  if (!rung || *option->workload.values[WORKLOAD_BATCH])
+    return true;
+  if (guarantee->concurrency > 0)
+    return rung->load == LOAD_CLOSED && is_near(guarantee->concurrency, rung->concurrency);
+  return !(guarantee->request_rate > 0) ||
+         (rung->load == LOAD_POISSON && is_near(guarantee->request_rate, rung->request_rate));
+}
+
 // What a case's offer promises for the option; nothing if no guarantee or more than one applies.
 static struct promise promise_of(const struct sources *sources, size_t which_case) {
   const struct option *option = sources->option;
@@ -31,7 +50,8 @@ static struct promise promise_of(const struct sources *sources, size_t which_cas
   size_t others = 0;
   const struct offer_guarantee *guarantee =
       quote ? offer_guarantee_for(quote->offer, &option->workload, &others) : NULL;
-  if (!guarantee || others || !is_of_its_throughput(sources, guarantee))
+  if (!guarantee || others || !is_of_its_throughput(sources, guarantee) ||
+      !is_of_its_load(option, guarantee))
     return (struct promise){NULL, NULL};
   return (struct promise){quote->offer, guarantee};
 }

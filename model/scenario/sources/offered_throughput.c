@@ -6,6 +6,7 @@
 #include "model/cost/model.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
@@ -57,6 +58,14 @@ static void apply_guarantee(struct resolving *resolving, size_t which_case,
                 guarantee->power_place);
 }
 
+// The conditions of a guaranteed rate, so that it is compared only with its like.
+static void take_workload(struct workload *workload, const struct offer_guarantee *guarantee) {
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (*guarantee->workload.values[key])
+      workload->values[key] = guarantee->workload.values[key];
+  workload_take_lengths(workload, guarantee->input_tokens, guarantee->output_tokens);
+}
+
 // Why a case's offer does not do beside that of the base case, or NULL.
 static const char *why_not(const struct sources *sources, size_t which_case,
                            const struct scenario_offer *quote, int declaration) {
@@ -68,7 +77,8 @@ static const char *why_not(const struct sources *sources, size_t which_case,
   if (its == ORIGIN_NONE && base != ORIGIN_NONE)
     return arena_printf(sources->arena,
                         "the offer %s, unlike that of the base case, guarantees no '%s' for the "
-                        "workload of option '%s': give '%s.%s' in case '%s'",
+                        "workload of option '%s' under the same conditions: give '%s.%s' in case "
+                        "'%s'",
                         reference, input, id, id, input, case_name);
   if (its == ORIGIN_CATALOGUE && base == ORIGIN_NONE)
     return arena_printf(sources->arena,
@@ -95,7 +105,7 @@ static void check_cases(const struct sources *sources) {
 
 bool offered_throughput_apply(const struct sources *sources) {
   struct resolving *resolving = sources->resolving;
-  const struct option *option = sources->option;
+  struct option *option = sources->option;
   bool found = false;
   if (sources->evidence || sources->request.power_limit_w > 0)
     return false;
@@ -112,6 +122,8 @@ bool offered_throughput_apply(const struct sources *sources) {
                         "state its batch, context, basis or scenario",
                         quote->offer->reference, others + 1, option->id);
     apply_guarantee(resolving, c, quote->offer, guarantee);
+    if (!found)
+      take_workload(&option->workload, guarantee);
     found = true;
   }
   if (found)

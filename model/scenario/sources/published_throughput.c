@@ -83,6 +83,8 @@ void published_throughput_apply(const struct sources *sources) {
   for (int k = 0; k < WORKLOAD_KEYS; k++)
     if (*evidence->workload.values[k] && (k != WORKLOAD_BATCH || !option->curve))
       workload->values[k] = evidence->workload.values[k];
+  workload_take_lengths(workload, evidence->workload.input_tokens,
+                        evidence->workload.output_tokens);
   option->evidence = option->watts_of = evidence;
   resolving_fill(sources->resolving, sources->throughput,
                  (struct figure){.origin = ORIGIN_CATALOGUE,

@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "model/cost/units.h"
 #include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
@@ -54,6 +56,8 @@ static void take_served_workload(const struct sources *sources, const struct ser
   values[WORKLOAD_TOKENS] = "output";
   if (!*values[WORKLOAD_CONTEXT] && isfinite(rungs->input_tokens))
     values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%.0f", served_input_tokens(served));
+  if (rungs->record->grade != GRADE_BENCHMARK)
+    workload_take_lengths(&sources->option->workload, rungs->input_tokens, rungs->output_tokens);
 }
 
 static const char *why_not(const struct sources *its, const void *chosen) {

@@ -121,6 +121,8 @@ static struct sources in_case(const struct sources *sources, size_t which_case,
       figure_in(resolving, which_case, "input_tokens")->value;
   its.request.output_tokens = its.served.output_tokens =
       figure_in(resolving, which_case, "output_tokens")->value;
+  copy->workload.input_tokens = fmax(its.request.input_tokens, 0);
+  copy->workload.output_tokens = fmax(its.request.output_tokens, 0);
   return its;
 }
 

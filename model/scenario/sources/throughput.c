@@ -24,10 +24,12 @@
 #include "model/scenario/sources/served_throughput.h"
 #include "model/scenario/sources/sources.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-static void fill_workload(struct resolving *resolving) {
+static void fill_workload(const struct sources *sources) {
+  const struct resolving *resolving = sources->resolving;
   struct workload *workload = &resolving->option->workload;
   for (int k = 0; k < WORKLOAD_KEYS; k++) {
     const struct ini_key *key = selection_of(&resolving->selections, SELECT_WORKLOAD + k);
@@ -38,6 +40,8 @@ static void fill_workload(struct resolving *resolving) {
   const long model = models ? catalog_find(models, workload->values[WORKLOAD_MODEL]) : -1;
   workload->shipped_precision =
       model < 0 ? "" : table_cell(models, (size_t)model, "shipped_precision");
+  workload->input_tokens = fmax(sources->request.input_tokens, 0);
+  workload->output_tokens = fmax(sources->request.output_tokens, 0);
 }
 
 static bool has(const struct resolving *resolving, const char *input) {
@@ -116,7 +120,7 @@ static void keep_model(struct workload *workload) {
 // guarantee, what is published.
 void throughput_apply(struct resolving *resolving) {
   const struct sources sources = sources_of(resolving);
-  fill_workload(resolving);
+  fill_workload(&sources);
   if (resolving->option->provider) {
     keep_model(&resolving->option->workload);
     return;

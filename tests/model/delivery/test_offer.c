@@ -290,6 +290,45 @@ static void test_times_choose(void **state) {
   end(&world);
 }
 
+// What a guarantee leaves open fits what a throughput was measured on, but not what is asked for.
+static void test_conditions(void **state) {
+  (void)state;
+  static const struct {
+    enum workload_key key;
+    const char *value;
+    double output_tokens;
+    bool is_asked, fits;
+  } cases[] = {
+      {WORKLOAD_KV, "fp8", 0, false, true},
+      {WORKLOAD_KV, "fp8", 0, true, false},
+      {WORKLOAD_BATCH, "64", 0, false, true},
+      {WORKLOAD_BATCH, "64", 0, true, false},
+      {WORKLOAD_PRECISION, "bf16", 0, false, false},
+      {WORKLOAD_CONTEXT, "1000", 0, true, true}, // within REQUEST_LENGTHS
+      {WORKLOAD_CONTEXT, "1500", 0, false, false},
+      {WORKLOAD_PRECISION, "fp8", 250, true, true},
+      {WORKLOAD_PRECISION, "fp8", 1024, true, false},
+  };
+  struct world world;
+  char text[512];
+  start(&world);
+  snprintf(text, sizeof text, "%s%s", head, SERVED LENGTHS "tokens_per_s = 3900 token/s/gpu\n");
+  const struct offer *offer = read_offer(&world, text);
+  expect_error(&world.fixture, text, "");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct workload workload = {.output_tokens = cases[i].output_tokens};
+    size_t others;
+    for (int key = 0; key < WORKLOAD_KEYS; key++)
+      workload.values[key] = "";
+    workload.values[cases[i].key] = cases[i].value;
+    workload.places[cases[i].key].source = cases[i].is_asked ? offer->source : NULL;
+    if (cases[i].fits != !!offer_guarantee_for(offer, &workload, &others))
+      fail_msg("%s = %s, %g", workload_key_names[cases[i].key], cases[i].value,
+               cases[i].output_tokens);
+  }
+  end(&world);
+}
+
 static void test_other_currency(void **state) {
   (void)state;
   struct world world;
@@ -461,19 +500,19 @@ static const struct {
      "delivery, support, licence"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "[option a]\nquote = offer.ini\nlist_price = 20000 USD\n", NULL, "", 0, 0},
-     "differs from the offer Example Compute Q-1: list_price"},
+     "not taken from the offer Example Compute Q-1: list_price"},
     {{whole, "",
       "[option a]\nquote = offer.ini\ndiscount = 20 %\nwarranty = 1 yr\n"
       "accelerators_per_node = 4 gpu/node\nthroughput = 3000 token/s\nload_power = 500 W\n"
       "guaranteed_throughput = 3500 token/s\nguarantee_tolerance = 5 %\nremedy = 2 %\n"
       "remedy_limit = 50 %\n",
       NULL, "", 0, 0},
-     "differs from the offer Example Compute Q-1: discount, warranty, accelerators_per_node, "
+     "not taken from the offer Example Compute Q-1: discount, warranty, accelerators_per_node, "
      "throughput, load_power, guaranteed_throughput, guarantee_tolerance, remedy, remedy_limit"},
     {{whole, "", "[option a]\nquote = offer.ini\n", "a.discount=20 %", "", 0, 0},
-     "differs from the offer Example Compute Q-1: discount"},
+     "not taken from the offer Example Compute Q-1: discount"},
     {{whole, "", "[option a]\nquote = offer.ini\nevidence = tp0022\n", NULL, "", 0, 0},
-     "differs from the offer Example Compute Q-1: throughput, load_power"},
+     "not taken from the offer Example Compute Q-1: throughput, load_power"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
      "covers 64 accelerators; this option has 800 at its prices"},
@@ -527,7 +566,7 @@ static void test_nothing_differs(void **state) {
   const struct scenario *scenario = read_scenario(&world, &taken);
   expect_error(&world.fixture, "an offer as it is", "");
   assert_null(strstr(texts_joined(&scenario->options[0].warnings, &world.fixture.arena),
-                     "differs from the offer"));
+                     "not taken from the offer"));
   end(&world);
 }
 
@@ -548,6 +587,19 @@ static const struct {
       "tokens_per_s = 2000 token/s/gpu\n",
       "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
      "guarantees 2 rates that match the workload of option 'a'"},
+    // Rates guaranteed for other conditions are not comparable.
+    {{SERVED "scenario = server\nconcurrency = 16 request\ntokens_per_s = 1000 token/s/gpu\n",
+      SERVED "scenario = server\nconcurrency = 64 request\ntokens_per_s = 2000 token/s/gpu\n",
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n"
+      "[option b]\nlist_price = 9000 USD\nquote = other.ini\n",
+      NULL, "", 0, 0},
+     "not comparable, batch: 16 and 64"},
+    {{SERVED LENGTHS "scenario = server\ntokens_per_s = 1000 token/s/gpu\n",
+      SERVED "scenario = server\noutput_tokens = 1024 token\ntokens_per_s = 2000 token/s/gpu\n",
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n"
+      "[option b]\nlist_price = 9000 USD\nquote = other.ini\n",
+      NULL, "", 0, 0},
+     "not comparable, output_tokens: 256 and 1024"},
     // The same in a case, whose offer must suit the option as that of the base case does.
     {{price,
       OFFER "accelerator = mi325x-256\naccelerators = 64 gpu\n[price]\naccelerators = 9 USD/gpu\n",
@@ -555,7 +607,11 @@ static const struct {
      "the offer B is for 'mi325x-256', but option 'a' has 'h200-sxm-141'"},
     {{rate, price, REVISED, NULL, "", 0, 0},
      "the offer Q-1, unlike that of the base case, guarantees no 'throughput' for the workload of "
-     "option 'a': give 'a.throughput' in case 'later'"},
+     "option 'a' under the same conditions: give 'a.throughput' in case 'later'"},
+    {{SERVED "scenario = server\nbatch = 16\ntokens_per_s = 1000 token/s/gpu\n",
+      SERVED "scenario = server\nbatch = 64\ntokens_per_s = 2000 token/s/gpu\n", REVISED, NULL, "",
+      0, 0},
+     "under the same conditions: give 'a.throughput' in case 'later'"},
     {{price, rate, REVISED, NULL, "", 0, 0},
      "the offer Q-1 guarantees a 'throughput' in case 'later', but option 'a' otherwise has none: "
      "give 'throughput' or evidence for it in the option"},
@@ -584,6 +640,7 @@ int main(void) {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_lines),
       cmocka_unit_test(test_times_choose),
+      cmocka_unit_test(test_conditions),
       cmocka_unit_test(test_served),
       cmocka_unit_test(test_other_currency),
       cmocka_unit_test(test_takes),

@@ -408,6 +408,36 @@ static void test_energy_of_a_rent(void **state) {
   }
 }
 
+// After a lease's term its hardware serves on, and nothing is counted for it.
+static void test_short_lease(void **state) {
+  (void)state;
+  static const struct {
+    const char *term, *said; // "": nothing
+  } cases[] = {
+      {"lease_term = 3 yr\n", ""},
+      {"lease_term = 24 month\n", "ends after 2 yr, but its hardware serves for 3 yr"},
+      {"lease_term = 2 yr\nlife = 2 yr\n", ""},
+      {"lease_term = 1 yr\nlife = 2 yr\n", "ends after 1 yr, but its hardware serves for 2 yr"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "[scenario]\nhorizon = 3 yr\n[common]\naccelerators = 8\nutilization = 70 %%\n"
+             "electricity_price = 0.1 USD/kWh\npue = 1.2\nthroughput = 4000 token/s\n"
+             "lease_rate = 6 %%/yr\n%s[option a]\naccelerator = h200-sxm-141\n"
+             "list_price = 3e4 USD\n",
+             cases[i].term);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, cases[i].term, "");
+    const char *said =
+        texts_joined_by(&fixture.scenario->options[0].warnings, "\n", &fixture.fixture.arena);
+    if (*cases[i].said ? !strstr(said, cases[i].said) : !!strstr(said, "the lease ends"))
+      fail_msg("%s: %s", cases[i].term, said);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // Common values do not apply to a rented option; its own settings count.
 static void test_rent(void **state) {
   (void)state;
@@ -692,6 +722,7 @@ int main(void) {
       cmocka_unit_test(test_case_without_use),
       cmocka_unit_test(test_rent),
       cmocka_unit_test(test_energy_of_a_rent),
+      cmocka_unit_test(test_short_lease),
       cmocka_unit_test(test_not_included),
       cmocka_unit_test(test_zeros_with_a_source),
       cmocka_unit_test(test_decode_is_not_serving),
