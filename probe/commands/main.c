@@ -229,6 +229,22 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
   return result;
 }
 
+// The record of all of them has the first one's name, and counts for its accelerator.
+static int refuse_unlike(const struct invocation *run, const struct device *devices, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    const struct decode_device *first = &devices[0].described, *other = &devices[i].described;
+    if (are_equal(&devices[0], &devices[i]))
+      continue;
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--tensor-parallel needs equal devices, but %s:%d is %s with %d units, and "
+                      "%s:%d is %s with %d",
+                      devices[0].backend->name, devices[0].index, first->name, first->units,
+                      devices[i].backend->name, devices[i].index, other->name, other->units);
+    return -1;
+  }
+  return 0;
+}
+
 // All at once, one model.
 static int run_ranks(struct invocation *run, const struct device *devices, size_t count,
                      const struct measurement_shape *model) {
@@ -238,6 +254,8 @@ static int run_ranks(struct invocation *run, const struct device *devices, size_
                       run->options.tensor_parallel, run->options.device, count);
     return -1;
   }
+  if (refuse_unlike(run, devices, count))
+    return -1;
   struct session session = make_session(run, true);
   session.ranks = devices;
   session.rank_count = count;

@@ -163,7 +163,7 @@ static int choose_types(const struct session *session, struct trial *trial) {
   if (check_activations(session, trial, &wanted))
     return -1;
   struct decode_request request = trial_request(trial, trial_deepest(trial));
-  const enum decode_status status = precision_choose(backend, &wanted, &request);
+  const enum decode_status status = precision_choose(session->protocol.device, &wanted, &request);
   trial->types = request.types;
   if (status == DECODE_OK)
     return check_blocks(session, trial);

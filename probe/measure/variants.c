@@ -191,7 +191,8 @@ static const char *fastest(const struct race *race) {
 static enum decode_status run(struct race *race) {
   enum decode_status status =
       begin_step(&race->own, &race->request) && begin_step(&race->other, &race->request)
-          ? race->protocol->device->backend->cost(&race->request, &race->cost)
+          ? race->protocol->device->backend->cost(race->protocol->device->index, &race->request,
+                                                  &race->cost)
           : DECODE_NO_MEMORY;
   for (size_t i = 0; i < race->count && status == DECODE_OK && !*race->protocol->stop; i++) {
     const double start = clock_now(race->protocol->clock);

@@ -118,6 +118,8 @@ def test_mixture_in_ranks(directory):
     environment = {**with_plugins(plugins), 'EMULATOR_DEVICES': '4'}
     two = ('--device', 'emulator:0,1', '--tensor-parallel', '2')
     expect_exit(probe(*verify, 'mxfp4', *two, environment=environment), 0, '2 comparisons within tolerance')
+    expect_exit(probe(*verify, 'mxfp4', *two, environment={**environment, 'EMULATOR_UNITS_1': '3'}), BAD_INPUT,
+                'needs equal devices, but emulator:0 is host emulator, warp 32 with 2 units, and emulator:1')
     if not DEEP:
         return
     expect_exit(probe(*latent, 'fp8', *two, environment=environment), 0, 'within tolerance')
@@ -132,6 +134,20 @@ def test_mixture_in_ranks(directory):
     rows, hidden = MIXTURE['ffn_hidden'] // 4, MIXTURE['hidden']  # gate, up and down in bf16, biases in float
     expect(measured['routing']['expert_bytes'] == 3 * rows * hidden * 2 + (2 * rows + hidden) * 4, measured['routing'])
     expect(measured['routing']['touched'] == 2 * MIXTURE['experts_per_token'], measured['routing'])
+
+
+def test_unlike_gpus(directory):
+    """Each is planned for itself: one that could not run the model says nothing about another."""
+    if not EMULATOR.exists():
+        return
+    write_data(directory / 'data')
+    plugins = directory / 'plugins'
+    plugins.mkdir()
+    (plugins / 'emulator.so').symlink_to(EMULATOR)
+    environment = {**with_plugins(plugins), 'EMULATOR_DEVICES': '2', 'EMULATOR_SHARED_0': '16384'}
+    verify = ('run', '--verify-only', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device')
+    for device, status, words in (('emulator:1', DONE, 'within tolerance'), ('emulator:0', BAD_INPUT, 'shared memory')):
+        expect_exit(probe(*verify, device, environment=environment), status, words)
 
 
 def test_prompts_on_a_gpu(directory):
@@ -773,7 +789,7 @@ def test_terminal(directory):
 QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
-         test_wrong_variants, test_equal_devices]
+         test_wrong_variants, test_wrong_variants_verified, test_equal_devices]
 MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
              test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
 LONG = [test_endless_variant, test_interrupt, test_slices, test_wall, test_check]

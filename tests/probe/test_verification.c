@@ -110,7 +110,7 @@ static void test_precisions(void **state) {
     const struct precision_request wanted = {
         .weights = cases[i].weights, .kv = cases[i].kv, .head = cases[i].head};
     struct decode_request request = trial_request(&scene.trial, 8);
-    assert_int_equal(precision_choose(&stand_in_backend, &wanted, &request), cases[i].status);
+    assert_int_equal(precision_choose(&scene.device, &wanted, &request), cases[i].status);
     if (cases[i].status != DECODE_OK)
       continue;
     const struct measurement_types types = precision_texts(&request.types);
@@ -151,7 +151,7 @@ static void test_activations_and_experts(void **state) {
                                              .activations = cases[i].activations,
                                              .of_experts_alone = cases[i].of_experts_alone};
     struct decode_request request = trial_request(&scene.trial, 8);
-    const enum decode_status status = precision_choose(&stand_in_backend, &wanted, &request);
+    const enum decode_status status = precision_choose(&scene.device, &wanted, &request);
     const char *others = precision_other_activations(&wanted, &scene.fixture.arena);
     assert_int_equal(status, cases[i].found ? DECODE_OK : DECODE_UNSUPPORTED);
     assert_int_equal(!others, cases[i].found);
@@ -213,14 +213,14 @@ static void test_work_of_a_prompt(void **state) {
     double wanted = -2.0 * (PROMPT - 1) * piece->shape.vocab * piece->shape.hidden;
     for (request.context = 1; request.context <= PROMPT; request.context++) {
       struct decode_cost cost;
-      assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+      assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_OK);
       wanted += (double)cost.operations;
     }
     for (request.batch = 1; request.batch <= 3; request.batch += 2)
       for (request.context = PROMPT; request.context < 3 * PROMPT; request.context += 13)
-        if (prefill_operations(&cpu_backend, &request, PROMPT) != wanted)
+        if (prefill_operations(&cpu, &request, PROMPT) != wanted)
           fail_msg("%s, context %d: %.0f, not %.0f", piece->name, request.context,
-                   prefill_operations(&cpu_backend, &request, PROMPT), wanted);
+                   prefill_operations(&cpu, &request, PROMPT), wanted);
   }
 }
 
@@ -274,6 +274,7 @@ static void test_plan_keeps_the_kinds(void **state) {
   assert_true(family_layer(&small.shape, 1).experts);
   assert_in_range(family_layer(&small.shape, 0).window, 2, small.context - 1);
   assert_int_equal(family_layer(&small.shape, 1).window, 0);
+  const struct device cpu = {.backend = &cpu_backend};
   request.shape.layers = 1; // as when one layer is compared
   small = verify_plan(&request).request;
   assert_true(family_layer(&small.shape, 0).experts);
