@@ -282,12 +282,14 @@ static void warn_of_cpu(const struct invocation *run, const struct device *devic
 }
 
 // One after the other, as far as possible; what has been found so far is in the records in any
-// case.
+// case. The kernels that are the fastest at the first limit, the highest, are measured at all of
+// them, so that they differ by nothing else.
 static int run_limits(struct invocation *run, struct power_sweep *sweep,
                       const struct device *devices, size_t count,
                       const struct measurement_shape *model) {
   const struct number_list *limits = &run->options.power_limits;
   const struct measurement_record *records[MAX_LIST_VALUES];
+  struct session *sessions = arena_array(run->arena, limits->count, sizeof *sessions);
   size_t done = 0;
   if (count != 1) {
     diagnostics_error(run->diagnostics, (struct place){0},
@@ -297,14 +299,16 @@ static int run_limits(struct invocation *run, struct power_sweep *sweep,
   }
   int result = power_sweep_open(sweep, &devices[0]);
   while (!result && done < limits->count && !stop_signal) {
-    struct session session = make_session(run, true);
-    session.protocol.device = &devices[0];
-    session.power_limit_w = limits->values[done];
+    struct session *session = &sessions[done];
+    *session = make_session(run, true);
+    session->protocol.device = &devices[0];
+    session->power_limit_w = limits->values[done];
+    session->equal = done ? &sessions[0] : NULL;
     result = power_sweep_hold(sweep, limits->values[done]);
     if (!result)
-      result = run_alone(run, &session, model);
-    if (session.record)
-      records[done++] = session.record;
+      result = run_alone(run, session, model);
+    if (session->record)
+      records[done++] = session->record;
   }
   if (done)
     power_sweep_print(sweep, records, done, stdout);

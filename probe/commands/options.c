@@ -140,8 +140,8 @@ static const struct known_option {
      "Ask each board's management controller for its machine's watts; {node} stands for the node's "
      "name: https://{node}-bmc/redfish/v1/Chassis/1/Power"},
     {"power-limit", KEY_POWER_LIMIT, COMMAND_RUN, "LIST",
-     "Measure a GPU at each of these power limits, in watts: 350,450,700; needs root, and always "
-     "restores the limit"},
+     "Measure a GPU at each of these power limits, in watts, the highest first: 350,450,700; needs "
+     "root, and always restores the limit"},
     {"tensor-parallel", KEY_TENSOR_PARALLEL, COMMAND_RUN | COMMAND_FLEET, "N",
      "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
     {"shard", KEY_SHARD, COMMAND_RUN | COMMAND_FLEET, "1/N",
@@ -356,6 +356,18 @@ static void read_soak(const char *text, struct argp_state *state, struct probe_o
   options->energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, soak_s / 2));
   options->soak_s = soak_s - options->energy_s;
 }
+static int descending(const void *a, const void *b) {
+  return *(const int *)b - *(const int *)a;
+}
+
+// The highest first: by default that counts, so its fastest kernels are measured at all of them.
+static void read_power_limits(const char *text, struct argp_state *state,
+                              struct probe_options *options) {
+  struct number_list *limits = &options->power_limits;
+  value_list(text, MAX_POWER_LIMIT, "power-limit", state, limits);
+  qsort(limits->values, limits->count, sizeof *limits->values, descending);
+}
+
 
 static int read_shard(const char *text, struct argp_state *state) {
   int ranks;
@@ -486,9 +498,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_SOAK: read_soak(text, state, options); break;
   case KEY_WALL_POWER: read_wall(text, parsing, state); break;
   case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
-  case KEY_POWER_LIMIT:
-    value_list(text, MAX_POWER_LIMIT, "power-limit", state, &options->power_limits);
-    break;
+  case KEY_POWER_LIMIT: read_power_limits(text, state, options); break;
   case KEY_TENSOR_PARALLEL:
     value_int(text, "", 2, MAX_DECODE_RANKS, "tensor-parallel", state, &options->tensor_parallel);
     break;
