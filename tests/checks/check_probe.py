@@ -190,7 +190,7 @@ def test_prompts_on_a_gpu(directory):
         expect(not members or near(operations[0, positions], 2 * half), operations)
 
 
-def run_with_wrong_variant(directory, how, device='cuda', **environment):
+def run_with_wrong_variant(directory, how, device='cuda', *more, status=DONE, **environment):
     """A run on the test GPU, whose only variant misbehaves or, with `no`, is the fastest."""
     write_data(directory / 'data')
     (directory / 'plugins').mkdir()
@@ -198,8 +198,8 @@ def run_with_wrong_variant(directory, how, device='cuda', **environment):
     environment = {**with_plugins(directory / 'plugins'), 'WRAPPED': METERED / 'metered.so', 'WRONG': how,
                    'WRONG_TUNING': 'step=streaming', **environment}
     result = probe('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', device,
-                   '--time', '0.1', '-o', directory / 'records', environment=environment)
-    expect_exit(result, DONE)
+                   '--time', '0.1', '-o', directory / 'records', *more, environment=environment)
+    expect_exit(result, status)
     return result
 
 
@@ -230,6 +230,23 @@ def test_wrong_variants(directory):
         said = ''.join(line for line in result.stderr.splitlines(True) if 'this machine is busy' not in line)
         expect(warning in said and ('warning' in said) == bool(warning), (how, result.stderr))
         expect(tried['variant'] == 'step=streaming' and tried['refused'], tried)
+
+
+def test_wrong_variants_verified(directory):
+    """--verify-only compares each variant that a run would try, and says what one does that must not be run."""
+    if is_without_wrong_variant():
+        return
+    for how, more, status, words in (
+            ('no', (), DONE, 'ok: step=streaming'), ('logits', (), NO, 'WRONG: step=streaming'),
+            ('crash', ('--variant', 'fastest'), NO, 'WRONG: step=streaming: the process that tried it was ended: Aborted'),
+            ('refused', (), DONE, 'not here: step=streaming: the device does not support'),
+            ('logits', ('--variant', 'own'), DONE, '2 comparisons within tolerance')):
+        folder = directory / '-'.join((how, *more))
+        folder.mkdir()
+        result = run_with_wrong_variant(folder, how, 'cuda', '--verify-only', *more, status=status)
+        expect(words in result.stdout and ('variant of the kernels failed' in result.stdout) == (how == 'crash'),
+               (how, result.stdout, result.stderr))
+        expect(not (folder / 'records').exists(), 'a record')
 
 
 def test_equal_devices(directory):
@@ -786,7 +803,7 @@ def test_terminal(directory):
         expect(sum(line.startswith('tiny on ') for line in shown) == 1, said)
 
 
-QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
+QUICK = [test_help, test_mixture_in_ranks, test_unlike_gpus, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
          test_wrong_variants, test_wrong_variants_verified, test_equal_devices]
