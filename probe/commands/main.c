@@ -152,6 +152,20 @@ static struct session make_session(const struct invocation *run, bool is_whole) 
                           .holds_folder = run->member != NULL};
 }
 
+// What is said of a record, before its path.
+static const char *record_words(const struct invocation *run, const struct session *session) {
+  if (session->is_unwritten)
+    return "the last result could not be written to ";
+  if (stop_signal)
+    return "stopped; the finished results are in ";
+  if (session->is_known)
+    return "measured before, and not again unless you move this record away: ";
+  return session->known
+             ? arena_printf(run->arena,
+                            "%zu of the results measured before; record: ", session->known)
+             : "record: ";
+}
+
 // In a fleet, each of many nodes would print its own.
 static int run_alone(struct invocation *run, struct session *session,
                      const struct measurement_shape *model) {
@@ -160,11 +174,7 @@ static int run_alone(struct invocation *run, struct session *session,
   if (session->record && session->record->digest) {
     if (!run->member)
       result_table_print(session->record, stdout);
-    note(run,
-         session->is_unwritten ? "the last result could not be written to "
-         : stop_signal         ? "stopped; the finished results are in "
-                               : "record: ",
-         session->path);
+    note(run, record_words(run, session), session->path);
   } else if (stop_signal) {
     note(run, "stopped; ", "no result was finished");
   }

@@ -218,8 +218,10 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
     print_variants(&record->results[i], &arena, out);
   print_prompts(record, &arena, out);
   if (isnan(first->load_power_w)) {
+    static const char none[] = "none: "; // a meter, and why
+    const bool says_none = !strncmp(first->energy_meter, none, strlen(none));
     fputs("power not measured: ", out);
-    print_safely(first->energy_meter, out);
+    print_safely(first->energy_meter + (says_none ? strlen(none) : 0), out);
     putc('\n', out);
   }
   arena_free(&arena);

@@ -36,6 +36,8 @@ struct session {
   bool is_whole;                   // it covers all devices that are measured
   bool holds_folder;               // the caller has locked the records' directory
   const char *path;  // of the record: MODEL-BACKEND-HASH.json, the hash over all that makes a run
+  size_t known;      // results that an earlier run has measured
+  bool is_known;     // so all of them were
   bool is_unwritten; // the record's last result could not be written
 };
 

@@ -78,6 +78,20 @@ const struct decode_backend *const *device_backends(const char *folder, struct a
 
 // ---- devices
 
+// Backends of GPUs that this installation may lack.
+static const struct {
+  const char *name, *devices, *compiler;
+} gpu_backends[] = {{"cuda", "NVIDIA's GPUs", "nvcc"}, {"hip", "AMD's GPUs", "clang"}};
+
+static int refuse_missing(size_t which, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, nowhere,
+                    "this installation has no backend '%s' for %s: it is built where %s is found "
+                    "(docs/measuring-cpu.md)",
+                    gpu_backends[which].name, gpu_backends[which].devices,
+                    gpu_backends[which].compiler);
+  return -1;
+}
+
 static int refuse_name(const char *name, size_t length,
                        const struct decode_backend *const *backends,
                        struct diagnostics *diagnostics) {
@@ -88,7 +102,11 @@ static int refuse_name(const char *name, size_t length,
     all = arena_printf(diagnostics->arena, "%s%s%s", all, count ? ", " : "", names[count]);
   }
   const char *bare = arena_copy_n(diagnostics->arena, name, length);
-  const char *nearest = nearest_name(bare, names, count);
+  for (size_t i = 0; i < sizeof gpu_backends / sizeof gpu_backends[0]; i++)
+    if (!strcmp(bare, gpu_backends[i].name))
+      return refuse_missing(i, diagnostics);
+  // A letter from "cpu", which is not what is meant.
+  const char *nearest = strcmp(bare, "gpu") ? nearest_name(bare, names, count) : NULL;
   diagnostics_error(diagnostics, nowhere, "unknown device '%s'%s", bare,
                     nearest ? did_you_mean(nearest, diagnostics->arena)
                             : arena_printf(diagnostics->arena, ", expected one of: %s", all));

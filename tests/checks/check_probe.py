@@ -425,7 +425,7 @@ BAD = [
     (RUN + ('--precision', 'nvfp4,fp4'), '--precision names fp4 twice'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
     (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
-    (RUN + ('--device', 'gpu'), "unknown device 'gpu'"),
+    (RUN + ('--device', 'gpu'), "unknown device 'gpu', expected one of: "),
     (RUN + ('--device', 'cpu:9'), "no device 'cpu:9'"),
     (RUN + ('--precision', 'fp16'), "unknown precision 'fp16'"),
     (RUN + ('--precision', 'bf16,bf16'), '--precision names bf16 twice'),
@@ -640,6 +640,34 @@ def test_extended(directory):
     expect(more['results'][0] == first['results'][0], 'a finished result was repeated')
 
 
+def test_known_is_said(directory):
+    """Whoever runs a command again learns what is not measured again."""
+    model, environment = at_once(directory)
+    arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    for batches, words in (('1', 'pertoken-probe: record: '), ('1', 'measured before, and not again unless you move this '),
+                           ('1,2', '1 of the results measured before; record: ')):
+        result = probe(*arguments, '--batch', batches, environment=environment)
+        expect_exit(result, 0, words, 'token/s')
+        expect('this machine is busy' not in result.stderr or 'and not again' not in result.stderr, result.stderr)
+
+
+def test_conditions_are_apart(directory):
+    """What a record states once for all of its results, such as the kernels' tuning, begins another if it changes."""
+    if not EMULATOR.exists():
+        return
+    write_data(directory / 'data')
+    plugins = directory / 'plugins'
+    plugins.mkdir()
+    (plugins / 'emulator.so').symlink_to(EMULATOR)
+    arguments = ('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', 'emulator',
+                 '--variant', 'own', '--time', '0.1', '-o', directory / 'records')
+    for tuning in ({}, {'PERTOKEN_GPU_TUNING': 'step=launches'}):
+        expect_exit(probe(*arguments, environment={**with_plugins(plugins), **tuning}), 0, 'token/s')
+    found = {load(path)['device']['runtime']: load(path)['results'][0]['step_form']['form']
+             for path in (directory / 'records').glob('*.json')}
+    expect(found == {'emulator': 'recorded graph', 'emulator, step=launches': 'single launches'}, found)
+
+
 def test_interrupt(directory):
     arguments = (*soon(directory), '--time', '2', '--batch', '1,2,3', '-o', directory)
     with subprocess.Popen([PROBE, *map(str, arguments)], stdout=subprocess.PIPE,
@@ -808,6 +836,7 @@ QUICK = [test_help, test_mixture_in_ranks, test_unlike_gpus, test_list, test_lis
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
          test_wrong_variants, test_wrong_variants_verified, test_equal_devices]
 MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
+             test_known_is_said, test_conditions_are_apart,
              test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
 LONG = [test_endless_variant, test_interrupt, test_slices, test_wall, test_check]
 
