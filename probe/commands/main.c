@@ -152,6 +152,8 @@ static struct session make_session(const struct invocation *run, bool is_whole) 
                           .holds_folder = run->member != NULL};
 }
 
+static const char all_known[] = "measured before, and not again unless you move this record away: ";
+
 // What is said of a record, before its path.
 static const char *record_words(const struct invocation *run, const struct session *session) {
   if (session->is_unwritten)
@@ -159,7 +161,7 @@ static const char *record_words(const struct invocation *run, const struct sessi
   if (stop_signal)
     return "stopped; the finished results are in ";
   if (session->is_known)
-    return "measured before, and not again unless you move this record away: ";
+    return all_known;
   return session->known
              ? arena_printf(run->arena,
                             "%zu of the results measured before; record: ", session->known)
@@ -465,7 +467,11 @@ static int run_serving(struct invocation *run) {
   clear_progress();
   if (session.is_written) {
     serving_table_print(session.record, run->arena, stdout);
-    note(run, stop_signal ? "stopped; the finished loads are in " : "record: ", session.path);
+    note(run,
+         stop_signal                              ? "stopped; the finished loads are in "
+         : session.known == session.record->count ? all_known
+                                                  : "record: ",
+         session.path);
     run->differs = !has_standing(session.record);
   } else if (stop_signal) {
     note(run, "stopped; ", "no load was finished");
