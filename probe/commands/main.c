@@ -287,10 +287,12 @@ static int open_catalog(const struct invocation *run, struct catalog *catalog) {
 }
 
 // Otherwise a node whose GPUs are gone would silently measure something else.
-static void warn_of_cpu(const struct invocation *run, const struct device *device) {
+static void warn_of_cpu(const struct invocation *run, const struct device *device,
+                        const struct decode_backend *const *backends) {
   if (!strcmp(run->options.device, usual_fleet_devices) && !strcmp(device->backend->name, "cpu"))
-    diagnostics_warning(run->diagnostics, (struct place){0},
-                        "there is no GPU here, so the CPU is measured; --device cpu asks for it");
+    diagnostics_warning(
+        run->diagnostics, (struct place){0}, "%s, so the CPU is measured; --device cpu asks for it",
+        backends[1] ? "there is no GPU here" : "this installation has no backend for GPUs");
 }
 
 // One after the other, as far as possible; what has been found so far is in the records in any
@@ -332,12 +334,12 @@ static int run_model(struct invocation *run, struct power_sweep *sweep) {
   size_t count;
   struct catalog catalog;
   struct measurement_shape model;
-  if (devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
-                   run->diagnostics) ||
+  const struct decode_backend *const *backends = backends_of(run);
+  if (devices_find(run->options.device, backends, &devices, &count, run->arena, run->diagnostics) ||
       open_catalog(run, &catalog) ||
       model_shape_find(&catalog, run->options.model, &model, &run->notes))
     return -1;
-  warn_of_cpu(run, &devices[0]);
+  warn_of_cpu(run, &devices[0], backends);
   if (sweep)
     return run_limits(run, sweep, devices, count, &model);
   if (run->options.tensor_parallel)

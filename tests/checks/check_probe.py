@@ -272,6 +272,8 @@ def test_endless_variant(directory):
 
 def test_list(_):
     expect_exit(probe('list'), 0, 'cpu:0', 'memory', 'meter  rapl-powercap')
+    expect_exit(probe('list', environment=with_plugins('/nonexistent')), 0, 'this installation has no backend for them')
+    expect('no backend' not in probe('list', '--device', 'cpu', environment=with_plugins('/nonexistent')).stdout, 'not asked')
     result = probe('list', '--format', 'json')
     expect_exit(result, 0)
     listed = json.loads(result.stdout)
