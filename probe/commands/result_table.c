@@ -315,6 +315,18 @@ static bool find_together(const struct measurement_record *const *records, size_
   return whole;
 }
 
+// Why a workload has no row of all devices.
+static void print_apart(const struct measurement *const *results, size_t count, FILE *out) {
+  const struct measurement *first = results[0];
+  bool lacks = false;
+  for (size_t i = 0; i < count; i++)
+    lacks |= !results[i];
+  fprintf(out, "%-9s %5d %8d  not at once: %s\n", first->precision, first->batch, first->context,
+          first->slice_count ? "slices of a model are measured one by one"
+          : lacks            ? "not every device has a result of it in the same types"
+                             : "it is not measured yet");
+}
+
 void together_table_print(const struct measurement_record *const *records, size_t count,
                           FILE *out) {
   struct arena arena = {0};
@@ -324,5 +336,7 @@ void together_table_print(const struct measurement_record *const *records, size_
   for (size_t r = 0; r < records[0]->count; r++)
     if (find_together(records, count, &records[0]->results[r], results))
       print_together(results, count, &arena, out);
+    else
+      print_apart(results, count, out);
   arena_free(&arena);
 }

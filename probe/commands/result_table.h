@@ -12,8 +12,8 @@
 void result_table_print(const struct measurement_record *record, FILE *out);
 
 // What several devices [count] decoded one by one and all at once: a line for each trial that all
-// of them measured, with the slowest and the fastest to show the spread; and whether that is also
-// one of the kernels.
+// of them measured, with the slowest and the fastest to show the spread; whether that is also one
+// of the kernels; and for any other trial why it was not measured at once.
 void together_table_print(const struct measurement_record *const *records, size_t count, FILE *out);
 
 // The record's result of the same workload, in the same types; NULL if it has none.

@@ -99,10 +99,38 @@ static void devices_are_compared(void **state) {
   }
 }
 
+// Nothing is left out without a word.
+static void what_is_apart_is_told(void **state) {
+  static struct measurement results[2][3];
+  static struct measurement_record records[2];
+  const struct measurement_record *const both[] = {&records[0], &records[1]};
+  char text[4096] = "";
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    results[i][0] = result_of(1, "bf16", 100, "");
+    results[i][1] = result_of(4, i ? "e4m3" : "bf16", 400, "");
+    results[i][2] = result_of(9, "bf16", 900, "");
+    results[i][0].together.devices = 0;
+    results[i][0].slice_count = 2;
+    results[i][2].together.devices = 0;
+    records[i] = (struct measurement_record){.results = results[i], .count = 3};
+  }
+  FILE *out = fmemopen(text, sizeof text - 1, "w");
+  together_table_print(both, 2, out);
+  fclose(out);
+  const char *const lines[] = {
+      "bf16          1       64  not at once: slices of a model are measured one by one\n",
+      "bf16          4       64  not at once: not every device has a result of it in the same "
+      "types\n",
+      "bf16          9       64  not at once: it is not measured yet\n"};
+  expect_lines(text, lines, sizeof lines / sizeof lines[0]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_are_compared),
       cmocka_unit_test(devices_are_compared),
+      cmocka_unit_test(what_is_apart_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
