@@ -105,8 +105,8 @@ static int refuse_name(const char *name, size_t length,
   for (size_t i = 0; i < sizeof gpu_backends / sizeof gpu_backends[0]; i++)
     if (!strcmp(bare, gpu_backends[i].name))
       return refuse_missing(i, diagnostics);
-  // A letter from "cpu", which is not what is meant.
-  const char *nearest = strcmp(bare, "gpu") ? nearest_name(bare, names, count) : NULL;
+  // The nearest name would be "cpu".
+  const char *nearest = strcmp(bare, "gpu") ? nearest_name(bare, names, count) : "auto";
   diagnostics_error(diagnostics, nowhere, "unknown device '%s'%s", bare,
                     nearest ? did_you_mean(nearest, diagnostics->arena)
                             : arena_printf(diagnostics->arena, ", expected one of: %s", all));

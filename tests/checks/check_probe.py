@@ -427,7 +427,7 @@ BAD = [
     (RUN + ('--precision', 'nvfp4,fp4'), '--precision names fp4 twice'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
     (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
-    (RUN + ('--device', 'gpu'), "unknown device 'gpu', expected one of: "),
+    (RUN + ('--device', 'gpu'), "unknown device 'gpu'; did you mean 'auto'?"),
     (RUN + ('--device', 'cpu:9'), "no device 'cpu:9'"),
     (RUN + ('--precision', 'fp16'), "unknown precision 'fp16'"),
     (RUN + ('--precision', 'bf16,bf16'), '--precision names bf16 twice'),
