@@ -111,7 +111,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_ABI 7
+#define DECODE_ABI 8
 
 enum element { // kernels/element.h: sizes and values
   ELEMENT_F32,
@@ -207,7 +207,7 @@ struct decode_request {
   uint64_t seed;
   int threads;        // of a CPU; 0: the backend chooses
   int ranks;          // devices that hold the model together, up to MAX_DECODE_RANKS; 0 and 1: one
-  const int *devices; // [ranks], for two or more, all different; read by create
+  const int *devices; // [ranks], for two or more, all different; read by cost and create
   enum decode_routing routing;
   float skew;
   int chunk;           // the most positions in a call of prefill; 0: prefill is not called
@@ -234,7 +234,7 @@ struct decode_device {
 };
 
 // What one step moves and computes, counted from the shapes. With several ranks, of the first one;
-// no rank's share is larger.
+// no rank's share is larger. Memory is that of the rank that holds the most.
 struct decode_cost {
   uint64_t weight_bytes;   // read once per step for the whole batch, scales included; of the
                            // embedding, batch rows; without routed experts
@@ -286,8 +286,9 @@ struct decode_backend {
   int (*device_count)(void);
   enum decode_status (*describe)(int device, struct decode_device *out);
 
-  // Can it run this at all, and what does a step cost? Needs no memory.
-  enum decode_status (*cost)(const struct decode_request *, struct decode_cost *out);
+  // Can the device run this at all, and what does a step cost? Needs no memory. With several ranks:
+  // can request->devices, each its share; if none are named, all are like `device`.
+  enum decode_status (*cost)(int device, const struct decode_request *, struct decode_cost *out);
 
   // Allocates memory and fills weights and cache from the seed as weights.h says, bit for bit the
   // same on every backend. The first tokens of the batch are (seed + row) mod vocab. NULL and

@@ -89,7 +89,9 @@ static enum decode_status make_plan(const struct decode_request *request, struct
   return fault ? refuse(DECODE_UNSUPPORTED, fault) : plan_make(request, cpu_kernels_choose(), plan);
 }
 
-static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
+static enum decode_status cost(int device, const struct decode_request *request,
+                               struct decode_cost *out) {
+  (void)device;
   struct plan plan;
   enum decode_status status = make_plan(request, &plan);
   if (status == DECODE_OK)

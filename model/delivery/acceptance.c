@@ -179,6 +179,7 @@ static void judge_each_node(const struct judging *judging, struct acceptance_cla
         (struct accepted_node){.guarantee = clause->guarantee,
                                .what = clause->what,
                                .node = node->node,
+                               .workload = (size_t)clause->workload,
                                .value = node->value,
                                .share = node->value / clause->quoted - 1,
                                .runs = node->runs,
@@ -338,6 +339,7 @@ static void judge_one(const struct judging *judging, const struct offer_guarante
                    .kind = kind,
                    .guarantee = guarantee,
                    .what = what,
+                   .workload = workload,
                    .verdict = VERDICT_OPEN,
                    .quoted = quoted,
                    .limit = quoted * (acceptance_is_ceiling(what) ? 1 + tolerance : 1 - tolerance),
@@ -530,6 +532,7 @@ static void judge_delivered(const struct judging *judging) {
   const struct delivered delivered = count_delivered(judging);
   const size_t wanted = (size_t)offer->accelerators;
   struct acceptance_clause clause = {.kind = CLAUSE_DELIVERED,
+                                     .workload = -1,
                                      .verdict = VERDICT_PASS,
                                      .quoted = (double)wanted,
                                      .limit = (double)wanted,

@@ -50,6 +50,7 @@ struct accepted_node {
   const struct offer_guarantee *guarantee;
   enum guaranteed what;
   size_t node;         // of fleet.nodes
+  size_t workload;     // of fleet.workloads
   double value, share; // value as in a clause; share over the guaranteed one, less one
   size_t runs;
   enum verdict verdict;
@@ -59,6 +60,7 @@ struct acceptance_clause {
   enum clause_kind kind;
   const struct offer_guarantee *guarantee; // NULL for CLAUSE_DELIVERED
   enum guaranteed what;
+  long workload; // of fleet.workloads; -1: none was measured for it
   enum verdict verdict;
   // Tokens/s and watts per accelerator, or seconds; for CLAUSE_DELIVERED accelerators; for
   // CLAUSE_NODES quoted and limit are a node's, and found is the number of nodes that fail.

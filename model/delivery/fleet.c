@@ -379,28 +379,59 @@ static void count_variant(struct variants *variants, const char *name) {
   variants->counts[at]++;
 }
 
+static struct variants variants_of(const struct fleet *fleet,
+                                   const struct fleet_workload *workload) {
+  struct variants variants = {.count = 0};
+  for (size_t r = 0; r < workload->run_count; r++) {
+    const char *variant = fleet->runs[workload->first_run + r].variant;
+    if (variant)
+      count_variant(&variants, variant);
+  }
+  return variants;
+}
+
 // Each machine finds the fastest kernels for itself. If they are not the same, they are a part of
 // what the devices differ by.
 static void warn_of_variants(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   for (size_t w = 0; w < fleet->workload_count; w++) {
-    const struct fleet_workload *workload = &fleet->workloads[w];
-    struct variants variants = {.count = 0};
+    struct fleet_workload *workload = &fleet->workloads[w];
+    const struct variants variants = variants_of(fleet, workload);
     const char *words = "";
-    for (size_t r = 0; r < workload->run_count; r++) {
-      const char *variant = fleet->runs[workload->first_run + r].variant;
-      if (variant)
-        count_variant(&variants, variant);
-    }
-    for (size_t v = 0; v < variants.count; v++)
+    size_t usual = 0;
+    for (size_t v = 0; v < variants.count; v++) {
+      usual = variants.counts[v] > variants.counts[usual] ? v : usual;
       words = arena_printf(reading->arena, "%s%s%zu with %s", words, *words ? ", " : "",
                            variants.counts[v],
                            *variants.names[v] ? variants.names[v] : "the kernels' own choice");
-    if (variants.count > 1)
-      texts_add(&fleet->unlike, reading->arena,
-                "%s: measured with different kernels, %s: choose one with --variant",
-                workload->words, words);
+    }
+    if (variants.count < 2)
+      continue;
+    workload->usual_variant = variants.names[usual];
+    texts_add(&fleet->unlike, reading->arena,
+              "%s: measured with different kernels, %s: choose one with --variant", workload->words,
+              words);
   }
+}
+
+const char *fleet_variants(const struct fleet *fleet, const struct fleet_workload *workload,
+                           size_t node, long device, bool *is_usual, struct arena *arena) {
+  struct variants variants = {.count = 0};
+  const char *words = "";
+  *is_usual = true;
+  for (size_t r = 0; r < workload->run_count; r++) {
+    const struct fleet_run *run = &fleet->runs[workload->first_run + r];
+    const bool is_there =
+        device < 0 ? fleet->devices[run->device].node == node : run->device == (size_t)device;
+    if (is_there && run->variant)
+      count_variant(&variants, run->variant);
+  }
+  for (size_t v = 0; v < variants.count; v++) {
+    const char *name = variants.names[v];
+    *is_usual &= !workload->usual_variant || !strcmp(name, workload->usual_variant);
+    words = arena_printf(arena, "%s%s%s", words, *words ? ", " : "", *name ? name : "own choice");
+  }
+  return words;
 }
 
 const struct fleet *fleet_read(const char *const *paths, size_t count, const char *expected,

@@ -77,4 +77,10 @@ const struct fleet *fleet_of_records(const struct records *records, struct arena
 long fleet_workload_like(const struct fleet *fleet, const struct measurement *result,
                          struct arena *arena);
 
+// With which variants of the probe's kernels a workload ran on the node, or on one device of it
+// (-1: on all of them): "own choice", "own choice, step=streaming"; "" on a server. *is_usual:
+// whether none of them is another than on most devices.
+const char *fleet_variants(const struct fleet *fleet, const struct fleet_workload *workload,
+                           size_t node, long device, bool *is_usual, struct arena *arena);
+
 #endif

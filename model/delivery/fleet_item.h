@@ -46,6 +46,7 @@ struct fleet_workload {
   enum serving_load load;
   double concurrency, request_rate, input_tokens, output_tokens; // the rate in 1/s
   const char *words;
+  const char *usual_variant;   // of its runs' variants the most frequent; NULL: all are the same
   size_t first_run, run_count; // of runs
 };
 

@@ -37,14 +37,18 @@ static const char *with_numbers(const char *text, const struct number_list *list
   return text;
 }
 
+static const char *variant_text(const struct probe_options *options) {
+  return options->fastest ? "fastest" : options->variant ? options->variant : "own";
+}
+
 static const char *workload_text(const struct probe_options *options, struct arena *arena) {
   const char *text = arena_printf(
-      arena, "%s|%s|%s|%s|%s|%.17g|%.17g|%.17g|%d|%.17g|%d|%d|%llu|%d|%.9g|%d", options->device,
+      arena, "%s|%s|%s|%s|%s|%.17g|%.17g|%.17g|%d|%.17g|%d|%d|%llu|%d|%.9g|%d|%s", options->device,
       options->model, options->kv, options->head ? options->head : "",
       options->activations ? options->activations : "", options->time_s, options->energy_s,
       options->soak_s, options->shard.of, options->shard.all_reduce_s, options->tensor_parallel,
       options->threads, (unsigned long long)options->seed, (int)options->routing,
-      (double)options->skew, options->chunk);
+      (double)options->skew, options->chunk, variant_text(options));
   for (size_t i = 0; i < options->precision_count; i++)
     text = arena_printf(arena, "%s|%s", text, options->precisions[i]);
   text = with_numbers(text, &options->batches, arena);

@@ -196,6 +196,11 @@ static int list_devices(const struct listing_request *request, const struct list
       if (list_one(request, backend, index, lists, arena, diagnostics))
         return -1;
   }
+  if (!request->devices && !request->backends[1] && lists->table)
+    fputs(
+        "GPUs  this installation has no backend for them: docs/measuring-cpu.md says how to build "
+        "one\n",
+        lists->table);
   return 0;
 }
 

@@ -152,6 +152,22 @@ static struct session make_session(const struct invocation *run, bool is_whole) 
                           .holds_folder = run->member != NULL};
 }
 
+static const char all_known[] = "measured before, and not again unless you move this record away: ";
+
+// What is said of a record, before its path.
+static const char *record_words(const struct invocation *run, const struct session *session) {
+  if (session->is_unwritten)
+    return "the last result could not be written to ";
+  if (stop_signal)
+    return "stopped; the finished results are in ";
+  if (session->is_known)
+    return all_known;
+  return session->known
+             ? arena_printf(run->arena,
+                            "%zu of the results measured before; record: ", session->known)
+             : "record: ";
+}
+
 // In a fleet, each of many nodes would print its own.
 static int run_alone(struct invocation *run, struct session *session,
                      const struct measurement_shape *model) {
@@ -160,11 +176,7 @@ static int run_alone(struct invocation *run, struct session *session,
   if (session->record && session->record->digest) {
     if (!run->member)
       result_table_print(session->record, stdout);
-    note(run,
-         session->is_unwritten ? "the last result could not be written to "
-         : stop_signal         ? "stopped; the finished results are in "
-                               : "record: ",
-         session->path);
+    note(run, record_words(run, session), session->path);
   } else if (stop_signal) {
     note(run, "stopped; ", "no result was finished");
   }
@@ -229,6 +241,22 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
   return result;
 }
 
+// The record of all of them has the first one's name, and counts for its accelerator.
+static int refuse_unlike(const struct invocation *run, const struct device *devices, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    const struct decode_device *first = &devices[0].described, *other = &devices[i].described;
+    if (are_equal(&devices[0], &devices[i]))
+      continue;
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--tensor-parallel needs equal devices, but %s:%d is %s with %d units, and "
+                      "%s:%d is %s with %d",
+                      devices[0].backend->name, devices[0].index, first->name, first->units,
+                      devices[i].backend->name, devices[i].index, other->name, other->units);
+    return -1;
+  }
+  return 0;
+}
+
 // All at once, one model.
 static int run_ranks(struct invocation *run, const struct device *devices, size_t count,
                      const struct measurement_shape *model) {
@@ -238,6 +266,8 @@ static int run_ranks(struct invocation *run, const struct device *devices, size_
                       run->options.tensor_parallel, run->options.device, count);
     return -1;
   }
+  if (refuse_unlike(run, devices, count))
+    return -1;
   struct session session = make_session(run, true);
   session.ranks = devices;
   session.rank_count = count;
@@ -257,19 +287,23 @@ static int open_catalog(const struct invocation *run, struct catalog *catalog) {
 }
 
 // Otherwise a node whose GPUs are gone would silently measure something else.
-static void warn_of_cpu(const struct invocation *run, const struct device *device) {
+static void warn_of_cpu(const struct invocation *run, const struct device *device,
+                        const struct decode_backend *const *backends) {
   if (!strcmp(run->options.device, usual_fleet_devices) && !strcmp(device->backend->name, "cpu"))
-    diagnostics_warning(run->diagnostics, (struct place){0},
-                        "there is no GPU here, so the CPU is measured; --device cpu asks for it");
+    diagnostics_warning(
+        run->diagnostics, (struct place){0}, "%s, so the CPU is measured; --device cpu asks for it",
+        backends[1] ? "there is no GPU here" : "this installation has no backend for GPUs");
 }
 
 // One after the other, as far as possible; what has been found so far is in the records in any
-// case.
+// case. The kernels that are the fastest at the first limit, the highest, are measured at all of
+// them, so that they differ by nothing else.
 static int run_limits(struct invocation *run, struct power_sweep *sweep,
                       const struct device *devices, size_t count,
                       const struct measurement_shape *model) {
   const struct number_list *limits = &run->options.power_limits;
   const struct measurement_record *records[MAX_LIST_VALUES];
+  struct session *sessions = arena_array(run->arena, limits->count, sizeof *sessions);
   size_t done = 0;
   if (count != 1) {
     diagnostics_error(run->diagnostics, (struct place){0},
@@ -279,14 +313,16 @@ static int run_limits(struct invocation *run, struct power_sweep *sweep,
   }
   int result = power_sweep_open(sweep, &devices[0]);
   while (!result && done < limits->count && !stop_signal) {
-    struct session session = make_session(run, true);
-    session.protocol.device = &devices[0];
-    session.power_limit_w = limits->values[done];
+    struct session *session = &sessions[done];
+    *session = make_session(run, true);
+    session->protocol.device = &devices[0];
+    session->power_limit_w = limits->values[done];
+    session->equal = done ? &sessions[0] : NULL;
     result = power_sweep_hold(sweep, limits->values[done]);
     if (!result)
-      result = run_alone(run, &session, model);
-    if (session.record)
-      records[done++] = session.record;
+      result = run_alone(run, session, model);
+    if (session->record)
+      records[done++] = session->record;
   }
   if (done)
     power_sweep_print(sweep, records, done, stdout);
@@ -298,12 +334,12 @@ static int run_model(struct invocation *run, struct power_sweep *sweep) {
   size_t count;
   struct catalog catalog;
   struct measurement_shape model;
-  if (devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
-                   run->diagnostics) ||
+  const struct decode_backend *const *backends = backends_of(run);
+  if (devices_find(run->options.device, backends, &devices, &count, run->arena, run->diagnostics) ||
       open_catalog(run, &catalog) ||
       model_shape_find(&catalog, run->options.model, &model, &run->notes))
     return -1;
-  warn_of_cpu(run, &devices[0]);
+  warn_of_cpu(run, &devices[0], backends);
   if (sweep)
     return run_limits(run, sweep, devices, count, &model);
   if (run->options.tensor_parallel)
@@ -433,7 +469,11 @@ static int run_serving(struct invocation *run) {
   clear_progress();
   if (session.is_written) {
     serving_table_print(session.record, run->arena, stdout);
-    note(run, stop_signal ? "stopped; the finished loads are in " : "record: ", session.path);
+    note(run,
+         stop_signal                              ? "stopped; the finished loads are in "
+         : session.known == session.record->count ? all_known
+                                                  : "record: ",
+         session.path);
     run->differs = !has_standing(session.record);
   } else if (stop_signal) {
     note(run, "stopped; ", "no load was finished");

@@ -140,8 +140,8 @@ static const struct known_option {
      "Ask each board's management controller for its machine's watts; {node} stands for the node's "
      "name: https://{node}-bmc/redfish/v1/Chassis/1/Power"},
     {"power-limit", KEY_POWER_LIMIT, COMMAND_RUN, "LIST",
-     "Measure a GPU at each of these power limits, in watts: 350,450,700; needs root, and always "
-     "restores the limit"},
+     "Measure a GPU at each of these power limits, in watts, the highest first: 350,450,700; needs "
+     "root, and always restores the limit"},
     {"tensor-parallel", KEY_TENSOR_PARALLEL, COMMAND_RUN | COMMAND_FLEET, "N",
      "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
     {"shard", KEY_SHARD, COMMAND_RUN | COMMAND_FLEET, "1/N",
@@ -184,8 +184,8 @@ static const struct known_option {
      "A folder that all nodes share or, with --send, that each has: each node's records go to a "
      "folder of its name there; the same command resumes them"},
     {"verify-only", KEY_VERIFY_ONLY, COMMAND_RUN, NULL,
-     "Only compare the kernels with the oracle, with one layer and with two: exit status 1 if any "
-     "is out of tolerance; no record is written"},
+     "Only compare the kernels with the oracle, with one layer and with two, and each variant that "
+     "would be tried: exit status 1 if any is out of tolerance; no record is written"},
     {"tolerance", KEY_TOLERANCE, COMMAND_CHECK, "SHARE", "Tolerance for token/s (4 %)"},
     {"format", KEY_FORMAT, COMMAND_LIST, "FORMAT", "Print as table or json"},
     {"calibrate", KEY_CALIBRATE, COMMAND_LIST, NULL,
@@ -220,7 +220,6 @@ struct parsing {
   const struct syntax *syntax;
   struct arena *arena;
   struct probe_options *options;
-  bool wants_fastest; // has asked for it, not only left the choice
 };
 
 static void read_layers(const char *text, struct argp_state *state, struct number_list *out) {
@@ -286,11 +285,11 @@ static void read_routing(const char *text, struct argp_state *state,
 }
 
 // "own", "fastest", or as the backend names it, which refuses those that it does not know.
-static void read_variant(const char *text, struct argp_state *state, struct parsing *parsing) {
-  struct probe_options *options = parsing->options;
+static void read_variant(const char *text, struct argp_state *state,
+                         struct probe_options *options) {
   if (!strchr(text, '=') && strcmp(text, "own") != 0 && strcmp(text, "fastest") != 0)
     argp_error(state, "expected --variant own, fastest or such as step=streaming, not '%s'", text);
-  options->fastest = parsing->wants_fastest = !strcmp(text, "fastest");
+  options->fastest = !strcmp(text, "fastest");
   options->variant = strchr(text, '=') ? text : NULL;
 }
 
@@ -355,6 +354,18 @@ static void read_soak(const char *text, struct argp_state *state, struct probe_o
       text ? value_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : PROTOCOL_SOAK_S;
   options->energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, soak_s / 2));
   options->soak_s = soak_s - options->energy_s;
+}
+
+static int descending(const void *a, const void *b) {
+  return *(const int *)b - *(const int *)a;
+}
+
+// The highest first: by default that counts, so its fastest kernels are measured at all of them.
+static void read_power_limits(const char *text, struct argp_state *state,
+                              struct probe_options *options) {
+  struct number_list *limits = &options->power_limits;
+  value_list(text, MAX_POWER_LIMIT, "power-limit", state, limits);
+  qsort(limits->values, limits->count, sizeof *limits->values, descending);
 }
 
 static int read_shard(const char *text, struct argp_state *state) {
@@ -423,8 +434,6 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
       (parsing->options->tensor_parallel || parsing->options->verify_only))
     argp_error(state, "--power-limit measures one device: leave %s out",
                parsing->options->verify_only ? "--verify-only" : "--tensor-parallel");
-  if (parsing->wants_fastest && parsing->options->verify_only)
-    argp_error(state, "--variant fastest times them: leave --verify-only out");
   if (!isnan(shard->all_reduce_s) && !shard->of)
     argp_error(state, "--all-reduce needs --shard");
   if (isnan(shard->all_reduce_s) != !*shard->source)
@@ -479,16 +488,14 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
   case KEY_ACTIVATIONS: read_activations(text, state, options); break;
   case KEY_ROUTING: read_routing(text, state, options); break;
-  case KEY_VARIANT: read_variant(text, state, parsing); break;
+  case KEY_VARIANT: read_variant(text, state, options); break;
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
   case KEY_TIME: options->time_s = value_seconds(text, "time", 0.1, state); break;
   case KEY_SOAK: read_soak(text, state, options); break;
   case KEY_WALL_POWER: read_wall(text, parsing, state); break;
   case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
-  case KEY_POWER_LIMIT:
-    value_list(text, MAX_POWER_LIMIT, "power-limit", state, &options->power_limits);
-    break;
+  case KEY_POWER_LIMIT: read_power_limits(text, state, options); break;
   case KEY_TENSOR_PARALLEL:
     value_int(text, "", 2, MAX_DECODE_RANKS, "tensor-parallel", state, &options->tensor_parallel);
     break;

@@ -21,8 +21,8 @@ struct probe_options {
   size_t precision_count;
   struct number_list batches, contexts, layers; // layers ascending; none: all
   struct number_list prefills;                  // prompts, in positions
-  struct number_list power_limits;              // watts; none: the device's limit is left unchanged
-  int chunk;                                    // of these, how many are computed at once
+  struct number_list power_limits; // watts, descending; none: the device's limit is left unchanged
+  int chunk;                       // of these, how many are computed at once
   double time_s, energy_s;
   double soak_s; // of load before the energy_s of metering
   struct wall_options wall;

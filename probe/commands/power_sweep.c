@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "probe/commands/result_table.h"
+#include "probe/commands/values.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/power_guard.h"
 #include "probe/meters/power_limit.h"
@@ -121,37 +123,70 @@ int power_sweep_end(struct power_sweep *sweep) {
 
 // ---- results
 
-// The record whose result with that index took the fewest joules per token; -1: none has any.
-static long least_joules(const struct measurement_record *const *records, size_t count,
-                         size_t result) {
+// What a workload took at each limit: [count], NULL where it was not measured.
+struct row {
+  const struct measurement *at[MAX_LIST_VALUES];
+  size_t count;
+};
+
+// The limit at which it took the fewest joules per token; -1: none of them has any.
+static long least_joules(const struct row *row) {
   long least = -1;
-  for (size_t i = 0; i < count; i++) {
-    const double joules =
-        result < records[i]->count ? records[i]->results[result].joules_per_token : NAN;
-    if (!isnan(joules) && (least < 0 || joules < records[least]->results[result].joules_per_token))
+  for (size_t i = 0; i < row->count; i++) {
+    const double joules = row->at[i] ? row->at[i]->joules_per_token : NAN;
+    if (!isnan(joules) && (least < 0 || joules < row->at[least]->joules_per_token))
       least = (long)i;
   }
   return least;
 }
 
-static void print_result(const struct measurement *found, int limit_w, bool is_least, FILE *out) {
+// Whether it ran the same kernels at all limits.
+static bool has_one_variant(const struct row *row) {
+  const struct measurement *first = NULL;
+  for (size_t i = 0; i < row->count; i++) {
+    first = first ? first : row->at[i];
+    if (row->at[i] && strcmp(row->at[i]->step_form.variant, first->step_form.variant) != 0)
+      return false;
+  }
+  return true;
+}
+
+static void print_result(const struct measurement *found, int limit_w, bool is_least,
+                         bool says_variant, FILE *out) {
   fprintf(out, "%-10s %6d %8d %8d %10.2f ", found->precision, found->batch, found->context, limit_w,
           found->tokens_per_s);
   if (isnan(found->joules_per_token))
-    fprintf(out, "%8s %10s\n", "-", "-");
+    fprintf(out, "%8s %10s", "-", "-");
   else
-    fprintf(out, "%8.1f %10.4g%s\n", found->load_power_w, found->joules_per_token,
+    fprintf(out, "%8.1f %10.4g%s", found->load_power_w, found->joules_per_token,
             is_least ? "  the fewest joules" : "");
+  if (says_variant) {
+    fputs("  kernels: ", out);
+    print_safely(*found->step_form.variant ? found->step_form.variant : "own choice", out);
+  }
+  putc('\n', out);
+}
+
+static void print_row(const struct power_sweep *sweep, const struct row *row, FILE *out) {
+  const long least = least_joules(row);
+  const bool says_variant = !has_one_variant(row);
+  for (size_t i = 0; i < row->count; i++)
+    if (row->at[i])
+      print_result(row->at[i], sweep->limits->values[i], least == (long)i, says_variant, out);
+  if (says_variant)
+    fputs("its kernels were not the same at all limits, which is a part of the difference: "
+          "--variant measures with one\n",
+          out);
 }
 
 void power_sweep_print(const struct power_sweep *sweep,
                        const struct measurement_record *const *records, size_t count, FILE *out) {
   fprintf(out, "\n%-10s %6s %8s %8s %10s %8s %10s\n", "precision", "batch", "context", "limit W",
           "token/s", "load W", "J/token");
-  for (size_t result = 0; count && result < records[0]->count; result++) {
-    const long least = least_joules(records, count, result);
+  for (size_t r = 0; count && r < records[0]->count; r++) {
+    struct row row = {.count = count};
     for (size_t i = 0; i < count; i++)
-      if (result < records[i]->count)
-        print_result(&records[i]->results[result], sweep->limits->values[i], least == (long)i, out);
+      row.at[i] = result_like(records[i], &records[0]->results[r]);
+    print_row(sweep, &row, out);
   }
 }

@@ -46,8 +46,9 @@ int power_sweep_hold(struct power_sweep *sweep, double watts);
 // Restores the limit that was found; also allowed for a sweep that was not opened.
 int power_sweep_end(struct power_sweep *sweep);
 
-// Prints a line for each result at each limit, and marks the one with the fewest joules per token.
-// Takes one record [count] per limit, as many as were measured.
+// Prints a line for each result at each limit, and marks the one with the fewest joules per token;
+// and which kernels it was with, unless they were the same at all limits. Takes one record [count]
+// per limit, as many as were measured; their results may be in different orders.
 void power_sweep_print(const struct power_sweep *sweep,
                        const struct measurement_record *const *records, size_t count, FILE *out);
 

@@ -218,11 +218,28 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
     print_variants(&record->results[i], &arena, out);
   print_prompts(record, &arena, out);
   if (isnan(first->load_power_w)) {
+    static const char none[] = "none: "; // a meter, and why
+    const bool says_none = !strncmp(first->energy_meter, none, strlen(none));
     fputs("power not measured: ", out);
-    print_safely(first->energy_meter, out);
+    print_safely(first->energy_meter + (says_none ? strlen(none) : 0), out);
     putc('\n', out);
   }
   arena_free(&arena);
+}
+
+// ---- several records
+
+const struct measurement *result_like(const struct measurement_record *record,
+                                      const struct measurement *like) {
+  for (size_t i = 0; i < record->count; i++) {
+    const struct measurement *result = &record->results[i];
+    if (!strcmp(result->precision, like->precision) && result->batch == like->batch &&
+        result->context == like->context &&
+        !strcmp(result->types.activations, like->types.activations) &&
+        !strcmp(result->types.kv, like->types.kv) && !strcmp(result->types.head, like->types.head))
+      return result;
+  }
+  return NULL;
 }
 
 // ---- several devices
@@ -249,13 +266,33 @@ static void print_spread(const struct measurement *result, const char *how,
   putc('\n', out);
 }
 
-static void print_together(const struct measurement_record *const *records, size_t count, size_t r,
+static const char *variant_words(const struct measurement *result) {
+  return *result->step_form.variant ? result->step_form.variant : "own choice";
+}
+
+// Devices that are not equal, or were measured at other times, may have other variants.
+static void print_unlike(const struct measurement *const *results, size_t count, FILE *out) {
+  bool unlike = false;
+  for (size_t i = 1; i < count; i++)
+    unlike |= strcmp(results[i]->step_form.variant, results[0]->step_form.variant) != 0;
+  if (!unlike)
+    return;
+  fprintf(out, "%-24s  not with the same kernels: ", "");
+  for (size_t i = 0; i < count; i++) {
+    fprintf(out, "%s%s:%d ", i ? "; " : "", results[i]->record->device.backend,
+            results[i]->record->device.index);
+    print_safely(variant_words(results[i]), out);
+  }
+  putc('\n', out);
+}
+
+static void print_together(const struct measurement *const *results, size_t count,
                            struct arena *arena, FILE *out) {
-  const struct measurement *first = &records[0]->results[r];
+  const struct measurement *first = results[0];
   const struct measurement_together *together = &first->together;
   struct spread alone = {0};
   for (size_t i = 0; i < count; i++)
-    add(&alone, records[i]->results[r].tokens_per_s, records[i]->results[r].load_power_w);
+    add(&alone, results[i]->tokens_per_s, results[i]->load_power_w);
   const struct spread all = {together->total_tokens_per_s, together->slowest, together->fastest,
                              together->load_power_w};
   print_spread(first, "one by one", &alone, arena, out);
@@ -264,19 +301,42 @@ static void print_together(const struct measurement_record *const *records, size
           "%-24s  together they decode %.1f %% of the sum, the slowest %.1f %% below the "
           "fastest\n",
           "", 100 * all.total / alone.total, 100 * (1 - all.slowest / all.fastest));
+  print_unlike(results, count, out);
+}
+
+// Of each record the result like that of the first one. A record may have them in another order.
+static bool find_together(const struct measurement_record *const *records, size_t count,
+                          const struct measurement *first, const struct measurement **results) {
+  bool whole = true;
+  for (size_t i = 0; i < count; i++) {
+    results[i] = result_like(records[i], first);
+    whole &= results[i] && results[i]->together.devices == (int)count;
+  }
+  return whole;
+}
+
+// Why a workload has no row of all devices.
+static void print_apart(const struct measurement *const *results, size_t count, FILE *out) {
+  const struct measurement *first = results[0];
+  bool lacks = false;
+  for (size_t i = 0; i < count; i++)
+    lacks |= !results[i];
+  fprintf(out, "%-9s %5d %8d  not at once: %s\n", first->precision, first->batch, first->context,
+          first->slice_count ? "slices of a model are measured one by one"
+          : lacks            ? "not every device has a result of it in the same types"
+                             : "it is not measured yet");
 }
 
 void together_table_print(const struct measurement_record *const *records, size_t count,
                           FILE *out) {
   struct arena arena = {0};
+  const struct measurement **results = arena_array(&arena, count, sizeof(struct measurement *));
   fprintf(out, "\n%zu devices\n%-9s %5s %8s  %-10s%11s%10s%10s%8s%9s\n", count, "precision",
           "batch", "context", "", "token/s", "slowest", "fastest", "W", "J/token");
-  for (size_t r = 0; r < records[0]->count; r++) {
-    bool whole = true;
-    for (size_t i = 0; i < count; i++)
-      whole &= records[i]->count > r && records[i]->results[r].together.devices == (int)count;
-    if (whole)
-      print_together(records, count, r, &arena, out);
-  }
+  for (size_t r = 0; r < records[0]->count; r++)
+    if (find_together(records, count, &records[0]->results[r], results))
+      print_together(results, count, &arena, out);
+    else
+      print_apart(results, count, out);
   arena_free(&arena);
 }

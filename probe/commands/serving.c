@@ -3,6 +3,7 @@
 #include "base/csv.h"
 #include "base/installation.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "base/version.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/decode.h"
@@ -237,6 +238,7 @@ static int resume_record(struct serving_session *session) {
   }
   drop_refused(earlier);
   session->record = earlier;
+  session->known = earlier->count;
   session->is_written = earlier->count > 0;
   return 0;
 }
@@ -328,14 +330,15 @@ static void announce(struct serving_session *session, const struct ladder_step *
   const size_t steps = ladder_most_steps(&options->ladder);
   session->announce(
       session->announce_context,
-      arena_printf(
-          session->arena,
-          "%s%s%s serves %s at %s: up to %zu loads of at least %g s, at most %.0f requests "
-          "of %d tokens in and %d out (%s)",
-          *session->engine.name ? session->engine.name : "an unnamed engine",
-          *session->engine.version ? " " : "", session->engine.version, session->served->name,
-          session->server.url, steps, options->window_s, most_requests(session, first),
-          options->input_tokens, options->output_tokens, prompts_text(session)));
+      arena_printf(session->arena,
+                   "%s%s%s serves %s at %s: up to %s of at least %g s, at most %.0f requests "
+                   "of %d tokens in and %d out (%s)",
+                   *session->engine.name ? session->engine.name : "an unnamed engine",
+                   *session->engine.version ? " " : "", session->engine.version,
+                   session->served->name, session->server.url,
+                   text_counted(steps, "load", session->arena), options->window_s,
+                   most_requests(session, first), options->input_tokens, options->output_tokens,
+                   prompts_text(session)));
 }
 
 static void warn_of_places(struct serving_session *session, const struct ladder_step *step) {

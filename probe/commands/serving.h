@@ -34,6 +34,7 @@ struct serving_session {
   struct serving_record *record; // NULL until it is open
   const char *path; // of the record: MODEL-serving-HASH.json, the hash over all that makes a run
   bool is_written;  // it has a rung
+  size_t known;     // rungs that an earlier run has measured
 };
 
 // Measures what the record does not hold yet, and writes it after each rung. Rungs that an earlier

@@ -1,5 +1,6 @@
 #include "probe/commands/serving_table.h"
 
+#include "model/evidence/grade.h"
 #include "probe/commands/result_table.h"
 #include "probe/serving/ladder.h"
 
@@ -125,6 +126,11 @@ void serving_table_print(const struct serving_record *record, struct arena *aren
     print_rung(&record->rungs[i], metered, arena, out);
   print_remarks(record, "refused", refusal, arena, out);
   print_remarks(record, "TPOT", serving_untold, arena, out);
+  if (record->grade != GRADE_MEASURED) {
+    fprintf(out, "graded %s: ", grade_name(record->grade));
+    print_safely(record->remarks, out);
+    putc('\n', out);
+  }
   print_remarks(record, "watts", missing_watts, arena, out);
   print_remarks(record, "the server's counters", counters, arena, out);
   print_goodput(record, out);

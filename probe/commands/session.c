@@ -163,7 +163,7 @@ static int choose_types(const struct session *session, struct trial *trial) {
   if (check_activations(session, trial, &wanted))
     return -1;
   struct decode_request request = trial_request(trial, trial_deepest(trial));
-  const enum decode_status status = precision_choose(backend, &wanted, &request);
+  const enum decode_status status = precision_choose(session->protocol.device, &wanted, &request);
   trial->types = request.types;
   if (status == DECODE_OK)
     return check_blocks(session, trial);
@@ -241,18 +241,60 @@ int session_trials(const struct session *session, const struct measurement_shape
 
 // ---- the record
 
-// A run resumes a record with the same device, kernels, model, depths, seed, threads and times.
-static const char *record_path(const struct session *session,
-                               const struct measurement_shape *model) {
+// The first device's state, with the processes on all of them.
+static struct measurement_device_state state_of(const struct protocol *protocol) {
+  struct measurement_device_state state = protocol->telemetry[0].state;
+  for (size_t i = 1; i < protocol->telemetry_count; i++) {
+    const double others = protocol->telemetry[i].state.other_processes;
+    if (!isnan(others))
+      state.other_processes =
+          isnan(state.other_processes) ? others : state.other_processes + others;
+  }
+  return state;
+}
+
+static struct measurement_environment environment_of(const struct session *session) {
+  const struct protocol *protocol = &session->protocol;
+  struct measurement_environment here = environment_read(
+      session->options->threads, protocol->device->backend->build, protocol->arena);
+  here.node = session->options->node;
+  here.remarks = session->notes.stand_ins ? session->notes.stand_ins : "";
+  if (protocol->telemetry_count)
+    here.device_state = state_of(protocol);
+  if (session->power_limit_w)
+    here.device_state.power_limit_w = session->power_limit_w;
+  return here;
+}
+
+// What a record states once for all its results, so that none of them was measured with another:
+// a driver, an operating system, a power limit.
+static const char *conditions_text(const struct session *session,
+                                   const struct measurement_environment *here) {
+  const struct protocol *protocol = &session->protocol;
+  const char *text =
+      arena_printf(protocol->arena, "%s|%s|%s|%s", protocol->device->described.runtime,
+                   here->kernel, here->governor, here->tool_version);
+  for (size_t i = 0; i < protocol->telemetry_count; i++) {
+    const struct measurement_device_state *state = &protocol->telemetry[i].state;
+    text = arena_printf(protocol->arena, "%s|%s|%s|%s|%s|%g", text, state->driver, state->vbios,
+                        state->ecc, state->partition, state->power_limit_w);
+  }
+  return text;
+}
+
+// A run resumes a record with the same device, under the same conditions, of the same kernels,
+// model, depths, seed, threads and times.
+static const char *record_path(const struct session *session, const struct measurement_shape *model,
+                               const struct measurement_environment *here) {
   const struct probe_options *options = session->options;
   const struct device *device = session->protocol.device;
   const struct decode_device *described = &device->described;
   struct arena *arena = session->protocol.arena;
   const char *identity = arena_printf(
-      arena, "%s|%s|%s|%s|%d|%s|%s|%d|%d|%.17g|%.17g|%.17g|%llu", device->backend->name,
+      arena, "%s|%s|%s|%s|%d|%s|%s|%d|%d|%.17g|%.17g|%.17g|%llu|%s", device->backend->name,
       described->name, described->uuid, described->pci, described->units, device->backend->build,
       model->id, model->layers, options->threads, options->time_s, options->energy_s,
-      options->soak_s, (unsigned long long)options->seed);
+      options->soak_s, (unsigned long long)options->seed, conditions_text(session, here));
   for (size_t i = 0; i < options->layers.count; i++)
     identity = arena_printf(arena, "%s|%d", identity, options->layers.values[i]);
   for (size_t i = 0; i < options->prefills.count; i++)
@@ -306,20 +348,8 @@ static void warn_if_busy(const struct session *session) {
         record->environment.load_average, processors);
 }
 
-// The first device's state, with the processes on all of them.
-static struct measurement_device_state state_of(const struct protocol *protocol) {
-  struct measurement_device_state state = protocol->telemetry[0].state;
-  for (size_t i = 1; i < protocol->telemetry_count; i++) {
-    const double others = protocol->telemetry[i].state.other_processes;
-    if (!isnan(others))
-      state.other_processes =
-          isnan(state.other_processes) ? others : state.other_processes + others;
-  }
-  return state;
-}
-
 // The record of an earlier run, or a new one.
-static int open_record(struct session *session) {
+static int open_record(struct session *session, const struct measurement_environment *environment) {
   const struct protocol *protocol = &session->protocol;
   const struct device *device = protocol->device;
   const struct measurement_device here = device_record(device, protocol->arena);
@@ -345,15 +375,7 @@ static int open_record(struct session *session) {
     session->record->path = session->path;
   }
   session->record->device = here;
-  session->record->environment =
-      environment_read(session->options->threads, device->backend->build, protocol->arena);
-  session->record->environment.node = session->options->node;
-  session->record->environment.remarks = session->notes.stand_ins ? session->notes.stand_ins : "";
-  if (protocol->telemetry_count)
-    session->record->environment.device_state = state_of(protocol);
-  if (session->power_limit_w)
-    session->record->environment.device_state.power_limit_w = session->power_limit_w;
-  warn_if_busy(session);
+  session->record->environment = *environment;
   return 0;
 }
 
@@ -415,8 +437,10 @@ static struct trial as_measured_before(const struct session *session, const stru
 static int measure(struct session *session, const struct trial_list *trials) {
   struct protocol *protocol = &session->protocol;
   protocol->idle_power_w = protocol->host_idle_power_w = NAN;
-  if (trials->count)
+  if (trials->count) {
+    warn_if_busy(session);
     protocol_idle(protocol);
+  }
   for (size_t i = 0; i < trials->count && !*protocol->stop; i++) {
     struct measurement result;
     const struct trial trial = as_measured_before(session, &trials->list[i]);
@@ -438,13 +462,19 @@ static int take_folder(const struct session *session, struct folder *folder) {
                                              session->protocol.diagnostics);
 }
 
-static int run_trials(struct session *session, struct trial_list *trials) {
+static int run_trials(struct session *session, const struct measurement_shape *model,
+                      struct trial_list *trials) {
+  const struct measurement_environment environment = environment_of(session);
+  const size_t wanted = trials->count;
   struct folder folder;
+  session->path = record_path(session, model, &environment);
   if (take_folder(session, &folder))
     return -1;
-  int result = open_record(session);
+  int result = open_record(session, &environment);
   if (!result)
     result = check_trials(session, trials);
+  session->known = wanted - trials->count;
+  session->is_known = wanted == session->known;
   if (!result)
     result = measure(session, trials);
   folder_close(&folder);
@@ -458,16 +488,15 @@ int session_run(struct session *session, const struct measurement_shape *model) 
   struct trial_list trials;
   if (session_trials(session, model, &trials))
     return -1;
-  session->path = record_path(session, model);
   protocol->soak_s = session->options->soak_s;
   protocol->wall = &session->options->wall;
   if (!protocol->roots)
-    return run_trials(session, &trials);
+    return run_trials(session, model, &trials);
   const bool alone = session->rank_count == 0;
   meter_set_open(&set, alone ? protocol->device : session->ranks, alone ? 1 : session->rank_count,
                  protocol->roots, protocol->users, protocol->clock, protocol->arena);
   protocol_use(protocol, &set);
-  const int result = run_trials(session, &trials);
+  const int result = run_trials(session, model, &trials);
   meter_set_close(&set);
   session->protocol = given;
   return result;

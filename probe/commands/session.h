@@ -28,14 +28,16 @@ struct session {
   // The devices that hold each model together, protocol.device first; none: that one alone.
   const struct device *ranks; // [rank_count]
   size_t rank_count;
-  // Of an equal device, already run: what is the fastest variant there is measured here, so that
-  // both compute alike. NULL: each trial's is found on this device.
+  // Of an equal device, or of this one at another power limit, already run: what is the fastest
+  // variant there is measured here, so that both compute alike. NULL: each trial's is found here.
   const struct session *equal;
   const struct session_gate *gate; // NULL: none
   int power_limit_w;               // that the device is held at for this; 0: its own limit
   bool is_whole;                   // it covers all devices that are measured
   bool holds_folder;               // the caller has locked the records' directory
   const char *path;  // of the record: MODEL-BACKEND-HASH.json, the hash over all that makes a run
+  size_t known;      // results that an earlier run has measured
+  bool is_known;     // so all of them were
   bool is_unwritten; // the record's last result could not be written
 };
 

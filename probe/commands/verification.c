@@ -1,11 +1,17 @@
 #include "probe/commands/verification.h"
 
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/texts.h"
 #include "kernels/decode.h"
 #include "model/records/measurement.h"
 #include "probe/commands/result_table.h"
+#include "probe/devices/device.h"
 #include "probe/measure/prefill.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
+#include "probe/measure/tryout.h"
+#include "probe/measure/variants.h"
 #include "probe/measure/verify.h"
 
 #include <stdbool.h>
@@ -13,6 +19,8 @@
 
 struct verdicts {
   size_t compared, wrong;
+  size_t failed;       // variants that did not end, or not well
+  struct texts untold; // variants for which there was no time
 };
 
 static void print_heading(const struct session *session, const struct measurement_shape *model,
@@ -27,20 +35,34 @@ static void print_heading(const struct session *session, const struct measuremen
           "layers", "rows", "compared", "positions", "words", "error", "tolerance");
 }
 
+// Ends a row with the variant of the kernels, if it is not their own choice.
+static void print_variant(const struct trial *trial, const char *before, FILE *out) {
+  if (trial->variant) {
+    fputs(before, out);
+    print_safely(trial->variant, out);
+  }
+  fputc('\n', out);
+  fflush(out);
+}
+
 static void print_comparison(const struct trial *trial, const struct verify_plan *plan,
                              const struct measurement_verification *verification, bool passed,
                              FILE *out) {
   const struct decode_request *compared = &plan->request;
-  fprintf(out, "%-9s %5d %8d  %6d %5d %8d %9d %7d  %9.2e %9.0e  %s\n", trial->precision,
-          trial->batch, trial->context, compared->shape.layers, compared->batch, plan->rows,
-          compared->context, compared->shape.vocab, verification->max_error,
-          verification->tolerance, passed ? "ok" : "WRONG");
-  fflush(out);
+  fprintf(out, "%-9s %5d %8d  %6d %5d %8d %9d %7d  %9.2e %9.0e  %s", trial->precision, trial->batch,
+          trial->context, compared->shape.layers, compared->batch, plan->rows, compared->context,
+          compared->shape.vocab, verification->max_error, verification->tolerance,
+          passed ? "ok" : "WRONG");
+  print_variant(trial, ": ", out);
+}
+
+static void begin_row(const struct protocol *protocol) {
+  if (protocol->progress)
+    protocol->progress(""); // it starts on a line of its own
 }
 
 static void count(struct verdicts *verdicts, const struct protocol *protocol, bool passed) {
-  if (protocol->progress)
-    protocol->progress(""); // the row starts on a line of its own
+  begin_row(protocol);
   verdicts->compared++;
   verdicts->wrong += passed ? 0 : 1;
 }
@@ -78,7 +100,7 @@ static enum decode_status compare_prompt(const struct session *session, const st
           verdict.passed ? "ok" : "WRONG", verdict.chunk);
   if (verdict.longest > verdict.chunk)
     fprintf(out, " and of %d", verdict.longest);
-  fputc('\n', out);
+  print_variant(trial, ", ", out);
   return DECODE_OK;
 }
 
@@ -96,6 +118,101 @@ static enum decode_status compare_depths(const struct session *session, const st
   return status;
 }
 
+// ---- what a run would try
+
+static void print_unverified(const struct protocol *protocol, const struct trial *trial,
+                             const char *verdict, const char *why, FILE *out) {
+  begin_row(protocol);
+  fprintf(out, "%-9s %5d %8d  %s: ", trial->precision, trial->batch, trial->context, verdict);
+  print_safely(trial->variant, out);
+  fputs(": ", out);
+  print_safely(why, out);
+  fputc('\n', out);
+}
+
+// In a process of its own first, as in a run. Unless its steps end there, that is told.
+static enum tryout_outcome try_elsewhere(const struct session *session, const struct trial *trial,
+                                         double own_s, struct verdicts *verdicts, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  const struct decode_request whole = trial_request(trial, trial_deepest(trial));
+  const struct decode_request request = verify_plan(&whole).request;
+  const char *why = "";
+  if (!protocol->program)
+    return TRYOUT_ENDED;
+  const enum tryout_outcome outcome =
+      tryout(protocol->program, protocol->device, &request, tryout_limit(own_s), protocol->stop,
+             protocol->arena, &why);
+  if (outcome == TRYOUT_ENDED || *protocol->stop)
+    return outcome;
+  const bool is_refused = outcome == TRYOUT_REFUSED;
+  verdicts->failed += is_refused ? 0 : 1;
+  print_unverified(protocol, trial, is_refused ? "not here" : "WRONG", why, out);
+  return outcome;
+}
+
+// One that the device refuses is left out; one that occupies the device for good ends everything.
+static enum decode_status compare_variant(const struct session *session, const struct trial *trial,
+                                          double own_s, struct verdicts *verdicts, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  protocol_say(protocol, trial_text(trial, protocol->arena),
+               arena_printf(protocol->arena, "verifying %s", trial->variant));
+  const enum tryout_outcome outcome = try_elsewhere(session, trial, own_s, verdicts, out);
+  if (outcome != TRYOUT_ENDED || *protocol->stop)
+    return outcome == TRYOUT_STUCK && !*protocol->stop ? DECODE_NO_DEVICE : DECODE_OK;
+  const enum decode_status status = compare_depths(session, trial, verdicts, out);
+  if (status != DECODE_UNSUPPORTED && status != DECODE_NO_MEMORY)
+    return status;
+  print_unverified(protocol, trial, "not here",
+                   device_failure(protocol->device->backend, status, protocol->arena), out);
+  return DECODE_OK;
+}
+
+// A variant that is wrong would otherwise be noticed only where it is the fastest.
+static enum decode_status compare_variants(const struct session *session, const struct trial *trial,
+                                           double own_s, struct verdicts *verdicts, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  const struct decode_request request = trial_request(trial, trial_deepest(trial));
+  const double start = clock_now(protocol->clock);
+  enum decode_status status = DECODE_OK;
+  struct trial other = *trial;
+  for (int i = 0; status == DECODE_OK && !*protocol->stop &&
+                  (other.variant = variants_name(protocol->device, &request, i));
+       i++)
+    if (clock_now(protocol->clock) - start < VERIFICATION_VARIANTS_S)
+      status = compare_variant(session, &other, own_s, verdicts, out);
+    else
+      texts_add(&verdicts->untold, protocol->arena, "%s, %s", trial_text(trial, protocol->arena),
+                other.variant);
+  return status;
+}
+
+static enum decode_status compare_trial(const struct session *session, const struct trial *trial,
+                                        struct verdicts *verdicts, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  const double start = clock_now(protocol->clock);
+  protocol_say(protocol, trial_text(trial, protocol->arena), "verifying");
+  const enum decode_status status = compare_depths(session, trial, verdicts, out);
+  if (status != DECODE_OK || !trial->fastest)
+    return status;
+  return compare_variants(session, trial, clock_now(protocol->clock) - start, verdicts, out);
+}
+
+static void print_verdicts(const struct verdicts *verdicts, FILE *out) {
+  if (verdicts->wrong)
+    fprintf(out, "%zu of %zu comparisons out of tolerance\n", verdicts->wrong, verdicts->compared);
+  else
+    fprintf(out, "%zu comparison%s within tolerance\n", verdicts->compared,
+            verdicts->compared == 1 ? "" : "s");
+  if (verdicts->failed)
+    fprintf(out, "%zu variant%s of the kernels failed\n", verdicts->failed,
+            verdicts->failed == 1 ? "" : "s");
+  for (size_t i = 0; i < verdicts->untold.count; i++) {
+    fprintf(out, "not verified, as the variants had taken %g s: ", VERIFICATION_VARIANTS_S);
+    print_safely(verdicts->untold.list[i], out);
+    fputc('\n', out);
+  }
+}
+
 enum verification_outcome verification_run(const struct session *session,
                                            const struct measurement_shape *model, FILE *out) {
   const struct protocol *protocol = &session->protocol;
@@ -105,8 +222,7 @@ enum verification_outcome verification_run(const struct session *session,
     return VERIFICATION_FAILED;
   print_heading(session, model, out);
   for (size_t i = 0; i < trials.count && !*protocol->stop; i++) {
-    protocol_say(protocol, trial_text(&trials.list[i], protocol->arena), "verifying");
-    const enum decode_status status = compare_depths(session, &trials.list[i], &verdicts, out);
+    const enum decode_status status = compare_trial(session, &trials.list[i], &verdicts, out);
     if (status != DECODE_OK) {
       protocol_fail(protocol, &trials.list[i], "cannot be verified", status);
       return VERIFICATION_FAILED;
@@ -114,10 +230,6 @@ enum verification_outcome verification_run(const struct session *session,
   }
   if (*protocol->stop)
     return VERIFICATION_STOPPED;
-  if (verdicts.wrong)
-    fprintf(out, "%zu of %zu comparisons out of tolerance\n", verdicts.wrong, verdicts.compared);
-  else
-    fprintf(out, "%zu comparison%s within tolerance\n", verdicts.compared,
-            verdicts.compared == 1 ? "" : "s");
-  return verdicts.wrong ? VERIFICATION_DIFFERS : VERIFICATION_AGREES;
+  print_verdicts(&verdicts, out);
+  return verdicts.wrong || verdicts.failed ? VERIFICATION_DIFFERS : VERIFICATION_AGREES;
 }

@@ -78,6 +78,20 @@ const struct decode_backend *const *device_backends(const char *folder, struct a
 
 // ---- devices
 
+// Backends of GPUs that this installation may lack.
+static const struct {
+  const char *name, *devices, *compiler;
+} gpu_backends[] = {{"cuda", "NVIDIA's GPUs", "nvcc"}, {"hip", "AMD's GPUs", "clang"}};
+
+static int refuse_missing(size_t which, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, nowhere,
+                    "this installation has no backend '%s' for %s: it is built where %s is found "
+                    "(docs/measuring-cpu.md)",
+                    gpu_backends[which].name, gpu_backends[which].devices,
+                    gpu_backends[which].compiler);
+  return -1;
+}
+
 static int refuse_name(const char *name, size_t length,
                        const struct decode_backend *const *backends,
                        struct diagnostics *diagnostics) {
@@ -88,7 +102,11 @@ static int refuse_name(const char *name, size_t length,
     all = arena_printf(diagnostics->arena, "%s%s%s", all, count ? ", " : "", names[count]);
   }
   const char *bare = arena_copy_n(diagnostics->arena, name, length);
-  const char *nearest = nearest_name(bare, names, count);
+  for (size_t i = 0; i < sizeof gpu_backends / sizeof gpu_backends[0]; i++)
+    if (!strcmp(bare, gpu_backends[i].name))
+      return refuse_missing(i, diagnostics);
+  // The nearest name would be "cpu".
+  const char *nearest = strcmp(bare, "gpu") ? nearest_name(bare, names, count) : "auto";
   diagnostics_error(diagnostics, nowhere, "unknown device '%s'%s", bare,
                     nearest ? did_you_mean(nearest, diagnostics->arena)
                             : arena_printf(diagnostics->arena, ", expected one of: %s", all));
@@ -128,29 +146,33 @@ static const struct decode_backend *best(const struct decode_backend *const *bac
   return backends[0];
 }
 
+// NULL if there is none of that name.
+static const struct decode_backend *backend_named(const char *name, size_t length,
+                                                  const struct decode_backend *const *backends) {
+  while (*backends &&
+         (strlen((*backends)->name) != length || strncmp((*backends)->name, name, length) != 0))
+    backends++;
+  return *backends;
+}
+
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics) {
   const size_t length = strcspn(name, ":");
-  if (!strcmp(name, "auto")) {
-    out->backend = best(backends);
-    return describe(out, NULL, diagnostics);
-  }
-  for (size_t i = 0; backends[i]; i++) {
-    if (strlen(backends[i]->name) != length || strncmp(backends[i]->name, name, length) != 0)
-      continue;
-    out->backend = backends[i];
-    return describe(out, name[length] ? name + length + 1 : NULL, diagnostics);
-  }
-  return refuse_name(name, length, backends, diagnostics);
+  const bool is_auto = !strcmp(name, "auto");
+  out->backend = is_auto ? best(backends) : backend_named(name, length, backends);
+  if (!out->backend)
+    return refuse_name(name, length, backends, diagnostics);
+  return describe(out, name[length] ? name + length + 1 : NULL, diagnostics);
 }
 
 // "cuda:all" as "cuda:0,1,2"; any other name unchanged.
-static const char *spelled_out(const char *name, const struct device *first, struct arena *arena) {
+static const char *spelled_out(const char *name, const struct decode_backend *backend,
+                               struct arena *arena) {
   const char *colon = strchr(name, ':');
   if (!colon || strcmp(colon, ":all") != 0)
     return name;
-  const char *all = arena_printf(arena, "%s:0", first->backend->name);
-  for (int i = 1; i < first->backend->device_count(); i++)
+  const char *all = arena_printf(arena, "%s:0", backend->name);
+  for (int i = 1; i < backend->device_count(); i++)
     all = arena_printf(arena, "%s,%d", all, i);
   return all;
 }
@@ -169,19 +191,20 @@ int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics) {
   const size_t length = strcspn(name, ":");
-  const char *backend = arena_copy_n(arena, name, length);
-  struct device first;
   *out = arena_array(arena, strlen(name) + MAX_DEVICES, sizeof **out);
   *count = 0;
   if (!name[length])
     return device_find(name, backends, &(*out)[(*count)++], diagnostics);
-  if (device_find(backend, backends, &first, diagnostics))
-    return -1;
-  backend = first.backend->name;
-  const char *at = strchr(spelled_out(name, &first, arena), ':');
+  const bool is_auto = length == strlen("auto") && !strncmp(name, "auto", length);
+  const struct decode_backend *backend =
+      is_auto ? best(backends) : backend_named(name, length, backends);
+  if (!backend)
+    return refuse_name(name, length, backends, diagnostics);
+  const char *at = strchr(spelled_out(name, backend, arena), ':');
   while (*at && *count < MAX_DEVICES) {
     const size_t digits = strcspn(at + 1, ",");
-    const char *one = arena_printf(arena, "%s:%s", backend, arena_copy_n(arena, at + 1, digits));
+    const char *one =
+        arena_printf(arena, "%s:%s", backend->name, arena_copy_n(arena, at + 1, digits));
     if (device_find(one, backends, &(*out)[*count], diagnostics) ||
         is_repeated(*out, *count, one, diagnostics))
       return -1;

@@ -101,9 +101,8 @@ const char *precision_other_activations(const struct precision_request *wanted,
   return list;
 }
 
-static enum decode_status ask(const struct decode_backend *backend,
-                              const struct precision_request *wanted, size_t which, size_t i,
-                              struct decode_request *request) {
+static enum decode_status ask(const struct device *device, const struct precision_request *wanted,
+                              size_t which, size_t i, struct decode_request *request) {
   struct decode_cost cost;
   const enum element asked = precisions[which].weights;
   const enum element weights = weights_of(wanted, which);
@@ -115,10 +114,10 @@ static enum decode_status ask(const struct decode_backend *backend,
       .accumulation = ELEMENT_F32,
       .experts = wanted->of_experts_alone ? asked : ELEMENT_F32,
   };
-  return backend->cost(request, &cost);
+  return device->backend->cost(device->index, request, &cost);
 }
 
-enum decode_status precision_choose(const struct decode_backend *backend,
+enum decode_status precision_choose(const struct device *device,
                                     const struct precision_request *wanted,
                                     struct decode_request *request) {
   const size_t which = find(wanted->weights), count = MAX_ACTIVATIONS;
@@ -128,11 +127,11 @@ enum decode_status precision_choose(const struct decode_backend *backend,
     if (!is_wanted(wanted, weights_of(wanted, which), activations_of(wanted, which, i)))
       continue;
     first = first < count ? first : i;
-    status = ask(backend, wanted, which, i, request);
+    status = ask(device, wanted, which, i, request);
   }
   // The reason why the best cannot be run says more than the reason for the last.
   if (status == DECODE_UNSUPPORTED && first < count)
-    status = ask(backend, wanted, which, first, request);
+    status = ask(device, wanted, which, first, request);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
 #include "model/records/measurement.h"
+#include "probe/devices/device.h"
 
 #include <stdbool.h>
 
@@ -28,11 +29,11 @@ const char *precision_names(const char *excluded, struct arena *arena);
 const char *precision_other_activations(const struct precision_request *wanted,
                                         struct arena *arena);
 
-// Fills request->types with the best types of that precision that the backend can run in this
+// Fills request->types with the best types of that precision that the device can run in this
 // shape: bf16 activations rather than float; 8-bit activations with fp8 weights only if nothing
 // else will run, but first with int8 and int4 weights, where they are usual (llama.cpp's q8_0 and
 // q4_0). DECODE_UNSUPPORTED if there are none.
-enum decode_status precision_choose(const struct decode_backend *backend,
+enum decode_status precision_choose(const struct device *device,
                                     const struct precision_request *wanted,
                                     struct decode_request *request);
 

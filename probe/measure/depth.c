@@ -69,7 +69,7 @@ enum protocol_outcome depth_measure(const struct protocol *protocol, const struc
                                       .label = label,
                                       .batch = trial->batch,
                                       .cost = &depth->cost};
-  enum decode_status status = backend->cost(&request, &depth->cost);
+  enum decode_status status = backend->cost(protocol->device->index, &request, &depth->cost);
   depth->experts = depth->cost.expected_experts;
   protocol_say(protocol, label, "reading memory");
   if (status == DECODE_OK)

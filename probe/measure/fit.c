@@ -40,7 +40,7 @@ static bool fits(const struct protocol *protocol, const struct trial *trial, int
                  uint64_t available) {
   const struct decode_request request = trial_request(trial, layers);
   struct decode_cost cost;
-  return protocol->device->backend->cost(&request, &cost) == DECODE_OK &&
+  return protocol->device->backend->cost(protocol->device->index, &request, &cost) == DECODE_OK &&
          cost.resident_bytes + margin_of(trial, available) <= available;
 }
 
@@ -71,7 +71,8 @@ static const char *suggest_layers(const struct protocol *protocol, const struct 
 int fit_check(const struct protocol *protocol, const struct trial *trial) {
   const struct decode_request request = trial_request(trial, trial_deepest(trial));
   struct decode_cost cost;
-  const enum decode_status status = protocol->device->backend->cost(&request, &cost);
+  const enum decode_status status =
+      protocol->device->backend->cost(protocol->device->index, &request, &cost);
   if (status != DECODE_OK) {
     protocol_fail(protocol, trial, "cannot be run", status);
     return -1;

@@ -205,7 +205,7 @@ enum decode_status prefill_verify(const struct protocol *protocol, const struct 
 
 // A product counts two for each weight and position, the head for the last position only; attention
 // counts what each position sees.
-double prefill_operations(const struct decode_backend *backend, const struct decode_request *asked,
+double prefill_operations(const struct device *device, const struct decode_request *asked,
                           int count) {
   struct decode_request request = *asked;
   const struct share share = {&request.shape, &request.types, 0, request.ranks};
@@ -214,7 +214,7 @@ double prefill_operations(const struct decode_backend *backend, const struct dec
   struct decode_cost cost = {0};
   double seen = 0, whole = 0;
   request.batch = 1;
-  backend->cost(&request, &cost);
+  device->backend->cost(device->index, &request, &cost);
   for (int layer = 0; layer < shape.layers; layer++) {
     const int window = family_layer(&shape, layer).window;
     const double most = window > 0 ? window : request.context;
@@ -376,8 +376,8 @@ enum decode_status prefill_measure(const struct protocol *protocol, const struct
       status = meter_prompt(protocol, state, tokens, prefill);
     // After the products, any of which a library may turn out not to take.
     prefill->library = arena_copy(protocol->arena, backend->prefill_library(state));
-    prefill->matrix_share =
-        prefill_operations(backend, &request, prefill->positions) / prefill->seconds / rate;
+    prefill->matrix_share = prefill_operations(protocol->device, &request, prefill->positions) /
+                            prefill->seconds / rate;
     out->prefill_count += status == DECODE_OK;
   }
   if (status == DECODE_OK && trial->batch > 1 && !*protocol->stop)

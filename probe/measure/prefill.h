@@ -5,6 +5,7 @@
 
 #include "kernels/decode.h"
 #include "model/records/measurement.h"
+#include "probe/devices/device.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
 
@@ -33,8 +34,8 @@ enum decode_status prefill_verify(const struct protocol *protocol, const struct 
 
 // Multiplications and additions of a prompt of that many positions; with several ranks, those of
 // the first one, like the rate that they are compared with.
-double prefill_operations(const struct decode_backend *backend,
-                          const struct decode_request *request, int count);
+double prefill_operations(const struct device *device, const struct decode_request *request,
+                          int count);
 
 // Times every prompt of the trial in a state of its request, and fills out->prefills and, for a
 // batch, out->mixed.

@@ -371,7 +371,7 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
   const struct decode_request whole =
       trial_request(trial, trial->layer_count > 1 ? trial->model.layers : trial_deepest(trial));
   struct decode_cost cost = {0};
-  protocol->device->backend->cost(&whole, &cost);
+  protocol->device->backend->cost(protocol->device->index, &whole, &cost);
   return (struct measurement){
       .model = trial->model,
       .precision = trial->precision,

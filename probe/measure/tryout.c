@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 static const double steps_s = 0.5; // run by the other process
-static const double look_s = 0.1;  // at the process, *stop and the time
-static const double reap_s = 10;   // a driver cleans up after a kernel that it had to end
+// To start, and as many times what the own choice took.
+static const double start_s = 30, patience = 4;
+static const double look_s = 0.1; // at the process, *stop and the time
+static const double reap_s = 10;  // a driver cleans up after a kernel that it had to end
 
 // Behind it, an enum decode_status: apart from the exit statuses of the program itself.
 enum { STATUS_EXIT = 64 };
@@ -124,6 +126,10 @@ static enum tryout_outcome finish(struct other *other, double limit_s,
   *why = arena_printf(arena, "its steps did not end within %.3g s%s", limit_s,
                       other->is_gone ? "" : ", not even when their process was killed");
   return other->is_gone ? TRYOUT_FAILED : TRYOUT_STUCK;
+}
+
+double tryout_limit(double own_s) {
+  return start_s + patience * own_s;
 }
 
 enum tryout_outcome tryout(const char *program, const struct device *device,

@@ -21,6 +21,9 @@ enum tryout_outcome {
   TRYOUT_STUCK    // it did not even end when killed: the device is not free
 };
 
+// How long it may take if the backend's own choice took own_s.
+double tryout_limit(double own_s);
+
 // Has `program` make the request's state on the device and run steps for half a second. Unless they
 // ended, *why says, in the arena, why the request must not be run, such as "its steps did not end
 // within 60 s". *stop ends the process, too; what is returned then means nothing. The request is

@@ -20,9 +20,6 @@
 enum { MAX_VARIANTS = 16 }; // and the own choice
 
 static const double gain = 0.01; // less than that may be noise
-// For a variant in a process of its own: to start there, and as many times what the own choice
-// took.
-static const double start_s = 30, patience = 4;
 static const struct place nowhere = {0};
 
 // The results of a step.
@@ -128,7 +125,7 @@ static enum tryout_outcome try_elsewhere(const struct race *race,
     return TRYOUT_ENDED;
   const char *why = "";
   const enum tryout_outcome outcome =
-      tryout(protocol->program, protocol->device, request, start_s + patience * race->own_s,
+      tryout(protocol->program, protocol->device, request, tryout_limit(race->own_s),
              protocol->stop, protocol->arena, &why);
   if (outcome == TRYOUT_ENDED)
     return outcome;
@@ -165,17 +162,21 @@ static enum decode_status visit(struct race *race, struct measurement_variant *e
   return entry == race->entries ? status : DECODE_OK;
 }
 
+const char *variants_name(const struct device *device, const struct decode_request *request,
+                          int number) {
+  return device->backend->variant && number < MAX_VARIANTS
+             ? device->backend->variant(device->index, request, number)
+             : NULL;
+}
+
 // The own choice and the variants; alone if there are none.
 static void list(struct race *race) {
   const struct device *device = race->protocol->device;
   const char *variant = "";
   race->entries = arena_array(race->protocol->arena, MAX_VARIANTS + 1, sizeof *race->entries);
-  while (variant && race->count <= MAX_VARIANTS) {
+  while (variant) {
     race->entries[race->count] = (struct measurement_variant){variant, NAN, ""};
-    variant = device->backend->variant
-                  ? device->backend->variant(device->index, &race->request, (int)race->count)
-                  : NULL;
-    race->count++;
+    variant = variants_name(device, &race->request, (int)race->count++);
   }
 }
 
@@ -191,7 +192,8 @@ static const char *fastest(const struct race *race) {
 static enum decode_status run(struct race *race) {
   enum decode_status status =
       begin_step(&race->own, &race->request) && begin_step(&race->other, &race->request)
-          ? race->protocol->device->backend->cost(&race->request, &race->cost)
+          ? race->protocol->device->backend->cost(race->protocol->device->index, &race->request,
+                                                  &race->cost)
           : DECODE_NO_MEMORY;
   for (size_t i = 0; i < race->count && status == DECODE_OK && !*race->protocol->stop; i++) {
     const double start = clock_now(race->protocol->clock);

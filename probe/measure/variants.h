@@ -2,9 +2,15 @@
 #ifndef PERTOKEN_PROBE_MEASURE_VARIANTS_H
 #define PERTOKEN_PROBE_MEASURE_VARIANTS_H
 
+#include "kernels/decode.h"
 #include "model/records/measurement.h"
+#include "probe/devices/device.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
+
+// The number-th, from 0, of the variants to try for a request on a device; NULL past the last.
+const char *variants_name(const struct device *device, const struct decode_request *request,
+                          int number);
 
 // The backend's own choice has been verified for the trial. It is timed for a short while at the
 // trial's greatest depth, and so is each of the backend's variants for it, if steps of it end in a

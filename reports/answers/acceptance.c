@@ -218,6 +218,18 @@ static void note_clauses(const struct telling *telling) {
 
 // ---- nodes
 
+// If not all devices ran the same, these may be why a node fails.
+static struct answer_cell kernels_of(const struct telling *telling,
+                                     const struct accepted_node *node) {
+  const struct fleet *fleet = telling->acceptance->fleet;
+  const struct fleet_workload *workload = &fleet->workloads[node->workload];
+  bool is_usual;
+  if (!workload->usual_variant)
+    return cell_absent("-");
+  const char *words = fleet_variants(fleet, workload, node->node, -1, &is_usual, telling->arena);
+  return cell_words(is_usual ? words : arena_printf(telling->arena, "%s, unlike most", words));
+}
+
 static void add_node(const struct telling *telling, struct answer_table *table,
                      const struct accepted_node *node, unsigned faces) {
   struct answer_cell *cells = answer_table_row_of(
@@ -233,6 +245,7 @@ static void add_node(const struct telling *telling, struct answer_table *table,
       cell_in(as_offered(telling, node->what, node->value), unit_of_measure(telling, node->what));
   cells[4] = change(node->share);
   cells[5] = cell_value((double)node->runs);
+  cells[6] = kernels_of(telling, node);
 }
 
 static void add_failing(const struct telling *telling) {
@@ -240,8 +253,10 @@ static void add_failing(const struct telling *telling) {
   struct answer_table *table = ANSWER_TABLE(
       telling->answer, "nodes", "Nodes that fail or are undecided", {"node", "Node", NULL},
       {"guarantee", "Guarantee", NULL}, {"verdict", "Verdict", NULL}, {"value", "Measured", NULL},
-      {"off_quoted", "Off what is quoted", NULL}, {"runs", "Runs", "-"});
+      {"off_quoted", "Off what is quoted", NULL}, {"runs", "Runs", "-"},
+      {"kernels", "Kernels", NULL});
   size_t count = 0;
+  table->columns[6].faces = acceptance->fleet->unlike.count ? 0 : FACE_JSON;
   for (int verdict = VERDICT_FAIL; verdict <= VERDICT_OPEN; verdict++)
     for (size_t n = 0; n < acceptance->node_count; n++)
       if (acceptance->nodes[n].verdict == (enum verdict)verdict)
@@ -299,18 +314,21 @@ static void add_values(const struct telling *telling) {
 // What was measured, when, and the digest that identifies each record.
 static void add_records(const struct telling *telling) {
   const struct fleet *fleet = telling->acceptance->fleet;
-  struct answer_table *table =
-      ANSWER_TABLE(telling->answer, "records", "Every record", {"node", "Node", NULL},
-                   {"device", "Device", NULL}, {"workload", "Workload", NULL},
-                   {"started", "Measured", NULL}, {"probe", "Probe", NULL},
-                   {"kernels", "Probe's kernels, or engine", NULL}, {"sha256", "SHA-256", NULL});
+  struct answer_table *table = ANSWER_TABLE(
+      telling->answer, "records", "Every record", {"node", "Node", NULL},
+      {"device", "Device", NULL}, {"workload", "Workload", NULL}, {"started", "Measured", NULL},
+      {"probe", "Probe", NULL}, {"kernels", "Probe's kernels, or engine", NULL},
+      {"variant", "Kernels' variant", NULL}, {"sha256", "SHA-256", NULL});
   table->faces = FACE_JSON | FACE_SHEET;
   for (size_t r = 0; r < fleet->run_count; r++) {
     const struct fleet_run *run = &fleet->runs[r];
     const struct fleet_device *device = &fleet->devices[run->device];
     ANSWER_ROW(table, cell_words(fleet->nodes[device->node].name), cell_words(device->id),
                cell_words(fleet->workloads[run->workload].words), cell_words(run->started),
-               cell_words(run->tool_version), cell_words(run->program), cell_words(run->digest));
+               cell_words(run->tool_version), cell_words(run->program),
+               run->variant ? cell_words(*run->variant ? run->variant : "own choice")
+                            : cell_absent("-"),
+               cell_words(run->digest));
   }
 }
 

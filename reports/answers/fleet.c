@@ -212,36 +212,58 @@ static unsigned faces_of_workload(const struct telling *telling) {
   return telling->fleet->workload_count > 1 ? FACE_JSON | FACE_SHEET : FACE_JSON;
 }
 
+struct outliers {
+  size_t count, with_other_kernels; // than most
+};
+
 static void add_outlier(const struct telling *telling, struct answer_table *table,
-                        const struct part *part, const struct fleet_value *value, bool is_node) {
+                        const struct part *part, const struct fleet_value *value, bool is_node,
+                        struct outliers *outliers) {
   const struct fleet *fleet = telling->fleet;
   const struct fleet_device *device = is_node ? NULL : &fleet->devices[value->index];
-  ANSWER_ROW(table, cell_words(fleet->nodes[is_node ? value->index : device->node].name),
+  const size_t node = is_node ? value->index : device->node;
+  bool is_usual;
+  const char *variants = fleet_variants(
+      fleet, part->workload, node, is_node ? -1 : (long)value->index, &is_usual, telling->arena);
+  ANSWER_ROW(table, cell_words(fleet->nodes[node].name),
              is_node ? cell_absent("whole node") : cell_words(device->id),
              cell_words(part->workload->words), cell_words(words_of(part)),
-             amount(part, value->value), change(value->share));
+             amount(part, value->value), change(value->share),
+             *variants ? cell_words(variants) : cell_absent("-"));
+  outliers->count++;
+  outliers->with_other_kernels += !is_usual;
 }
 
-static size_t add_outliers(const struct telling *telling) {
+// Where all have the same kernels, people need not see which.
+static void show_kernels(const struct telling *telling, const struct outliers *outliers,
+                         struct answer_table *table) {
+  table->columns[6].faces = telling->fleet->unlike.count ? 0 : FACE_JSON;
+  if (outliers->with_other_kernels)
+    table->note = "With other kernels than most, a device may differ by these, not by itself: "
+                  "measure all with one, by --variant.";
+}
+
+static struct outliers add_outliers(const struct telling *telling) {
+  struct outliers outliers = {0};
   struct answer_table *table = ANSWER_TABLE(
       telling->answer, "outliers", "Outliers", {"node", "Node", NULL}, {"device", "Device", NULL},
       {"workload", "Workload", NULL}, {"measure", "", NULL}, {"value", "Value", NULL},
-      {"off_median", "Off the median", NULL});
+      {"off_median", "Off the median", NULL}, {"kernels", "Kernels", NULL});
   table->columns[2].faces = faces_of_workload(telling);
   for (size_t p = 0; p < telling->part_count; p++) {
     const struct part *part = &telling->parts[p];
     const struct fleet_spread *spread = &part->spread;
     for (size_t n = 0; n < spread->node_count; n++)
       if (spread->nodes[n].stands_out && spread->node_count < spread->device_count)
-        add_outlier(telling, table, part, &spread->nodes[n], true);
+        add_outlier(telling, table, part, &spread->nodes[n], true, &outliers);
     for (size_t d = 0; d < spread->device_count; d++)
       if (spread->devices[d].stands_out)
-        add_outlier(telling, table, part, &spread->devices[d], false);
+        add_outlier(telling, table, part, &spread->devices[d], false, &outliers);
   }
-  const size_t count = table->row_count;
-  if (!count)
+  show_kernels(telling, &outliers, table);
+  if (!outliers.count)
     telling->answer->table_count--;
-  return count;
+  return outliers;
 }
 
 // A terminal shows places that stand out, and others only if they are few and not about clocks.
@@ -452,23 +474,36 @@ static const char *counted(const struct fleet *fleet, struct arena *arena) {
              : arena_printf(arena, "%s and %s", devices, text_counted(servers, "server", arena));
 }
 
-static const char *sentence_of(const struct telling *telling, size_t outliers, size_t settings) {
+// "no outliers", "2 outliers, one with other kernels than most"
+static const char *outliers_text(const struct outliers *outliers, struct arena *arena) {
+  const char *count = !outliers->count       ? "no outliers"
+                      : outliers->count == 1 ? "one outlier"
+                                             : arena_printf(arena, "%zu outliers", outliers->count);
+  const size_t others = outliers->with_other_kernels;
+  if (!others)
+    return count;
+  if (outliers->count == 1)
+    return arena_printf(arena, "%s, with other kernels than most", count);
+  return arena_printf(arena, "%s, %s with other kernels than most", count,
+                      others == outliers->count ? "all"
+                      : others == 1             ? "one"
+                                                : arena_printf(arena, "%zu", others));
+}
+
+static const char *sentence_of(const struct telling *telling, const struct outliers *outliers,
+                               size_t settings) {
   const struct fleet *fleet = telling->fleet;
   struct arena *arena = telling->arena;
   const char *whole =
       !fleet->list ? text_counted(fleet->node_count, "node", arena)
                    : arena_printf(arena, "%zu of the %zu nodes that are expected",
                                   fleet->list->rows - fleet->missing.count, fleet->list->rows);
-  const char *alike =
-      outliers ? arena_printf(arena, "%s",
-                              outliers == 1 ? "one outlier"
-                                            : arena_printf(arena, "%zu outliers", outliers))
-               : "no outliers";
   const char *set_up =
       settings ? arena_printf(arena, "; %s differ%s from most",
                               text_counted(settings, "setting", arena), settings == 1 ? "s" : "")
                : "";
-  return arena_printf(arena, "%s, %s: %s%s.", whole, counted(fleet, arena), alike, set_up);
+  return arena_printf(arena, "%s, %s: %s%s.", whole, counted(fleet, arena),
+                      outliers_text(outliers, arena), set_up);
 }
 
 // How each measure's outliers and spread were computed.
@@ -506,13 +541,13 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   add_summaries(&telling);
   add_measured(&telling);
   add_spread(&telling);
-  const size_t outliers = add_outliers(&telling);
+  const struct outliers outliers = add_outliers(&telling);
   add_places(&telling);
   const size_t settings = add_settings(&telling);
   add_values(&telling);
   add_missing(&telling);
-  answer.sentence = sentence_of(&telling, outliers, settings);
-  answer.no = outliers > 0 || fleet->missing.count > 0;
+  answer.sentence = sentence_of(&telling, &outliers, settings);
+  answer.no = outliers.count > 0 || fleet->missing.count > 0;
   for (size_t i = 0; i < fleet->warnings.count; i++)
     answer_warn(&answer, "%s", fleet->warnings.list[i]);
   for (size_t i = 0; i < fleet->unlike.count; i++)

@@ -31,6 +31,7 @@
 #include "kernels/decode.h"
 #include "kernels/weights.h"
 #include "model/evidence/catalog.h"
+#include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"
 
@@ -121,7 +122,7 @@ static void measure(const struct decode_request *request, const char *isa,
   struct decode_cost cost;
   double created = now();
   struct decode_state *state = cpu_backend.create(0, request, &status);
-  if (!state || cpu_backend.cost(request, &cost) != DECODE_OK) {
+  if (!state || cpu_backend.cost(0, request, &cost) != DECODE_OK) {
     printf("%s: %s\n", isa, cpu_backend.error());
     return;
   }
@@ -183,9 +184,10 @@ static int read_request(int count, char **values, struct decode_request *request
       .kv = "bf16",
       .head = "weights",
   };
+  const struct device cpu = {.backend = &cpu_backend};
   if (!wanted.weights)
     return -1;
-  if (precision_choose(&cpu_backend, &wanted, request) == DECODE_OK)
+  if (precision_choose(&cpu, &wanted, request) == DECODE_OK)
     return 0;
   diagnostics_error(diagnostics, (struct place){0}, "%s", cpu_backend.error());
   return -1;

@@ -513,7 +513,8 @@ static bool fit(struct rung *rung) {
   const uint64_t beside = ladder->tiny ? 0 : ROOM_BYTES;
   for (int layers = rung->request.shape.layers; layers > 0; layers -= (layers + 7) / 8) {
     rung->request.shape.layers = layers;
-    const enum decode_status status = backend->cost(&rung->request, &rung->cost);
+    const enum decode_status status =
+        backend->cost(ladder->device.index, &rung->request, &rung->cost);
     if (!accept(rung, &rung->variants[0], status))
       return false;
     if (rung->cost.resident_bytes + beside <= ladder->device.described.memory_free_bytes)

@@ -21,7 +21,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from support.fleet_records import record, result, with_links, write
+from support.fleet_records import record, result, with_links, with_variant, write
 from support.program import (BAD_INPUT, Count, DEEP, DONE, NO, ROOT, Skip, expect, expect_exit, near, run,
                              run_json)
 from support.records import digest_of
@@ -817,6 +817,23 @@ def test_builds_of_runs(folder):
     offered = offer(folder, nodes=4, each=2)
     expect_exit(run('accept', offered, records, twice), BAD_INPUT, 'other kernels of the probe', '(beef)')
     expect_exit(run('accept', offered, records), DONE)
+
+
+def test_unlike_kernels(folder):
+    """A node that fails with other kernels than most is said to have them; without any others, none are shown."""
+    offered = offer(folder, each=1)
+    for other, kernels in (('', None), ('step=streaming', 'step=streaming, unlike most')):
+        records = Path(folder) / (other or 'own')
+        records.mkdir()
+        for n in range(8):
+            made = record(f'node-{n:04d}', 0, [result(1005.0 + n if n != 3 else 900.0, 550.0)])
+            write(records, with_variant(made, other if n == 3 else ''))
+        answer = accept(offered, records, statuses=(NO,))
+        node, = answer['tables']['nodes']['rows']
+        expect((node['node'], node.get('kernels')) == ('node-0003', kernels), node)
+        expect({row['variant'] for row in answer['tables']['records']['rows']} == {'own choice', other or 'own choice'},
+               answer['tables']['records'])
+        expect(('Kernels' in run('accept', offered, records).stdout) == bool(other), 'on a terminal')
 
 
 def test_bad_offers(folder):

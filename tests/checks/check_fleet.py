@@ -256,6 +256,25 @@ def test_unlike_kernels(folder):
     expect(fleet(folder, statuses=(DONE,))['warnings'] == [], 'the same kernels')
 
 
+def test_unlike_kernels_of_outliers(folder):
+    """An outlier is said to have other kernels than most, if it has; people see kernels only where they differ."""
+    def odd(rate, variant, n):
+        write(folder, with_variant(record(f'node-{n}', 0, [result(rate, 550.0)]), variant))
+    for n in range(7):
+        odd(1000.0 + n, '', n)
+    odd(900.0, '', 7)
+    done = run('fleet', folder)
+    expect_exit(done, NO, 'one outlier.')
+    expect('Kernels' not in done.stdout and 'own choice' not in done.stdout, done.stdout)
+    expect([row['kernels'] for row in rows(fleet(folder), 'outliers')] == ['own choice'], 'in JSON')
+    odd(950.0, 'step=streaming', 8)
+    expect_exit(run('fleet', folder), NO, '2 outliers, one with other kernels than most.', 'measure all with one')
+    found = {row['node']: row['kernels'] for row in rows(fleet(folder), 'outliers')}
+    expect(found == {'node-7': 'own choice', 'node-8': 'step=streaming'}, found)
+    odd(1003.0, '', 7)
+    expect_exit(run('fleet', folder), NO, 'one outlier, with other kernels than most.')
+
+
 def test_one_device_of_two_nodes(folder):
     """A warning: a name was given twice, or a device was moved. Numbers and addresses do not count as names."""
     make(folder, [[1000.0], [1001.0], [1002.0]])

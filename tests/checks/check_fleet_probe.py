@@ -630,7 +630,7 @@ def deep_no_gpu(fleet):
     fleet.environment = with_plugins(bare)
     fleet.model = ('--data', fleet.kept / 'data', '--model', 'tiny', '--context', '64', '--threads', '1')
     fleet.launch()
-    said(fleet.start(0, 1), DONE, 'there is no GPU here, so the CPU is measured')
+    said(fleet.start(0, 1), DONE, 'this installation has no backend for GPUs, so the CPU is measured')
     expect(json.loads(fleet.records()['node-0'])['device']['backend'] == 'cpu', 'the device')
     fleet.launch()
     asked = fleet.start(0, 1, '--device', 'cpu')

@@ -141,7 +141,7 @@ PROBE_MISTAKES = [
     ('check missing.json', 'cannot be opened'),
     (f'check {BASE}', 'expected a complete measurement record'),
     ('check missing.json --tolerance 4', "'4' has no unit"),
-    ('list --device gpu', "did you mean 'cpu'"),
+    ('list --device gpu', "did you mean 'auto'"),
 ]
 
 

@@ -99,6 +99,27 @@ def test_sweep(machine):
         expect(('fewest' in row) == (result is fewest), done.stdout)
 
 
+def test_same_kernels(machine):
+    """The fastest at the highest limit, which comes first, are measured at all of them."""
+    wrong = PROBE.parent / 'tests' / 'ladder' / 'wrong_variant.so'
+    if not wrong.exists():
+        return
+    plugins = machine.folder / 'with-variant'
+    plugins.mkdir()
+    (plugins / 'wrong.so').symlink_to(wrong)
+    environment = {'PERTOKEN_PLUGINS': plugins, 'WRAPPED': machine.folder / 'plugins' / 'metered.so', 'WRONG': 'no',
+                   'WRONG_TUNING': 'step=streaming'}
+    done = machine.probe(*machine.command('kernels', '--context', '64', limits=(210, 350)), **environment)
+    expect(done.returncode == DONE and 'kernels' not in done.stdout, done.stdout + done.stderr)
+    expect(machine.set_so_far() == ['350000', '210000', FOUND_MW], machine.set_so_far())
+    found = {}
+    for path in (machine.folder / 'kernels').glob('*.json'):
+        record = check_probe.load(path)
+        limit, measured = record['environment']['device_state']['power_limit_w'], record['results'][0]
+        found[limit] = measured['step_form']['variant'], len(measured['variants'])
+    expect(found == {350: ('step=streaming', 2), 210: ('step=streaming', 0)}, found)
+
+
 def test_check(machine):
     """A record of another limit is not compared with what the device does now."""
     for path in (machine.folder / 'records').glob('*.json'):
@@ -200,7 +221,7 @@ def main():
     count = Count()
     with tempfile.TemporaryDirectory(prefix='pertoken-power-limit-') as folder:
         machine = Machine(pathlib.Path(folder))
-        for test in (test_sweep, test_check, test_compare, test_ways_out, test_refused):
+        for test in (test_sweep, test_same_kernels, test_check, test_compare, test_ways_out, test_refused):
             count.test(test.__name__, test, machine)
     count.finish()
 

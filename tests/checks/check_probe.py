@@ -118,6 +118,8 @@ def test_mixture_in_ranks(directory):
     environment = {**with_plugins(plugins), 'EMULATOR_DEVICES': '4'}
     two = ('--device', 'emulator:0,1', '--tensor-parallel', '2')
     expect_exit(probe(*verify, 'mxfp4', *two, environment=environment), 0, '2 comparisons within tolerance')
+    expect_exit(probe(*verify, 'mxfp4', *two, environment={**environment, 'EMULATOR_UNITS_1': '3'}), BAD_INPUT,
+                'needs equal devices, but emulator:0 is host emulator, warp 32 with 2 units, and emulator:1')
     if not DEEP:
         return
     expect_exit(probe(*latent, 'fp8', *two, environment=environment), 0, 'within tolerance')
@@ -132,6 +134,20 @@ def test_mixture_in_ranks(directory):
     rows, hidden = MIXTURE['ffn_hidden'] // 4, MIXTURE['hidden']  # gate, up and down in bf16, biases in float
     expect(measured['routing']['expert_bytes'] == 3 * rows * hidden * 2 + (2 * rows + hidden) * 4, measured['routing'])
     expect(measured['routing']['touched'] == 2 * MIXTURE['experts_per_token'], measured['routing'])
+
+
+def test_unlike_gpus(directory):
+    """Each is planned for itself: one that could not run the model says nothing about another."""
+    if not EMULATOR.exists():
+        return
+    write_data(directory / 'data')
+    plugins = directory / 'plugins'
+    plugins.mkdir()
+    (plugins / 'emulator.so').symlink_to(EMULATOR)
+    environment = {**with_plugins(plugins), 'EMULATOR_DEVICES': '2', 'EMULATOR_SHARED_0': '16384'}
+    verify = ('run', '--verify-only', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device')
+    for device, status, words in (('emulator:1', DONE, 'within tolerance'), ('emulator:0', BAD_INPUT, 'shared memory')):
+        expect_exit(probe(*verify, device, environment=environment), status, words)
 
 
 def test_prompts_on_a_gpu(directory):
@@ -174,7 +190,7 @@ def test_prompts_on_a_gpu(directory):
         expect(not members or near(operations[0, positions], 2 * half), operations)
 
 
-def run_with_wrong_variant(directory, how, device='cuda', **environment):
+def run_with_wrong_variant(directory, how, device='cuda', *more, status=DONE, **environment):
     """A run on the test GPU, whose only variant misbehaves or, with `no`, is the fastest."""
     write_data(directory / 'data')
     (directory / 'plugins').mkdir()
@@ -182,8 +198,8 @@ def run_with_wrong_variant(directory, how, device='cuda', **environment):
     environment = {**with_plugins(directory / 'plugins'), 'WRAPPED': METERED / 'metered.so', 'WRONG': how,
                    'WRONG_TUNING': 'step=streaming', **environment}
     result = probe('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', device,
-                   '--time', '0.1', '-o', directory / 'records', environment=environment)
-    expect_exit(result, DONE)
+                   '--time', '0.1', '-o', directory / 'records', *more, environment=environment)
+    expect_exit(result, status)
     return result
 
 
@@ -216,6 +232,23 @@ def test_wrong_variants(directory):
         expect(tried['variant'] == 'step=streaming' and tried['refused'], tried)
 
 
+def test_wrong_variants_verified(directory):
+    """--verify-only compares each variant that a run would try, and says what one does that must not be run."""
+    if is_without_wrong_variant():
+        return
+    for how, more, status, words in (
+            ('no', (), DONE, 'ok: step=streaming'), ('logits', (), NO, 'WRONG: step=streaming'),
+            ('crash', ('--variant', 'fastest'), NO, 'WRONG: step=streaming: the process that tried it was ended: Aborted'),
+            ('refused', (), DONE, 'not here: step=streaming: the device does not support'),
+            ('logits', ('--variant', 'own'), DONE, '2 comparisons within tolerance')):
+        folder = directory / '-'.join((how, *more))
+        folder.mkdir()
+        result = run_with_wrong_variant(folder, how, 'cuda', '--verify-only', *more, status=status)
+        expect(words in result.stdout and ('variant of the kernels failed' in result.stdout) == (how == 'crash'),
+               (how, result.stdout, result.stderr))
+        expect(not (folder / 'records').exists(), 'a record')
+
+
 def test_equal_devices(directory):
     """What is the fastest on the first of them is measured on the other, without trying again."""
     if is_without_wrong_variant():
@@ -239,6 +272,8 @@ def test_endless_variant(directory):
 
 def test_list(_):
     expect_exit(probe('list'), 0, 'cpu:0', 'memory', 'meter  rapl-powercap')
+    expect_exit(probe('list', environment=with_plugins('/nonexistent')), 0, 'this installation has no backend for them')
+    expect('no backend' not in probe('list', '--device', 'cpu', environment=with_plugins('/nonexistent')).stdout, 'not asked')
     result = probe('list', '--format', 'json')
     expect_exit(result, 0)
     listed = json.loads(result.stdout)
@@ -392,7 +427,7 @@ BAD = [
     (RUN + ('--precision', 'nvfp4,fp4'), '--precision names fp4 twice'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
     (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
-    (RUN + ('--device', 'gpu'), "unknown device 'gpu'"),
+    (RUN + ('--device', 'gpu'), "unknown device 'gpu'; did you mean 'auto'?"),
     (RUN + ('--device', 'cpu:9'), "no device 'cpu:9'"),
     (RUN + ('--precision', 'fp16'), "unknown precision 'fp16'"),
     (RUN + ('--precision', 'bf16,bf16'), '--precision names bf16 twice'),
@@ -607,6 +642,34 @@ def test_extended(directory):
     expect(more['results'][0] == first['results'][0], 'a finished result was repeated')
 
 
+def test_known_is_said(directory):
+    """Whoever runs a command again learns what is not measured again."""
+    model, environment = at_once(directory)
+    arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    for batches, words in (('1', 'pertoken-probe: record: '), ('1', 'measured before, and not again unless you move this '),
+                           ('1,2', '1 of the results measured before; record: ')):
+        result = probe(*arguments, '--batch', batches, environment=environment)
+        expect_exit(result, 0, words, 'token/s')
+        expect('this machine is busy' not in result.stderr or 'and not again' not in result.stderr, result.stderr)
+
+
+def test_conditions_are_apart(directory):
+    """What a record states once for all of its results, such as the kernels' tuning, begins another if it changes."""
+    if not EMULATOR.exists():
+        return
+    write_data(directory / 'data')
+    plugins = directory / 'plugins'
+    plugins.mkdir()
+    (plugins / 'emulator.so').symlink_to(EMULATOR)
+    arguments = ('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device', 'emulator',
+                 '--variant', 'own', '--time', '0.1', '-o', directory / 'records')
+    for tuning in ({}, {'PERTOKEN_GPU_TUNING': 'step=launches'}):
+        expect_exit(probe(*arguments, environment={**with_plugins(plugins), **tuning}), 0, 'token/s')
+    found = {load(path)['device']['runtime']: load(path)['results'][0]['step_form']['form']
+             for path in (directory / 'records').glob('*.json')}
+    expect(found == {'emulator': 'recorded graph', 'emulator, step=launches': 'single launches'}, found)
+
+
 def test_interrupt(directory):
     arguments = (*soon(directory), '--time', '2', '--batch', '1,2,3', '-o', directory)
     with subprocess.Popen([PROBE, *map(str, arguments)], stdout=subprocess.PIPE,
@@ -770,11 +833,12 @@ def test_terminal(directory):
         expect(sum(line.startswith('tiny on ') for line in shown) == 1, said)
 
 
-QUICK = [test_help, test_mixture_in_ranks, test_list, test_list_one_device, test_verify_only, test_bad_input,
+QUICK = [test_help, test_mixture_in_ranks, test_unlike_gpus, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
-         test_wrong_variants, test_equal_devices]
+         test_wrong_variants, test_wrong_variants_verified, test_equal_devices]
 MEASURING = [test_blank_cells_have_stand_ins, test_another_version_of_the_library, test_run_and_resume, test_extended,
+             test_known_is_said, test_conditions_are_apart,
              test_full_disk, test_prompts_checked, test_damaged_record_is_kept, test_terminal]
 LONG = [test_endless_variant, test_interrupt, test_slices, test_wall, test_check]
 

@@ -121,6 +121,7 @@ def test_record():
     expect((record['engine'], record['served_model'], record['model'], record['prompts'])
            == ('vLLM', 'stand-in', 'tinyllama-1.1b', 'token ids, completions'), record)
     expect(record['grade'] == 'projected' and 'not of 60 s' in record['remarks'], 'a short window is told')
+    expect(f'graded projected: {record["remarks"]}' in done.stdout, done.stdout)
     for rung in record['rungs']:
         expect(not rung['refused'] and rung['server_counters'].startswith('agree'), rung)
         expect((rung['input_tokens'], rung['output_tokens']) == (32, 16), 'lengths')
@@ -229,6 +230,7 @@ def test_resume():
         expect(len(record_in(folder)['rungs']) == 3, 'the third is missing')
         again = serving(*command, '--concurrency', '1,2,4')
         expect('requests' not in again.stderr, 'nothing was left to do')
+        expect('measured before, and not again' in again.stderr, again.stderr)
 
 
 def test_interrupt_keeps_what_is_finished():

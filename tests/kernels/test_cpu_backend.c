@@ -259,7 +259,7 @@ static void test_cost(void **unused) {
       .threads = 1,
   };
   struct decode_cost cost;
-  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+  assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_OK);
   // q, k, v, o, gate, up, down; a scale of 4 bytes for each row; three norms; head, 3 embeddings.
   uint64_t weights = 16 + 8 + 8 + 16 + 32 + 32 + 32;
   uint64_t scales = 4 * (4 + 2 + 2 + 4 + 8 + 8 + 4);
@@ -277,7 +277,7 @@ static void test_limits(void **unused) {
     struct decode_request request = request_of(&mixes[1], 1, 8, 1);                                \
     struct decode_cost cost;                                                                       \
     request.field = (value);                                                                       \
-    assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);                       \
+    assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_UNSUPPORTED);                    \
     if (!strstr(cpu_backend.error(), fragment))                                                    \
       fail_msg(#field " = " #value ": '%s'", cpu_backend.error());                                 \
   } while (0)

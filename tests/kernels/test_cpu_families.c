@@ -212,7 +212,7 @@ static void test_cost(void **unused) {
       .threads = 1,
   };
   struct decode_cost cost;
-  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+  assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_OK);
   // q, k, v, o with the biases of q, k, v; two norms with biases; sinks; for every layer.
   const uint64_t attention = 2 * (16 + 8 + 8 + 16) + 4 * (4 + 2 + 2) + 4 * (4 * 4 + 2);
   const uint64_t dense = 2 * 3 * 32 + 4 * (8 + 8 + 4), router = 2 * 6 * 4 + 4 * 6;
@@ -229,7 +229,7 @@ static void test_cost(void **unused) {
   struct decode_request chosen = request;
   struct decode_cost chosen_cost;
   chosen.shape.experts.router = ROUTER_SIGMOID;
-  assert_int_equal(cpu_backend.cost(&chosen, &chosen_cost), DECODE_OK);
+  assert_int_equal(cpu_backend.cost(0, &chosen, &chosen_cost), DECODE_OK);
   assert_int_equal(chosen_cost.weight_bytes, cost.weight_bytes);
 }
 
@@ -252,7 +252,7 @@ static void test_latent_cost(void **unused) {
       .threads = 1,
   };
   struct decode_cost cost;
-  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+  assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_OK);
   // q_a, q_b, kv_a, wo and the MLP with a scale for each row, k_b and v_b in bf16, four norms.
   const uint64_t held = 5 * 4 + 18 * 5 + 12 * 4 + 4 * 21 + 3 * 32;
   const uint64_t rows = 5 + 18 + 12 + 4 + 8 + 8 + 4, heads = 3 * (4 * 10 + 7 * 10);
@@ -280,13 +280,13 @@ static void test_refusals(void **unused) {
     struct decode_request request = request_of(&piece_plain, &mixes[0].types, 1, 8, 1);
     request.shape.experts = cases[i].experts;
     request.shape.window = cases[i].window;
-    assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
+    assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_UNSUPPORTED);
     if (!strstr(cpu_backend.error(), cases[i].words))
       fail_msg("\"%s\" does not say \"%s\"", cpu_backend.error(), cases[i].words);
   }
   struct decode_request forced = request_of(&piece_plain, &mixes[0].types, 1, 8, 1);
   forced.routing = ROUTING_UNIFORM;
-  assert_int_equal(cpu_backend.cost(&forced, &cost), DECODE_UNSUPPORTED);
+  assert_int_equal(cpu_backend.cost(0, &forced, &cost), DECODE_UNSUPPORTED);
 }
 
 int main(void) {

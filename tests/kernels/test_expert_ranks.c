@@ -109,9 +109,9 @@ static void four_ranks_have_five_blocks(void **unused) {
   types.experts = ELEMENT_MXFP4;
   request.types = types;
   ranked_steps_beside(0, &request, 0, 1);
-  assert_int_equal(ranked[0].backend->cost(&request, &largest), DECODE_OK);
+  assert_int_equal(ranked[0].backend->cost(0, &request, &largest), DECODE_OK);
   request.ranks = 0;
-  assert_int_equal(ranked[0].backend->cost(&request, &whole), DECODE_OK);
+  assert_int_equal(ranked[0].backend->cost(0, &request, &whole), DECODE_OK);
   // Gate and up have rows of 36 + 3 bytes for 72 weights, a row of down has 32 + 2; biases are
   // floats.
   assert_int_equal(largest.expert_bytes, 2 * 64 * (36 + 3 + 4) + 72 * (32 + 2 + 4));

@@ -291,7 +291,7 @@ static void test_refusals(void **unused) {
   cpu_backend.destroy(state);
   struct decode_cost cost;
   request.chunk = CONTEXT + 1;
-  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
+  assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_UNSUPPORTED);
 }
 
 // A library that exists but is not oneDNN.

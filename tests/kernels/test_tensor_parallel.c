@@ -144,9 +144,9 @@ static void latent_heads_are_those_of_one_device(void **unused) {
   struct decode_cost whole, part;
   (void)unused;
   ranked_steps_beside(0, &request, 0, 1);
-  assert_int_equal(ranked[0].backend->cost(&request, &part), DECODE_OK);
+  assert_int_equal(ranked[0].backend->cost(0, &request, &part), DECODE_OK);
   request.ranks = 0;
-  assert_int_equal(ranked[0].backend->cost(&request, &whole), DECODE_OK);
+  assert_int_equal(ranked[0].backend->cost(0, &request, &whole), DECODE_OK);
   assert_int_equal(part.kv_bytes, whole.kv_bytes);
   assert_true(part.weight_bytes < whole.weight_bytes);
 }
@@ -215,8 +215,8 @@ static void a_rank_holds_its_part(void **unused) {
   const struct decode_request one = ranked_request(&shape, &ranked_types[0], 1, 0);
   const struct decode_request four = ranked_request(&shape, &ranked_types[0], 1, 4);
   (void)unused;
-  assert_int_equal(backend->cost(&one, &whole), DECODE_OK);
-  assert_int_equal(backend->cost(&four, &part), DECODE_OK);
+  assert_int_equal(backend->cost(0, &one, &whole), DECODE_OK);
+  assert_int_equal(backend->cost(0, &four, &part), DECODE_OK);
   // What every rank holds entirely: five norms of floats, and the embedding's row.
   const uint64_t alike = 5 * hidden * 4 + hidden * 2;
   assert_int_equal(part.weight_bytes - alike, (whole.weight_bytes - alike) / 4);
@@ -227,7 +227,7 @@ static void a_rank_holds_its_part(void **unused) {
   shape.ffn_hidden = 101;
   const struct decode_request uneven = ranked_request(&shape, &ranked_types[0], 1, 4);
   struct decode_cost largest;
-  assert_int_equal(backend->cost(&uneven, &largest), DECODE_OK);
+  assert_int_equal(backend->cost(0, &uneven, &largest), DECODE_OK);
   assert_int_equal(part.weight_bytes - largest.weight_bytes, 2 * 3 * hidden * 2 * (27 - 26));
 }
 
@@ -282,6 +282,7 @@ static void refused_in_words(void **unused) {
   static const int twice[] = {1, 1}, absent[] = {1, 4};
   struct decode_types in_blocks = ranked_types[0];
   struct decode_shape few_heads = tiny, thin = tiny;
+  struct decode_cost cost;
   (void)unused;
   few_heads.heads = few_heads.kv_heads = 6;
   struct decode_request request = ranked_request(&few_heads, &ranked_types[0], 1, 4);
@@ -299,8 +300,13 @@ static void refused_in_words(void **unused) {
   expect_refused(&request, DECODE_UNSUPPORTED, "each rank needs a device of its own");
   request.devices = absent;
   expect_refused(&request, DECODE_NO_DEVICE, "no device 4");
-  setenv("EMULATOR_FAIL_JOIN", "1", 1);
   request.devices = ranked_devices;
+  setenv("EMULATOR_SHARED_0", "4096", 1);
+  expect_refused(&request, DECODE_UNSUPPORTED, "device 0: ");
+  assert_int_equal(ranked[0].backend->cost(0, &request, &cost), DECODE_UNSUPPORTED);
+  assert_non_null(strstr(ranked[0].backend->error(), "device 0: "));
+  unsetenv("EMULATOR_SHARED_0");
+  setenv("EMULATOR_FAIL_JOIN", "1", 1);
   expect_refused(&request, DECODE_NO_DEVICE, "the emulator was told to join nothing");
   assert_null(strstr(ranked[0].backend->error(), "rank"));
 }
@@ -309,7 +315,7 @@ static void no_cpu_is_a_rank(void **unused) {
   struct decode_cost cost;
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 1, 2);
   (void)unused;
-  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
+  assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_UNSUPPORTED);
   assert_non_null(strstr(cpu_backend.error(), "only GPUs do tensor parallelism"));
   assert_null(cpu_backend.all_reduce);
 }

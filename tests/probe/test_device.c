@@ -101,6 +101,30 @@ static void test_names(void **state) {
   fixture_end(&fixture);
 }
 
+// One that is named is found even if the first is lost, or is somebody else's: nobody asks that.
+static void test_first_is_lost(void **state) {
+  (void)state;
+  struct fixture fixture;
+  struct device *devices;
+  size_t count;
+  fixture_start(&fixture);
+  const struct decode_backend *const *backends = load(&fixture);
+  setenv("PLUGIN_LOST", "0", 1);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(devices_find(i ? "present:1" : "auto:1", backends, &devices, &count,
+                                  &fixture.arena, &fixture.diagnostics),
+                     0);
+    assert_int_equal(count, 1);
+    assert_int_equal(devices[0].index, 1);
+  }
+  assert_int_equal(
+      devices_find("present:all", backends, &devices, &count, &fixture.arena, &fixture.diagnostics),
+      -1);
+  expect_error(&fixture, "all", "present: the device failed: the device is lost");
+  unsetenv("PLUGIN_LOST");
+  fixture_end(&fixture);
+}
+
 // Without a GPU the CPU is the automatic choice.
 static void test_auto_without_plugins(void **state) {
   (void)state;
@@ -151,9 +175,10 @@ static void test_folder_of_plugins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_plugins), cmocka_unit_test(test_no_folder),
-      cmocka_unit_test(test_names),   cmocka_unit_test(test_auto_without_plugins),
-      cmocka_unit_test(test_listing), cmocka_unit_test(test_folder_of_plugins),
+      cmocka_unit_test(test_plugins),       cmocka_unit_test(test_no_folder),
+      cmocka_unit_test(test_names),         cmocka_unit_test(test_auto_without_plugins),
+      cmocka_unit_test(test_listing),       cmocka_unit_test(test_folder_of_plugins),
+      cmocka_unit_test(test_first_is_lost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

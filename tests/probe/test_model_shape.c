@@ -45,7 +45,7 @@ static void test_both_count_alike(void **state) {
         .batch = (int)batch,
         .context = (int)context,
         .threads = 1};
-    assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+    assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_OK);
     const double norms = (2 * model.layers + 1) * model.hidden;
     assert_true((double)cost.weight_bytes == memory_weights(&model, "bf16") + 2 * norms -
                                                  2 * (model.vocab - batch) * model.hidden);

@@ -466,13 +466,17 @@ static void test_long_numbers(void **state) {
 static void test_table(void **state) {
   (void)state;
   struct measurement_record records[2] = {0};
-  struct measurement results[2] = {
-      {.precision = "fp8", .batch = 64, .context = 4096, .tokens_per_s = 1000, .load_power_w = 400},
-      {.precision = "fp8", .batch = 64, .context = 4096, .tokens_per_s = 900, .load_power_w = 300}};
+  struct measurement results[2] = {{.tokens_per_s = 1000, .load_power_w = 400},
+                                   {.tokens_per_s = 900, .load_power_w = 300}};
   const struct measurement_record *both[] = {&records[0], &records[1]};
   char text[2048] = "";
   FILE *out = fmemopen(text, sizeof text - 1, "w");
   for (size_t i = 0; i < 2; i++) {
+    results[i].precision = "fp8";
+    results[i].types = (struct measurement_types){"e4m3", "bf16", "bf16", "bf16", "f32", ""};
+    results[i].step_form.variant = "";
+    results[i].batch = 64;
+    results[i].context = 4096;
     results[i].together = (struct measurement_together){.devices = 2,
                                                         .tokens_per_s = 855,
                                                         .slowest = 855,

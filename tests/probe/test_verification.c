@@ -24,6 +24,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static void test_wrong_kernel(void **state) {
   (void)state;
@@ -85,6 +86,76 @@ static void test_verify_only(void **state) {
   }
 }
 
+// Where a run would choose the fastest, each variant that it would try is verified, in time.
+static const struct {
+  struct stand_in_variant variants[3];
+  bool fastest;
+  double step_s;
+  enum verification_outcome outcome;
+  const char *says[4]; // in this order
+} variant_cases[] = {
+    {{{"step=a", 1, false, false}, {"step=b", 1, false, false}},
+     true,
+     0.002,
+     VERIFICATION_AGREES,
+     {"  ok\n", "  ok: step=a\n", "  ok: step=b\n", "6 comparisons within tolerance\n"}},
+    {{{"step=a", 1, false, false}, {"step=b", 1, true, false}},
+     true,
+     0.002,
+     VERIFICATION_DIFFERS,
+     {"  ok: step=a\n", "  WRONG: step=b\n", "2 of 6 comparisons out of tolerance\n", ""}},
+    {{{"step=a", 1, false, true}, {"step=b", 1, false, false}},
+     true,
+     0.002,
+     VERIFICATION_AGREES,
+     {"not here: step=a: the device does not support", "  ok: step=b\n", "4 comparisons within",
+      ""}},
+    {{{"step=a", 1, false, false}, {"step=b", 1, false, false}, {"step=c", 1, false, false}},
+     true,
+     45, // two steps at each of two depths
+     VERIFICATION_AGREES,
+     {"  ok: step=a\n", "4 comparisons within tolerance\n",
+      "not verified, as the variants had taken 120 s: tiny bf16, batch 3, context 12, step=b\n",
+      "batch 3, context 12, step=c\n"}},
+    {{{"step=a", 1, true, false}},
+     false,
+     0.002,
+     VERIFICATION_AGREES,
+     {"2 comparisons within tolerance\n", "", "", ""}},
+};
+
+static void test_verify_variants(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof variant_cases / sizeof variant_cases[0]; i++) {
+    struct scene scene;
+    char printed[4096] = "";
+    scene_start(&scene);
+    stand_in.step_s = variant_cases[i].step_s;
+    memcpy(stand_in.variants, variant_cases[i].variants, sizeof variant_cases[i].variants);
+    const struct probe_options options = {.kv = "bf16",
+                                          .precisions = {"bf16"},
+                                          .precision_count = 1,
+                                          .batches = {{3}, 1},
+                                          .contexts = {{12}, 1},
+                                          .fastest = variant_cases[i].fastest,
+                                          .seed = 7};
+    const struct session session = {.options = &options, .protocol = scene.protocol};
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    const enum verification_outcome outcome = verification_run(&session, &scene.trial.model, out);
+    fclose(out);
+    expect_error(&scene.fixture, "variants", "");
+    if (outcome != variant_cases[i].outcome)
+      fail_msg("case %zu: outcome %d\n%s", i, outcome, printed);
+    const char *at = printed;
+    for (size_t s = 0; s < 4; s++) {
+      at = strstr(at, variant_cases[i].says[s]);
+      if (!at)
+        fail_msg("case %zu: expected '%s' in\n%s", i, variant_cases[i].says[s], printed);
+    }
+    scene_end(&scene);
+  }
+}
+
 static void test_precisions(void **state) {
   (void)state;
   struct scene scene;
@@ -110,7 +181,7 @@ static void test_precisions(void **state) {
     const struct precision_request wanted = {
         .weights = cases[i].weights, .kv = cases[i].kv, .head = cases[i].head};
     struct decode_request request = trial_request(&scene.trial, 8);
-    assert_int_equal(precision_choose(&stand_in_backend, &wanted, &request), cases[i].status);
+    assert_int_equal(precision_choose(&scene.device, &wanted, &request), cases[i].status);
     if (cases[i].status != DECODE_OK)
       continue;
     const struct measurement_types types = precision_texts(&request.types);
@@ -151,7 +222,7 @@ static void test_activations_and_experts(void **state) {
                                              .activations = cases[i].activations,
                                              .of_experts_alone = cases[i].of_experts_alone};
     struct decode_request request = trial_request(&scene.trial, 8);
-    const enum decode_status status = precision_choose(&stand_in_backend, &wanted, &request);
+    const enum decode_status status = precision_choose(&scene.device, &wanted, &request);
     const char *others = precision_other_activations(&wanted, &scene.fixture.arena);
     assert_int_equal(status, cases[i].found ? DECODE_OK : DECODE_UNSUPPORTED);
     assert_int_equal(!others, cases[i].found);
@@ -203,6 +274,7 @@ static void test_stopped_in_a_prompt(void **state) {
 static void test_work_of_a_prompt(void **state) {
   (void)state;
   enum { PROMPT = 23 };
+  const struct device cpu = {.backend = &cpu_backend};
   const struct piece *piece;
   for (size_t i = 0; (piece = piece_at(i)); i++) {
     struct decode_request request = {
@@ -213,14 +285,14 @@ static void test_work_of_a_prompt(void **state) {
     double wanted = -2.0 * (PROMPT - 1) * piece->shape.vocab * piece->shape.hidden;
     for (request.context = 1; request.context <= PROMPT; request.context++) {
       struct decode_cost cost;
-      assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+      assert_int_equal(cpu_backend.cost(0, &request, &cost), DECODE_OK);
       wanted += (double)cost.operations;
     }
     for (request.batch = 1; request.batch <= 3; request.batch += 2)
       for (request.context = PROMPT; request.context < 3 * PROMPT; request.context += 13)
-        if (prefill_operations(&cpu_backend, &request, PROMPT) != wanted)
+        if (prefill_operations(&cpu, &request, PROMPT) != wanted)
           fail_msg("%s, context %d: %.0f, not %.0f", piece->name, request.context,
-                   prefill_operations(&cpu_backend, &request, PROMPT), wanted);
+                   prefill_operations(&cpu, &request, PROMPT), wanted);
   }
 }
 
@@ -381,6 +453,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wrong_kernel),
       cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_verify_variants),
       cmocka_unit_test(test_precisions),
       cmocka_unit_test(test_activations_and_experts),
       cmocka_unit_test(test_stopped_in_a_prompt),

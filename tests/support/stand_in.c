@@ -49,7 +49,9 @@ static enum decode_status fake_describe(int device, struct decode_device *out) {
 }
 
 // A gigabyte per layer, whatever the shape.
-static enum decode_status fake_cost(const struct decode_request *request, struct decode_cost *out) {
+static enum decode_status fake_cost(int device, const struct decode_request *request,
+                                    struct decode_cost *out) {
+  (void)device;
   if (request->types.weights == ELEMENT_E4M3)
     return DECODE_UNSUPPORTED;
   const uint64_t bytes = UINT64_C(1000000000) * (uint64_t)request->shape.layers;

@@ -112,7 +112,9 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return DECODE_OK;
 }
 
-static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
+static enum decode_status cost(int device, const struct decode_request *request,
+                               struct decode_cost *out) {
+  (void)device;
   *out = (struct decode_cost){
       .weight_bytes = 1000000, .kv_bytes = 1000, .operations = 2000000, .resident_bytes = 1000000};
   return request->types.weights == ELEMENT_BF16 ? DECODE_OK : DECODE_UNSUPPORTED;

@@ -23,10 +23,12 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return status;
 }
 
-// The step is the same on every device; only resident_bytes differs slightly.
-static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
+static enum decode_status cost(int device, const struct decode_request *request,
+                               struct decode_cost *out) {
+  if (request->ranks > 1 && request->devices)
+    return ranks_cost(request, out);
   struct plan plan;
-  const enum decode_status status = state_plan(0, request, 0, &plan);
+  const enum decode_status status = state_plan(device, request, 0, &plan);
   if (status == DECODE_OK)
     *out = gpu_plan_cost(&plan);
   return status;

@@ -6,7 +6,9 @@
 #include "kernels/gpu/host/prompt.h"
 #include "kernels/gpu/host/state.h"
 #include "kernels/gpu/launches/exchange.h"
+#include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/plan.h"
 
 #include <stdbool.h>
@@ -240,15 +242,40 @@ static enum decode_status check_devices(const struct decode_request *request) {
   return DECODE_OK;
 }
 
+// On the rank's own device, which may not be like the others: the words say which refuses.
+static enum decode_status plan_rank(const struct decode_request *request, int rank,
+                                    struct plan *out) {
+  const int device = request->devices[rank];
+  const enum decode_status status = state_plan(device, request, rank, out);
+  char words[544];
+  if (status != DECODE_UNSUPPORTED || limits_of_request(request))
+    return status;
+  snprintf(words, sizeof words, "device %d: %s", device, failure_words());
+  return failure_keep(status, words);
+}
+
 static enum decode_status make_plans(struct gpu_ranks *ranks,
                                      const struct decode_request *request) {
   enum decode_status status = check_devices(request);
   for (int i = 0; i < request->ranks && status == DECODE_OK; i++) {
     struct rank *rank = &ranks->rank[i];
     rank->device = request->devices[i];
-    status = state_plan(rank->device, request, i, &rank->state.plan);
+    status = plan_rank(request, i, &rank->state.plan);
   }
   ranks->plan = ranks->rank[0].state.plan;
+  return status;
+}
+
+enum decode_status ranks_cost(const struct decode_request *request, struct decode_cost *out) {
+  enum decode_status status = check_devices(request);
+  for (int i = 0; i < request->ranks && status == DECODE_OK; i++) {
+    struct plan plan;
+    status = plan_rank(request, i, &plan);
+    if (status == DECODE_OK && i == 0)
+      *out = gpu_plan_cost(&plan);
+    if (status == DECODE_OK && plan.bytes > out->resident_bytes)
+      out->resident_bytes = plan.bytes;
+  }
   return status;
 }
 

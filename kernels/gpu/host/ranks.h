@@ -7,6 +7,9 @@
 
 struct gpu_ranks;
 
+// On request->devices.
+enum decode_status ranks_cost(const struct decode_request *request, struct decode_cost *out);
+
 enum decode_status ranks_create(const struct decode_request *request, struct gpu_ranks **out);
 void ranks_destroy(struct gpu_ranks *ranks); // NULL is allowed
 enum decode_status ranks_run(struct gpu_ranks *ranks, int steps);

@@ -86,7 +86,8 @@ def test_wrong():
 def test_words():
     said = ladder(DONE, '--tiny', '--time', '0.001', 'emulator')
     expect(f'time is up: {len(tried())} of {len(tried())} workloads were not begun' in said, said)
-    expect("unknown device 'cuda'" in ladder(BAD_INPUT, 'cuda'), 'unknown device')
+    expect("no backend 'cuda' for NVIDIA's GPUs" in ladder(BAD_INPUT, 'cuda'), 'no such backend')
+    expect("unknown device 'cuba'" in ladder(BAD_INPUT, 'cuba'), 'unknown device')
     said = ladder(MACHINE_FAILED, 'emulator', EMULATOR_DEVICES='0')
     expect('no device' in said, said)
     said = ladder(DONE, '--tiny', 'emulator', SHORT, EMULATOR_MEMORY='200000')

@@ -153,11 +153,11 @@ static void refused_in_words(void **unused) {
   struct decode_cost cost;
   (void)unused;
   known.shape.ffn_hidden = 0; // there is no dense MLP
-  assert_int_equal(backend->cost(&known, &cost), DECODE_OK);
+  assert_int_equal(backend->cost(0, &known, &cost), DECODE_OK);
   for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
     struct decode_request r = known;
     memcpy((char *)&r + refusals[i].offset, &refusals[i].value, sizeof refusals[i].value);
-    assert_int_equal(backend->cost(&r, &cost), DECODE_UNSUPPORTED);
+    assert_int_equal(backend->cost(0, &r, &cost), DECODE_UNSUPPORTED);
     if (!strstr(backend->error(), refusals[i].words))
       fail_msg("\"%s\" lacks \"%s\"", backend->error(), refusals[i].words);
   }

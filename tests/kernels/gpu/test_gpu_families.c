@@ -153,8 +153,8 @@ static void costs_are_the_cpus(void **unused) {
   for (size_t f = 0; (piece = next(&f));) {
     const struct decode_request request = request_of(&piece->shape, &mixes[0], 3, 90);
     struct decode_cost gpu, cpu;
-    assert_int_equal(emulated[0].backend->cost(&request, &gpu), DECODE_OK);
-    assert_int_equal(cpu_backend.cost(&request, &cpu), DECODE_OK);
+    assert_int_equal(emulated[0].backend->cost(0, &request, &gpu), DECODE_OK);
+    assert_int_equal(cpu_backend.cost(0, &request, &cpu), DECODE_OK);
     if (gpu.weight_bytes != cpu.weight_bytes || gpu.kv_bytes != cpu.kv_bytes ||
         gpu.operations != cpu.operations)
       fail_msg("%s: costs differ", piece->name);

@@ -223,10 +223,10 @@ static void requests_are_refused(void **unused) {
   struct decode_request request = prompted_request(&piece_plain, &prompted_mixes[0].types, 7);
   struct decode_cost with, without;
   request.chunk = CONTEXT + 1;
-  assert_int_equal(backend->cost(&request, &with), DECODE_UNSUPPORTED);
+  assert_int_equal(backend->cost(0, &request, &with), DECODE_UNSUPPORTED);
   assert_non_null(strstr(backend->error(), "longer than the cache"));
   request.chunk = 0;
-  assert_int_equal(backend->cost(&request, &without), DECODE_OK);
+  assert_int_equal(backend->cost(0, &request, &without), DECODE_OK);
 }
 
 // Room for a prompt counts as memory held; the cost of a step does not change.
@@ -234,9 +234,9 @@ static void costs_are_a_steps(void **unused) {
   (void)unused;
   struct decode_request request = prompted_request(&piece_plain, &prompted_mixes[0].types, 0);
   struct decode_cost alone, both;
-  assert_int_equal(emulated[0].backend->cost(&request, &alone), DECODE_OK);
+  assert_int_equal(emulated[0].backend->cost(0, &request, &alone), DECODE_OK);
   request.chunk = SHORT;
-  assert_int_equal(emulated[0].backend->cost(&request, &both), DECODE_OK);
+  assert_int_equal(emulated[0].backend->cost(0, &request, &both), DECODE_OK);
   assert_true(both.resident_bytes > alone.resident_bytes);
   alone.resident_bytes = both.resident_bytes;
   assert_memory_equal(&alone, &both, sizeof alone);

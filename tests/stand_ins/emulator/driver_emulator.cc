@@ -9,6 +9,7 @@
 //   EMULATOR_CLUSTERS     that it holds at a time at most, one for as many multiprocessors
 //   EMULATOR_PART         multiprocessors of a part of the device, which hold a cluster; all
 //   EMULATOR_DEVICES      1
+//   EMULATOR_SHARED_n, EMULATOR_MEMORY_n, EMULATOR_UNITS_n  the same of device n alone
 //   EMULATOR_PRODUCTS     the file of a stand-in for the vendor's library (tests/stand_ins/blaslt):
 //                         cuBLASLt's with a warp of 32, else hipBLASLt's; without it there is none
 //   EMULATOR_FAIL_LAUNCH  n: the n-th launch of a context, from 1, loses the device
@@ -91,6 +92,13 @@ uint64_t setting(const char *name, uint64_t otherwise) {
   return text ? strtoull(text, nullptr, 10) : otherwise;
 }
 
+// A device's own, or that of all devices.
+uint64_t setting_of(int device, const char *name, uint64_t otherwise) {
+  char own[64];
+  snprintf(own, sizeof own, "%s_%d", name, device);
+  return setting(own, setting(name, otherwise));
+}
+
 bool is_failing(int device) {
   return setting("EMULATOR_FAIL_DEVICE", static_cast<uint64_t>(device)) ==
          static_cast<uint64_t>(device);
@@ -112,13 +120,13 @@ enum decode_status describe(int device, struct gpu_device *out) {
   struct decode_device *d = &out->described;
   snprintf(d->name, sizeof d->name, "host emulator, warp %d", EMULATOR_WARP);
   snprintf(d->runtime, sizeof d->runtime, "emulator");
-  d->memory_bytes = setting("EMULATOR_MEMORY", UINT64_C(2) << 30);
+  d->memory_bytes = setting_of(device, "EMULATOR_MEMORY", UINT64_C(2) << 30);
   d->memory_free_bytes = d->memory_bytes;
   d->cache_bytes = 1 << 20;
-  d->units = static_cast<int>(setting("EMULATOR_UNITS", 2));
+  d->units = static_cast<int>(setting_of(device, "EMULATOR_UNITS", 2));
   snprintf(out->architecture, sizeof out->architecture, "emulator");
   out->warp = EMULATOR_WARP;
-  out->shared_bytes = setting("EMULATOR_SHARED", 101376);
+  out->shared_bytes = setting_of(device, "EMULATOR_SHARED", 101376);
 #if !defined(TILE_MMA)
   out->any_chunk = true;
 #endif

@@ -112,7 +112,9 @@ static enum decode_status describe(int device, struct decode_device *out) {
 }
 
 // The bytes that it could read in a step, less a tenth.
-static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
+static enum decode_status cost(int device, const struct decode_request *request,
+                               struct decode_cost *out) {
+  (void)device;
   const uint64_t bytes = (uint64_t)(0.9 * step_s * bytes_per_s);
   *out = (struct decode_cost){.weight_bytes = bytes,
                               .kv_bytes = 1000,

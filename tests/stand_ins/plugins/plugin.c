@@ -1,5 +1,8 @@
-// Plugins that the probe must cope with, one for each NAME and ABI: build.mk.
+// Plugins that the probe must cope with, one for each NAME and ABI: build.mk. The device whose
+// number the environment variable PLUGIN_LOST has is lost, and so are those from the third on.
 #include "kernels/decode.h"
+
+#include <stdlib.h>
 
 #ifndef NAME
 #define NAME    "name"
@@ -13,7 +16,8 @@ static int device_count(void) {
 
 static enum decode_status describe(int device, struct decode_device *out) {
   *out = (struct decode_device){.name = "a device of the tests", .units = device + 1};
-  return device < 2 ? DECODE_OK : DECODE_FAILED;
+  const char *lost = getenv("PLUGIN_LOST");
+  return device < 2 && !(lost && atoi(lost) == device) ? DECODE_OK : DECODE_FAILED;
 }
 
 static const char *error(void) {

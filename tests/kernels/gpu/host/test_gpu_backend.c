@@ -110,14 +110,14 @@ static void refused_in_words(void **unused) {
   struct decode_cost cost;
   (void)unused;
   const struct decode_request known = odd_request(&shape, &odd_mixes[0], 1, 1);
-  assert_int_equal(backend->cost(&known, &cost), DECODE_OK);
+  assert_int_equal(backend->cost(0, &known, &cost), DECODE_OK);
   for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
     struct decode_request r = known;
     enum decode_status status = DECODE_OK;
     memcpy((char *)&r + refusals[i].offset, &refusals[i].value, sizeof refusals[i].value);
     assert_null(backend->create(0, &r, &status));
     assert_int_equal(status, DECODE_UNSUPPORTED);
-    assert_int_equal(backend->cost(&r, &cost), DECODE_UNSUPPORTED);
+    assert_int_equal(backend->cost(0, &r, &cost), DECODE_UNSUPPORTED);
     expect_fragment(backend->error(), refusals[i].words);
   }
 }
@@ -153,6 +153,38 @@ static void no_device_and_no_memory(void **unused) {
     expect_no_state(backend, 0, DECODE_UNSUPPORTED, "shared memory");
     unsetenv("EMULATOR_SHARED");
   }
+}
+
+// On a machine of unlike devices each is planned by what it is itself: what it refuses another may
+// take, and the memory is that of its own plan.
+static void unlike_devices_plan_alone(void **unused) {
+  const struct decode_request r = odd_request(&tiny_shape, &odd_mixes[0], 5, 4);
+  (void)unused;
+  emulated_set("EMULATOR_DEVICES", 2);
+  for (size_t p = 0; p < EMULATED; p++) {
+    const struct decode_backend *backend = emulated[p].backend;
+    struct decode_cost cost[2];
+    for (int weak = 0; weak < 2; weak++) {
+      emulated_set(weak ? "EMULATOR_SHARED_1" : "EMULATOR_SHARED_0", 16384);
+      assert_int_equal(backend->cost(1 - weak, &r, &cost[0]), DECODE_OK);
+      assert_int_equal(backend->cost(weak, &r, &cost[1]), DECODE_UNSUPPORTED);
+      expect_fragment(backend->error(), "shared memory");
+      enum decode_status status = DECODE_OK;
+      struct decode_state *state = backend->create(1 - weak, &r, &status);
+      assert_non_null(state);
+      backend->destroy(state);
+      unsetenv(weak ? "EMULATOR_SHARED_1" : "EMULATOR_SHARED_0");
+    }
+    emulated_set("EMULATOR_UNITS_1", 16);
+    const struct decode_request longer = odd_request(&odd_shape, &odd_mixes[0], 1, 700);
+    for (int device = 0; device < 2; device++)
+      assert_int_equal(backend->cost(device, &longer, &cost[device]), DECODE_OK);
+    assert_true(cost[1].resident_bytes > cost[0].resident_bytes); // sums of more blocks
+    assert_int_equal(cost[1].weight_bytes, cost[0].weight_bytes);
+    unsetenv("EMULATOR_UNITS_1");
+  }
+  assert_int_equal(emulated[0].backend->cost(2, &r, &(struct decode_cost){0}), DECODE_NO_DEVICE);
+  unsetenv("EMULATOR_DEVICES");
 }
 
 // The device is lost at each launch in turn: while the state is created, then during a step, after
@@ -217,9 +249,10 @@ static void devices_are_calibrated(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tokens_are_fed_back), cmocka_unit_test(stages_are_timed),
-      cmocka_unit_test(refused_in_words),    cmocka_unit_test(no_device_and_no_memory),
-      cmocka_unit_test(a_device_is_lost),    cmocka_unit_test(devices_are_calibrated),
+      cmocka_unit_test(tokens_are_fed_back),       cmocka_unit_test(stages_are_timed),
+      cmocka_unit_test(refused_in_words),          cmocka_unit_test(no_device_and_no_memory),
+      cmocka_unit_test(a_device_is_lost),          cmocka_unit_test(devices_are_calibrated),
+      cmocka_unit_test(unlike_devices_plan_alone),
   };
   return cmocka_run_group_tests(tests, emulated_load_sources, emulated_unload);
 }

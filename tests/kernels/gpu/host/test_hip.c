@@ -146,7 +146,7 @@ static void out_of_memory(void **unused) {
   hip_needed();
   const struct decode_request request = hip_request(&hip_bf16, 5);
   struct decode_cost cost;
-  assert_int_equal(hip.backend->cost(&request, &cost), DECODE_OK);
+  assert_int_equal(hip.backend->cost(0, &request, &cost), DECODE_OK);
   const long sizes[] = {0, 4096, (long)cost.resident_bytes - 1};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     enum decode_status status;

@@ -20,7 +20,7 @@ static void test_cost_as_on_the_cpu(void **state) {
         struct decode_cost cpu;
         if (planned_types[m].activations == ELEMENT_E4M3)
           continue; // not for the CPU
-        assert_int_equal(cpu_backend.cost(&request, &cpu), DECODE_OK);
+        assert_int_equal(cpu_backend.cost(0, &request, &cpu), DECODE_OK);
         assert_int_equal(gpu.weight_bytes, cpu.weight_bytes);
         assert_int_equal(gpu.kv_bytes, cpu.kv_bytes);
         assert_int_equal(gpu.operations, cpu.operations);

@@ -159,7 +159,7 @@ static void test_latent(void **state) {
           struct decode_cost gpu = gpu_plan_cost(&plan), cpu;
           planned_regions(&plan);
           check_latent_step(&plan);
-          if (cpu_backend.cost(&request, &cpu) != DECODE_OK)
+          if (cpu_backend.cost(0, &request, &cpu) != DECODE_OK)
             continue;
           assert_int_equal(gpu.weight_bytes, cpu.weight_bytes);
           assert_int_equal(gpu.kv_bytes, cpu.kv_bytes);
