@@ -3,7 +3,7 @@
 #include "base/source.h"
 #include "model/evidence/grade.h"
 #include "model/records/recorded.h"
-#include "model/records/served.h"
+#include "model/records/served_rungs.h"
 
 #include <math.h>
 #include <string.h>
