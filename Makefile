@@ -31,7 +31,7 @@ INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 # So does GLPK, which may be missing; `pertoken audit` and `route` then report that.
 HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 LIBS     += $(if $(HAS_GLPK),-lglpk)
-$(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation optimise/row optimise/search optimise/solver plan/formulation plan/neighbours plan/programme): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+$(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation_programme optimise/row optimise/search optimise/solver plan/formulation plan/neighbours plan/programme): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))
