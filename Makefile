@@ -55,8 +55,10 @@ OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
 PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pertoken-probe)
 
 # The kernels' own sources, hashed, so that a record states which kernels it was measured with.
-KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*.[ch]) | sha256sum | cut -c1-16)
+KERNELS_HASHED := $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*.[ch])
+KERNELS_HASH := $(shell cat /dev/null $(KERNELS_HASHED) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
+$(BUILD)/obj/kernels/cpu/backend.o: $(KERNELS_HASHED)
 # Loops over blocks of draws: vectorized, but never so that a result depends on the processor.
 BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
   $(addprefix simulate/,influence pilot run simulate tallying worker) questions/solve_spread
