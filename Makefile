@@ -31,7 +31,7 @@ INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 # So does GLPK, which may be missing; `pertoken audit` and `route` then report that.
 HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 LIBS     += $(if $(HAS_GLPK),-lglpk)
-$(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation optimise/row optimise/search optimise/solver plan/formulation plan/neighbours plan/programme): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+$(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation_programme optimise/row optimise/search optimise/solver plan/formulation plan/neighbours plan/programme): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))
@@ -55,8 +55,10 @@ OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
 PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pertoken-probe)
 
 # The kernels' own sources, hashed, so that a record states which kernels it was measured with.
-KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*.[ch]) | sha256sum | cut -c1-16)
+KERNELS_HASHED := $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*.[ch])
+KERNELS_HASH := $(shell cat /dev/null $(KERNELS_HASHED) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
+$(BUILD)/obj/kernels/cpu/backend.o: $(KERNELS_HASHED)
 # Loops over blocks of draws: vectorized, but never so that a result depends on the processor.
 BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
   $(addprefix simulate/,influence pilot run simulate tallying worker) questions/solve_spread

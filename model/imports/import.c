@@ -1,8 +1,6 @@
 #include "model/imports/import.h"
 
-#include "base/csv.h"
 #include "base/source.h"
-#include "model/catalog/columns.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
 #include "model/imports/format.h"
@@ -14,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static const char *const fact_options[IMPORT_FACTS] = {[FACT_ACCELERATOR] = "--accelerator",
-                                                       [FACT_ACCELERATORS] = "--accelerators",
-                                                       [FACT_PRECISION] = "--precision",
-                                                       [FACT_MODEL] = "--model",
-                                                       [FACT_DATE] = "--date"};
 
 struct joining {
   const struct imported *list;
@@ -39,79 +31,6 @@ static int refuse(const struct joining *joining, const char *text) {
 
 // ---- facts
 
-static const char *said_by(const struct imported *imported, enum import_fact fact,
-                           struct arena *arena) {
-  switch (fact) {
-  case FACT_ACCELERATOR: return imported->hardware;
-  case FACT_ACCELERATORS:
-    return imported->accelerators ? arena_printf(arena, "%d", imported->accelerators) : "";
-  case FACT_PRECISION: return imported->precision;
-  case FACT_MODEL: return imported->model;
-  default: return imported->date;
-  }
-}
-
-static struct naming accelerator_named(const struct joining *joining, const char *text) {
-  long row;
-  const struct table *table = catalog_table(joining->catalog, CATALOG_ACCELERATORS);
-  char *spaced = arena_copy(joining->arena, text);
-  for (char *at = spaced; *at; at++)
-    *at = *at == '-' ? ' ' : *at;
-  row = table ? catalog_device(table, text) : -1;
-  if (table && row < 0)
-    row = catalog_device(table, spaced); // Kubernetes' labels
-  if (row >= 0)
-    return (struct naming){.word = table_cell(table, (size_t)row, "id")};
-  if (!strcasecmp(text, "cpu"))
-    return (struct naming){.word = "cpu"};
-  return naming_find_row(joining->catalog, CATALOG_ACCELERATORS, text, &row, joining->arena);
-}
-
-// "Qwen/Qwen3-8B", or Hugging Face's folder for it: ".../models--Qwen--Qwen3-8B/snapshots/...".
-static struct naming model_named(const struct joining *joining, const char *text) {
-  static const char cached[] = "models--";
-  const char *folder = strstr(text, cached), *slash = strrchr(text, '/');
-  const char *name = slash && !folder ? slash + 1 : text;
-  long row;
-  if (folder) {
-    const char *owner_end = strstr(folder + strlen(cached), "--");
-    name =
-        owner_end ? arena_copy_n(joining->arena, owner_end + 2, strcspn(owner_end + 2, "/")) : text;
-  }
-  return naming_find_row(joining->catalog, CATALOG_MODELS, name, &row, joining->arena);
-}
-
-static struct naming precision_named(const struct joining *joining, const char *text) {
-  static const struct {
-    const char *dtype, *word;
-  } dtypes[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"float32", "fp32"}};
-  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-    if (!strcmp(text, dtypes[i].dtype))
-      return (struct naming){.word = dtypes[i].word};
-  return naming_find_precision(joining->catalog, text, joining->arena);
-}
-
-static struct naming count_named(const struct joining *joining, const char *text) {
-  char *end;
-  const long count = strtol(text, &end, 10);
-  if (*text && !*end && count >= 1 && count <= 1000000)
-    return (struct naming){.word = arena_printf(joining->arena, "%ld", count)};
-  return (struct naming){
-      .why = arena_printf(joining->arena, "expected a number of accelerators above 0, found '%s'",
-                          !strcmp(text, "-1") ? "0" : text)};
-}
-
-static struct naming day_named(const struct joining *joining, const char *text) {
-  const char *day = strlen(text) == strlen("2026-11-21") ? day_of(text, joining->arena) : "";
-  if (*day)
-    return (struct naming){.word = day};
-  return (struct naming){
-      .why = arena_printf(joining->arena, "expected a day such as 2026-11-21, found '%s'", text)};
-}
-
-static struct naming (*const named[IMPORT_FACTS])(const struct joining *, const char *) = {
-    accelerator_named, count_named, precision_named, model_named, day_named};
-
 // An invalid count or day is an error, whoever states it; a name that is not in the catalogue is
 // not.
 static bool must_be_right(enum import_fact fact) {
@@ -129,10 +48,10 @@ static void note(const struct joining *joining, const char *text) {
 static int settle_one(struct joining *joining, enum import_fact fact,
                       const struct imported *imported, const char **settled, const char **raw,
                       const struct imported **by) {
-  const char *text = said_by(imported, fact, joining->arena);
+  const char *text = fact_said_by(imported, fact, joining->arena);
   if (!*text)
     return 0;
-  const struct naming naming = named[fact](joining, text);
+  const struct naming naming = fact_named(fact, text, joining->catalog, joining->arena);
   if (!naming.word && must_be_right(fact))
     return refuse(joining, arena_printf(joining->arena, "%s: %s", imported->name, naming.why));
   if (fact == FACT_DATE && *by && strcmp(naming.word, *settled) <= 0)
@@ -153,62 +72,10 @@ static int settle_one(struct joining *joining, enum import_fact fact,
   return 0;
 }
 
-// Whether a word of the text, letters and digits, equals the `length` characters of `word`.
-static bool has_word(const char *text, const char *word, size_t length) {
-  for (const char *at = text; *at;) {
-    size_t size = 0;
-    while (isalnum((unsigned char)at[size]))
-      size++;
-    if (size == length && !strncasecmp(at, word, length))
-      return true;
-    at += size ? size : 1;
-  }
-  return false;
-}
-
-// "h200" for h200-sxm-141.
-static bool names_family(const char *text, const char *id) {
-  return has_word(text, id, strcspn(id, "-"));
-}
-
-// "b200-trt" is not an h200, whatever else it is.
-static bool is_other_accelerator(const struct joining *joining, const char *text, const char *id) {
-  const struct table *table = catalog_table(joining->catalog, CATALOG_ACCELERATORS);
-  for (size_t row = 0; table && !names_family(text, id) && row < table->rows; row++)
-    if (names_family(text, table_cell(table, row, "id")))
-      return true;
-  return false;
-}
-
-// The billions of parameters in a name: 397 for "Qwen3.5-397B-A17B"; NAN for none.
-static double size_said(const char *name) {
-  for (const char *at = name; *at; at++) {
-    char *end;
-    if (!isdigit((unsigned char)*at) ||
-        (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.')))
-      continue;
-    const double size = strtod(at, &end);
-    if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1]))
-      return size;
-  }
-  return NAN;
-}
-
-static bool is_other_model(const char *text, const char *id) {
-  return fabs(size_said(text) - size_said(id)) > 0;
-}
-
-// Whether a name that the catalogue lacks cannot mean what was typed.
-static bool is_another(const struct joining *joining, enum import_fact fact, const char *text,
-                       const char *word) {
-  return (fact == FACT_ACCELERATOR && is_other_accelerator(joining, text, word)) ||
-         (fact == FACT_MODEL && is_other_model(text, word));
-}
-
 static int compare_typed(struct joining *joining, enum import_fact fact, const char *settled,
                          const char *raw, const struct imported *by) {
   const char *typed = joining->statement->facts[fact], *option = fact_options[fact];
-  const struct naming naming = named[fact](joining, typed);
+  const struct naming naming = fact_named(fact, typed, joining->catalog, joining->arena);
   if (!naming.word)
     return naming.why ? refuse(joining, arena_printf(joining->arena, "%s: %s", option, naming.why))
                       : -1;
@@ -216,7 +83,7 @@ static int compare_typed(struct joining *joining, enum import_fact fact, const c
   if (naming.note)
     note(joining, naming.note);
   if (settled ? strcmp(settled, naming.word) != 0
-              : raw && is_another(joining, fact, raw, naming.word))
+              : raw && fact_is_another(fact, raw, naming.word, joining->catalog))
     return refuse(joining, arena_printf(joining->arena, "%s is %s, but %s says '%s'", option,
                                         naming.word, by->name, raw));
   if (raw && !settled)
@@ -624,24 +491,15 @@ const char *import_file_name(const struct serving_record *record, struct arena *
 int import_fact_named(const struct import_statement *statement, enum import_fact fact,
                       struct catalog *catalog, const char **word, const char **note,
                       struct arena *arena, struct diagnostics *diagnostics) {
-  const struct joining joining = {
-      .statement = statement, .catalog = catalog, .arena = arena, .diagnostics = diagnostics};
   const char *option = fact_options[fact], *typed = statement->facts[fact];
   if (!typed) {
     diagnostics_error(diagnostics, (struct place){0}, "the files do not state %s", option);
     return -1;
   }
-  const struct naming naming = named[fact](&joining, typed);
+  const struct naming naming = fact_named(fact, typed, catalog, arena);
   if (naming.why)
     diagnostics_error(diagnostics, source_text_start(option, typed, arena), "%s", naming.why);
   *word = naming.word;
   *note = naming.note;
   return naming.why ? -1 : 0;
-}
-
-bool import_is_other_model(const char *text, const char *model, struct catalog *catalog,
-                           struct arena *arena) {
-  const struct joining joining = {.catalog = catalog, .arena = arena};
-  const struct naming naming = model_named(&joining, text);
-  return naming.word ? strcmp(naming.word, model) != 0 : is_other_model(text, model);
 }

@@ -12,21 +12,12 @@
 #include "base/diagnostics.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
+#include "model/imports/fact.h"
 #include "model/imports/imported.h"
 #include "model/records/serving.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-// Facts that are asked for if files do not state them, in the order of the options' names.
-enum import_fact {
-  FACT_ACCELERATOR,
-  FACT_ACCELERATORS,
-  FACT_PRECISION,
-  FACT_MODEL,
-  FACT_DATE,
-  IMPORT_FACTS
-};
 
 struct import_statement {
   const char *facts[IMPORT_FACTS]; // as typed; NULL: not stated
@@ -66,10 +57,6 @@ int import_join(const struct imported *list, size_t count, const struct import_s
 int import_fact_named(const struct import_statement *statement, enum import_fact fact,
                       struct catalog *catalog, const char **word, const char **note,
                       struct arena *arena, struct diagnostics *diagnostics);
-
-// Whether what a file calls its model cannot mean this one of the catalogue.
-bool import_is_other_model(const char *text, const char *model, struct catalog *catalog,
-                           struct arena *arena);
 
 // "llama-3.1-8b-h200-sxm-141-1a2b3c4d.json": after the record's subject and its sources.
 const char *import_file_name(const struct serving_record *record, struct arena *arena);

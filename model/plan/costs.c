@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/cost/evaluate.h"
-#include "model/optimise/allocation.h"
+#include "model/optimise/allocation_problem.h"
 #include "model/plan/actions.h"
 #include "model/plan/fleet.h"
 #include "model/plan/plannable.h"

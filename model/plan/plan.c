@@ -4,7 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/model.h"
-#include "model/optimise/allocation.h"
+#include "model/optimise/allocation_problem.h"
 #include "model/optimise/solver.h"
 #include "model/plan/challenge.h"
 #include "model/plan/costs.h"

@@ -10,6 +10,7 @@
 #include "model/evidence/catalog.h"
 #include "model/records/measurement.h"
 #include "model/records/served.h"
+#include "model/records/served_rungs.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 

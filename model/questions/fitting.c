@@ -2,6 +2,7 @@
 
 #include "base/source.h"
 #include "model/catalog/columns.h"
+#include "model/records/record_device.h"
 #include "model/records/served.h"
 
 #include "base/csv.h"
@@ -12,7 +13,6 @@
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
 #include "model/records/measurement.h"
-#include "model/records/recorded.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 

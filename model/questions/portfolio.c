@@ -12,6 +12,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"
+#include "model/optimise/allocation_problem.h"
 #include "model/questions/question.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"

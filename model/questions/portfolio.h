@@ -35,7 +35,7 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/chance/distribution.h"
-#include "model/optimise/allocation.h"
+#include "model/optimise/allocation_problem.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>

@@ -5,6 +5,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
+#include "model/records/record_device.h"
 #include "model/records/recorded.h"
 #include "model/records/records.h"
 #include "model/records/served.h"

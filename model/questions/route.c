@@ -7,6 +7,8 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/model.h"
 #include "model/optimise/allocation.h"
+#include "model/optimise/allocation_problem.h"
+#include "model/optimise/allocation_programme.h"
 #include "model/questions/question.h"
 #include "model/questions/route_pairs.h"
 #include "model/scenario/option.h"

@@ -20,7 +20,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/optimise/allocation.h"
+#include "model/optimise/allocation_problem.h"
 #include "model/questions/portfolio.h"
 #include "model/questions/route_pairs.h"
 #include "model/scenario/scenario.h"

@@ -7,6 +7,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
+#include "model/records/record_device.h"
 #include "model/records/recorded.h"
 #include "model/records/records.h"
 

@@ -1,10 +1,11 @@
 #include "model/records/recorded.h"
 
 #include "base/arena.h"
-#include "base/csv.h"
-#include "model/evidence/catalog.h"
+#include "base/source.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
+#include "model/records/record_device.h"
+#include "model/records/recorded_words.h"
 
 #include <limits.h>
 #include <math.h>
@@ -13,9 +14,6 @@
 #include <string.h>
 
 enum { MAX_POINTS = 64 };
-
-// Minimum share of the memory on the datasheet: drivers keep a few per cent for themselves and ECC.
-#define WHOLE_DEVICE 0.85
 
 struct query {
   const struct records *records;
@@ -26,70 +24,10 @@ struct query {
   size_t count;
 };
 
-static const char *file_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-static bool is_of_backend(const struct measurement_record *record, const char *backend) {
-  return !strcmp(record->device.backend, backend);
-}
-
-// The id of the accelerator that matches the name of the record's device, or NULL. A partition of
-// an AMD device has the name of the whole device but only part of its memory.
-const char *records_accelerator(const struct records *records,
-                                const struct measurement_record *record) {
-  const struct table *table = records->accelerators;
-  if (record->accelerator && !is_of_backend(record, "cpu"))
-    return record->accelerator;
-  const long row = table ? catalog_device(table, record->device.name) : -1;
-  double memory_gb = 0;
-  if (row < 0 || !table_number(table, (size_t)row, "memory_gb", &memory_gb) ||
-      (double)record->device.memory_bytes < WHOLE_DEVICE * 1e9 * memory_gb)
-    return NULL;
-  return table_cell(table, (size_t)row, "id");
-}
-
-const struct measurement_record *records_named(const struct records *records, const char *file) {
-  for (size_t i = 0; i < records->count; i++)
-    if (!strcmp(file_name(records->list[i]->path), file))
-      return records->list[i];
-  return NULL;
-}
-
-static bool is_of_accelerator(const struct records *records,
-                              const struct measurement_record *record, const char *accelerator) {
-  const char *known = records_accelerator(records, record);
-  return is_of_backend(record, accelerator) || (known && !strcmp(known, accelerator));
-}
-
 static bool record_counts(const struct query *query, const struct measurement_record *record) {
   if (*query->file)
-    return !strcmp(file_name(record->path), query->file);
-  return is_of_accelerator(query->records, record, query->accelerator);
-}
-
-static const struct measurement_record *newer(const struct measurement_record *record,
-                                              const struct measurement_record *newest) {
-  return newest && strcmp(record->finished, newest->finished) <= 0 ? newest : record;
-}
-
-const struct measurement_record *records_of_backend(const struct records *records,
-                                                    const char *backend) {
-  const struct measurement_record *newest = NULL;
-  for (size_t i = 0; i < records->count; i++)
-    if (is_of_backend(records->list[i], backend))
-      newest = newer(records->list[i], newest);
-  return newest;
-}
-
-const struct measurement_record *records_of_accelerator(const struct records *records,
-                                                        const char *accelerator) {
-  const struct measurement_record *newest = NULL;
-  for (size_t i = 0; i < records->count; i++)
-    if (is_of_accelerator(records, records->list[i], accelerator))
-      newest = newer(records->list[i], newest);
-  return newest;
+    return !strcmp(source_file_name(record->path), query->file);
+  return records_is_of_accelerator(query->records, record, query->accelerator);
 }
 
 // Lower is better: few devices rather than many, and all of them measured rather than the share of
@@ -160,19 +98,8 @@ static bool is_wanted(const struct query *query, enum workload_key key, const ch
   return !*wanted(query, key) || !strcmp(wanted(query, key), value);
 }
 
-// The device of a record that matches no known accelerator, or NULL. A processor is identified by
-// its backend.
-static const char *unknown_device(const struct query *query) {
-  for (size_t i = 0; i < query->records->count; i++) {
-    const struct measurement_record *record = query->records->list[i];
-    if (!records_accelerator(query->records, record) && !is_of_backend(record, "cpu"))
-      return record->device.name;
-  }
-  return NULL;
-}
-
 static const char *why_no_record(const struct query *query) {
-  const char *device = *query->file ? NULL : unknown_device(query);
+  const char *device = *query->file ? NULL : records_unknown_device(query->records);
   if (device)
     return arena_printf(query->arena,
                         "no record of %s; data/ does not identify the accelerator '%s': name its "
@@ -188,10 +115,11 @@ static const char *why_no_record(const struct query *query) {
 static const char *why_not_its_own(const struct query *query,
                                    const struct measurement_record *record) {
   const char *known = records_accelerator(query->records, record);
-  if (!known || is_of_accelerator(query->records, record, query->accelerator))
+  if (!known || records_is_of_accelerator(query->records, record, query->accelerator))
     return NULL;
   return arena_printf(query->arena, "record '%s' is for '%s' (%s), not '%s'",
-                      file_name(record->path), known, record->device.name, query->accelerator);
+                      source_file_name(record->path), known, record->device.name,
+                      query->accelerator);
 }
 
 const char *recorded_precision(const char *element) {
@@ -268,7 +196,7 @@ static const char *model_text(const struct measurement *result, struct arena *ar
   return arena_printf(arena, "%s in %s%s%s%s%s (%s)", result->model.id, result->precision,
                       *types->activations ? ", activations " : "",
                       recorded_precision(types->activations), *types->kv ? ", kv " : "",
-                      recorded_precision(types->kv), file_name(result->record->path));
+                      recorded_precision(types->kv), source_file_name(result->record->path));
 }
 
 // How many records have the result, at the same power limit if they state it.
@@ -319,8 +247,8 @@ const char *recorded_remark(const struct recorded *recorded, struct arena *arena
     return recorded->remark;
   return arena_printf(
       arena, "of %zu matching decoding records, %s is used: the best grade, then the newest%s%s",
-      recorded->alike, file_name(recorded->nearest->record->path), *recorded->remark ? "; " : "",
-      recorded->remark);
+      recorded->alike, source_file_name(recorded->nearest->record->path),
+      *recorded->remark ? "; " : "", recorded->remark);
 }
 
 // ---- one figure
@@ -348,67 +276,6 @@ static const char *measured_values(const struct query *query, enum workload_key 
   return list;
 }
 
-// "; unsteady", or "": the option has a warning that explains it.
-static const char *unsteadiness(const struct measurement *result) {
-  return measurement_is_unsteady(&result->flags) ? "; unsteady" : "";
-}
-
-// "; with 8 devices at once 97.2 % of that", or "".
-static const char *crowded(const struct query *query, const struct measurement *result) {
-  const struct measurement_together *together = &result->together;
-  if (together->devices < 2)
-    return "";
-  return arena_printf(query->arena, "; with %d devices at once %.3g %% of that", together->devices,
-                      100 * together->tokens_per_s / result->tokens_per_s);
-}
-
-// "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", "; on 8 devices together", or "".
-static const char *sharded(const struct query *query, const struct measurement *result) {
-  const struct measurement_shard *shard = &result->shard;
-  const struct measurement_tensor_parallel *ranks = &result->tensor_parallel;
-  if (ranks->devices > 1)
-    return arena_printf(query->arena, "; on %d devices together%s%s", ranks->devices,
-                        *ranks->library ? ", through " : "", ranks->library);
-  if (shard->of < 2)
-    return "";
-  return arena_printf(query->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
-                      shard->of, 1e6 * shard->all_reduce_s, shard->source);
-}
-
-// "; 55 readings from 118 to 124 W over 5.6 s", or "".
-static const char *readings_text(const struct measurement_window *window, struct arena *arena) {
-  double low = INFINITY, high = -INFINITY;
-  size_t count = 0;
-  for (size_t i = 0; i < window->count; i++) {
-    if (isnan(window->power_w[i]))
-      continue;
-    low = fmin(low, window->power_w[i]);
-    high = fmax(high, window->power_w[i]);
-    count++;
-  }
-  if (!count)
-    return "";
-  return arena_printf(arena, "; %zu reading%s from %.4g to %.4g W over %.3g s%s", count,
-                      count == 1 ? "" : "s", low, high, window->end_s[window->count - 1],
-                      measurement_has_gap(window) ? ", with gaps" : "");
-}
-
-static const char *power_source(const struct query *query, const struct measurement *nearest,
-                                double power_w, const struct measurement_window *window) {
-  if (isnan(power_w))
-    return "";
-  const int devices = measurement_metered_devices(nearest);
-  const char *shared =
-      devices > 1 ? arena_printf(query->arena, ", the mean of %d devices", devices) : "";
-  return arena_printf(query->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
-                      nearest->record->device.name, nearest->energy_meter, shared,
-                      readings_text(window, query->arena), unsteadiness(nearest));
-}
-
-static const char *load_source(const struct query *query, const struct measurement *result) {
-  return power_source(query, result, result->load_power_w, &result->readings.load);
-}
-
 // Of one device.
 static double rate_of(const struct measurement *result) {
   return result->tokens_per_s / measurement_devices(result);
@@ -416,14 +283,6 @@ static double rate_of(const struct measurement *result) {
 
 static double load_power_of(const struct measurement *result) {
   return result->load_power_w / measurement_metered_devices(result);
-}
-
-// ", 95 % within 53.1 and 55.9 token/s", or "" if the record has no interval.
-static const char *interval(const struct query *query, const struct measurement *result) {
-  if (isnan(result->ci95_low))
-    return "";
-  return arena_printf(query->arena, ", 95 %% within %.4g and %.4g token/s", result->ci95_low,
-                      result->ci95_high);
 }
 
 static void fill(const struct query *query, const struct measurement *nearest,
@@ -435,12 +294,9 @@ static void fill(const struct query *query, const struct measurement *nearest,
       .idle_power_w = nearest->idle_power_w / measurement_metered_devices(nearest),
       .grade = nearest->grade,
       .power_grade = nearest->grade,
-      .source = arena_printf(query->arena, "record %s: %s, decode only%s%s%s%s",
-                             file_name(nearest->record->path), nearest->record->device.name,
-                             interval(query, nearest), sharded(query, nearest),
-                             crowded(query, nearest), unsteadiness(nearest)),
-      .load_source = load_source(query, nearest),
-      .idle_source = power_source(query, nearest, nearest->idle_power_w, &nearest->readings.idle),
+      .source = recorded_source(nearest, query->arena),
+      .load_source = recorded_load_source(nearest, query->arena),
+      .idle_source = recorded_idle_source(nearest, query->arena),
       .date = arena_copy_n(query->arena, nearest->finished, strlen("2026-11-21")),
       .remark = "",
   };
@@ -486,9 +342,9 @@ static bool take_watts(const struct query *query, const struct points *curve,
   if (isnan(out->load_power_w))
     return false;
   out->power_grade = grade_weaker(curve->metered->grade, GRADE_PROJECTED);
-  out->load_source =
-      arena_printf(query->arena, "%s; interpolated to %s %d", load_source(query, curve->metered),
-                   workload_key_names[along], at);
+  out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d",
+                                  recorded_load_source(curve->metered, query->arena),
+                                  workload_key_names[along], at);
   return true;
 }
 
@@ -502,10 +358,7 @@ static bool try_curve(const struct query *query, enum workload_key along, enum w
   fill(query, curve.nearest, out);
   out->tokens_per_s = tokens_per_s;
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
-  out->source = arena_printf(query->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
-                             file_name(curve.nearest->record->path),
-                             curve.nearest->record->device.name, workload_key_names[along], at,
-                             sharded(query, curve.nearest), unsteadiness(curve.nearest));
+  out->source = recorded_source_at(curve.nearest, along, at, query->arena);
   take_watts(query, &curve, along, at, out);
   return true;
 }
@@ -586,7 +439,7 @@ static bool curve_over_batch(const struct query *query, int context, struct curv
     return false;
   fill(query, largest, nearest);
   nearest->grade = curve->grade;
-  nearest->load_source = metered ? load_source(query, metered) : "";
+  nearest->load_source = metered ? recorded_load_source(metered, query->arena) : "";
   return true;
 }
 

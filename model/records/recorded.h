@@ -11,10 +11,6 @@
 // at several power limits, the result at the highest limit. Results of several models or
 // precisions, where the workload leaves these open, are never on one curve; of the figures that
 // they give, one is chosen in the same way.
-//
-// A record belongs to an accelerator if its backend has that name ("cpu", which is in no
-// catalogue), or if its device has one of the accelerator's device_names. A device with another
-// name counts only if its file is named.
 #ifndef PERTOKEN_MODEL_RECORDS_RECORDED_H
 #define PERTOKEN_MODEL_RECORDS_RECORDED_H
 
@@ -41,22 +37,6 @@ struct recorded {
 
 // A note on a choice among records, without a full stop, or "".
 const char *recorded_remark(const struct recorded *recorded, struct arena *arena);
-
-// Is there any record of this backend ("cpu")? Returns the newest one, or NULL.
-const struct measurement_record *records_of_backend(const struct records *records,
-                                                    const char *backend);
-
-// Is there one for this accelerator (an id of the catalogue, or a backend)? Returns the newest one,
-// or NULL.
-const struct measurement_record *records_of_accelerator(const struct records *records,
-                                                        const char *accelerator);
-
-// The record with this file name, or NULL.
-const struct measurement_record *records_named(const struct records *records, const char *file);
-
-// The accelerator in the catalogue that matches a record's device, or NULL.
-const char *records_accelerator(const struct records *records,
-                                const struct measurement_record *record);
 
 // Chooses from the record file named `file`, or ("") from all records of an accelerator. Returns
 // NULL, or why there is none, as message text in the arena: no such record, a record of a device

@@ -213,6 +213,13 @@ double serving_latency_at(const struct serving_latency *latency, enum serving_st
   return told[statistic];
 }
 
+double serving_percentile(const struct serving_latency *latency, int percentile) {
+  return percentile == 99   ? latency->p99_s
+         : percentile == 95 ? latency->p95_s
+         : percentile == 90 ? latency->p90_s
+                            : NAN;
+}
+
 int serving_statistic_samples(enum serving_statistic statistic) {
   static const int percentiles[LATENCY_STATISTICS] = {0, 50, 90, 95, 99};
   return serving_samples(percentiles[statistic]);

@@ -148,6 +148,9 @@ extern const struct serving_record serving_record_unknown;
 // NAN if it was not reported.
 double serving_latency_at(const struct serving_latency *latency, enum serving_statistic statistic);
 
+// P90, P95 or P99; NAN for any other.
+double serving_percentile(const struct serving_latency *latency, int percentile);
+
 // The fewest requests with which a statistic may be reported; 1 for the mean.
 int serving_statistic_samples(enum serving_statistic statistic);
 

@@ -8,6 +8,7 @@
 #include "reports/faces/parts.h"
 
 #include <math.h>
+#include <stddef.h>
 
 // Energy of everything that the meter covers, per output token.
 static double joules_per_token(const struct serving_rung *rung) {

@@ -9,6 +9,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/optimise/allocation.h"
+#include "model/optimise/allocation_problem.h"
 #include "model/questions/question.h"
 #include "model/questions/route.h"
 #include "model/questions/route_pairs.h"

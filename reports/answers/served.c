@@ -12,6 +12,7 @@
 #include "reports/faces/parts.h"
 
 #include <math.h>
+#include <stddef.h>
 
 bool served_asked(const struct scenario *scenario) {
   for (size_t o = 0; o < scenario->option_count; o++)

@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
+#include "model/imports/fact.h"
 #include "model/imports/format.h"
 #include "model/imports/imported.h"
 #include "model/imports/watts.h"

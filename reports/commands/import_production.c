@@ -4,6 +4,7 @@
 #include "base/source_file.h"
 #include "base/texts.h"
 #include "model/evidence/catalog.h"
+#include "model/imports/fact.h"
 #include "model/imports/import.h"
 #include "model/records/production.h"
 #include "model/records/records.h"
@@ -72,7 +73,7 @@ static int check_model(const struct run *run, const char *served, const char *mo
     return 0;
   if (run_open_catalog(run, &catalog))
     return -1;
-  if (import_is_other_model(served, model, &catalog, run->arena)) {
+  if (fact_is_other_model(served, model, &catalog, run->arena)) {
     diagnostics_error(run->diagnostics, source_text_start("--model", model, run->arena),
                       "--model is %s, but the counters are of '%s'", model, served);
     return -1;

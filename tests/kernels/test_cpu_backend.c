@@ -134,7 +134,8 @@ static bool is_turn(size_t mix, size_t batch) {
   return depth_is_full() || often || (mix + batch) % 3 == 0;
 }
 
-static void check_isa(enum cpu_isa isa) {
+static void test_isa(void **state) {
+  const enum cpu_isa isa = *(const enum cpu_isa *)*state;
   static const int batches[] = {1, 2, 3, 5, 11, 16, 17, 4}, contexts[] = {1, 2, 37, 130};
   const size_t pairs = depth_is_full() && !SANITIZED ? 2 : 1; // of four, in turn
   isa_use(isa);
@@ -153,31 +154,6 @@ static void check_isa(enum cpu_isa isa) {
       check_request(&request, isa);
     }
   cpu_force_isa(CPU_ISAS);
-}
-
-static void test_portable(void **unused) {
-  (void)unused;
-  check_isa(CPU_PORTABLE);
-}
-
-static void test_avx2(void **unused) {
-  (void)unused;
-  check_isa(CPU_AVX2);
-}
-
-static void test_avx512(void **unused) {
-  (void)unused;
-  check_isa(CPU_AVX512);
-}
-
-static void test_avx512_bf16(void **unused) {
-  (void)unused;
-  check_isa(CPU_AVX512_BF16);
-}
-
-static void test_amx(void **unused) {
-  (void)unused;
-  check_isa(CPU_AMX);
 }
 
 // A row of the batch gives the same logits regardless of its neighbors.
@@ -399,13 +375,16 @@ static void test_arithmetic(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_portable),      cmocka_unit_test(test_avx2),
-      cmocka_unit_test(test_avx512),        cmocka_unit_test(test_avx512_bf16),
-      cmocka_unit_test(test_amx),           cmocka_unit_test(test_rows_are_independent),
-      cmocka_unit_test(test_threads_agree), cmocka_unit_test(test_no_thread_stays),
-      cmocka_unit_test(test_arithmetic),    cmocka_unit_test(test_cost),
-      cmocka_unit_test(test_limits),        cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_calibration),   cmocka_unit_test(test_describe),
+      ISA_TESTS(test_isa),
+      cmocka_unit_test(test_rows_are_independent),
+      cmocka_unit_test(test_threads_agree),
+      cmocka_unit_test(test_no_thread_stays),
+      cmocka_unit_test(test_arithmetic),
+      cmocka_unit_test(test_cost),
+      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_calibration),
+      cmocka_unit_test(test_describe),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,8 @@ static void check_request(const struct decode_request *request, const char *what
 
 // Batches, contexts and threads in turn; the deep run has all of them, and under sanitizers one by
 // vectors and one by tiles for each family and mix.
-static void check_isa(enum cpu_isa isa) {
+static void test_isa(void **state) {
+  const enum cpu_isa isa = *(const enum cpu_isa *)*state;
   static const int batches[] = {1, 2, 7, 11}, contexts[] = {1, 37, 130}, threads[] = {1, 2, 3};
   const struct piece *piece;
   isa_use(isa);
@@ -72,31 +73,6 @@ static void check_isa(enum cpu_isa isa) {
         check_request(&request, what);
       }
   cpu_force_isa(CPU_ISAS);
-}
-
-static void test_portable(void **unused) {
-  (void)unused;
-  check_isa(CPU_PORTABLE);
-}
-
-static void test_avx2(void **unused) {
-  (void)unused;
-  check_isa(CPU_AVX2);
-}
-
-static void test_avx512(void **unused) {
-  (void)unused;
-  check_isa(CPU_AVX512);
-}
-
-static void test_avx512_bf16(void **unused) {
-  (void)unused;
-  check_isa(CPU_AVX512_BF16);
-}
-
-static void test_amx(void **unused) {
-  (void)unused;
-  check_isa(CPU_AMX);
 }
 
 // A context of several chunks that four threads share; a window leaves out whole ones, or spans
@@ -291,11 +267,7 @@ static void test_refusals(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_portable),
-      cmocka_unit_test(test_avx2),
-      cmocka_unit_test(test_avx512),
-      cmocka_unit_test(test_avx512_bf16),
-      cmocka_unit_test(test_amx),
+      ISA_TESTS(test_isa),
       cmocka_unit_test(test_long_windows),
       cmocka_unit_test(test_pieces_left_out_are_noticed),
       cmocka_unit_test(test_forced_routing),

@@ -1,6 +1,7 @@
 #include "tests/support/hip_plugin.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,21 @@ static const char *const variables[] = {
 
 struct hip_plugin hip;
 
+// Whether the plugin is of the sources as they are now: `make GPU=no` does not build it again.
+static bool is_current(void) {
+  char hash[64] = "";
+  FILE *make = popen("MAKEFLAGS= make -s GPU=no gpu-hash", "r");
+  const bool is_read = make && fgets(hash, sizeof hash, make);
+  hash[strcspn(hash, "\n")] = 0;
+  if (make)
+    pclose(make);
+  if (is_read && !strcmp(hip.backend->build, hash))
+    return true;
+  print_error(PLUGIN " was built from other sources (%s) than those here (%s): run `make`\n",
+              hip.backend->build, *hash ? hash : "unknown");
+  return false;
+}
+
 int hip_load(void **unused) {
   (void)unused;
   decode_plugin *plugin;
@@ -60,7 +76,7 @@ int hip_load(void **unused) {
   hip.plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
   *(void **)&plugin = library_symbol(hip.plugin, DECODE_PLUGIN);
   hip.backend = plugin();
-  return hip.backend->abi == DECODE_ABI ? 0 : -1;
+  return hip.backend->abi == DECODE_ABI && is_current() ? 0 : -1;
 }
 
 int hip_begin(void **unused) {

@@ -28,7 +28,8 @@ struct hip_plugin {
 };
 extern struct hip_plugin hip;
 
-// cmocka's set-up of a group, and of each test: the runtime as new, without any variable.
+// cmocka's set-up of a group, which refuses a plugin that was built from other sources than those
+// here; and of each test: the runtime as new, without any variable.
 int hip_load(void **unused);
 int hip_begin(void **unused);
 // Skips the test if the plugin was not built.

@@ -8,22 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char scenario_of_two[] = "[scenario]\n"
-                               "title = A test\n"
-                               "date = 2026-11-01\n"
-                               "[common]\n"
-                               "accelerators = 800\n"
-                               "utilization = 70 %\n"
-                               "pue = 1.25\n"
-                               "electricity_price = 0.08 USD/kWh\n"
-                               "[option a]\n"
-                               "accelerator = h200-sxm-141\n"
-                               "list_price = 30000 USD\n"
-                               "throughput = 4000 token/s\n"
-                               "[option b]\n"
-                               "accelerator = mi325x-256\n"
-                               "list_price = 20000 USD\n"
-                               "throughput = 3900 token/s\n";
+const char scenario_of_two[] = SCENARIO_OF_TWO;
 
 static void start(struct scenario_fixture *fixture) {
   fixture_start(&fixture->fixture);

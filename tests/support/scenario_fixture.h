@@ -14,7 +14,25 @@ struct scenario_fixture {
   struct scenario *scenario; // NULL after errors
 };
 
-// Two owned options, a and b, of different vendors, without evidence; more may be appended.
+// Two owned options, a and b, of different vendors, without evidence, in 16 lines; more may be
+// appended.
+#define SCENARIO_OF_TWO                                                                            \
+  "[scenario]\n"                                                                                   \
+  "title = A test\n"                                                                               \
+  "date = 2026-11-01\n"                                                                            \
+  "[common]\n"                                                                                     \
+  "accelerators = 800\n"                                                                           \
+  "utilization = 70 %\n"                                                                           \
+  "pue = 1.25\n"                                                                                   \
+  "electricity_price = 0.08 USD/kWh\n"                                                             \
+  "[option a]\n"                                                                                   \
+  "accelerator = h200-sxm-141\n"                                                                   \
+  "list_price = 30000 USD\n"                                                                       \
+  "throughput = 4000 token/s\n"                                                                    \
+  "[option b]\n"                                                                                   \
+  "accelerator = mi325x-256\n"                                                                     \
+  "list_price = 20000 USD\n"                                                                       \
+  "throughput = 3900 token/s\n"
 extern const char scenario_of_two[];
 
 // The scenario's text, and a cost model's, or NULL for the built-in one.

@@ -1,9 +1,9 @@
 #include "model/scenario/sources/offered_remedy.h"
 
 #include "model/delivery/offer.h"
-#include "model/evidence/served.h"
-#include "model/evidence/serving.h"
 #include "model/evidence/workload.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"

@@ -9,6 +9,7 @@
 #include "model/evidence/curve.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
+#include "model/records/record_device.h"
 #include "model/records/records.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"

@@ -7,6 +7,7 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"
 #include "model/records/recorded.h"
+#include "model/records/served_choice.h"
 #include "model/scenario/selection.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "base/ini.h"
 #include "model/evidence/evidence.h"
 #include "model/records/measurement.h"
-#include "model/records/served.h"
+#include "model/records/served_choice.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"

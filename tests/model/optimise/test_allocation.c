@@ -7,6 +7,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/optimise/allocation.h"
+#include "model/optimise/allocation_programme.h"
 
 #include <cmocka.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 // of `y` (8 of 1,500 USD) 1,600 token/s of either; `y` needs an engineer at 2,000 USD a year.
 #include "base/arena.h"
 #include "model/optimise/allocation.h"
+#include "model/optimise/allocation_programme.h"
 #include "tests/support/fixture.h"
 #include "tests/support/scenario_fixture.h"
 

@@ -7,6 +7,8 @@
 #include "model/evidence/workload.h"
 #include "model/records/records.h"
 #include "model/records/served.h"
+#include "model/records/served_choice.h"
+#include "model/records/served_rungs.h"
 #include "model/records/serving.h"
 #include "tests/support/fixture.h"
 

@@ -10,7 +10,7 @@
 #include "base/record_digest.h"
 #include "model/records/recorded.h"
 #include "model/records/records.h"
-#include "model/records/served.h"
+#include "model/records/served_choice.h"
 
 #include <cmocka.h>
 #include <gsl/gsl_cdf.h>

@@ -8,23 +8,7 @@
 #include <stdio.h>
 
 // 17 lines, so that what a test appends begins in line 18.
-static const char base[] = "[scenario]\n"
-                           "title = A test\n"
-                           "date = 2026-11-01\n"
-                           "[common]\n"
-                           "accelerators = 800\n"
-                           "utilization = 70 %\n"
-                           "pue = 1.25\n"
-                           "electricity_price = 0.08 USD/kWh\n"
-                           "[option a]\n"
-                           "accelerator = h200-sxm-141\n"
-                           "list_price = 30000 USD\n"
-                           "throughput = 4000 token/s\n"
-                           "[option b]\n"
-                           "accelerator = mi325x-256\n"
-                           "list_price = 20000 USD\n"
-                           "pue = 1.4\n"
-                           "throughput = 3900 token/s\n";
+static const char base[] = SCENARIO_OF_TWO "pue = 1.4\n";
 
 static const struct {
   const char *more, *error;

@@ -5,6 +5,7 @@
 
 #include "base/ini.h"
 #include "model/optimise/allocation.h"
+#include "model/optimise/allocation_programme.h"
 #include "model/questions/route.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/reading/read.h"

@@ -1,0 +1,20 @@
+// recorded_words: where the figures of a measured result come from, in words. All in the arena.
+#ifndef PERTOKEN_MODEL_RECORDS_RECORDED_WORDS_H
+#define PERTOKEN_MODEL_RECORDS_RECORDED_WORDS_H
+
+#include "base/arena.h"
+#include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+
+// Of its throughput: record, device, interval, and what else ran on how many devices.
+const char *recorded_source(const struct measurement *result, struct arena *arena);
+
+// Of a throughput that is interpolated along the batch or the context, from this result and others.
+const char *recorded_source_at(const struct measurement *result, enum workload_key along, int at,
+                               struct arena *arena);
+
+// Of its watts under load, and before it: meter and readings; "" without watts.
+const char *recorded_load_source(const struct measurement *result, struct arena *arena);
+const char *recorded_idle_source(const struct measurement *result, struct arena *arena);
+
+#endif
