@@ -4,7 +4,6 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/recorded.h"
-#include "model/records/served_rungs.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "model/delivery/fleet_item.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"
-#include "model/records/served_rungs.h"
 #include "model/records/serving.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/records/measurement.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "kernels/decode.h"
 #include "kernels/reference/check.h"
 #include "probe/devices/device.h"

@@ -7,6 +7,7 @@
 #include "model/delivery/fleet.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
 #include "model/records/record_device.h"

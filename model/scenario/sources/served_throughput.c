@@ -5,6 +5,8 @@
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
+#include "model/records/served_choice.h"
+#include "model/records/served_rungs.h"
 #include "model/records/serving.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"

@@ -531,7 +531,8 @@ static void test_warnings(void **state) {
   }
 }
 
-// The TDP stands in for watts in the cases whose offer guarantees none, and is warned of there only.
+// The TDP stands in for watts in the cases whose offer guarantees none, and only there it is warned
+// of.
 static void test_watts_of_one_offer(void **state) {
   static const char warning[] = "power under load is the TDP, 700 W/gpu";
   static const char silent[] =
@@ -637,18 +638,12 @@ static void test_quarrels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_lines),
-      cmocka_unit_test(test_times_choose),
-      cmocka_unit_test(test_conditions),
-      cmocka_unit_test(test_served),
-      cmocka_unit_test(test_other_currency),
-      cmocka_unit_test(test_takes),
-      cmocka_unit_test(test_revision_in_a_case),
-      cmocka_unit_test(test_warnings),
-      cmocka_unit_test(test_watts_of_one_offer),
-      cmocka_unit_test(test_nothing_differs),
-      cmocka_unit_test(test_quarrels),
+      cmocka_unit_test(test_refused),         cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_times_choose),    cmocka_unit_test(test_conditions),
+      cmocka_unit_test(test_served),          cmocka_unit_test(test_other_currency),
+      cmocka_unit_test(test_takes),           cmocka_unit_test(test_revision_in_a_case),
+      cmocka_unit_test(test_warnings),        cmocka_unit_test(test_watts_of_one_offer),
+      cmocka_unit_test(test_nothing_differs), cmocka_unit_test(test_quarrels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
