@@ -398,6 +398,9 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
     if (date_parse(offer->date, &of) && date_is_stale(of, today))
       answer_warn(answer, "the rate of '%s' is stale: it dates from %s, over 12 months before %s",
                   offer->title, offer->date, writing->scenario->date);
+    if (date_parse_first(offer->date, &of) && date_is_ahead(of, today))
+      answer_warn(answer, "the rate of '%s' is dated ahead: it dates from %s, after %s",
+                  offer->title, offer->date, writing->scenario->date);
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
                   offer->title);

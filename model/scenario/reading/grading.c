@@ -342,33 +342,43 @@ static void warn_of_overlaps(const struct subject *subject) {
         100 * amount(scenario, option, "facility_residual"));
 }
 
-// An input's label within a sentence: "list price per accelerator".
+// An input's label within a sentence: "list price per accelerator", "API price of output tokens".
 static const char *named(const struct subject *subject, const char *input) {
   const struct model *model = subject->scenario->model;
   char *label = arena_copy(subject->arena, model->declarations[model_find(model, input)].label);
-  *label = (char)tolower((unsigned char)*label);
+  if (*label && !isupper((unsigned char)label[1]))
+    *label = (char)tolower((unsigned char)*label);
   return label;
 }
 
-static void warn_of_age(const struct subject *subject) {
-  const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
-  struct date today, of;
-  if (!date_parse(scenario->date, &today))
+// A figure from long before the scenario's day, or from after it. `what`: "the price"; `name`: what
+// dates from then.
+static void warn_of_date(const struct subject *subject, const char *what, const char *name,
+                         const struct figure *figure) {
+  const char *day = subject->scenario->date;
+  struct texts *warnings = &subject->option->warnings;
+  struct date today, first, last;
+  if (!date_parse(day, &today) || !date_parse(figure->date, &last) ||
+      !date_parse_first(figure->date, &first))
     return;
+  if (date_is_stale(last, today))
+    texts_add(warnings, subject->arena, "%s is stale: %s dates from %s, over 12 months before %s",
+              what, name, figure->date, day);
+  else if (date_is_ahead(first, today))
+    texts_add(warnings, subject->arena, "%s is dated ahead: %s dates from %s, after %s", what, name,
+              figure->date, day);
+}
+
+static void warn_of_age(const struct subject *subject) {
   for (size_t g = 0; g < GRADED_INPUTS; g++) {
-    const struct figure *figure = figure_of(scenario, option, graded_inputs[g].input);
-    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure) &&
-        date_parse(figure->date, &of) && date_is_stale(of, today))
-      texts_add(&option->warnings, subject->arena,
-                "the price is stale: %s dates from %s, over 12 months before %s",
-                named(subject, graded_inputs[g].input), figure->date, scenario->date);
+    const char *input = graded_inputs[g].input;
+    const struct figure *figure = figure_of(subject->scenario, subject->option, input);
+    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure))
+      warn_of_date(subject, "the price", named(subject, input), figure);
   }
-  const struct figure *rate = figure_of(scenario, option, "exchange_rate");
-  if (is_there(rate) && date_parse(rate->date, &of) && date_is_stale(of, today))
-    texts_add(&option->warnings, subject->arena,
-              "the exchange rate is stale: it dates from %s, over 12 months before %s", rate->date,
-              scenario->date);
+  const struct figure *rate = figure_of(subject->scenario, subject->option, "exchange_rate");
+  if (is_there(rate))
+    warn_of_date(subject, "the exchange rate", "it", rate);
 }
 
 // Problems during the measurement are reported with the figure.

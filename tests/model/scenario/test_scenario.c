@@ -255,6 +255,58 @@ static void test_refused(void **state) {
   }
 }
 
+// A price from over a year before the scenario's day, or from after it.
+static const struct {
+  const char *date, *said; // NULL: no warning
+} dated[] = {
+    {"2025-11-01", NULL},
+    {"2025-10",
+     "the price is stale: list price per accelerator dates from 2025-10, over 12 months"},
+    {"2026", NULL},
+    {"2026-11", NULL},
+    {"2026-11-02", NULL}, // where it is already tomorrow
+    {"2026-11-03", "the price is dated ahead: list price per accelerator dates from 2026-11-03, "
+                   "after 2026-11-01"},
+    {"2027", "the price is dated ahead: list price per accelerator dates from 2027, after"},
+};
+
+static const char *dated_words(const struct option *option) {
+  for (size_t w = 0; w < option->warnings.count; w++)
+    if (!strncmp(option->warnings.list[w], "the price is", strlen("the price is")))
+      return option->warnings.list[w];
+  return NULL;
+}
+
+static void test_dated(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof dated / sizeof dated[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(text, sizeof text, "%slist_price.date = %s\n", base, dated[i].date);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, text, "");
+    const char *said = dated_words(&fixture.scenario->options[1]);
+    if (!said != !dated[i].said || (said && !strstr(said, dated[i].said)))
+      fail_msg("%s: %s", dated[i].date, said ? said : "nothing");
+    scenario_fixture_end(&fixture);
+  }
+}
+
+// An abbreviation keeps its capitals within a sentence.
+static void test_dated_api(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture,
+                         "[scenario]\ndate = 2026-11-01\n[option a]\napi = ap004\n"
+                         "input_tokens = 8 token\noutput_tokens = 8 token\ndemand = 1 Mtok/yr\n",
+                         NULL, NULL);
+  expect_error(&fixture.fixture, "an API", "");
+  const char *said = dated_words(&fixture.scenario->options[0]);
+  assert_non_null(said);
+  assert_non_null(strstr(said, "stale: API price of"));
+  scenario_fixture_end(&fixture);
+}
+
 // An error that another one only seems to cause is not reported.
 static void test_one_error(void **state) {
   (void)state;
@@ -624,6 +676,8 @@ int main(void) {
       cmocka_unit_test(test_precedence),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_named),
+      cmocka_unit_test(test_dated),
+      cmocka_unit_test(test_dated_api),
       cmocka_unit_test(test_one_error),
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_case_without_use),
