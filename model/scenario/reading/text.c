@@ -86,12 +86,39 @@ static const char *twin_of(const char *key, struct arena *arena) {
              : arena_printf(arena, "%s%s", key, usd);
 }
 
+// The inputs that one key states together: "NAME_year_2" and "NAME_scale" of a list by year,
+// "discount_tier_2" of a discount's volume tiers.
+static bool is_part_of(const char *name, const char *key, struct arena *arena) {
+  static const char *const endings[] = {"_year_", "_scale", "_tier_", "_from_"};
+  const size_t length = strlen(key), profile = sizeof "day_profile" - 1;
+  for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+    if (!strncmp(name, key, length) && !strncmp(name + length, endings[i], strlen(endings[i])))
+      return true;
+  if (length < profile || strcmp(key + length - profile, "day_profile") != 0)
+    return false;
+  const char *shares = arena_printf(arena, "%.*sday_share_", (int)(length - profile), key);
+  return !strncmp(name, shares, strlen(shares));
+}
+
+// What ancestors state about parts of an input is about what they state of the whole.
+static void drop_parts(struct ini_section *section, const char *key, struct arena *arena) {
+  static const char *const kinds[] = {"common", "workload", "option", "case"};
+  bool states_inputs = false;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    states_inputs |= !strcmp(section->kind, kinds[i]);
+  for (size_t k = states_inputs ? section->key_count : 0; k-- > 0;)
+    if (is_part_of(section->keys[k].name, key, arena))
+      drop_key(section, section->keys[k].name);
+}
+
 // A range or a correlation keeps its place, which decides what is drawn.
 static void retract(struct ini_section *section, const char *key, struct arena *arena) {
   const char *twin = twin_of(key, arena);
   drop_provenance(section, key, arena);
   drop_provenance(section, twin, arena);
   drop_other_provenance(section, key, arena);
+  drop_parts(section, key, arena);
+  drop_parts(section, twin, arena);
   drop_key(section, twin);
   if (strcmp(section->kind, "range") != 0 && strcmp(section->kind, "correlate") != 0)
     drop_key(section, key);
