@@ -18,13 +18,14 @@ struct amendment *amendment_new(const struct scenario *scenario, struct arena *a
 
 void amendment_take_workload(struct amendment *amendment, const char *name,
                              const struct ini_key *key, struct diagnostics *diagnostics) {
-  selection_take(&amendment->workload, false, name, key, amendment->scenario->catalog,
+  selection_take(&amendment->workload, ORIGIN_COMMON, name, key, amendment->scenario->catalog,
                  amendment->arena, diagnostics);
 }
 
 void amendment_take_option(struct amendment *amendment, const char *name, const struct ini_key *key,
                            struct diagnostics *diagnostics) {
-  if (selection_take(&amendment->option, true, name, key, amendment->scenario->catalog,
+  // As if the option named it: a throughput that the option states is a contradiction, as there.
+  if (selection_take(&amendment->option, ORIGIN_OPTION, name, key, amendment->scenario->catalog,
                      amendment->arena, diagnostics))
     return;
   inputs_assign(amendment->inputs, amended, name, key, diagnostics);

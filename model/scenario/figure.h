@@ -8,19 +8,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Where a figure comes from, weakest first.
+// Where a figure comes from, weakest first: of several statements that apply to an option in a
+// case, that of the last origin holds. How each is written is in origin_layers.
 enum origin {
   ORIGIN_NONE,      // not given: absent, or computed
   ORIGIN_DEFAULT,   // the model's default
   ORIGIN_RENT,      // does not apply to a rented option
-  ORIGIN_CATALOGUE, // found in data/
-  ORIGIN_COMMON,
-  ORIGIN_CASE,   // an unprefixed key of a case
-  ORIGIN_SET,    // --set KEY
-  ORIGIN_OPTION, // option level, from here on
+  ORIGIN_CATALOGUE, // found in data/, the records or an offer's guarantees
+  ORIGIN_COMMON,    // the first of those that are layers of statements
+  ORIGIN_CASE,      // an unprefixed key of a case
+  ORIGIN_SET,       // --set KEY
+  ORIGIN_OPTION,    // option level, from here on
   ORIGIN_CASE_OPTION,
-  ORIGIN_SET_OPTION // --set OPTION.KEY, or an amendment
+  ORIGIN_SET_OPTION, // --set OPTION.KEY, or an amendment
+  ORIGINS
 };
+
+struct origin_layer {
+  const char *name;    // for programs
+  const char *written; // how the layer is written in a file or a command; NULL: it is none
+  bool of_option;      // for one option instead of all
+  bool of_case;        // in one case instead of all
+  bool is_set;         // on the command line
+};
+
+extern const struct origin_layer origin_layers[ORIGINS];
 
 // One value of a list by year.
 struct list_figure {
@@ -52,6 +64,12 @@ extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
 
 // Is it stated in the scenario or found in data/, rather than a default or of no concern?
 bool figure_is_stated(const struct figure *figure);
+
+// Is it stated for this option, not for all?
+bool figure_is_of_option(const struct figure *figure);
+
+// That, or found for this option alone: what is said for all options, a range too, is not about it.
+bool figure_is_own(const struct figure *figure);
 
 // Is it given by the selected case or --set? Nothing else then moves it.
 bool figure_is_what_if(const struct figure *figure);

@@ -31,11 +31,9 @@ struct inputs {
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
 static size_t row_of(const struct inputs *inputs, struct layer layer) {
-  size_t block = inputs->case_count + 2, offset = 0;
-  if (layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION)
-    offset = 1;
-  else if (layer.origin == ORIGIN_CASE || layer.origin == ORIGIN_CASE_OPTION)
-    offset = 2 + layer.which_case;
+  const struct origin_layer *of = &origin_layers[layer.origin];
+  const size_t block = inputs->case_count + 2;
+  const size_t offset = of->is_set ? 1 : of->of_case ? 2 + layer.which_case : 0;
   return (size_t)(layer.option + 1) * block + offset;
 }
 
@@ -58,10 +56,6 @@ static struct said *said_in(const struct inputs *inputs, size_t row, int declara
   struct said **blocks = inputs->rows[row];
   struct said *block = blocks ? blocks[declaration / BLOCK] : NULL;
   return block ? &block[declaration % BLOCK] : NULL;
-}
-
-void inputs_forget(struct inputs *inputs, struct layer layer, int declaration) {
-  *said_at(inputs, layer, declaration) = (struct said){.figure = {.origin = ORIGIN_NONE}};
 }
 
 const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration) {
@@ -262,7 +256,13 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d, int s
 }
 
 static bool is_set(struct layer layer) {
-  return layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
+  return origin_layers[layer.origin].is_set;
+}
+
+// The layer of an origin that applies to an option in a case.
+static struct layer layer_of(enum origin origin, int option, size_t which_case) {
+  const struct origin_layer *of = &origin_layers[origin];
+  return (struct layer){origin, of->of_option ? option : -1, of->of_case ? which_case : 0};
 }
 
 // Refuses an input and a key that stands for it in one file. Inherited files and --set may state
@@ -393,19 +393,30 @@ static void complete(struct said *said) {
   figure->date = figure->date ? figure->date : "";
 }
 
+static void report_lone(const struct inputs *inputs, const struct said *said, int declaration,
+                        struct diagnostics *diagnostics) {
+  const char *name = inputs->model->declarations[declaration].name;
+  diagnostics_error(diagnostics, said->attribute_place,
+                    "'%s.%s' needs a '%s', which is not given here", name, said->attribute, name);
+}
+
+void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,
+                              struct diagnostics *diagnostics) {
+  const struct said *said = said_in(inputs, row_of(inputs, layer), declaration);
+  if (said && said->figure.origin == ORIGIN_NONE && (said->figure.source || said->figure.date))
+    report_lone(inputs, said, declaration, diagnostics);
+}
+
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics) {
   for (size_t row = 0; row < row_count(inputs); row++)
     for (int d = 0; d < inputs->model->count && inputs->rows[row]; d++) {
       struct said *said = said_in(inputs, row, d);
-      const char *name = inputs->model->declarations[d].name;
       if (!said)
         continue;
       if (said->figure.origin != ORIGIN_NONE)
         complete(said);
       else if (said->attribute)
-        diagnostics_error(diagnostics, said->attribute_place,
-                          "'%s.%s' needs a '%s', which is not given here", name, said->attribute,
-                          name);
+        report_lone(inputs, said, d, diagnostics);
     }
 }
 
@@ -430,13 +441,10 @@ static bool holds(const struct quoting *quoting, const struct figure *figure) {
 
 static bool option_says(const struct inputs *inputs, const struct scenario *scenario, size_t option,
                         size_t which_case, int d) {
-  const int o = (int)option;
-  const struct layer own[] = {
-      {ORIGIN_OPTION, o, 0}, {ORIGIN_CASE_OPTION, o, which_case}, {ORIGIN_SET_OPTION, o, 0}};
-  const struct quoting quoting = quoting_of(scenario, o, which_case);
-  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-    const struct figure *figure = inputs_said(inputs, own[i], d);
-    if (figure && holds(&quoting, figure))
+  const struct quoting quoting = quoting_of(scenario, (int)option, which_case);
+  for (enum origin origin = ORIGIN_COMMON; origin < ORIGINS; origin++) {
+    const struct figure *figure = inputs_said(inputs, layer_of(origin, (int)option, which_case), d);
+    if (figure && figure_is_of_option(figure) && holds(&quoting, figure))
       return true;
   }
   return false;
@@ -454,51 +462,70 @@ static const char *own_key(const struct inputs *inputs, const struct scenario *s
   return selected < 0 ? NULL : selection_key_name(selected);
 }
 
-// The options with their own statement about an input in a case, as "h200.discount,
-// mi325x.discount"; how many in *count.
-static const char *own_words(const struct inputs *inputs, const struct scenario *scenario,
-                             size_t which_case, int d, size_t *count) {
-  const char *list = "";
-  *count = 0;
+// The options with their own statement about an input in a case: "h200.discount", "b200.discount".
+static struct texts own_words(const struct inputs *inputs, const struct scenario *scenario,
+                              size_t which_case, int d) {
+  struct texts own = {0};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const char *key = own_key(inputs, scenario, o, which_case, d);
     if (key)
-      list = arena_printf(inputs->arena, "%s%s%s.%s", list, (*count)++ ? ", " : "",
-                          scenario->options[o].id, key);
+      texts_add(&own, inputs->arena, "%s.%s", scenario->options[o].id, key);
   }
-  return list;
+  return own;
+}
+
+// `own`: what options state themselves instead.
+static void report_reach(const struct inputs *inputs, struct scenario *scenario, const char *name,
+                         const struct texts *own, struct place place,
+                         struct diagnostics *diagnostics) {
+  struct arena *arena = inputs->arena;
+  if (own->count && own->count == scenario->option_count)
+    diagnostics_error(diagnostics, place, "every option sets its own '%s': %s", name,
+                      texts_joined(own, arena));
+  else if (own->count)
+    texts_add(&scenario->warnings, arena, "--set %s does not affect options that set their own: %s",
+              name, texts_joined(own, arena));
+}
+
+static void check_workload_reach(const struct inputs *inputs, struct scenario *scenario,
+                                 struct diagnostics *diagnostics) {
+  const struct selections *all = scenario->selections;
+  for (int key = SELECT_WORKLOAD; key < SELECTION_KEYS; key++) {
+    const char *name = selection_key_name(key);
+    struct texts own = {0};
+    if (!all->keys[key].name || !origin_layers[all->origins[key]].is_set)
+      continue;
+    for (size_t o = 0; o < scenario->option_count; o++)
+      if (all[1 + o].keys[key].name)
+        texts_add(&own, inputs->arena, "%s.%s", scenario->options[o].id, name);
+    report_reach(inputs, scenario, name, &own, all->keys[key].value_place, diagnostics);
+  }
 }
 
 static void check_setting_reach(const struct inputs *inputs, struct scenario *scenario, int d,
                                 struct diagnostics *diagnostics) {
   const struct layer set = {ORIGIN_SET, -1, 0};
   const char *name = declaration_key(inputs->model, d);
-  size_t count = 0;
   if (!inputs_said(inputs, set, d) || !*name)
     return;
-  const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
-  if (count && count == scenario->option_count)
-    diagnostics_error(diagnostics, said_at(inputs, set, d)->figure.place,
-                      "every option sets its own '%s': %s", name, own);
-  else if (count)
-    texts_add(&scenario->warnings, inputs->arena,
-              "--set %s does not affect options that set their own: %s", name, own);
+  const struct texts own = own_words(inputs, scenario, scenario->selected, d);
+  report_reach(inputs, scenario, name, &own, said_at(inputs, set, d)->figure.place, diagnostics);
 }
 
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
                         struct diagnostics *diagnostics) {
+  check_workload_reach(inputs, scenario, diagnostics);
   for (int d = 0; d < inputs->model->count; d++) {
     check_setting_reach(inputs, scenario, d, diagnostics);
     for (size_t c = 1; c < inputs->case_count; c++) {
-      size_t count = 0;
       const char *name = declaration_key(inputs->model, d);
       if (!inputs_said(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
         continue;
-      const char *own = own_words(inputs, scenario, c, d, &count);
-      if (count && count == scenario->option_count)
+      const struct texts own = own_words(inputs, scenario, c, d);
+      if (own.count && own.count == scenario->option_count)
         texts_add(&scenario->warnings, inputs->arena,
                   "'%s' in case %s has no effect, because every option sets its own: %s", name,
-                  scenario->cases[c], own);
+                  scenario->cases[c], texts_joined(&own, inputs->arena));
     }
   }
 }
@@ -519,11 +546,9 @@ static bool is_unused(const struct inputs *inputs, const struct scenario *scenar
                       struct layer layer, int d) {
   const size_t first = is_set(layer) ? 0 : layer.which_case;
   const size_t last = is_set(layer) ? scenario->case_count - 1 : layer.which_case;
-  size_t own = 0;
   if (!inputs_said(inputs, layer, d) || !*declaration_key(inputs->model, d))
     return false;
-  own_words(inputs, scenario, layer.which_case, d, &own);
-  if (own == scenario->option_count)
+  if (own_words(inputs, scenario, layer.which_case, d).count == scenario->option_count)
     return false; // inputs_check_reach has said so
   for (layer.which_case = first; layer.which_case <= last; layer.which_case++)
     for (size_t o = 0; o < scenario->option_count; o++)
@@ -564,17 +589,9 @@ void inputs_apply(const struct inputs *inputs, struct layer layer, const struct 
 
 void inputs_resolve(const struct scenario *scenario, int option, size_t which_case,
                     const struct figure **figures) {
-  const struct layer layers[] = {
-      {ORIGIN_COMMON, -1, 0},
-      {ORIGIN_CASE, -1, which_case},
-      {ORIGIN_SET, -1, 0},
-      {ORIGIN_OPTION, option, 0},
-      {ORIGIN_CASE_OPTION, option, which_case},
-      {ORIGIN_SET_OPTION, option, 0},
-  };
   const struct quoting quoting = quoting_of(scenario, option, which_case);
   for (int d = 0; d < scenario->model->count; d++)
     figures[d] = &figure_none;
-  for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++)
-    apply(scenario->inputs, layers[l], &quoting, figures);
+  for (enum origin origin = ORIGIN_COMMON; origin < ORIGINS; origin++)
+    apply(scenario->inputs, layer_of(origin, option, which_case), &quoting, figures);
 }

@@ -37,17 +37,19 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
-// Forgets what the layer says about an input.
-void inputs_forget(struct inputs *inputs, struct layer layer, int declaration);
-
 // What the layer says about the input, or NULL.
 const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration);
+
+// Reports a source, date or quote that the layer states without a value: what gives the value in
+// its place has its own.
+void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,
+                              struct diagnostics *diagnostics);
 
 // After the last assignment: grades the figures by their sources. Reports a source, date or quote
 // without a value.
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics);
 
-// Reports a --set that affects no option, because each has its own value. Warns in
+// Reports a --set that affects no option, because each has its own value or selection. Warns in
 // scenario->warnings of one that does not affect some options, and of a case's key that affects
 // none.
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
@@ -59,8 +61,8 @@ void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
                       struct diagnostics *diagnostics);
 
 // Sets figures[model->count] to what the layers of scenario->inputs alone give an option in a case:
-// figure_none if nothing was said. Later layers win, and the option level over the common one; of
-// the option's offers, only that of the case counts. Figures are not copied: they live as long as
+// figure_none if nothing was said. Layers hold in the order of enum origin; of the option's offers,
+// only that of the case counts. Figures are not copied: they live as long as
 // the inputs.
 void inputs_resolve(const struct scenario *scenario, int option, size_t which_case,
                     const struct figure **figures);

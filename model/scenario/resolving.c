@@ -21,6 +21,7 @@ static void select_all(struct resolving *resolving) {
       if (layers[l].said->keys[key].name) {
         resolving->selections.keys[key] = layers[l].said->keys[key];
         resolving->selections.notes[key] = layers[l].said->notes[key];
+        resolving->selections.origins[key] = layers[l].said->origins[key];
         resolving->amended[key] = layers[l].amended;
       }
 }

@@ -76,7 +76,8 @@ struct scenario {
   const char *const *settings; // the --set arguments
   size_t setting_count;
   struct place currency_place; // of [scenario] currency; source NULL: not stated, so USD
-  struct texts warnings;       // of the scenario as a whole
+  struct texts warnings;       // of the scenario as a whole; those of its text and --set first:
+  size_t text_warnings;        // the same in every case
   struct range *ranges;        // range.h; in the order of the file, an ancestor's first
   size_t range_count;
   struct correlation *correlations; // range.h; in the order of the file

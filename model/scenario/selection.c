@@ -163,16 +163,17 @@ double selection_power_limit(const struct selections *selections, struct arena *
   return key && !parse_watts(key, &watts, arena, &quiet) ? watts : 0;
 }
 
-bool selection_take(struct selections *selections, bool of_option, const char *name,
+bool selection_take(struct selections *selections, enum origin origin, const char *name,
                     const struct ini_key *key, struct catalog *catalog, struct arena *arena,
                     struct diagnostics *diagnostics) {
   const struct taker taker = {catalog, arena, diagnostics};
   const int which = selection_key_find(name);
-  if (which < 0 || (!of_option && which < SELECT_WORKLOAD))
+  if (which < 0 || (!origin_layers[origin].of_option && which < SELECT_WORKLOAD))
     return false;
   struct ini_key *selection = &selections->keys[which];
   *selection = *key;
   selections->notes[which] = NULL;
+  selections->origins[which] = origin;
   if (which == SELECT_SPREAD && *key->value && strcmp(key->value, "yes") != 0 &&
       strcmp(key->value, "no") != 0)
     diagnostics_error(diagnostics, key->value_place, "expected yes or no, not '%s'", key->value);

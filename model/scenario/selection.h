@@ -8,6 +8,7 @@
 #include "base/ini.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/figure.h"
 
 #include <stdbool.h>
 
@@ -31,6 +32,7 @@ enum selection_key {
 struct selections {
   struct ini_key keys[SELECTION_KEYS]; // names as in the catalogue, however typed
   const char *notes[SELECTION_KEYS];   // how a name was read, or NULL
+  enum origin origins[SELECTION_KEYS]; // the layer that states it
 };
 
 const char *selection_key_name(int key);
@@ -38,10 +40,10 @@ const char *selection_key_name(int key);
 // key: -1 if `name` is not a selection.
 int selection_key_find(const char *name);
 
-// Takes NAME = VALUE of an option or, if `of_option` is false, of the workload. False if `name` is
-// not a selection there. Errors are at the value: an unknown word, or a bad model or number of the
-// workload.
-bool selection_take(struct selections *selections, bool of_option, const char *name,
+// Takes NAME = VALUE of an option or, at a layer of all options, of the workload. False if `name`
+// is not a selection there. Errors are at the value: an unknown word, or a bad model or number of
+// the workload.
+bool selection_take(struct selections *selections, enum origin origin, const char *name,
                     const struct ini_key *key, struct catalog *catalog, struct arena *arena,
                     struct diagnostics *diagnostics);
 
@@ -56,7 +58,8 @@ enum { SELECTION_API_PRICES = 3 };
 extern const char *const selection_api_prices[SELECTION_API_PRICES];
 
 // The key of the selection that gives an option the input, as if the option stated it itself: a row
-// of prices, evidence of a throughput. -1 if there is none.
+// of prices, evidence of a throughput. -1 if there is none. What weaker layers than that of the
+// selection state of the input then does not apply.
 int selection_giving(const struct selections *selections, const char *input);
 
 #endif

@@ -28,14 +28,9 @@ static const struct figure *selected_figure(const struct scenario *scenario, siz
   return option_figure(scenario, &scenario->options[option], scenario->selected, declaration);
 }
 
-static enum origin origin_in(const struct scenario *scenario, size_t which_case, size_t option,
-                             int declaration) {
-  return option_figure(scenario, &scenario->options[option], which_case, declaration)->origin;
-}
-
 static bool is_given(const struct scenario *scenario, size_t option, int declaration) {
   return scenario->options[option].graph->state[declaration] == GRAPH_INPUT &&
-         origin_in(scenario, scenario->selected, option, declaration) != ORIGIN_RENT;
+         selected_figure(scenario, option, declaration)->origin != ORIGIN_RENT;
 }
 
 static bool is_contained(const struct scenario *scenario, size_t option, int declaration) {
@@ -55,9 +50,9 @@ static bool is_input(const struct scenario *scenario, size_t option, int declara
 // Stated or found for this option alone.
 static bool is_own_in(const struct scenario *scenario, size_t which_case, size_t option,
                       int declaration) {
-  const enum origin origin = origin_in(scenario, which_case, option, declaration);
-  return origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE ||
-         option_scales_own(scenario, &scenario->options[option], which_case, declaration);
+  const struct option *of = &scenario->options[option];
+  return figure_is_own(option_figure(scenario, of, which_case, declaration)) ||
+         option_scales_own(scenario, of, which_case, declaration);
 }
 
 static bool is_own(const struct scenario *scenario, size_t option, int declaration) {

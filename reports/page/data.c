@@ -285,22 +285,6 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
   return options;
 }
 
-static const char *origin_name(enum origin origin) {
-  static const char *const names[] = {
-      [ORIGIN_NONE] = "none",
-      [ORIGIN_DEFAULT] = "default",
-      [ORIGIN_RENT] = "rent",
-      [ORIGIN_CATALOGUE] = "catalogue",
-      [ORIGIN_COMMON] = "common",
-      [ORIGIN_CASE] = "case",
-      [ORIGIN_SET] = "set",
-      [ORIGIN_OPTION] = "option",
-      [ORIGIN_CASE_OPTION] = "case_option",
-      [ORIGIN_SET_OPTION] = "set_option",
-  };
-  return names[origin];
-}
-
 // The section that contains a place: "common", "option h200"; "common" for a number in an item, as
 // a setting of it goes there. A section's bracket begins its line (base/ini.h).
 static const char *section_at(struct place place, struct arena *arena) {
@@ -320,7 +304,7 @@ static const char *section_at(struct place place, struct arena *arena) {
 static json_t *figure_of(const struct figure *figure, struct arena *arena) {
   json_t *object = json_object();
   put_number(object, "value", figure->value);
-  put_text(object, "origin", origin_name(figure->origin));
+  put_text(object, "origin", origin_layers[figure->origin].name);
   if (figure->origin == ORIGIN_COMMON)
     put_text(object, "section", section_at(figure->place, arena));
   put_text(object, "source", figure->source);

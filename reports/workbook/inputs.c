@@ -105,8 +105,7 @@ static const char *followed(struct book *book, const struct input *input, size_t
         arena, "=%s",
         cell_here(book, case_row(book, input, input->shared_row, which_case), column));
   bool same = cell_value(book, input, which_case) == cell_value(book, input, 0);
-  bool own = (figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION) &&
-             !is_silent(book, input->declaration, figure);
+  bool own = origin_layers[figure->origin].of_case && !is_silent(book, input->declaration, figure);
   if (!which_case || own || !same)
     return NULL;
   return arena_printf(arena, "=%s",

@@ -24,7 +24,7 @@ static const char *figure_source(const struct figure *figure) {
     return "default of the cost model";
   if (*figure->source)
     return figure->source;
-  bool set = figure->origin == ORIGIN_SET || figure->origin == ORIGIN_SET_OPTION;
+  bool set = origin_layers[figure->origin].is_set;
   return set ? "own assumption, --set" : "own assumption";
 }
 

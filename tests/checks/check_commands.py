@@ -476,6 +476,8 @@ def check_precedence(folder):
     expect("'discount' in case vain has no effect" in run('compare', idle_case).stderr, 'a case without effect')
     equal(price('--case', 'dear', '--set', 'mi325x.discount=30 %'), ([0.14, 0.14], [14, 30]), '--set ID.KEY')
     equal(price('--set', 'h200.discount=1 %', '--set', 'h200.discount=2 %')[1], [2, 14], 'the last --set')
+    twice = run('compare', folder.golden, '--set', 'h200.discount=1 %', '--set', 'h200.discount=2 %').stderr
+    expect('--set h200.discount=1 % has no effect: --set h200.discount=2 % comes after it' in twice, twice)
 
 
 def check_mixed(folder):

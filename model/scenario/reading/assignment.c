@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -101,6 +102,8 @@ static void assign_offered(const struct reading *reading, struct layer layer,
       declaration < 0 ? NULL : inputs_said(reading->inputs, layer, declaration);
   if (declaration < 0 || (said && !scenario_offer_of(reading->scenario, said)))
     return;
+  if (!said)
+    inputs_refuse_provenance(reading->inputs, layer, declaration, reading->diagnostics);
   inputs_assign(reading->inputs, layer, input->name, &key, reading->diagnostics);
   inputs_assign(reading->inputs, layer, arena_printf(reading->arena, "%s.quote", input->name),
                 &quote, reading->diagnostics);
@@ -222,7 +225,7 @@ static bool assign_input(struct reading *reading, struct layer layer, const char
   named.name = name;
   if (*key->value)
     shorthand->take(reading, layer, &named);
-  else if (layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION)
+  else if (origin_layers[layer.origin].is_set)
     diagnostics_error(reading->diagnostics, key->value_place,
                       "an empty '%s' only removes what a file inherits: --set needs a value", name);
   return true;
@@ -230,9 +233,9 @@ static bool assign_input(struct reading *reading, struct layer layer, const char
 
 // Takes a key as a selection of an option, or (-1) the workload. False if `name` is not a
 // selection.
-static bool select_key(struct reading *reading, int option, const char *name,
+static bool select_key(struct reading *reading, int option, enum origin origin, const char *name,
                        const struct ini_key *key) {
-  return selection_take(&reading->selections[option + 1], option >= 0, name, key,
+  return selection_take(&reading->selections[option + 1], origin, name, key,
                         reading->scenario->catalog, reading->arena, reading->diagnostics);
 }
 
@@ -248,7 +251,7 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
   if (section_is_repeated(reading, section->kind, key->name))
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is given twice: it is in another common section", key->name);
-  if (workload && select_key(reading, -1, key->name, key))
+  if (workload && select_key(reading, -1, layer.origin, key->name, key))
     return;
   if ((workload && !may_stand_in_workload(reading, key->name)) ||
       !assign_input(reading, layer, key->name, key))
@@ -328,7 +331,7 @@ static void assign_section(struct reading *reading, const struct ini_section *se
     else if (which >= 0)
       assign_prefixed(reading, (struct layer){ORIGIN_CASE, -1, (size_t)which}, ORIGIN_CASE_OPTION,
                       key, where);
-    else if (option >= 0 && !select_key(reading, option, key->name, key) &&
+    else if (option >= 0 && !select_key(reading, option, ORIGIN_OPTION, key->name, key) &&
              !assign_input(reading, (struct layer){ORIGIN_OPTION, option, 0}, key->name, key))
       reading_unknown_key(reading, key->name, key, where, true);
   }
@@ -342,17 +345,6 @@ static bool names_option(const struct reading *reading, const char *key) {
          model_find(reading->scenario->model, id) < 0;
 }
 
-// A row of prices that is named with --set gives all of them.
-static void forget_prices(struct reading *reading, int option, const char *name,
-                          const char *value) {
-  const bool names_row = !strcmp(name, selection_key_name(SELECT_API)) && *value;
-  for (size_t i = 0; i < SELECTION_API_PRICES && names_row; i++) {
-    const int d = model_find(reading->scenario->model, selection_api_prices[i]);
-    if (d >= 0)
-      inputs_forget(reading->inputs, (struct layer){ORIGIN_OPTION, option, 0}, d);
-  }
-}
-
 // Takes SECTION.KEY or OPTION.KEY if KEY is a selection, and else removes SECTION from the key.
 // Returns false if nothing is left to do.
 static bool take_section(struct reading *reading, struct ini_key *key) {
@@ -361,13 +353,11 @@ static bool take_section(struct reading *reading, struct ini_key *key) {
     return true;
   const char *prefix = arena_copy_n(reading->arena, key->name, (size_t)(point - key->name));
   const int option = scenario_option(reading->scenario, prefix);
-  if (option >= 0 && select_key(reading, option, point + 1, key)) {
-    forget_prices(reading, option, point + 1, key->value);
+  if (option >= 0 && select_key(reading, option, ORIGIN_SET_OPTION, point + 1, key))
     return false;
-  }
   if (!section_is_common(prefix))
     return true;
-  if (select_key(reading, -1, point + 1, key))
+  if (select_key(reading, -1, ORIGIN_SET, point + 1, key))
     return false;
   if (names_option(reading, point + 1)) {
     diagnostics_error(reading->diagnostics, key->place,
@@ -378,14 +368,52 @@ static bool take_section(struct reading *reading, struct ini_key *key) {
   return true;
 }
 
-// --set KEY=VALUE, common.KEY=VALUE, workload.KEY=VALUE, scenario.KEY=VALUE or OPTION.KEY=VALUE.
-static void assign_setting(struct reading *reading, const char *setting) {
+// What a setting states, however it is written: "common.grid" is "grid_intensity".
+static const char *subject_of(const struct reading *reading, const char *key) {
   struct arena *arena = reading->arena;
+  const char *point = strchr(key, '.');
+  const char *owner = point ? arena_copy_n(arena, key, (size_t)(point - key)) : "";
+  const bool of_option = names_option(reading, key);
+  const char *name = of_option || section_is_common(owner) ? point + 1 : key;
+  const char *attribute = strchr(name, '.');
+  attribute = attribute ? attribute : name + strlen(name);
+  const char *input = arena_copy_n(arena, name, (size_t)(attribute - name));
+  const struct shorthand *shorthand = find_shorthand(reading, input);
+  if (shorthand &&
+      shorthand->take != take_offer) // an offer leaves room for the option's own values
+    input = shorthand->input;
+  const struct model *model = reading->scenario->model;
+  const int d = model_find(model, input);
+  if (d >= 0)
+    input = model->declarations[model_named(model, d)].name;
+  return arena_printf(arena, "%s.%s%s", of_option ? owner : "", input, attribute);
+}
+
+// Of several settings of one thing the last holds, as with other options; the one before would look
+// like a what-if without effect.
+static void warn_of_repeated(struct reading *reading, const char **subjects, size_t number,
+                             const char *key) {
+  struct scenario *scenario = reading->scenario;
+  size_t before = number;
+  subjects[number] = subject_of(reading, key);
+  while (before > 0 && strcmp(subjects[before - 1], subjects[number]) != 0)
+    before--;
+  if (before > 0)
+    texts_add(&scenario->warnings, reading->arena,
+              "--set %s has no effect: --set %s comes after it", scenario->settings[before - 1],
+              scenario->settings[number]);
+}
+
+// --set KEY=VALUE, common.KEY=VALUE, workload.KEY=VALUE, scenario.KEY=VALUE or OPTION.KEY=VALUE.
+static void assign_setting(struct reading *reading, const char **subjects, size_t number) {
+  struct arena *arena = reading->arena;
+  const char *setting = reading->scenario->settings[number];
   const struct source *source = source_from_text("--set", setting, arena);
   struct place start = {source, 1, 1};
   const char *equals = strchr(setting, '=');
   if (!equals) {
     diagnostics_error(reading->diagnostics, start, "expected KEY=VALUE");
+    subjects[number] = "";
     return;
   }
   size_t length = (size_t)(equals - setting), space = strspn(equals + 1, " ");
@@ -394,6 +422,7 @@ static void assign_setting(struct reading *reading, const char *setting) {
   struct ini_key key = {arena_copy_n(arena, setting, length), arena_copy(arena, equals + 1 + space),
                         start, start};
   key.value_place.column += (int)(equals - setting + 1 + (long)space);
+  warn_of_repeated(reading, subjects, number, key.name);
   if (take_section(reading, &key))
     assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, ORIGIN_SET_OPTION, &key, "--set");
 }
@@ -467,6 +496,9 @@ void assign_all(struct reading *reading) {
       assign_item(reading, &text->sections[i]);
   for (size_t i = 0; i < text->section_count; i++)
     assign_section(reading, &text->sections[i]);
+  const char **subjects =
+      arena_array(reading->arena, scenario->setting_count + 1, sizeof *subjects);
   for (size_t i = 0; i < scenario->setting_count; i++)
-    assign_setting(reading, scenario->settings[i]);
+    assign_setting(reading, subjects, i);
+  reading->scenario->text_warnings = scenario->warnings.count;
 }

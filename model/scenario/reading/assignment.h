@@ -10,9 +10,9 @@
 
 // Assigns the keys of [scenario], [workload], [common], every [option] and [case], and --set to
 // reading->inputs and to the selections. KEY is common, OPTION.KEY belongs to an option; with --set
-// also scenario.KEY, workload.KEY and common.KEY; `api` then replaces the prices that the option
-// states. Errors: unknown keys and options, a key in two common sections, a selection in a case,
-// and errors in the values.
+// also scenario.KEY, workload.KEY and common.KEY. Errors: unknown keys and options, a key in two
+// common sections, a selection in a case, and errors in the values. Warns of settings that a later
+// one replaces.
 void assign_all(struct reading *reading);
 
 // The error for a name that is not an input: what it is instead, or the nearest input. `where`: its

@@ -39,8 +39,8 @@ bool currency_is_rate(const char *key) {
 // currency; the file that chooses the currency needs one.
 static void check_source(const struct scenario *scenario, const struct figure *rate,
                          struct diagnostics *diagnostics) {
-  const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION ||
-                       rate->place.source != scenario->currency_place.source;
+  const bool what_if =
+      origin_layers[rate->origin].is_set || rate->place.source != scenario->currency_place.source;
   if (!what_if && (!*rate->source || !*rate->date))
     diagnostics_error(diagnostics, rate->place,
                       "an exchange rate needs its source and date: give exchange_rate.source and "

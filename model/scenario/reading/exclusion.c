@@ -38,7 +38,6 @@ int exclusion_by(const struct scenario *scenario, const struct option *option, i
 
 bool exclusion_in_common(const struct scenario *scenario, const struct option *option,
                          int declaration, int by) {
-  const enum origin origin = figure_of(scenario, option, by)->origin;
-  const bool is_own = origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE;
+  const bool is_own = figure_is_own(figure_of(scenario, option, by));
   return !is_own || !model_excludes(scenario->model, by, model_named(scenario->model, declaration));
 }

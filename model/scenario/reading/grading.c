@@ -374,7 +374,7 @@ static void warn_of_date(const struct subject *subject, const char *what, const 
   const char *day = subject->scenario->date;
   struct texts *warnings = &subject->option->warnings;
   struct date today, first, last;
-  if (!is_there(figure) || !date_parse(day, &today) || !date_parse(figure->date, &last) ||
+  if (!date_parse(day, &today) || !date_parse(figure->date, &last) ||
       !date_parse_first(figure->date, &first))
     return;
   if (date_is_stale(last, today))
@@ -386,13 +386,15 @@ static void warn_of_date(const struct subject *subject, const char *what, const 
 }
 
 static void warn_of_age(const struct subject *subject) {
-  const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
-  for (size_t g = 0; g < GRADED_INPUTS; g++)
-    if (graded_inputs[g].shown == SHOWN_PRICE)
-      warn_of_date(subject, "the price", named(subject, graded_inputs[g].input),
-                   figure_of(scenario, option, graded_inputs[g].input));
-  warn_of_date(subject, "the exchange rate", "it", figure_of(scenario, option, "exchange_rate"));
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const char *input = graded_inputs[g].input;
+    const struct figure *figure = figure_of(subject->scenario, subject->option, input);
+    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure))
+      warn_of_date(subject, "the price", named(subject, input), figure);
+  }
+  const struct figure *rate = figure_of(subject->scenario, subject->option, "exchange_rate");
+  if (is_there(rate))
+    warn_of_date(subject, "the exchange rate", "it", rate);
 }
 
 // Problems during the measurement are reported with the figure.

@@ -208,9 +208,7 @@ void ranges_of_evidence(struct reading *reading) {
 }
 
 static bool takes_common(const struct figure *figure) {
-  return figure->origin == ORIGIN_DEFAULT || figure->origin == ORIGIN_CATALOGUE ||
-         figure->origin == ORIGIN_COMMON || figure->origin == ORIGIN_CASE ||
-         figure->origin == ORIGIN_SET;
+  return figure->origin != ORIGIN_NONE && figure->origin != ORIGIN_RENT && !figure_is_own(figure);
 }
 
 int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
@@ -241,7 +239,7 @@ bool option_scales_own(const struct scenario *scenario, const struct option *opt
   for (size_t r = 0; r < scenario->range_count; r++)
     if (scenario->ranges[r].declaration == declaration && scenario->ranges[r].option < 0)
       return false;
-  return option_figure(scenario, option, which_case, list)->origin >= ORIGIN_OPTION;
+  return figure_is_of_option(option_figure(scenario, option, which_case, list));
 }
 
 static void refuse_contained(struct reading *reading, const struct range *range, const char *name) {

@@ -15,6 +15,7 @@
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/reading/lending.h"
 #include "model/scenario/reading/plausibility.h"
+#include "model/scenario/reading/range.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
 #include "model/scenario/resolving.h"
@@ -31,10 +32,6 @@ enum { MIN_YEARS = 7 };
 
 static bool said(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
-}
-
-static bool at_option_level(const struct figure *figure) {
-  return figure->origin >= ORIGIN_OPTION;
 }
 
 static bool is_given(const struct figure *figure) {
@@ -55,10 +52,10 @@ static void settle_pair(const struct resolving *resolving, int a, int b,
                         const struct figure **figures) {
   if (!said(figures[a]) || !said(figures[b]))
     return;
-  if (at_option_level(figures[a]) == at_option_level(figures[b]))
+  if (figure_is_of_option(figures[a]) == figure_is_of_option(figures[b]))
     report_both(resolving, a, b, figures);
   else
-    figures[at_option_level(figures[a]) ? b : a] = &figure_none;
+    figures[figure_is_of_option(figures[a]) ? b : a] = &figure_none;
 }
 
 // Pairs that exclude each other: an error, or the option level wins over the common one.
@@ -91,14 +88,23 @@ static void settle_purchase(const struct resolving *resolving, const struct figu
     figures[list_price] = &figure_none;
 }
 
-// What an option names, such as a row of prices, is its own statement: what is said for all options
-// does not apply to it.
+// What an option names, such as a row of prices, is a statement of the layer that names it: what
+// weaker layers say does not apply, as if the option stated its value there.
 static void settle_named(const struct resolving *resolving, const struct figure **figures) {
+  const struct selections *selections = &resolving->selections;
   const struct model *model = resolving->scenario->model;
-  for (int d = 0; d < model->count; d++)
-    if (said(figures[d]) && !at_option_level(figures[d]) &&
-        selection_giving(&resolving->selections, model->declarations[d].name) >= 0)
+  for (int d = 0; d < model->count; d++) {
+    const int key = selection_giving(selections, model->declarations[d].name);
+    if (key >= 0 && figures[d]->origin < selections->origins[key])
       figures[d] = &figure_none;
+  }
+  // A row has all prices, whether or not it lists one for cached input.
+  for (size_t i = 0; i < SELECTION_API_PRICES; i++) {
+    const int d = model_find(model, selection_api_prices[i]);
+    if (d >= 0 && selection_of(selections, SELECT_API) && figure_is_of_option(figures[d]) &&
+        figures[d]->origin < selections->origins[SELECT_API])
+      figures[d] = &figure_none;
+  }
 }
 
 // Inputs that a bought option does not use.
@@ -108,7 +114,7 @@ static void leave_out_rent(const struct resolving *resolving, const struct figur
     const int d = model_find(resolving->scenario->model, shares[i]);
     if (d < 0 || !said(figures[d]))
       continue;
-    if (at_option_level(figures[d]))
+    if (figure_is_of_option(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
                         "'%s' applies to a rent, and option '%s' has none", shares[i],
                         resolving->option->id);
@@ -132,7 +138,7 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
     const struct declaration *input = &model->declarations[d];
     if (!input->in_rent)
       continue;
-    if (at_option_level(figures[d]))
+    if (figure_is_of_option(figures[d]))
       diagnostics_error(
           resolving->diagnostics, figures[d]->place,
           "'%s' is part of the rent of option '%s': a rented option does not pay for it",
@@ -156,6 +162,21 @@ static int companion_of(const struct model *model, int declaration, const struct
   return input->rated[0];
 }
 
+// Is the input given, or drawn around its default?
+static bool is_given_or_drawn(const struct resolving *resolving, int declaration,
+                              const struct figure *figure) {
+  const struct scenario *scenario = resolving->scenario;
+  if (said(figure) || !scenario->model->declarations[declaration].has_default)
+    return is_given(figure);
+  for (size_t r = 0; r < scenario->range_count; r++) {
+    const struct range *range = &scenario->ranges[r];
+    if (range->declaration == declaration &&
+        (range->option < 0 || (size_t)range->option == resolving->number))
+      return true;
+  }
+  return false;
+}
+
 // An input that is there without its companion may be for another case, which gives that.
 static bool has_companion(const struct resolving *resolving, int declaration, int with,
                           const struct figure **figures) {
@@ -166,11 +187,11 @@ static bool has_companion(const struct resolving *resolving, int declaration, in
   for (size_t c = 0; c < (idle ? scenario->case_count : 0); c++)
     if (is_given(resolving_figures(resolving, c)[with]))
       return true;
-  return is_given(figures[with]);
+  return is_given_or_drawn(resolving, with, figures[with]);
 }
 
 static bool is_of_case(const struct figure *figure) {
-  return figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION;
+  return origin_layers[figure->origin].of_case;
 }
 
 // "", or " in case 'x'" of what a case itself states.
@@ -185,7 +206,7 @@ static void report_alone(const struct resolving *resolving, size_t which, int de
   const size_t stated_in = is_of_case(figure) ? which : 0;
   const char *name = declaration_key(scenario->model, declaration);
   struct companions *companions = resolving->companions;
-  if (at_option_level(figure) && *name)
+  if (figure_is_of_option(figure) && *name)
     diagnostics_error(resolving->diagnostics, figure->place,
                       "'%s' has no effect on option '%s'%s without '%s'", name,
                       resolving->option->id, in_case(scenario, stated_in, resolving->arena),
@@ -209,7 +230,7 @@ static void settle_companions(const struct resolving *resolving, size_t which, b
     const int with = companion_of(model, d, figures);
     if (with < 0 || !is_given(figures[d]) || (with == remedy) != late)
       continue;
-    const bool here = is_given(figures[with]);
+    const bool here = is_given_or_drawn(resolving, with, figures[with]);
     const bool somewhere = has_companion(resolving, d, with, figures);
     if (companions) {
       companions[which].some_has[d] |= here;
@@ -241,7 +262,7 @@ static void settle_varying(const struct resolving *resolving) {
     if (input->when_varies < 0 || !is_given(figure) || figure->origin == ORIGIN_DEFAULT)
       continue;
     const bool has = option->graph->state[d] == GRAPH_INPUT;
-    if (!has && at_option_level(figure))
+    if (!has && figure_is_of_option(figure))
       diagnostics_error(resolving->diagnostics, figure->place,
                         "'%s' has no effect on option '%s': its '%s' is the same in all years",
                         input->name, option->id, model->declarations[input->when_varies].name);
@@ -639,6 +660,8 @@ const struct scenario *scenario_in_case(const struct scenario *scenario, size_t 
   struct scenario *copy = copy_of(scenario, arena);
   copy->selected = which_case;
   copy->warnings = (struct texts){0};
+  for (size_t i = 0; i < scenario->text_warnings; i++)
+    texts_add(&copy->warnings, arena, "%s", scenario->warnings.list[i]);
   inputs_check_reach(copy->inputs, copy, diagnostics);
   inputs_check_use(copy->inputs, copy, diagnostics);
   if (diagnostics->errors != errors)

@@ -166,7 +166,7 @@ static void put_scale(const struct resolving *resolving, const struct figure **f
   static const enum origin common[] = {[ORIGIN_OPTION] = ORIGIN_COMMON,
                                        [ORIGIN_CASE_OPTION] = ORIGIN_CASE,
                                        [ORIGIN_SET_OPTION] = ORIGIN_SET};
-  if (list.origin >= ORIGIN_OPTION) {
+  if (figure_is_of_option(&list)) {
     list.origin = common[list.origin];
     list.place = (struct place){0};
   }
@@ -208,7 +208,7 @@ static void clear_years(const struct resolving *resolving, const struct figure *
                         const struct declaration *input) {
   for (int i = -1; i < input->year_count; i++) {
     const int d = i < 0 ? input->scale : input->years[i];
-    if (figures[d]->origin >= ORIGIN_OPTION)
+    if (figure_is_of_option(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
                         "'%s' has no effect on option '%s', whose '%s' is not a list by year",
                         resolving->scenario->model->declarations[d].name, resolving->option->id,
@@ -261,7 +261,7 @@ static void warn(struct scenario *scenario, struct option *option, const struct 
   const char *text =
       arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %s have no effect", name,
                    list->year_count, horizon);
-  if (list->origin >= ORIGIN_OPTION) {
+  if (figure_is_of_option(list)) {
     texts_add(&option->warnings, arena, "%s", text);
     return;
   }

@@ -132,7 +132,7 @@ static void refuse_lone(const struct resolving *resolving, const struct figure *
   const struct declaration *declarations = resolving->scenario->model->declarations;
   if (lone < 0 || figures[lone]->origin == ORIGIN_NONE)
     return;
-  if (figures[lone]->origin >= ORIGIN_OPTION)
+  if (figure_is_of_option(figures[lone]))
     diagnostics_error(resolving->diagnostics, figures[lone]->place,
                       "'%s' has no effect on option '%s', whose '%s' has no volume tiers",
                       declarations[lone].name, resolving->option->id,

@@ -60,7 +60,7 @@ static void take_api(const struct resolving *resolving, const struct table *tabl
   for (size_t i = 0; i < SELECTION_API_PRICES; i++) {
     const int d = model_find(model, selection_api_prices[i]);
     struct figure figure;
-    if (d < 0 || figures[d]->origin >= ORIGIN_OPTION ||
+    if (d < 0 || figure_is_of_option(figures[d]) ||
         !resolving_cell(table, row, columns[i], &figure))
       continue;
     figure.value *= unit_factor(&model->declarations[d].unit);
@@ -75,7 +75,7 @@ static void leave_out_hardware(const struct resolving *resolving, const struct f
     const int with = model->declarations[d].absent_with;
     if (with < 0 || figures[with]->origin == ORIGIN_NONE)
       continue;
-    if (figures[d]->origin >= ORIGIN_OPTION)
+    if (figure_is_of_option(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
                         "option '%s' buys tokens from a provider: '%s' has no effect there",
                         resolving->option->id, model->declarations[d].name);
