@@ -20,10 +20,10 @@
 // solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
 // for, and is the mean of the periods, each of which serves as much of its demand as one limit of
 // utilization allows. Beyond the load that a demand allows, the demand is taken to rise.
-// Break-even month: the first one at which the cash paid for owning (capex at once, operation evenly within a period,
-// nothing credited) is no more than that paid for renting. Rent is paid at its rate, month by
-// month, or on demand with the tokens; the part of a term beyond the horizon is paid when the
-// horizon ends, in the break-even month and in the levelized cost.
+// Break-even month: the first one at which the cash paid for owning (capex at once, operation
+// evenly within a period, nothing credited) is no more than that paid for renting. Rent is paid at
+// its rate, month by month, or on demand with the tokens; the part of a term beyond the horizon is
+// paid when the horizon ends, in the break-even month and in the levelized cost.
 #ifndef PERTOKEN_MODEL_QUESTIONS_RENT_H
 #define PERTOKEN_MODEL_QUESTIONS_RENT_H
 
