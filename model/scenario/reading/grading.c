@@ -421,11 +421,11 @@ static void warn_of_remedy(const struct subject *subject, const struct offer *of
   const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
   if (offer_promises_remedy(offer) && option_is_owned(option) &&
       !is_there(figure_of(subject->scenario, option, "remedy")))
-    texts_add(&option->warnings, subject->arena,
-              "the remedy of the offer %s does not count: %s of its guarantees is for the workload "
-              "and the load of this throughput",
-              offer_reference(offer, subject->arena),
-              guarantee && others ? "more than one" : "none");
+    texts_add(
+        &option->warnings, subject->arena,
+        "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
+        "workload and the load of this throughput",
+        offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
 }
 
 // Inputs that the offer gives, but that the option takes from elsewhere.

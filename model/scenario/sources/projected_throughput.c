@@ -26,7 +26,7 @@ void projected_throughput_apply(const struct sources *sources) {
     resolving_pretend(sources->resolving, "decode_throughput");
     return;
   }
-  sources_take_workload(option, projection.from);
+  sources_take_workload(sources, projection.from);
   resolving_fill(sources->resolving, sources->decode,
                  (struct figure){.origin = ORIGIN_CATALOGUE,
                                  .value = rate_per_hour(projection.tokens_per_s),

@@ -141,22 +141,12 @@ struct lack recorded_throughput_choose(const struct sources *sources, struct rec
                    sources, recorded->nearest->record->environment.device_state.power_limit_w);
 }
 
-// Where the workload leaves them open, all results that count agree on them.
-static void take_load(const struct sources *sources, const struct measurement *measured) {
-  const char **values = sources->option->workload.values;
-  if (!*values[WORKLOAD_BATCH])
-    values[WORKLOAD_BATCH] = arena_printf(sources->arena, "%d", measured->batch);
-  if (!*values[WORKLOAD_CONTEXT])
-    values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%d", measured->context);
-}
-
 void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded) {
   struct resolving *resolving = sources->resolving;
   const struct model *model = sources->scenario->model;
   sources->option->record = recorded->nearest;
   sources->option->record_remark = recorded_remark(recorded, sources->arena);
-  sources_take_workload(sources->option, recorded->nearest);
-  take_load(sources, recorded->nearest);
+  sources_take_workload(sources, recorded->nearest);
   resolving_fill(resolving, sources->decode,
                  recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
                                  recorded->source));

@@ -1,5 +1,6 @@
 #include "model/scenario/sources/sources.h"
 
+#include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "model/catalog/columns.h"
@@ -154,9 +155,14 @@ bool sources_origin_is(const struct sources *sources, int declaration, enum orig
   return declaration >= 0 && sources->option->figures[declaration]->origin == origin;
 }
 
-void sources_take_workload(struct option *option, const struct measurement *measured) {
-  option->workload.values[WORKLOAD_MODEL] = measured->model.id;
-  option->workload.values[WORKLOAD_PRECISION] = measured->precision;
-  option->workload.values[WORKLOAD_ACTIVATIONS] = recorded_precision(measured->types.activations);
-  option->workload.values[WORKLOAD_KV] = recorded_precision(measured->types.kv);
+void sources_take_workload(const struct sources *sources, const struct measurement *measured) {
+  const char **values = sources->option->workload.values;
+  values[WORKLOAD_MODEL] = measured->model.id;
+  values[WORKLOAD_PRECISION] = measured->precision;
+  values[WORKLOAD_ACTIVATIONS] = recorded_precision(measured->types.activations);
+  values[WORKLOAD_KV] = recorded_precision(measured->types.kv);
+  if (!*values[WORKLOAD_BATCH])
+    values[WORKLOAD_BATCH] = arena_printf(sources->arena, "%d", measured->batch);
+  if (!*values[WORKLOAD_CONTEXT])
+    values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%d", measured->context);
 }

@@ -50,7 +50,8 @@ bool sources_origin_is(const struct sources *sources, int declaration, enum orig
 // A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);
 
-// Gives the option the workload that a record measured.
-void sources_take_workload(struct option *option, const struct measurement *measured);
+// Gives the option the workload that a record measured. Where it leaves batch or context open, all
+// results that count agree on it.
+void sources_take_workload(const struct sources *sources, const struct measurement *measured);
 
 #endif

@@ -513,6 +513,8 @@ static const struct {
      "not taken from the offer Example Compute Q-1: discount"},
     {{whole, "", "[option a]\nquote = offer.ini\nevidence = tp0022\n", NULL, "", 0, 0},
      "not taken from the offer Example Compute Q-1: throughput, load_power"},
+    {{whole, "", "[option a]\nquote = offer.ini\n", "workload.scenario=offline", "", 0, 0},
+     "the remedy of the offer Example Compute Q-1 does not count: none of its guarantees"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
      "covers 64 accelerators; this option has 800 at its prices"},
