@@ -189,6 +189,7 @@ def test_typed(place):
 
 
 def test_watts(place):
+    expect('with requests of 32 tokens in, 8 out' in place.mine()['inputs']['load_power']['source'], 'for which requests')
     place.keep(lambda result: [prompt.update(load_power_w=None) for prompt in result['prefills']])
     figure = place.mine()['inputs']['load_power']
     expect(figure['value'] == DECODE_W and figure['grade'] == 'projected', figure)

@@ -162,8 +162,11 @@ static struct figure weigh_power(const struct sources *sources, const struct rec
   const bool metered = isfinite(rate->load_power_w);
   const char *how =
       metered
-          ? arena_printf(sources->arena, "prefill %.4g W for %.3g %% of the time, decoding %.4g W",
-                         rate->load_power_w, 100 * share, recorded->load_power_w)
+          ? arena_printf(sources->arena,
+                         "prefill %.4g W for %.3g %% of the time, decoding %.4g W, with requests "
+                         "of %g tokens in, %g out",
+                         rate->load_power_w, 100 * share, recorded->load_power_w,
+                         request->input_tokens, request->output_tokens)
           : "decoding only: prefill was not metered";
   return (struct figure){
       .origin = ORIGIN_CATALOGUE,
