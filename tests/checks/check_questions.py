@@ -313,6 +313,35 @@ def check_single_option():
               done.stderr + done.stdout[:200])
 
 
+# A list by year for all options, beside one of an option's own: the scale for all moves both.
+LISTS = """\
+[scenario]
+date = 2026-11-20
+[common]
+accelerators = 64
+utilization = 60 %
+pue = 1.3
+throughput = 1500 token/s
+electricity_price = 0.05, 0.07 USD/kWh
+[option a]
+accelerator = h100-sxm
+list_price = 25000 USD
+[option b]
+accelerator = mi300x
+list_price = 20000 USD
+electricity_price = 0.06, 0.09 USD/kWh
+"""
+
+
+def check_lists():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'lists.ini'
+        path.write_text(LISTS, encoding='utf-8')
+        names = [swing['input'] for swing in answer('sensitivity', path)['swings'] if 'scale' in swing['input']]
+        check('the scale of two lists', names == ['electricity_price_scale'], names)
+        check_tornado(path)
+
+
 def main():
     for scenario in SCENARIOS if DEEP else [MAIN]:
         check_tornado(scenario)
@@ -328,6 +357,7 @@ def main():
         for row in BESIDE:
             check_beside(folder, *row)
     check_usd_list()
+    check_lists()
     for row in NOT_RANKED:
         check_standing(*row)
     check_met()

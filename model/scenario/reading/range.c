@@ -231,6 +231,18 @@ int option_range(const struct scenario *scenario, const struct option *option, i
   return found;
 }
 
+// Is what is said of an input for all options in a case a list by year?
+static bool has_common_list(const struct scenario *scenario, size_t which_case, int list) {
+  static const enum origin common[] = {ORIGIN_SET, ORIGIN_CASE, ORIGIN_COMMON};
+  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
+    const struct layer layer = {common[i], -1, which_case};
+    const struct figure *said = inputs_said(scenario->inputs, layer, list);
+    if (said)
+      return said->year_count > 0;
+  }
+  return false;
+}
+
 bool option_scales_own(const struct scenario *scenario, const struct option *option,
                        size_t which_case, int declaration) {
   const int list = scenario->model->declarations[declaration].scale_of;
@@ -239,7 +251,8 @@ bool option_scales_own(const struct scenario *scenario, const struct option *opt
   for (size_t r = 0; r < scenario->range_count; r++)
     if (scenario->ranges[r].declaration == declaration && scenario->ranges[r].option < 0)
       return false;
-  return figure_is_of_option(option_figure(scenario, option, which_case, list));
+  return figure_is_of_option(option_figure(scenario, option, which_case, list)) &&
+         !has_common_list(scenario, which_case, list);
 }
 
 static void refuse_contained(struct reading *reading, const struct range *range, const char *name) {

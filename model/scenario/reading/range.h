@@ -43,7 +43,8 @@ void ranges_of_evidence(struct reading *reading);
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 
 // Is the input the scale of a list by year that the option states itself, while the scale is
-// neither stated nor moved by a common range?
+// neither stated nor moved by a common range? Beside a list for all options it is not: what is said
+// of the scale for all then reaches both.
 bool option_scales_own(const struct scenario *scenario, const struct option *option,
                        size_t which_case, int declaration);
 
