@@ -361,7 +361,7 @@ SWINGS = {
     'own': (LISTED, {'mi325x.engineers_scale'}),
     'common': (((f'{TARIFF}\n', f'{TARIFF}\nengineers = 7, 8 FTE\n'), (ENGINEERS, '')), {'engineers_scale'}),
     'one own, one common': (((f'{TARIFF}\n', f'{TARIFF}\nengineers = 7, 8 FTE\n'), *LISTED),
-                            {'engineers_scale', 'mi325x.engineers_scale'}),
+                            {'engineers_scale'}),
     'all own': ((*LISTED, ('throughput = 4202', 'engineers = 3, 2 FTE\nthroughput = 4202')),
                 {'h200.engineers_scale', 'mi325x.engineers_scale'}),
     'all own, of one range': ((*LISTED, ('throughput = 4202', 'engineers = 3, 2 FTE\nthroughput = 4202'),
