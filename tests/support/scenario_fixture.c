@@ -52,6 +52,14 @@ void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, 
   fixture->scenario = read_as(fixture, write_file(fixture, "test.ini", text), request);
 }
 
+void scenario_fixture_set(struct scenario_fixture *fixture, const char *text, const char *case_name,
+                          const char *const *setting) {
+  scenario_fixture_request(fixture, text,
+                           (struct scenario_request){.case_name = case_name,
+                                                     .settings = setting,
+                                                     .setting_count = *setting ? 1 : 0});
+}
+
 void scenario_fixture_open(struct scenario_fixture *fixture, const char *path) {
   start(fixture);
   fixture->scenario = read_as(fixture, path, (struct scenario_request){0});

@@ -43,6 +43,10 @@ void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, 
 void scenario_fixture_request(struct scenario_fixture *fixture, const char *text,
                               struct scenario_request request);
 
+// The same in a case, with one --set argument; the case and *setting may be NULL.
+void scenario_fixture_set(struct scenario_fixture *fixture, const char *text, const char *case_name,
+                          const char *const *setting);
+
 // A file of the repository; errors fail the test.
 void scenario_fixture_open(struct scenario_fixture *fixture, const char *path);
 void scenario_fixture_end(struct scenario_fixture *fixture);

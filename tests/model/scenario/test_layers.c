@@ -393,6 +393,140 @@ static void test_companions(void **state) {
   }
 }
 
+static const struct {
+  const char *more, *case_name, *setting, *item;
+  double value;
+} precedence[] = {
+    {"", NULL, NULL, "a.discount", 0},
+    {"", NULL, NULL, "a.accelerators_per_node", 8},
+    {"", NULL, NULL, "b.load_power", 1000},
+    {"", NULL, NULL, "b.idle_power", 1000},
+    {"load_power = 600 W\n", NULL, NULL, "b.load_power", 600},
+    {"discount = 10 %\n[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 10},
+    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", "c", NULL, "b.discount", 20},
+    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", NULL, NULL, "b.discount", 10},
+    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", "c", "b.discount=30 %", "b.discount", 30},
+    {"[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 20},
+    {"[case c]\ndiscount = 20 %\n", "c", "discount=25 %", "b.discount", 25},
+    {"[case c]\ndiscount = 20 %\n", "base", NULL, "b.discount", 0},
+    // A list by year in one case, of an input that has its default in the others.
+    {"engineer_cost = 100000 USD/FTE/yr\n[case c]\nb.engineers = 1, 2 FTE\n", "c", NULL,
+     "b.engineering_total", 500000},
+    {"engineer_cost = 100000 USD/FTE/yr\n[case c]\nb.engineers = 1, 2 FTE\n", "base", NULL,
+     "b.engineering_total", 0},
+    // Power is included where there is a rent that could include it.
+    {"colo_rate = 9 USD/kW/month\ncolo_power = included\n", NULL, NULL, "b.power_total", 0},
+    {"[case c]\ncolo_rate = 9 USD/kW/month\n", "c", "colo_power=included", "b.power_total", 0},
+    {"[case c]\ncolo_rate = 9 USD/kW/month\n", "base", "colo_power=included", "b.power_total",
+     800 * 1.0625 * 26280 * 0.08},
+    {"[option c]\naccelerator = h200-sxm-141\nlist_price = 9 USD\nthroughput = 1 token/s\n"
+     "colo_rate = 9 USD/kW/month\n",
+     NULL, "colo_power=included", "b.power_total", 800 * 1.0625 * 26280 * 0.08},
+    // What has no effect in this case or on this option may have one elsewhere.
+    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", NULL, NULL, "b.repair", 0},
+    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", "c", NULL, "b.repair", 320000},
+    {"failure_rate = 0 %/yr\nrepair_cost = 50 %\n", NULL, NULL, "b.repair_cost", 50},
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "a.repair", 0},
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "b.repair", 320000},
+    {"failure_rate = 4 %/yr\n[case c]\nrepair_cost = 50 %\n", "c", NULL, "b.repair", 320000},
+    {"failure_rate = 4 %/yr\nrepair_cost = 25 %\n[case c]\nrepair_cost = 50 %\n", "c", NULL,
+     "b.repair", 160000},
+    // The options share a common value, also those on which it has no effect.
+    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "a.repair_cost", 50},
+    {"colo_rate = 9 USD/kW/month\n", NULL, "colo_escalation=3 %/yr", "a.colo_escalation", 3},
+    {"build_price = 9 USD/W\n", NULL, "facility_residual=30 %", "a.facility_residual", 30},
+    {"water_use = 1 L/kWh\n", NULL, "water_price=2 USD/m3", "a.water_price", 2},
+    {"[case c]\nrepair_cost = 50 %\nb.failure_rate = 4 %/yr\n", "c", NULL, "a.repair_cost", 50},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
+     NULL, "support=10 %/yr", "c.support", 0},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
+     NULL, "support=10 %/yr", "b.support", 10},
+    {"demand = 1 Mtok/yr\nburst_rate = 2 USD/h\nrent_decline = 10 %/yr\n", NULL, NULL,
+     "b.rent_decline", 10},
+    {"", NULL, "common.pue=1.5", "b.pue", 1.5},
+    {"pue = 1.1\n", NULL, "pue=1.5", "b.pue", 1.1},
+    {"pue = 1.1\n", NULL, "pue=1.5", "a.pue", 1.5},
+    {"", NULL, "horizon=5 yr", "a.horizon", 5},
+    {"", NULL, "scenario.horizon = 5 yr", "a.horizon", 5},
+    {"[workload]\nutilization = 50 %\n", NULL, NULL, NULL, 0}, // twice: refused below
+    {"rental_rate = 2 USD/gpu/h\n", NULL, NULL, NULL, 0},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n", NULL,
+     "c.throughput=5000 token/s", "c.throughput", 5000},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n", NULL,
+     "c.list_price=5000 USD", "c.net_price", 5000},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n[case d]\n"
+     "c.throughput = 5000 token/s\n",
+     NULL, NULL, "c.throughput", 4274.23},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n[case d]\n"
+     "c.throughput = 5000 token/s\n",
+     "d", NULL, "c.throughput", 5000},
+};
+
+static void test_precedence(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof precedence / sizeof precedence[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", scenario_of_two, precedence[i].more);
+    scenario_fixture_set(&fixture, text, precedence[i].case_name, &precedence[i].setting);
+    if (precedence[i].item) {
+      expect_error(&fixture.fixture, precedence[i].more, "");
+      expect_near(scenario_item(fixture.scenario, precedence[i].item, 1), precedence[i].value,
+                  1e-14, precedence[i].more);
+    } else
+      assert_null(fixture.scenario);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+static const char b200[] = "accelerator = b200-sxm-180\nthroughput = 1000 token/s\n"
+                           "price = pr027\n";
+static const char h200[] = "accelerator = h200-sxm-141\nevidence = tp0022\n";
+static const char api[] = "api = ap001\ninput_tokens = 8 token\noutput_tokens = 8 token\n"
+                          "demand = 1 Mtok/yr\ncache_hit = 10 %\n";
+
+// A row that an option names is its own statement: a value for all options does not replace it.
+static const struct {
+  const char *common, *accelerator, *more, *case_name, *setting, *item;
+  double value;
+} rows[] = {
+    {"list_price = 30000 USD\n", b200, "", NULL, NULL, "a.net_price", 64375},
+    {"list_price = 30000 USD\n", b200, "", NULL, NULL, "b.net_price", 30000},
+    {"list_price = 1 USD\n", b200, "[case c]\nlist_price = 9 USD\n", "c", NULL, "a.net_price",
+     64375},
+    {"list_price = 1 USD\n", b200, "", NULL, "list_price=9 USD", "a.net_price", 64375},
+    {"list_price = 1 USD\n", b200, "", NULL, "list_price=9 USD", "b.net_price", 9},
+    {"list_price = 1 USD\n", b200, "", NULL, "a.list_price=9 USD", "a.net_price", 9},
+    {"list_price = 1 USD\nthroughput = 1000 token/s\n", h200, "", NULL, NULL, "a.throughput",
+     4274.23},
+    {"list_price = 1 USD\ndecode_throughput = 1000 token/s\n", h200, "", NULL, NULL, "a.throughput",
+     4274.23},
+    {"list_price = 1 USD\n", h200, "[case c]\nthroughput = 1000 token/s\n", "c", NULL,
+     "a.throughput", 4274.23},
+    {"output_price = 9 USD/Mtok\n", api, "", NULL, NULL, "a.output_price", 0.55},
+    {"cached_input_price = 9 USD/Mtok\n", api, "", NULL, NULL, "a.cached_input_price", 0.035},
+};
+
+static void test_rows(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    // An output_price for all options would make any option beside `a` a token API.
+    const char *beside = rows[i].accelerator == api ? ""
+                                                    : "[option b]\naccelerator = h200-sxm-141\n"
+                                                      "throughput = 4000 token/s\n";
+    snprintf(text, sizeof text,
+             "[scenario]\ndate = 2026-11-01\n[common]\naccelerators = 8\nutilization = 70 %%\n"
+             "pue = 1.25\nelectricity_price = 0.08 USD/kWh\n%s%s[option a]\n%s%s",
+             rows[i].common, beside, rows[i].accelerator, rows[i].more);
+    scenario_fixture_set(&fixture, text, rows[i].case_name, &rows[i].setting);
+    expect_error(&fixture.fixture, text, "");
+    expect_near(scenario_item(fixture.scenario, rows[i].item, 1), rows[i].value, 1e-12, text);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pairs),          cmocka_unit_test(test_documented),
@@ -400,6 +534,7 @@ int main(void) {
       cmocka_unit_test(test_range_of_found), cmocka_unit_test(test_repeated),
       cmocka_unit_test(test_emptied),        cmocka_unit_test(test_workload),
       cmocka_unit_test(test_offered_source), cmocka_unit_test(test_companions),
+      cmocka_unit_test(test_precedence),     cmocka_unit_test(test_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,154 +1,11 @@
-// Scenarios: precedence, rent, evidence, cases, grades, and what is refused. Run in the
-// repository's root.
+// Scenarios: rent, evidence, cases, grades, horizons, and what is refused. Run in the repository's
+// root.
 #include "tests/support/scenario_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const base = scenario_of_two;
-
-// One --set argument, or NULL.
-static void start(struct scenario_fixture *fixture, const char *text, const char *case_name,
-                  const char *const *setting) {
-  scenario_fixture_request(fixture, text,
-                           (struct scenario_request){.case_name = case_name,
-                                                     .settings = setting,
-                                                     .setting_count = *setting ? 1 : 0});
-}
-
-static const struct {
-  const char *more, *case_name, *setting, *item;
-  double value;
-} precedence[] = {
-    {"", NULL, NULL, "a.discount", 0},
-    {"", NULL, NULL, "a.accelerators_per_node", 8},
-    {"", NULL, NULL, "b.load_power", 1000},
-    {"", NULL, NULL, "b.idle_power", 1000},
-    {"load_power = 600 W\n", NULL, NULL, "b.load_power", 600},
-    {"discount = 10 %\n[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 10},
-    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", "c", NULL, "b.discount", 20},
-    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", NULL, NULL, "b.discount", 10},
-    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", "c", "b.discount=30 %", "b.discount", 30},
-    {"[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 20},
-    {"[case c]\ndiscount = 20 %\n", "c", "discount=25 %", "b.discount", 25},
-    {"[case c]\ndiscount = 20 %\n", "base", NULL, "b.discount", 0},
-    // A list by year in one case, of an input that has its default in the others.
-    {"engineer_cost = 100000 USD/FTE/yr\n[case c]\nb.engineers = 1, 2 FTE\n", "c", NULL,
-     "b.engineering_total", 500000},
-    {"engineer_cost = 100000 USD/FTE/yr\n[case c]\nb.engineers = 1, 2 FTE\n", "base", NULL,
-     "b.engineering_total", 0},
-    // Power is included where there is a rent that could include it.
-    {"colo_rate = 9 USD/kW/month\ncolo_power = included\n", NULL, NULL, "b.power_total", 0},
-    {"[case c]\ncolo_rate = 9 USD/kW/month\n", "c", "colo_power=included", "b.power_total", 0},
-    {"[case c]\ncolo_rate = 9 USD/kW/month\n", "base", "colo_power=included", "b.power_total",
-     800 * 1.0625 * 26280 * 0.08},
-    {"[option c]\naccelerator = h200-sxm-141\nlist_price = 9 USD\nthroughput = 1 token/s\n"
-     "colo_rate = 9 USD/kW/month\n",
-     NULL, "colo_power=included", "b.power_total", 800 * 1.0625 * 26280 * 0.08},
-    // What has no effect in this case or on this option may have one elsewhere.
-    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", NULL, NULL, "b.repair", 0},
-    {"repair_cost = 50 %\n[case c]\nfailure_rate = 4 %/yr\n", "c", NULL, "b.repair", 320000},
-    {"failure_rate = 0 %/yr\nrepair_cost = 50 %\n", NULL, NULL, "b.repair_cost", 50},
-    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "a.repair", 0},
-    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "b.repair", 320000},
-    {"failure_rate = 4 %/yr\n[case c]\nrepair_cost = 50 %\n", "c", NULL, "b.repair", 320000},
-    {"failure_rate = 4 %/yr\nrepair_cost = 25 %\n[case c]\nrepair_cost = 50 %\n", "c", NULL,
-     "b.repair", 160000},
-    // The options share a common value, also those on which it has no effect.
-    {"failure_rate = 4 %/yr\n", NULL, "repair_cost=50 %", "a.repair_cost", 50},
-    {"colo_rate = 9 USD/kW/month\n", NULL, "colo_escalation=3 %/yr", "a.colo_escalation", 3},
-    {"build_price = 9 USD/W\n", NULL, "facility_residual=30 %", "a.facility_residual", 30},
-    {"water_use = 1 L/kWh\n", NULL, "water_price=2 USD/m3", "a.water_price", 2},
-    {"[case c]\nrepair_cost = 50 %\nb.failure_rate = 4 %/yr\n", "c", NULL, "a.repair_cost", 50},
-    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
-     NULL, "support=10 %/yr", "c.support", 0},
-    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n",
-     NULL, "support=10 %/yr", "b.support", 10},
-    {"demand = 1 Mtok/yr\nburst_rate = 2 USD/h\nrent_decline = 10 %/yr\n", NULL, NULL,
-     "b.rent_decline", 10},
-    {"", NULL, "common.pue=1.5", "b.pue", 1.5},
-    {"pue = 1.1\n", NULL, "pue=1.5", "b.pue", 1.1},
-    {"pue = 1.1\n", NULL, "pue=1.5", "a.pue", 1.5},
-    {"", NULL, "horizon=5 yr", "a.horizon", 5},
-    {"", NULL, "scenario.horizon = 5 yr", "a.horizon", 5},
-    {"[workload]\nutilization = 50 %\n", NULL, NULL, NULL, 0}, // twice: refused below
-    {"rental_rate = 2 USD/gpu/h\n", NULL, NULL, NULL, 0},
-    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n", NULL,
-     "c.throughput=5000 token/s", "c.throughput", 5000},
-    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n", NULL,
-     "c.list_price=5000 USD", "c.net_price", 5000},
-    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n[case d]\n"
-     "c.throughput = 5000 token/s\n",
-     NULL, NULL, "c.throughput", 4274.23},
-    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n[case d]\n"
-     "c.throughput = 5000 token/s\n",
-     "d", NULL, "c.throughput", 5000},
-};
-
-static void test_precedence(void **state) {
-  (void)state;
-  for (size_t i = 0; i < sizeof precedence / sizeof precedence[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    snprintf(text, sizeof text, "%s%s", base, precedence[i].more);
-    start(&fixture, text, precedence[i].case_name, &precedence[i].setting);
-    if (precedence[i].item) {
-      expect_error(&fixture.fixture, precedence[i].more, "");
-      expect_near(scenario_item(fixture.scenario, precedence[i].item, 1), precedence[i].value,
-                  1e-14, precedence[i].more);
-    } else
-      assert_null(fixture.scenario);
-    scenario_fixture_end(&fixture);
-  }
-}
-
-static const char b200[] = "accelerator = b200-sxm-180\nthroughput = 1000 token/s\n"
-                           "price = pr027\n";
-static const char h200[] = "accelerator = h200-sxm-141\nevidence = tp0022\n";
-static const char api[] = "api = ap001\ninput_tokens = 8 token\noutput_tokens = 8 token\n"
-                          "demand = 1 Mtok/yr\ncache_hit = 10 %\n";
-
-// A row that an option names is its own statement: a value for all options does not replace it.
-static const struct {
-  const char *common, *accelerator, *more, *case_name, *setting, *item;
-  double value;
-} named[] = {
-    {"list_price = 30000 USD\n", b200, "", NULL, NULL, "a.net_price", 64375},
-    {"list_price = 30000 USD\n", b200, "", NULL, NULL, "b.net_price", 30000},
-    {"list_price = 1 USD\n", b200, "[case c]\nlist_price = 9 USD\n", "c", NULL, "a.net_price",
-     64375},
-    {"list_price = 1 USD\n", b200, "", NULL, "list_price=9 USD", "a.net_price", 64375},
-    {"list_price = 1 USD\n", b200, "", NULL, "list_price=9 USD", "b.net_price", 9},
-    {"list_price = 1 USD\n", b200, "", NULL, "a.list_price=9 USD", "a.net_price", 9},
-    {"list_price = 1 USD\nthroughput = 1000 token/s\n", h200, "", NULL, NULL, "a.throughput",
-     4274.23},
-    {"list_price = 1 USD\ndecode_throughput = 1000 token/s\n", h200, "", NULL, NULL, "a.throughput",
-     4274.23},
-    {"list_price = 1 USD\n", h200, "[case c]\nthroughput = 1000 token/s\n", "c", NULL,
-     "a.throughput", 4274.23},
-    {"output_price = 9 USD/Mtok\n", api, "", NULL, NULL, "a.output_price", 0.55},
-    {"cached_input_price = 9 USD/Mtok\n", api, "", NULL, NULL, "a.cached_input_price", 0.035},
-};
-
-static void test_named(void **state) {
-  (void)state;
-  for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    // An output_price for all options would make any option beside `a` a token API.
-    const char *beside = named[i].accelerator == api ? ""
-                                                     : "[option b]\naccelerator = h200-sxm-141\n"
-                                                       "throughput = 4000 token/s\n";
-    snprintf(text, sizeof text,
-             "[scenario]\ndate = 2026-11-01\n[common]\naccelerators = 8\nutilization = 70 %%\n"
-             "pue = 1.25\nelectricity_price = 0.08 USD/kWh\n%s%s[option a]\n%s%s",
-             named[i].common, beside, named[i].accelerator, named[i].more);
-    start(&fixture, text, named[i].case_name, &named[i].setting);
-    expect_error(&fixture.fixture, text, "");
-    expect_near(scenario_item(fixture.scenario, named[i].item, 1), named[i].value, 1e-12, text);
-    scenario_fixture_end(&fixture);
-  }
-}
 
 // `more` is appended to the base text, so its first line is line 17, in [option b].
 static const struct {
@@ -255,58 +112,6 @@ static void test_refused(void **state) {
   }
 }
 
-// A price from over a year before the scenario's day, or from after it.
-static const struct {
-  const char *date, *said; // NULL: no warning
-} dated[] = {
-    {"2025-11-01", NULL},
-    {"2025-10",
-     "the price is stale: list price per accelerator dates from 2025-10, over 12 months"},
-    {"2026", NULL},
-    {"2026-11", NULL},
-    {"2026-11-02", NULL}, // where it is already tomorrow
-    {"2026-11-03", "the price is dated ahead: list price per accelerator dates from 2026-11-03, "
-                   "after 2026-11-01"},
-    {"2027", "the price is dated ahead: list price per accelerator dates from 2027, after"},
-};
-
-static const char *dated_words(const struct option *option) {
-  for (size_t w = 0; w < option->warnings.count; w++)
-    if (!strncmp(option->warnings.list[w], "the price is", strlen("the price is")))
-      return option->warnings.list[w];
-  return NULL;
-}
-
-static void test_dated(void **state) {
-  (void)state;
-  for (size_t i = 0; i < sizeof dated / sizeof dated[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    snprintf(text, sizeof text, "%slist_price.date = %s\n", base, dated[i].date);
-    scenario_fixture_start(&fixture, text, NULL, NULL);
-    expect_error(&fixture.fixture, text, "");
-    const char *said = dated_words(&fixture.scenario->options[1]);
-    if (!said != !dated[i].said || (said && !strstr(said, dated[i].said)))
-      fail_msg("%s: %s", dated[i].date, said ? said : "nothing");
-    scenario_fixture_end(&fixture);
-  }
-}
-
-// An abbreviation keeps its capitals within a sentence.
-static void test_dated_api(void **state) {
-  (void)state;
-  struct scenario_fixture fixture;
-  scenario_fixture_start(&fixture,
-                         "[scenario]\ndate = 2026-11-01\n[option a]\napi = ap004\n"
-                         "input_tokens = 8 token\noutput_tokens = 8 token\ndemand = 1 Mtok/yr\n",
-                         NULL, NULL);
-  expect_error(&fixture.fixture, "an API", "");
-  const char *said = dated_words(&fixture.scenario->options[0]);
-  assert_non_null(said);
-  assert_non_null(strstr(said, "stale: API price of"));
-  scenario_fixture_end(&fixture);
-}
-
 // An error that another one only seems to cause is not reported.
 static void test_one_error(void **state) {
   (void)state;
@@ -343,7 +148,7 @@ static void test_bad_settings(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct scenario_fixture fixture;
-    start(&fixture, base, NULL, &cases[i].setting);
+    scenario_fixture_set(&fixture, base, NULL, &cases[i].setting);
     assert_null(fixture.scenario);
     expect_error(&fixture.fixture, cases[i].setting, cases[i].error);
     scenario_fixture_end(&fixture);
@@ -362,80 +167,6 @@ static void test_case_without_use(void **state) {
                       "'spot_share' in case c has no effect: no option uses it, given its other "
                       "values");
   scenario_fixture_end(&fixture);
-}
-
-// The energy of a rent is without what its price includes, unless it is stated.
-static void test_energy_of_a_rent(void **state) {
-// Another accelerator and workload, of which there are watts of a similar run.
-#define SIMILAR                                                                                    \
-  "accelerator = h100-sxm5-80\nmodel = llama-3.1-70b\nprecision = bf16\nthroughput = 1700 "        \
-  "token/s\n"
-  (void)state;
-  static const struct {
-    const char *owned, *rented, *said; // NULL: nothing
-  } cases[] = {
-      {"", "", "leave out cooling, and assume the TDP: state 'pue' before comparing them"},
-      {"", "pue = 1.2\n", NULL},
-      {"", "load_power = 600 W\n", "leave out cooling: state 'pue' before comparing them"},
-      {"", SIMILAR, "leave out cooling: state 'pue' before"},
-      {"host_power = 300 W\n", "",
-       "cooling and hosts, and assume the TDP: state 'pue' and 'host_p"},
-      {"host_power = 300 W\n", "pue = 1.2\n", "hosts, and assume the TDP: state 'host_power' be"},
-      {"host_power = 300 W\n", "pue = 1.2\nhost_power = 0 W\n", NULL},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[1024];
-    snprintf(text, sizeof text,
-             "[scenario]\ntitle = t\n[common]\naccelerators = 8\nutilization = 70 %%\n"
-             "electricity_price = 0.1 USD/kWh\n"
-             "throughput = 4000 token/s\n"
-             "[option a]\naccelerator = h200-sxm-141\nlist_price = 3e4 USD\npue = 1.2\n%s"
-             "[option b]\n%srental_rate = 2 USD/gpu/h\n%s",
-             cases[i].owned,
-             strstr(cases[i].rented, "accelerator") ? "" : "accelerator = h200-sxm-141\n",
-             cases[i].rented);
-    scenario_fixture_start(&fixture, text, NULL, NULL);
-    expect_error(&fixture.fixture, "rent", "");
-    const struct texts *warnings = &fixture.scenario->options[1].warnings;
-    const char *said = NULL;
-    for (size_t w = 0; w < warnings->count; w++)
-      if (strstr(warnings->list[w], "energy and carbon"))
-        said = warnings->list[w];
-    if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
-      fail_msg("%zu: %s", i, said ? said : "nothing");
-    scenario_fixture_end(&fixture);
-  }
-}
-
-// After a lease's term its hardware serves on, and nothing is counted for it.
-static void test_short_lease(void **state) {
-  (void)state;
-  static const struct {
-    const char *term, *said; // "": nothing
-  } cases[] = {
-      {"lease_term = 3 yr\n", ""},
-      {"lease_term = 24 month\n", "ends after 2 yr, but its hardware serves for 3 yr"},
-      {"lease_term = 2 yr\nlife = 2 yr\n", ""},
-      {"lease_term = 1 yr\nlife = 2 yr\n", "ends after 1 yr, but its hardware serves for 2 yr"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[1024];
-    snprintf(text, sizeof text,
-             "[scenario]\nhorizon = 3 yr\n[common]\naccelerators = 8\nutilization = 70 %%\n"
-             "electricity_price = 0.1 USD/kWh\npue = 1.2\nthroughput = 4000 token/s\n"
-             "lease_rate = 6 %%/yr\n%s[option a]\naccelerator = h200-sxm-141\n"
-             "list_price = 3e4 USD\n",
-             cases[i].term);
-    scenario_fixture_start(&fixture, text, NULL, NULL);
-    expect_error(&fixture.fixture, cases[i].term, "");
-    const char *said =
-        texts_joined_by(&fixture.scenario->options[0].warnings, "\n", &fixture.fixture.arena);
-    if (*cases[i].said ? !strstr(said, cases[i].said) : !!strstr(said, "the lease ends"))
-      fail_msg("%s: %s", cases[i].term, said);
-    scenario_fixture_end(&fixture);
-  }
 }
 
 // Common values do not apply to a rented option; its own settings count.
@@ -457,76 +188,6 @@ static void test_rent(void **state) {
   expect_near(scenario_item(fixture.scenario, "c.licence_total", 1), 800 * 300, 1e-14,
               "licence_total");
   scenario_fixture_end(&fixture);
-}
-
-// What a server's or a rack's price includes is not reported as missing; what it does not include
-// is, and so is what a price may not include that replaces it.
-static void test_not_included(void **state) {
-  (void)state;
-  static const struct {
-    const char *accelerator, *price, *case_name, *setting, *missing;
-  } cases[] = {
-      {"b200-sxm-180", "pr027", NULL, NULL, "network, host power"},
-      {"gb200-nvl72", "pr047", NULL, NULL, "host power"},
-      {"h200-sxm-141", "pr007", NULL, NULL, "server, network, host power"},
-      {"b200-sxm-180", "pr027", NULL, "c.list_price=30000 USD", "server, network, host power"},
-      {"b200-sxm-180", "pr027", "typed", NULL, "server, network, host power"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    snprintf(text, sizeof text,
-             "%s[option c]\naccelerator = %s\nprice = %s\nthroughput = 1 token/s\n[case typed]\n"
-             "c.list_price = 30000 USD\n",
-             base, cases[i].accelerator, cases[i].price);
-    start(&fixture, text, cases[i].case_name, &cases[i].setting);
-    expect_error(&fixture.fixture, cases[i].price, "");
-    assert_string_equal(fixture.scenario->options[2].not_included, cases[i].missing);
-    expect_near(scenario_item(fixture.scenario, "c.network_cost", 1), 0, 0, "network_cost");
-    scenario_fixture_end(&fixture);
-  }
-}
-
-// A zero that has a source is included elsewhere: of a list in each of its years, in a case where
-// that says so.
-static void test_zeros_with_a_source(void **state) {
-  (void)state;
-  static const char in_price[] =
-      "node_price = 0 USD\nnode_price.source = included in the rack price\n";
-  static const struct {
-    const char *keys, *more, *case_name, *setting, *missing;
-  } cases[] = {
-      {"node_price = 0 USD\n", "", NULL, NULL, "server, network, host power"},
-      {in_price, "", NULL, NULL, "network, host power"},
-      {in_price, "", NULL, "c.node_price=0 USD", "server, network, host power"},
-      {"network_price = 0 USD\nnetwork_price.quote = Q-1 2026-10-01\n", "", NULL, NULL,
-       "server, host power"},
-      {in_price, "[case bare]\nc.node_price = 0 USD\n", "bare", NULL,
-       "server, network, host power"},
-      {"node_price = 9 USD\n", "[case rack]\nc.node_price = 0 USD\nc.node_price.source = in it\n",
-       "rack", NULL, "network, host power"},
-      {"electricity_price = 0, 0 USD/kWh\n", "", NULL, NULL,
-       "server, network, host power, electricity"},
-      {"electricity_price = 0, 0.1 USD/kWh\n", "", NULL, NULL, "server, network, host power"},
-      {"electricity_price = 0, 0 USD/kWh\nelectricity_price.source = free\n", "", NULL, NULL,
-       "server, network, host power"},
-      {"electricity_price = 0, 0 USD/kWh\nelectricity_price.source = free\n", "", NULL,
-       "c.electricity_price_year_2=0 USD/kWh", "server, network, host power, electricity"},
-      {"electricity_price = 0 USD/kWh\n", "[case later]\nc.electricity_price = 0, 0.1 USD/kWh\n",
-       NULL, NULL, "server, network, host power, electricity"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    snprintf(text, sizeof text,
-             "%s[option c]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\n"
-             "throughput = 1 token/s\n%s%s",
-             base, cases[i].keys, cases[i].more);
-    start(&fixture, text, cases[i].case_name, &cases[i].setting);
-    expect_error(&fixture.fixture, cases[i].keys, "");
-    assert_string_equal(fixture.scenario->options[2].not_included, cases[i].missing);
-    scenario_fixture_end(&fixture);
-  }
 }
 
 static const char decode[] = "[workload]\ninput_tokens = 8000 token\noutput_tokens = 1000 token\n"
@@ -630,7 +291,7 @@ static void test_horizons(void **state) {
     char setting[64];
     const char *settings[] = {setting};
     snprintf(setting, sizeof setting, "horizon=%s", cases[i].horizon);
-    start(&fixture, base, NULL, settings);
+    scenario_fixture_set(&fixture, base, NULL, settings);
     expect_error(&fixture.fixture, setting, "");
     const struct option *option = &fixture.scenario->options[0];
     assert_int_equal(option_periods(fixture.scenario, option, 0), cases[i].periods);
@@ -641,96 +302,18 @@ static void test_horizons(void **state) {
   }
 }
 
-// 800 accelerators of 4000 token/s, 70 % in use, serve 70.6e6 Mtok a year.
-static void test_warned_of_time(void **state) {
-  (void)state;
-  static const char ramp[] = "during a ramp, the capacity is averaged over each period of ";
-#define SMALL      "demand = 20e6 Mtok/yr\nramp = 6 month\n"
-#define LARGE      "demand = 1e9 Mtok/yr\nramp = 6 month\n"
-#define FOUR_HOURS "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20, 20, 20, 20 %"
-#define FEE(unit, formula)                                                                         \
-  "[item fee]\nlabel = Fee\nunit = " unit "\ngroup = opex\nformula = " formula "\n"
-  static const struct {
-    const char *head, *more, *warning; // NULL: none
-  } cases[] = {
-      {"", SMALL, ramp},
-      {"period = 3 month\n", SMALL, "averaged over each period of 3 month, which hides demand"},
-      {"period = 1 month\n", SMALL, NULL},
-      {"", LARGE, NULL},
-      // Reached within the first month, in which a month hides it as well.
-      {"", "demand = 1e6 Mtok/yr\nramp = 6 month\n", NULL},
-      // Two years of ramp: half of the capacity is there after the first, all after the second.
-      {"", "demand = 50e6 Mtok/yr\nramp = 24 month\n", ramp},
-      {"horizon = 1 yr\n", "demand = 50e6 Mtok/yr\nramp = 24 month\n", NULL},
-      {"horizon = 2 yr\n", "demand = 50e6, 30e6 Mtok/yr\nramp = 24 month\n", NULL},
-      {"horizon = 2 yr\n", "demand = 50e6, 40e6 Mtok/yr\nramp = 24 month\n", ramp},
-      // Four hours ask for 4.8 times the mean, the others for 0.24 times it.
-      {"horizon = 1 yr\n", "demand = 100e6 Mtok/yr\nramp = 6 month\nday_profile = " FOUR_HOURS "\n",
-       ramp},
-      {"horizon = 1 yr\n", "demand = 1e9 Mtok/yr\nramp = 6 month\nday_profile = " FOUR_HOURS "\n",
-       NULL},
-      {"", "ramp = 6 month\n", NULL},
-      {"", FEE("USD", "9 USD"), NULL},
-      {"horizon = 30 month\n", FEE("USD", "9 USD"),
-       "Fee, in USD, is charged in full in the last period, which the horizon cuts short"},
-      {"horizon = 30 month\n", FEE("USD", "if(year = 2, 9 USD, 0 USD)"), "charged in full"},
-      {"horizon = 30 month\n", FEE("USD", "if(year = 0, 9 USD, 0 USD)"), NULL},
-      {"horizon = 30 month\n", FEE("USD", "engineers * 9 USD/FTE"), NULL},
-      {"horizon = 30 month\n",
-       "engineers = 1, 1, 2 FTE\nengineer_cost = 9 USD/FTE/yr\n" FEE("USD",
-                                                                     "engineers * 9 USD/FTE"),
-       "charged in full"},
-      {"horizon = 30 month\n", FEE("USD", "1 % * power_cost"), NULL},
-      {"period = 6 month\n", FEE("USD", "if(year = 0, 9 USD, 0 USD)"), "in every period of 6"},
-      {"horizon = 1 yr\nperiod = 1 yr\n", FEE("USD", "9 USD"), NULL},
-      {"period = 1 month\n", FEE("USD", "9 USD * accelerators"),
-       "Fee, in USD, is charged in every period of 1 month: an item in USD/yr is charged by time"},
-      {"period = 6 month\n", FEE("USD", "9, 8 USD"), "charged in every period of 6 month"},
-      {"period = 6 month\n", FEE("USD", "1 % * sum(power_cost)"), "charged in every period of 6"},
-      {"period = 6 month\n", FEE("USD", "1 % * power_cost"), NULL},
-      {"period = 6 month\n", FEE("USD", "9 USD * (t = 1)"), NULL},
-      {"period = 6 month\n", FEE("USD/yr", "9 USD/yr"), NULL},
-      {"", "wacc = 8 %/yr\n", "different discount rates; finance discounts their difference at"},
-      {"", "horizon = 4 yr\n", "the options have different horizons"},
-  };
-  const char *rest = strstr(base, "[common]");
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(rest - base), base, cases[i].head, rest,
-             cases[i].more);
-    scenario_fixture_start(&fixture, text, NULL, NULL);
-    expect_error(&fixture.fixture, text, "");
-    const struct texts *warnings = &fixture.scenario->warnings;
-    if (warnings->count != (cases[i].warning != NULL) ||
-        (cases[i].warning && !strstr(warnings->list[0], cases[i].warning)))
-      fail_msg("%s: %zu warnings: %s", text, warnings->count,
-               warnings->count ? warnings->list[0] : "");
-    scenario_fixture_end(&fixture);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_precedence),
       cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_named),
-      cmocka_unit_test(test_dated),
-      cmocka_unit_test(test_dated_api),
       cmocka_unit_test(test_one_error),
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_case_without_use),
       cmocka_unit_test(test_rent),
-      cmocka_unit_test(test_energy_of_a_rent),
-      cmocka_unit_test(test_short_lease),
-      cmocka_unit_test(test_not_included),
-      cmocka_unit_test(test_zeros_with_a_source),
       cmocka_unit_test(test_decode_is_not_serving),
       cmocka_unit_test(test_grades),
       cmocka_unit_test(test_prices_of_zero),
       cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
-      cmocka_unit_test(test_warned_of_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
