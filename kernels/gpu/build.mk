@@ -80,7 +80,7 @@ GPU_SHARED := arithmetic weights share family rope routing element quantised
 GPU_HASHED := $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*/*.h kernels/gpu/*/*.cu kernels/*.h) \
                      $(GPU_SHARED:%=kernels/%.c))
 GPU_HASH := $(shell cat $(GPU_HASHED) | sha256sum | cut -c1-16)
-# For tests that load a plugin, which may be older than its sources: see tests/support/hip_plugin.c.
+# For tests that load a plugin, which may be older than its sources: see tests/support/kernels/hip_plugin.c.
 .PHONY: gpu-hash
 gpu-hash:
 	@echo $(GPU_HASH)

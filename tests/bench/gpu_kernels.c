@@ -35,7 +35,7 @@
 #include "probe/measure/calibration.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/sampling.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/shapes.h"
 
 #define TIME_S         240.0
 #define VISIT_S        0.3  // of sampling

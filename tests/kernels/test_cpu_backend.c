@@ -21,7 +21,7 @@
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
-#include "tests/support/isa.h"
+#include "tests/support/kernels/isa.h"
 
 #define MAX_BATCH 17
 #define MAX_VOCAB 1003

@@ -3,11 +3,11 @@
 // comparison detects an omitted piece. Prompts in chunks give the same results as token by token.
 // Deep: every instruction set with every family, mix of types and batch, rather than some of each.
 // Seconds: 12, deep 65
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
 #include "tests/support/fixture.h"
-#include "tests/support/isa.h"
-#include "tests/support/pieces.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/isa.h"
+#include "tests/support/kernels/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include "kernels/element.h"
 #include "kernels/reference/stages.h"
 #include "kernels/weights.h"
-#include "tests/support/isa.h"
+#include "tests/support/kernels/isa.h"
 
 // Halves of the scale, which in double precision would not be halves, and a vector of the smallest
 // floats.

@@ -23,9 +23,9 @@
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
-#include "tests/support/families.h"
-#include "tests/support/pieces.h"
-#include "tests/support/prompted.h"
+#include "tests/support/kernels/families.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/prompted.h"
 
 enum { VOCAB = 203, BATCH = 3, ROW = 1, PROMPT = 23, CONTEXT = 30 };
 

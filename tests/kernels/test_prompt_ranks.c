@@ -21,14 +21,14 @@
 #include "kernels/decode.h"
 #include "kernels/reference/reference.h"
 #include "kernels/weights.h"
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/prompted.h"
+#include "tests/support/kernels/ranked.h"
+#include "tests/support/kernels/tolerance.h"
 #include "tests/support/library.h"
-#include "tests/support/pieces.h"
-#include "tests/support/prompted.h"
-#include "tests/support/ranked.h"
-#include "tests/support/tolerance.h"
 
 enum { BATCH = PROMPTED_BATCH, SHORT = 6, LONGER = 66 };
 

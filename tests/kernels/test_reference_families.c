@@ -1,8 +1,8 @@
 // The differences of model families from a Llama, in double precision: stages and routers worked
 // out by hand, prompts, and expert choices taken from a device. `test_reference_families print`
 // prints a model of every family with its logits for check_reference.py.
-#include "tests/support/families.h"
 #include "tests/support/fixture.h"
+#include "tests/support/kernels/families.h"
 
 #include "kernels/family.h"
 #include "kernels/reference/check.h"

@@ -14,8 +14,8 @@
 #include "kernels/reference/reference.h"
 #include "kernels/reference/tensors.h"
 #include "kernels/share.h"
-#include "tests/support/pieces.h"
-#include "tests/support/ranked.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/ranked.h"
 
 static struct decode_types in_element(enum element weights, enum element experts) {
   return (struct decode_types){weights,      ELEMENT_BF16, ELEMENT_BF16,

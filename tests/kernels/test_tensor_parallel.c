@@ -18,10 +18,10 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/crew.h"
 #include "kernels/reference/reference.h"
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/pieces.h"
-#include "tests/support/ranked.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/ranked.h"
 
 enum { MAX_BATCH = 5 };
 

@@ -11,8 +11,8 @@
 #include "probe/measure/result.h"
 #include "probe/measure/trial.h"
 #include "tests/support/fixture.h"
-#include "tests/support/pieces.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/shapes.h"
 #include "tests/support/stand_in.h"
 
 #include "probe/commands/verification.h"

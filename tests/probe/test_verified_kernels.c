@@ -10,7 +10,7 @@
 #include "probe/devices/model_shape.h"
 #include "probe/measure/verify.h"
 #include "tests/support/depth.h"
-#include "tests/support/planned.h"
+#include "tests/support/kernels/planned.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "probe/measure/calibration.h"
 #include "probe/measure/result.h"
-#include "tests/support/oracle.h"
+#include "tests/support/kernels/oracle.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "tests/support/twins.h"
 
 #include "kernels/decode.h"
-#include "tests/support/oracle.h"
+#include "tests/support/kernels/oracle.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 """Decode steps that use every kernel of the GPU backends, at shapes that are not multiples of a tile.
 
 A case is a line for tests/stand_ins/hip/decode.c: weights (and activations), cache, batch, context, and a
-shape with a tuning, or a row of tests/support/pieces.h.
+shape with a tuning, or a row of tests/support/kernels/pieces.h.
 """
 SMALL = '6 2 40 72 101 203'  # heads, KV heads, elements of a head, hidden, FFN, vocabulary
 LONG = '8 1 128 72 101 203'  # sums over that many columns are split

@@ -6,7 +6,7 @@
 The tests' PTX interpreter (tests/stand_ins/ptx) decodes the cases of cases.py, which are compared with the oracle.
 Every kernel of sm_90a must have completed, and an altered instruction in a kernel must be detected by the case that ran
 it: in some kernels of each row of the table below, with `all` in all of them, also running the cases on sm_80 and
-sm_120; otherwise the suites of tests/support/emulated.h cover those. read_* and rate_* produce times, so none of their
+sm_120; otherwise the suites of tests/support/kernels/emulated.h cover those. read_* and rate_* produce times, so none of their
 numbers is compared. tests/README.md says which judge covers which kernels, which is checked here.
 Deep only: it needs nvcc's output for the kernels.
 Seconds: 95

@@ -5,11 +5,11 @@
 // Deep: every family and mixture with more mixes of types, on all emulators and as nvcc's PTX, and
 // pieces longer than a pass.
 // Seconds: 10, deep 70
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/pieces.h"
-#include "tests/support/prompted.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/prompted.h"
 
 #include <stdlib.h>
 

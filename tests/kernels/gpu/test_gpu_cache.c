@@ -1,7 +1,7 @@
 // The kernels that fill the GPU's memory, and attention over the resulting cache, run separately by
 // the host emulator: weights and cache are bit-identical to the host's, outputs match the oracle's.
 // Deep: on all emulators, and as nvcc's PTX.
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // and clusters that a device refuses, or does not hold.
 // Deep: some requests by two steps.
 // Seconds: 4
-#include "tests/support/emulated.h"
-#include "tests/support/odd_request.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/odd_request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "kernels/gpu/arguments/experts.h"
 #include "kernels/gpu/arguments/product.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/integer_product.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/integer_product.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
 // Deep: every shape with every mix of types and batch, on all emulators and as nvcc's PTX, and more
 // steps than a forced routing's table has.
 // Seconds: 5, deep 55
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/pieces.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
 
 #include <stdio.h>
 #include <stdlib.h>

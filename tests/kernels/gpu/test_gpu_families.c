@@ -5,10 +5,10 @@
 // Deep: every family with every mix of types and batch on two judges, rather than some of each: all
 // emulators and nvcc's PTX, in turn.
 // Seconds: 8, deep 55
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/pieces.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 // the oracle.
 // Deep: every batch size, all emulators, and nvcc's PTX.
 // Seconds: 4, deep 80
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
 
 #include <math.h>
 #include <stdio.h>

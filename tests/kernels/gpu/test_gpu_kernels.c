@@ -4,8 +4,8 @@
 // Seconds: 17, deep 50
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/plan.h"
-#include "tests/support/emulated.h"
-#include "tests/support/odd_request.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/odd_request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // Deep: on all emulators, and as nvcc's PTX.
 // Seconds: 3
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
 
 #include <math.h>
 #include <string.h>

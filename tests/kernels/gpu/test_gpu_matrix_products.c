@@ -5,8 +5,8 @@
 #include "kernels/gpu/arguments/calibration.h"
 #include "kernels/gpu/arguments/product.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/integer_product.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/integer_product.h"
 
 #include <stdio.h>
 

@@ -4,12 +4,12 @@
 // Deep: every family with more mixes of types and chunks, on all emulators and as nvcc's PTX, and
 // chunks longer than a pass.
 // Seconds: 9, deep 180
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/pieces.h"
-#include "tests/support/prompted.h"
-#include "tests/support/tolerance.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/prompted.h"
+#include "tests/support/kernels/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,13 +7,13 @@
 // Deep: every family with more chunks, on all emulators and as nvcc's PTX; experts with more
 // positions than a tile takes.
 // Seconds: 14, deep 38
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/prompted.h"
+#include "tests/support/kernels/tolerance.h"
 #include "tests/support/library.h"
-#include "tests/support/pieces.h"
-#include "tests/support/prompted.h"
-#include "tests/support/tolerance.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

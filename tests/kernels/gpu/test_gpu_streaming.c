@@ -8,9 +8,9 @@
 // Seconds: 67, deep 600
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
-#include "tests/support/compared.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/emulated.h"
 #include "tests/support/library.h"
 
 #include <math.h>

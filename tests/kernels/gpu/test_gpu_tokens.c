@@ -1,7 +1,7 @@
 // The GPU's small kernels, run separately by the host emulator: rounding activations and choosing a
 // token are bit-identical to the host.
 // Deep: on all emulators, and as nvcc's PTX.
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
 
 #include <float.h>
 #include <math.h>

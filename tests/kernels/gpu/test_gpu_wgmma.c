@@ -3,8 +3,8 @@
 // Deep: kernels of every number of columns, as nvcc's PTX.
 // Seconds: 10, deep 30
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
-#include "tests/support/integer_product.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/integer_product.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,11 +19,11 @@ $(addprefix $(BUILD)/tests/test_,hip hip_libraries hip_ranks): | $(FAKE_HIP) $(B
 
 # For check_instructions.py; can also be built separately: the launches' machine code, and the
 # decoder.
-HIP_DECODE := tests/stand_ins/hip/decode.c tests/support/pieces.c $(wildcard kernels/*.c kernels/reference/*.c)
+HIP_DECODE := tests/stand_ins/hip/decode.c tests/support/kernels/pieces.c $(wildcard kernels/*.c kernels/reference/*.c)
 $(BUILD)/tests/lib/instructions.so: tests/stand_ins/hip/instructions.c kernels/weights.c
 $(BUILD)/tests/lib/hip_decode.so: $(HIP_DECODE)
 $(BUILD)/tests/lib/instructions.so $(BUILD)/tests/lib/hip_decode.so: tests/stand_ins/hip/build.mk \
-  tests/stand_ins/emulator/launch.h tests/support/pieces.h $(wildcard kernels/*.h kernels/reference/*.h)
+  tests/stand_ins/emulator/launch.h tests/support/kernels/pieces.h $(wildcard kernels/*.h kernels/reference/*.h)
 	@mkdir -p $(@D)
 	@echo "  compile $@"
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm

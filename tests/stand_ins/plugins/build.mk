@@ -18,7 +18,7 @@ $(BUILD)/tests/test_device: | $(TEST_PLUGINS)
 # A GPU with a meter, in a folder of its own: tests/checks/check_watts.py starts the probe with it.
 METERED := $(BUILD)/tests/metered/metered.so
 
-$(METERED): tests/stand_ins/plugins/metered.c tests/support/oracle.c $(wildcard kernels/*.[ch] kernels/reference/*.[ch]) tests/stand_ins/fake/fake_nvml.h \
+$(METERED): tests/stand_ins/plugins/metered.c tests/support/kernels/oracle.c $(wildcard kernels/*.[ch] kernels/reference/*.[ch]) tests/stand_ins/fake/fake_nvml.h \
   tests/stand_ins/plugins/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< ($(@F))"

@@ -3,7 +3,7 @@
 // its power limit is lower, it is slower by the square root of the ratio. The name is a real one,
 // so that the catalogue knows it; nothing else is.
 #include "tests/stand_ins/fake/fake_nvml.h"
-#include "tests/support/oracle.h"
+#include "tests/support/kernels/oracle.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/stream.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/shapes.h"
 #include "tests/support/timing/timing_stage.h"
 
 const struct timing_machine timing_h200 = {.read = 4.5e6,

@@ -4,9 +4,9 @@
 // Deep: all emulators, and more mixes of types.
 // Seconds: 3, deep 10
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/odd_request.h"
 #include "tests/support/library.h"
-#include "tests/support/odd_request.h"
 
 #include <stdlib.h>
 #include <string.h>

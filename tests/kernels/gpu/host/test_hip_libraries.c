@@ -2,7 +2,7 @@
 // other (hip_plugin.h).
 // Deep only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
 // Seconds: 2
-#include "tests/support/hip_plugin.h"
+#include "tests/support/kernels/hip_plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>

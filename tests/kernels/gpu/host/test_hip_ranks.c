@@ -2,7 +2,7 @@
 // fail, devices that are lost (hip_plugin.h).
 // Deep only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
 // Seconds: 6
-#include "tests/support/hip_plugin.h"
+#include "tests/support/kernels/hip_plugin.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "kernels/gpu/host/tile_check.c"
 #include "kernels/gpu/host/wgmma_check.c"
 
-#include "tests/support/planned.h"
+#include "tests/support/kernels/planned.h"
 
 #include "kernels/gpu/plan/tuning.h"
 

@@ -7,9 +7,9 @@
 #include "base/source_file.h"
 #include "model/records/measurement_read.h"
 #include "model/records/measurement_write.h"
+#include "tests/support/kernels/shapes.h"
+#include "tests/support/kernels/timed.h"
 #include "tests/support/place_of_work.h"
-#include "tests/support/shapes.h"
-#include "tests/support/timed.h"
 
 #define RECORD "data/measured/tinyllama-1.1b-decode-67500151.json"
 #define MODEL  "build/bench/gpu_model"

@@ -8,9 +8,9 @@
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/cost.h"
-#include "tests/support/planned.h"
-#include "tests/support/shapes.h"
-#include "tests/support/timed.h"
+#include "tests/support/kernels/planned.h"
+#include "tests/support/kernels/shapes.h"
+#include "tests/support/kernels/timed.h"
 #include "tests/support/timing/timing_flow.h"
 
 // Figures for the first kernels, from the reading of their machine code.

@@ -3,9 +3,9 @@
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/plan.h"
-#include "tests/support/pieces.h"
-#include "tests/support/planned.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/planned.h"
+#include "tests/support/kernels/shapes.h"
 
 static void test_cost_as_on_the_cpu(void **state) {
   (void)state;

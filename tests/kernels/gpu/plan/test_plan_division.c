@@ -11,8 +11,8 @@
 #include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
-#include "tests/support/planned.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/planned.h"
+#include "tests/support/kernels/shapes.h"
 
 static void test_choices(void **state) {
   (void)state;

@@ -13,8 +13,8 @@
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
-#include "tests/support/pieces.h"
-#include "tests/support/planned.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/planned.h"
 
 // There is room for the results of all experts' slots, and for what items may read beyond the last
 // slot.

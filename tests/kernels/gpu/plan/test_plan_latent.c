@@ -13,7 +13,7 @@
 #include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/planner.h"
-#include "tests/support/planned.h"
+#include "tests/support/kernels/planned.h"
 
 // DeepSeek-V3 (data/models.csv).
 static const struct decode_shape deepseek = {

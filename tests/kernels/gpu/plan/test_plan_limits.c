@@ -5,9 +5,9 @@
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/stream.h"
-#include "tests/support/pieces.h"
-#include "tests/support/planned.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/planned.h"
+#include "tests/support/kernels/shapes.h"
 
 static void test_refusals(void **state) {
   (void)state;

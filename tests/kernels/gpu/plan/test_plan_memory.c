@@ -19,9 +19,9 @@
 #include "kernels/gpu/plan/vectors.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
-#include "tests/support/pieces.h"
-#include "tests/support/planned.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/pieces.h"
+#include "tests/support/kernels/planned.h"
+#include "tests/support/kernels/shapes.h"
 
 static bool has_row_scales(enum element element) {
   return element == ELEMENT_E4M3 || element == ELEMENT_INT8 || element == ELEMENT_NVFP4;

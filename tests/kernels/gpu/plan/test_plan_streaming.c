@@ -15,8 +15,8 @@
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
 #include "kernels/routing.h"
-#include "tests/support/planned.h"
-#include "tests/support/shapes.h"
+#include "tests/support/kernels/planned.h"
+#include "tests/support/kernels/shapes.h"
 
 // ---- the division of one product
 

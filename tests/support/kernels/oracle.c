@@ -1,4 +1,4 @@
-#include "tests/support/oracle.h"
+#include "tests/support/kernels/oracle.h"
 
 #include <string.h>
 

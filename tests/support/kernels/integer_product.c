@@ -1,4 +1,4 @@
-#include "tests/support/integer_product.h"
+#include "tests/support/kernels/integer_product.h"
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/wgmma.h"

@@ -4,7 +4,7 @@
 #define PERTOKEN_TESTS_INTEGER_PRODUCT_H
 
 #include "kernels/gpu/arguments/product.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
 
 // What becomes of a sum: it is stored, added to a residual, or goes through SwiGLU with that of a
 // second matrix.

@@ -1,4 +1,4 @@
-#include "tests/support/isa.h"
+#include "tests/support/kernels/isa.h"
 
 #include "tests/support/fixture.h"
 

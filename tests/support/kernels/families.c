@@ -1,4 +1,4 @@
-#include "tests/support/families.h"
+#include "tests/support/kernels/families.h"
 
 #include "kernels/reference/reference.h"
 #include "kernels/routing.h"

@@ -1,10 +1,10 @@
-#include "tests/support/prompted.h"
+#include "tests/support/kernels/prompted.h"
 
 #include "kernels/element.h"
 #include "kernels/gpu/arguments/latent.h"
-#include "tests/support/compared.h"
 #include "tests/support/fixture.h"
-#include "tests/support/tolerance.h"
+#include "tests/support/kernels/compared.h"
+#include "tests/support/kernels/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

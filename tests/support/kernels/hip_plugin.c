@@ -1,4 +1,4 @@
-#include "tests/support/hip_plugin.h"
+#include "tests/support/kernels/hip_plugin.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "tests/support/pieces.h"
+#include "tests/support/kernels/pieces.h"
 
 #include <string.h>
 

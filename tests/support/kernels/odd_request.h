@@ -5,7 +5,7 @@
 
 #include "kernels/decode.h"
 #include "tests/support/depth.h"
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
 
 // Weights, activations, KV, head, accumulation: all combinations that the GPU kernels support, by
 // elements that need no units (units.h).

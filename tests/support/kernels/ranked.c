@@ -1,11 +1,11 @@
-#include "tests/support/ranked.h"
+#include "tests/support/kernels/ranked.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/support/compared.h"
+#include "tests/support/kernels/compared.h"
 #include "tests/support/library.h"
 
 struct ranked ranked[RANKED] = {{.name = "emulatormma"}, {.name = "emulator64fnuz"}};

@@ -1,4 +1,4 @@
-#include "tests/support/timed.h"
+#include "tests/support/kernels/timed.h"
 
 #include "tests/support/fixture.h"
 

@@ -1,4 +1,4 @@
-#include "tests/support/odd_request.h"
+#include "tests/support/kernels/odd_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
-#include "tests/support/compared.h"
+#include "tests/support/kernels/compared.h"
 
 const struct decode_types odd_mixes[ODD_MIXES] = {
     {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},

@@ -5,8 +5,8 @@
 
 #include "kernels/decode.h"
 #include "kernels/reference/reference.h"
-#include "tests/support/emulated.h"
-#include "tests/support/pieces.h"
+#include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/pieces.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-#include "tests/support/compared.h"
+#include "tests/support/kernels/compared.h"
 
 #include "kernels/routing.h"
 #include "tests/support/fixture.h"
-#include "tests/support/tolerance.h"
+#include "tests/support/kernels/tolerance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tests/support/emulated.h"
+#include "tests/support/kernels/emulated.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "tests/support/planned.h"
+#include "tests/support/kernels/planned.h"
 
 #include <string.h>
 
