@@ -31,8 +31,9 @@ function why_nobody() {
 const saving_of = (cost, base) => (base === 0 ? -Infinity : 1 - cost / base);
 
 // options: why_not (''), ranked, compared, cheapest, saving (NaN for the baseline and for one that is
-// not compared, infinite where the baseline costs nothing); cheapest: indexes, none if fewer than two are ranked; against: the option that the
-// sentence compares them with, or -1; saving over that one; why_none.
+// not compared, infinite where the baseline costs nothing); cheapest: indexes, none if fewer than two
+// are ranked; against: the option that the sentence compares them with, or -1; saving over that one;
+// why_none.
 function ranking_of(values) {
   const base = data.scenario.baseline, costs = values.map((v) => v.cost_per_mtok);
   const reasons = values.map((v, o) => why_not_ranked(o, v));

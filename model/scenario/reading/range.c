@@ -233,10 +233,10 @@ int option_range(const struct scenario *scenario, const struct option *option, i
 
 // Is what is said of an input for all options in a case a list by year?
 static bool has_common_list(const struct scenario *scenario, size_t which_case, int list) {
-  static const enum origin common[] = {ORIGIN_SET, ORIGIN_CASE, ORIGIN_COMMON};
-  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
-    const struct layer layer = {common[i], -1, which_case};
-    const struct figure *said = inputs_said(scenario->inputs, layer, list);
+  for (enum origin origin = ORIGIN_SET_OPTION; origin >= ORIGIN_COMMON; origin--) {
+    const struct layer layer = {origin, -1, which_case};
+    const struct figure *said =
+        origin_layers[origin].of_option ? NULL : inputs_said(scenario->inputs, layer, list);
     if (said)
       return said->year_count > 0;
   }

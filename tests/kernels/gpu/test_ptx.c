@@ -1,7 +1,7 @@
 // The interpreter of nvcc's PTX (tests/stand_ins/ptx): the results of instructions on known
 // numbers, the errors that it promises to detect, and whole steps of the GPU kernels as compiled
-// for each architecture, compared with the oracle. The suites that use tests/support/kernels/emulated.h run
-// more kernels separately.
+// for each architecture, compared with the oracle. The suites that use
+// tests/support/kernels/emulated.h run more kernels separately.
 // Deep: all that needs nvcc's output for the kernels.
 // Seconds: 6
 #include <setjmp.h>

@@ -6,7 +6,8 @@
 // (also for activations), e4m3-bf16 or e4m3-head (also for the head), TUNING as in
 // PERTOKEN_GPU_TUNING.
 //   WEIGHTS[/EXPERTS] KV BATCH CONTEXT [HEAD_DIM] "PIECE" [TUNING]
-// one step of a row of tests/support/kernels/pieces.h, by name; EXPERTS is the type of a mixture's experts.
+// one step of a row of tests/support/kernels/pieces.h, by name; EXPERTS is the type of a mixture's
+// experts.
 // "POSITIONSinCHUNK" before either: the last row takes a prompt of that many positions in such
 // chunks, followed by a step of all rows; "POSITIONSbyCHUNK": the same with products by the library
 // in the file named by DECODE_PRODUCTS, which the report then names. Or "calibrate": memory is read
