@@ -228,9 +228,11 @@ DEVICE void units_sum(const struct product_arguments &a, const struct matrix_sha
 template <class KIND> DEVICE void units_product(const struct product_arguments &a) {
   SHARED(char, shared);
   let_next_start();
-  const struct matrix_share share = matrix_share_of<KIND>(a);
   float sum[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS] = {};
-  units_sum<KIND>(a, share, shared, sum);
+  units_sum<KIND>(a, matrix_share_of<KIND>(a, warp_index()), shared, sum);
+  // Found anew, since ptxas has no register to keep it in through the stream of weights.
+  const struct matrix_share share =
+      matrix_share_of<KIND>(a, warp_alike(thread_index_anew() / WARP));
   if (a.splits > 1 && !matrix_merge<KIND>(a, share, sum)) {
     return;
   }

@@ -141,12 +141,8 @@ def check_stamped():
 STAMPED_PRODUCTS = set(VECTOR + MATRIX + WGMMA + ATTENTION)
 
 
-# Spills, maximum bytes (ptxas 13.0), of products of one vector: on sm_90a one register of the gates of experts in
-# E4M3, on sm_100 and sm_120 up to two of those in BF16, and one of what is rounded and has biases. Of matrix products
-# with weights in MXFP6 and 16 columns, on sm_90a: one register, outside the loops; and of wgmma with 128 columns.
-KNOWN_SPILLS = {'vector_e4m3_bf16_round_biased_1': 8, 'expert_vector_e4m3_bf16_norm_gated_1': 8,
-                'expert_vector_bf16_bf16_norm_gated_1': 16, **{f'wgmma_bf16_bf16_{end}_128': 8 for end in ('store', 'swiglu')},
-                **{f'matrix_mxfp6_e3m2_bf16_{end}_16': 8 for end in ('store', 'add')}}
+# Spills, maximum bytes (ptxas 13.0): on sm_100, of one vector that is rounded and has biases, one register.
+KNOWN_SPILLS = {'vector_e4m3_bf16_round_biased_1': 8}
 
 # Stack and spills in the streaming kernels, maximum bytes, outside of the loops that use up weights: their
 # attention keeps two batches of keys or values in flight in the 128 registers that 512 threads leave

@@ -60,16 +60,17 @@ template <class KIND> DEVICE int matrix_buffers(const struct product_arguments &
   return is_short ? a.buffers : 2;
 }
 
+// Of the block's warp `warp`.
 template <class KIND>
-DEVICE struct matrix_share matrix_share_of(const struct product_arguments &a) {
+DEVICE struct matrix_share matrix_share_of(const struct product_arguments &a, int warp) {
   const int columns = KIND::COLUMN_TILES * TILE_COLUMNS, groups = a.batch_padded / columns;
   const int warps = MATRIX_WARPS / groups; // side by side in the rows
   const int chunk = matrix_chunk<KIND>(a), chunks = (a.stride + chunk - 1) / chunk;
   const int split = block_index(1);
   const int end = chunks * (split + 1) / a.splits * chunk;
   struct matrix_share share;
-  share.row = (block_index(0) * warps + warp_index() / groups) * KIND::ROWS;
-  share.column = warp_index() % groups * columns;
+  share.row = (block_index(0) * warps + warp / groups) * KIND::ROWS;
+  share.column = warp % groups * columns;
   share.first = chunks * split / a.splits * chunk;
   share.steps = ((end < a.stride ? end : a.stride) - share.first) / KIND::ELEMENTS::STEP;
   return share;
@@ -497,7 +498,7 @@ DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix
 template <class KIND> DEVICE void matrix_product(const struct product_arguments &a) {
   SHARED(char, shared);
   let_next_start();
-  const struct matrix_share share = matrix_share_of<KIND>(a);
+  const struct matrix_share share = matrix_share_of<KIND>(a, warp_index());
   float sum[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS] = {};
   matrix_sum<KIND>(a, share, shared, sum);
   if (a.splits > 1 && !matrix_merge<KIND>(a, share, sum)) {

@@ -55,8 +55,10 @@ struct vector_kind {
   // (ptxas 13.0, sm_90a).
   static constexpr bool PEELS = !FAMILY;
   // Quads of a vector that a thread holds for a norm. E4M3 leaves registers for no more than half
-  // of HELD (ptxas 13.0, sm_100 and sm_120).
-  static constexpr int MOST = ACTIVATIONS == ELEMENT_E4M3 ? NORM_AHEAD : HELD;
+  // of HELD (ptxas 13.0, sm_100 and sm_120), gates of experts for one less.
+  static constexpr int MOST = ACTIVATIONS == ELEMENT_E4M3 ? NORM_AHEAD
+                              : END == VECTOR_GATED       ? HELD - 1
+                                                          : HELD;
   // Where loads are counted, several vectors that are held leave no weights under way (clang 19,
   // gfx90a and gfx942).
   static constexpr bool HOLDS = ROUND == ROUND_NORM && (BATCH == 1 || !COUNTED_LOADS);

@@ -66,12 +66,15 @@ DEVICE void wgmma_add(const char *from, typename KIND::sums (&sum)[KIND::STRIPS]
   }
 }
 
-// Adds the sums of the tile's other pieces. False if another cluster goes on with these.
+// Without parts: adds the sums of the tile's other pieces. False if another cluster goes on with
+// these.
 template <class KIND>
 DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_share &share,
                         unsigned tile, typename KIND::sums (&sum)[KIND::STRIPS]) {
   const struct even_pieces pieces = even_pieces(&a.work, tile);
-  unsigned at = share.block - pieces.first;
+  // Found anew, since ptxas has no register to keep it in through the steps.
+  const unsigned block = (unsigned)warp_alike_anew(block_index(0));
+  unsigned at = block / (unsigned)wgmma_beside<KIND>(a) - pieces.first;
 #pragma unroll 1
   for (unsigned step = 1; step < pieces.count; step *= 2) {
     const unsigned other = even_other(at, step);

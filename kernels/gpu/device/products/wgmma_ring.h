@@ -68,7 +68,6 @@ template <class KIND> DEVICE int wgmma_parts(const struct wgmma_arguments &a) {
 
 // The block's range of the work, which it has with those beside it, and its ring.
 struct wgmma_share {
-  unsigned block;          // of even.h: the cluster
   int part, rank;          // rank: among the blocks beside each other
   unsigned begin, end;     // units
   int tiles;               // of weights in a stage
@@ -88,11 +87,11 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   struct wgmma_share share;
   const int blocks = wgmma_beside<KIND>(a) * wgmma_parts<KIND>(a),
             rank = blocks > 1 ? cluster_rank() : 0;
-  share.block = (unsigned)block_index(0) / (unsigned)blocks;
+  const unsigned cluster = (unsigned)block_index(0) / (unsigned)blocks; // the block of even.h
   share.part = rank / wgmma_beside<KIND>(a);
   share.rank = rank % wgmma_beside<KIND>(a);
-  const unsigned begin = even_begin(&a.work, share.block);
-  const unsigned count = even_begin(&a.work, share.block + 1) - begin;
+  const unsigned begin = even_begin(&a.work, cluster);
+  const unsigned count = even_begin(&a.work, cluster + 1) - begin;
   share.begin = begin + count * (unsigned)share.part / (unsigned)wgmma_parts<KIND>(a);
   share.end = begin + count * ((unsigned)share.part + 1) / (unsigned)wgmma_parts<KIND>(a);
   share.tiles = WGMMA_GROUPS * WGMMA_TILES / (p.batch_padded / KIND::COLUMNS);
