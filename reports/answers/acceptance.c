@@ -1,5 +1,6 @@
 #include "reports/answers/acceptance.h"
 
+#include "model/delivery/acceptance.h"
 #include "model/delivery/clause.h"
 #include "base/source.h"
 #include "base/texts.h"
