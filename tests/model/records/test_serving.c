@@ -150,7 +150,9 @@ static void drop_field(json_t *record, const char *field) {
   json_t *rung;
   size_t i;
   json_object_del(record, field);
-  json_array_foreach(json_object_get(record, "rungs"), i, rung) json_object_del(rung, field);
+  json_array_foreach(json_object_get(record, "rungs"), i, rung) {
+    json_object_del(rung, field);
+  }
 }
 
 // Schema 9 did not record the device, 10 not the node, 11 not the types that a server computes in,
