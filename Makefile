@@ -227,8 +227,8 @@ fuzz: ## fuzz the readers of input files for a while
 
 # The device's headers are C++. CUDA's may be missing.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
-             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu/arguments kernels/gpu/plan kernels/gpu/launches kernels/gpu/host probe/* tests/* \
-                                    tests/model/* tests/support/* tests/kernels/* tests/kernels/gpu/* tests/probe/* tests/stand_ins/hip tests/stand_ins/plugins,\
+             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu kernels/gpu/arguments kernels/gpu/plan kernels/gpu/launches kernels/gpu/host probe/* tests/* \
+                                    tests/model/* tests/support/* tests/kernels/* tests/kernels/gpu/* tests/probe/* tests/stand_ins/*,\
                           $(d)/*.c $(d)/*.h) \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))
 

@@ -6,8 +6,9 @@
 #include "base/diagnostics.h"
 
 // The directory of the shipped catalogue: `given` if the user named one, else
-// ../share/pertoken/data or ../data relative to the program. The path is relative if it is below
-// the current folder, which is easier to read. NULL after an error.
+// ../share/pertoken/data, ../data or, of a build with sanitizers, ../../data relative to the
+// program. A path that was found is relative if it is below the current folder, which is easier to
+// read. NULL after an error.
 const char *installation_data(const char *given, struct arena *arena,
                               struct diagnostics *diagnostics);
 

@@ -7,8 +7,9 @@
 #include "base/source.h"
 
 // Reads a regular file. Refused, with one error each: a missing or unreadable file, a directory or
-// device, a file over 256 MiB, a NUL byte, invalid UTF-8. A byte order mark is dropped; line ends
-// stay as they are. NULL after an error.
+// device, a file over 256 MiB, a NUL byte, invalid UTF-8, U+FFFE and U+FFFF, which XML and so a
+// workbook cannot hold. A byte order mark is dropped; line ends stay as they are. NULL after an
+// error.
 const struct source *source_read(const char *path, struct arena *arena,
                                  struct diagnostics *diagnostics);
 

@@ -17,8 +17,6 @@
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
-#include "kernels/family.h"
-#include "kernels/routing.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 #include "kernels/cpu/fill.h"
 
+#include "kernels/cpu/limits.h"
 #include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/plan.h"

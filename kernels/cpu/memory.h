@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Zeroed, aligned to 2 MB and advised to use huge pages. No page is touched: the thread that first
-// writes one gets it from its own memory node. NULL when the system refuses.
+// Zeroed. From 2 MiB on it is aligned to that and advised to use huge pages, otherwise aligned to
+// 4 KiB. No page is touched: the thread that first writes one gets it from its own memory node.
+// NULL for 0 bytes, and when the system refuses.
 void *memory_take(size_t bytes);
-void memory_give(void *block, size_t bytes); // NULL is allowed
+// `bytes` as taken; NULL is allowed.
+void memory_give(void *block, size_t bytes);
 
 struct memory_state {
-  uint64_t total, available; // in bytes: memory available without swapping
+  uint64_t total, available; // in bytes: memory available without swapping; 0 if unknown
 };
 
 struct memory_state memory_now(void);

@@ -3,7 +3,6 @@
 #define PERTOKEN_KERNELS_CPU_PLAN_H
 
 #include "kernels/cpu/isa/rows.h"
-#include "kernels/cpu/limits.h"
 #include "kernels/decode.h"
 
 #include <stdbool.h>
@@ -191,12 +190,12 @@ struct panel_share {
 
 struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread);
 
-// Bytes of a thread's shares of a matrix, and of everything that a step reads.
 // Takes the first panels off a thread's share: those that take the same vectors, which are one
 // head's in a matrix of heads.
 struct panel_share plan_part(const struct plan *plan, enum matrix_name name,
                              struct panel_share *rest);
 
+// Bytes of a thread's shares of a matrix, and of everything that a step reads.
 size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread);
 size_t plan_weight_bytes(const struct plan *plan, int thread);
 

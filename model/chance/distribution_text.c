@@ -1,5 +1,6 @@
 #include "model/chance/distribution_text.h"
 
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
 #include <ctype.h>

@@ -3,6 +3,7 @@
 #include "base/digits.h"
 #include "base/short_text.h"
 #include "base/source.h"
+#include "model/cost/quantity.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #include "base/ini.h"
 #include "base/short_text.h"
 #include "model/cost/formula.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
 #include <ctype.h>

@@ -2,6 +2,7 @@
 
 #include "model/cost/formula.h"
 #include "model/cost/model_read.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
 #include <string.h>

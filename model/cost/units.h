@@ -1,4 +1,4 @@
-// units: quantities as people type them, "0.08 USD/kWh", and the dimensional algebra behind them.
+// units: the units of quantities, "USD/kWh", and the dimensional algebra behind them.
 //
 // Everything is computed in base units: W, h, B, token, L, g and one for each currency, so that
 // only an exchange rate (1.10 USD/EUR) leads from one currency to another. A year is 8760 h, a
@@ -150,7 +150,7 @@ struct dimension dimension_multiply(struct dimension a, struct dimension b, int 
 bool dimension_equal(struct dimension a, struct dimension b);
 bool dimension_is_one(struct dimension dimension);
 
-// In base units, as "USD/token"; "-" for a plain number. In the arena.
+// In base units, as "USD/token"; "a plain number" for one without. In the arena.
 const char *dimension_text(struct dimension dimension, struct arena *arena);
 
 // The power of money in it, in any currency: 0 for an exchange rate.
@@ -176,21 +176,5 @@ const char *text_in_currency(const char *text, const char *from, const char *to,
 
 // The highest power of a base unit; far below where its sums would overflow.
 enum { MAX_UNIT_POWER = 12 };
-
-// Parses "0.08 USD/kWh" where a quantity like `expected` is required; *value is in base units.
-// "250k" and "1.5M" are thousands and millions, "$" is USD, "percent" is %. A bare number is
-// complete only if `expected` is a count or a plain number. Refused: NaN, infinity, hexadecimal,
-// thousands separators, a unit of another dimension, and one per node where one per gpu is
-// required. Returns 0 or -1.
-int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
-                   struct diagnostics *diagnostics);
-
-// "0.08 USD/kWh": a value in base units, written in a unit, with the fewest digits that read back
-// to the same double.
-const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
-
-// A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal.
-// Returns its length, or 0.
-size_t number_prefix(const char *text, double *value);
 
 #endif

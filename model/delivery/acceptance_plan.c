@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "model/chance/distribution.h"
 #include "model/chance/student.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/delivery/guaranteed_workload.h"
 #include "model/delivery/node_sample.h"
@@ -94,7 +95,7 @@ static struct plan_errors errors_of_mean(const struct acceptance_rule *rule,
   return errors;
 }
 
-// Simultaneous for all nodes, as acceptance_node_margin judges them.
+// Simultaneous for all nodes, as clause_node_margin judges them.
 static struct plan_errors errors_of_node(const struct acceptance_rule *rule,
                                          const struct plan_spread *spread, size_t nodes,
                                          size_t runs) {

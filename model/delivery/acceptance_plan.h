@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/delivery/acceptance.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/offer.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 #include "model/delivery/offer.h"
 
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 

@@ -5,6 +5,7 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/catalog/columns.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/naming.h"

@@ -7,6 +7,7 @@
 #include "base/source.h"
 #include "base/source_file.h"
 #include "model/catalog/columns.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer_guarantee.h"
 #include "model/delivery/offer_reader.h"

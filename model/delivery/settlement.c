@@ -1,6 +1,7 @@
 #include "model/delivery/settlement.h"
 
 #include "model/cost/lone_item.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/fleet.h"
 #include "model/delivery/node_sample.h"
 #include "model/delivery/offer.h"
@@ -19,7 +20,7 @@ struct settling {
 
 // By which share of the guaranteed value it is missed; below 0: it is not missed.
 static double missed_by(enum guaranteed what, double share) {
-  return acceptance_is_ceiling(what) ? share : -share;
+  return clause_is_ceiling(what) ? share : -share;
 }
 
 // ---- money

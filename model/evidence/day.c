@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "model/catalog/columns.h"
+#include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 

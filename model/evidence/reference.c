@@ -2,7 +2,7 @@
 
 #include "base/statistics.h"
 #include "model/catalog/columns.h"
-#include "model/cost/units.h"
+#include "model/cost/quantity.h"
 #include "model/evidence/fit.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/memory.h"

@@ -5,6 +5,7 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/questions/portfolio.h"

@@ -5,6 +5,7 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/questions/claim_concurrency.h"
 #include "model/scenario/figure.h"

@@ -9,6 +9,7 @@
 #include "model/chance/distribution.h"
 #include "model/chance/distribution_text.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"

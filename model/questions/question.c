@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/scenario/option.h"

@@ -8,6 +8,7 @@
 #include "model/chance/distribution_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/questions/delivery_slip.h"

@@ -42,9 +42,10 @@ struct production {
   double running;             // requests at once, mean; NAN if not counted
   int resets;                 // of counters
   int utc_offset_min;         // offset of the profile's zone from UTC
-  const double
-      *day_profile; // [24] shares of a day's output tokens, hour by hour of that zone's day;
-  size_t day_profile_count;            // none where an hour of the day is never covered whole
+  // Shares of a day's output tokens, hour by hour of that zone's day: 24, or none where an hour of
+  // the day is never covered whole.
+  const double *day_profile; // [day_profile_count]
+  size_t day_profile_count;
   const struct production_hour *hours; // [hour_count]
   size_t hour_count;
   const struct serving_file *files; // [file_count]
@@ -61,12 +62,12 @@ int production_write(struct production *production, const char *path, struct are
 struct production *production_of_json(const struct json_t *object, const struct source *source,
                                       struct arena *arena, struct diagnostics *diagnostics);
 
+// Whether an object is a record of this kind, of whatever content.
 bool production_is_one(const struct json_t *object);
 
 // The share of their capacity that the accelerators behind the counters served: mean output
-// tokens/s divided by accelerators x throughput, where throughput is per accelerator and second.
-// `throughput` is the rate of an accelerator that is always busy, less everything that keeps it
-// from that.
+// tokens/s divided by accelerators x throughput_per_s, the output tokens/s of an accelerator that
+// is always busy, less everything that keeps it from that.
 double production_utilization(const struct production *production, double throughput_per_s);
 
 #endif

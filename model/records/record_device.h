@@ -1,8 +1,9 @@
 // record_device: which accelerator a record of the probe is of.
 //
 // A record belongs to an accelerator if its backend has that name ("cpu", which is in no
-// catalogue), or if its device has one of the accelerator's device_names. A device with another
-// name counts only if its file is named.
+// catalogue), if it names the accelerator itself, or if its device has one of the accelerator's
+// device_names and its memory: a partition has the name of the whole, but only a part. A device
+// with another name counts only if its file is named.
 #ifndef PERTOKEN_MODEL_RECORDS_RECORD_DEVICE_H
 #define PERTOKEN_MODEL_RECORDS_RECORD_DEVICE_H
 

@@ -390,11 +390,7 @@ static bool figure_at(const struct query *query, int batch, int context, struct 
 const char *recorded_choose(const struct records *records, const char *file,
                             const char *accelerator, const struct workload *workload,
                             struct recorded *out, struct arena *arena) {
-  struct query query = {.records = records,
-                        .file = file,
-                        .accelerator = accelerator,
-                        .workload = workload,
-                        .arena = arena};
+  struct query query = {records, file, accelerator, workload, arena, NULL, 0};
   const char *why = find_fitting(&query);
   if (why)
     return why;
@@ -446,11 +442,7 @@ static bool curve_over_batch(const struct query *query, int context, struct curv
 const char *recorded_curve(const struct records *records, const char *file, const char *accelerator,
                            const struct workload *workload, struct curve *curve,
                            struct recorded *nearest, struct arena *arena) {
-  struct query query = {.records = records,
-                        .file = file,
-                        .accelerator = accelerator,
-                        .workload = workload,
-                        .arena = arena};
+  struct query query = {records, file, accelerator, workload, arena, NULL, 0};
   const char *why = find_fitting(&query);
   if (why)
     return why;

@@ -5,6 +5,7 @@
 #include "base/texts.h"
 #include "model/cost/graph.h"
 #include "model/cost/model_read.h"
+#include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"

@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "model/catalog/columns.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/naming.h"
 

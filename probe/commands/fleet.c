@@ -5,6 +5,7 @@
 #include "base/output.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/delivery/fleet.h"
 #include "probe/commands/values.h"

@@ -5,7 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/version.h"
-#include "model/cost/units.h"
+#include "model/cost/quantity.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_record.h"
 #include "model/telemetry/power_series.h"

@@ -4,6 +4,7 @@
 #include "base/source.h"
 #include "base/text_option.h"
 #include "kernels/decode.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/records/measurement.h"
 #include "probe/commands/values.h"

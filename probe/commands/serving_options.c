@@ -1,7 +1,7 @@
 #include "probe/commands/serving_options.h"
 
 #include "base/text_option.h"
-#include "model/cost/units.h"
+#include "model/cost/quantity.h"
 #include "probe/commands/values.h"
 #include "probe/serving/load.h"
 

@@ -1,6 +1,6 @@
 #include "probe/commands/values.h"
 
-#include "model/cost/units.h"
+#include "model/cost/quantity.h"
 
 #include <argp.h>
 #include <errno.h>

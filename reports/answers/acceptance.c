@@ -1,5 +1,7 @@
 #include "reports/answers/acceptance.h"
 
+#include "model/delivery/acceptance.h"
+#include "model/delivery/clause.h"
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/chance/student.h"
@@ -155,7 +157,7 @@ static void add_clauses(const struct telling *telling) {
                    : cell_value(as_clause(telling, clause, clause->quoted));
     cells[4] = limit_of(telling, clause);
     cells[5] = maybe(as_clause(telling, clause, clause->found));
-    cells[6] = bound_of(telling, clause, acceptance_is_ceiling(clause->what));
+    cells[6] = bound_of(telling, clause, clause_is_ceiling(clause->what));
     cells[7] = bound_of(telling, clause, false);
     cells[8] = bound_of(telling, clause, true);
     cells[9] = clause->kind == CLAUSE_DELIVERED ? cell_value((double)acceptance->fleet->node_count)
@@ -198,7 +200,7 @@ static const char *failed_words(const struct acceptance_clause *clause, struct a
     return clause->why;
   if (clause->kind == CLAUSE_NODES)
     return arena_printf(arena, "%g of %zu %s their limit%s", clause->found, clause->sample.count,
-                        acceptance_is_ceiling(clause->what) ? "above" : "below",
+                        clause_is_ceiling(clause->what) ? "above" : "below",
                         isnan(clause->low) ? "" : ", as a sample of the others");
   const double share = clause->found / clause->quoted - 1;
   return arena_printf(arena, "%s %s what is guaranteed", percent_words(fabs(share), arena),
@@ -468,7 +470,7 @@ static void explain_mean(const struct telling *telling, const struct acceptance_
                          const char *name) {
   const struct acceptance_rule *rule = &telling->acceptance->rule;
   const struct node_error error = node_sample_error(&clause->sample, rule->nodes);
-  const bool is_ceiling = acceptance_is_ceiling(clause->what);
+  const bool is_ceiling = clause_is_ceiling(clause->what);
   const char *limit = arena_printf(
       telling->arena, "%s %s %s is the limit, %s", exact(telling, clause->what, clause->quoted),
       is_ceiling ? "and" : "less", percent_words(rule->tolerance, telling->arena),
@@ -493,8 +495,8 @@ static void explain_nodes(const struct telling *telling, const struct acceptance
   const struct acceptance_rule *rule = &telling->acceptance->rule;
   const struct node_sample *sample = &clause->sample;
   const size_t runs = sample->nodes[0].runs;
-  const double margin = acceptance_node_margin(rule, sample, runs);
-  const bool is_ceiling = acceptance_is_ceiling(clause->what);
+  const double margin = clause_node_margin(rule, sample, runs);
+  const bool is_ceiling = clause_is_ceiling(clause->what);
   answer_reason(telling->answer,
                 "%s: %s %s %s is a node's limit, %s. After %s a node that is more than %s %s it "
                 "fails, and one that far %s it passes: %g fail, %zu are open and %zu were not "

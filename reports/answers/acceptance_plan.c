@@ -1,7 +1,7 @@
 #include "reports/answers/acceptance_plan.h"
 
+#include "model/delivery/clause.h"
 #include "base/texts.h"
-#include "model/delivery/acceptance.h"
 #include "model/delivery/offer.h"
 #include "model/records/serving.h"
 #include "reports/answers/acceptance.h"
@@ -207,7 +207,7 @@ struct answer acceptance_plan_answer(const struct acceptance_plan *plan, struct 
       answer_note(&answer, "", "%s: a node %s %s what is guaranteed is found with %s chance.",
                   plan_clause_name(&plan->clauses[c], arena),
                   percent_words(plan->clauses[c].found, arena),
-                  acceptance_is_ceiling(plan->clauses[c].what) ? "above" : "below",
+                  clause_is_ceiling(plan->clauses[c].what) ? "above" : "below",
                   percent_words(plan->power, arena));
   answer_note(&answer, "",
               "Right: a delivery as guaranteed passes, one that falls short fails; false: "

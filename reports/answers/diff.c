@@ -3,6 +3,7 @@
 #include "base/texts.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/grade.h"

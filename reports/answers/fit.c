@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"

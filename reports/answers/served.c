@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/questions/prediction.h"

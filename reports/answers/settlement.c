@@ -1,5 +1,6 @@
 #include "reports/answers/settlement.h"
 
+#include "model/delivery/clause.h"
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/cost/model.h"

@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/catalog/columns.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/draft/draft.h"
 #include "model/draft/price.h"

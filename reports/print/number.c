@@ -1,6 +1,7 @@
 #include "reports/print/number.h"
 
 #include "model/cost/arithmetic.h"
+#include "model/cost/quantity.h"
 
 #include <math.h>
 #include <stdio.h>

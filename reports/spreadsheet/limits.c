@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "model/cost/model.h"
-#include "model/cost/units.h"
+#include "model/cost/quantity.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"

@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"

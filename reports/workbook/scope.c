@@ -2,6 +2,7 @@
 // figure without a source, as the scenario had them when the workbook was written.
 #include "base/arena.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"

@@ -23,6 +23,7 @@ import openpyxl
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'workbook'))
 import fit  # noqa: E402
 import xlsx  # noqa: E402
+from support import scenarios
 from support.program import BAD_INPUT, Count, DEEP, DONE, NO, near, run, skip_all
 
 HEAD = """[scenario]
@@ -174,35 +175,8 @@ LINES = {'stock of x': ('stock = 48 gpu\n',), 'lead time of x': ('lead_time = 1 
          'minimum share of nvidia': ('minimum_share.nvidia = 60 %\n',), 'site power': ('site_power = 0.09 MW\n',),
          'yearly budget': ('yearly_budget = 1.4e6, 0.7e6 USD\n',), 'capex budget': ('capex_budget = 2e6 USD\n',),
          'no split of a': ('split = no\n',), 'software readiness': ('ready.y = 80 %\n', 'ready_from.y = 12 month\n')}
-RATES = """[scenario]
-title = T
-date = 2026-11-20
-horizon = 2 yr
-[workload]
-model = llama-3.1-70b
-precision = fp8
-utilization = 60 %
-[common]
-accelerators = 8
-pue = 1.2
-electricity_price = 0.08 USD/kWh
-[option mi300x]
-accelerator = mi300x-192
-list_price = 15000 USD
-evidence = tp1175
-[option h200]
-accelerator = h200-sxm-141
-list_price = 35000 USD
-throughput = 400 token/s
-[demand rapid]
-tokens = 5e11 token/month
-interactivity = 500 token/s
-throughput.h200 = 20 token/s
-[demand any]
-tokens = 5e11 token/month
-[plan]
-time = 60
-"""
+RATES = ('[scenario]\ntitle = T\ndate = 2026-11-20\nhorizon = 2 yr\n' + scenarios.CURVE_AND_TYPED + scenarios.RAPID_AND_ANY
+         + '[plan]\ntime = 60\n')
 
 
 def check_prices(folder):

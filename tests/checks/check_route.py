@@ -13,6 +13,7 @@ import pathlib
 import random
 import tempfile
 
+from support import scenarios
 from support.program import Count, ROOT, near, run, skip_all
 
 PORTFOLIO = 'examples/portfolio.ini'
@@ -126,36 +127,14 @@ def check_constraints(folder):
     check('no: memory of each', [row['constraint'] for row in barred] == ['memory'] * 4, barred)
 
 
-RATES = """[scenario]
-title = T
-date = 2026-11-20
-[workload]
-model = llama-3.1-70b
-precision = fp8
-utilization = 60 %
-[common]
-accelerators = 8
-pue = 1.2
-electricity_price = 0.08 USD/kWh
-[option mi300x]
-accelerator = mi300x-192
-list_price = 15000 USD
-evidence = tp1175
-[option h200]
-accelerator = h200-sxm-141
-list_price = 35000 USD
-throughput = 400 token/s
+FAST = """\
 [demand fast]
 tokens = 5e11 token/month
 interactivity = 50 token/s
 throughput.h200 = 200 token/s
-[demand rapid]
-tokens = 5e11 token/month
-interactivity = 500 token/s
-throughput.h200 = 20 token/s
-[demand any]
-tokens = 5e11 token/month
 """
+RATES = ('[scenario]\ntitle = T\ndate = 2026-11-20\n' + scenarios.CURVE_AND_TYPED + FAST
+         + scenarios.RAPID_AND_ANY)
 
 
 def check_interactivity(folder):

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import program  # noqa: E402
+from support import program, scenarios  # noqa: E402
 from support.processor import is_quick  # noqa: E402
 from support.program import BAD_INPUT, Count, DEEP, PERTOKEN, ROOT, expect, expect_exit  # noqa: E402
 
@@ -25,16 +25,7 @@ title = A large one
 date = 2026-11-20
 horizon = 3 yr
 
-[workload]
-model = llama-2-70b
-precision = fp8
-
-[common]
-accelerators = 8
-utilization = 70 %
-pue = 1.25
-electricity_price = 0.08 USD/kWh
-"""
+""" + scenarios.COMMON
 RANGE = '\n[range]\nelectricity_price = triangular(0.05, 0.08, 0.14) USD/kWh\n'
 TERMINAL, CSV, JSON = ['compare'], ['compare', '--format', 'csv'], ['compare', '--format', 'json']
 PAGE, REPORT, SIMULATE = ['page'], ['report'], ['simulate']

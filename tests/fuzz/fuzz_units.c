@@ -1,6 +1,7 @@
 // Any line of text as a unit, and as a quantity in each of several expected units.
 #include "fuzz.h"
 
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
 #include <assert.h>

@@ -5,6 +5,8 @@
 
 #include "tests/support/fixture.h"
 
+#include <stddef.h>
+
 struct json_t; // of jansson
 
 struct place_of_work {
@@ -21,5 +23,11 @@ void place_of_work_write(struct place_of_work *work, const char *text);
 
 // The object's text, in the arena; frees the object.
 const char *place_of_work_text(struct place_of_work *work, struct json_t *object);
+
+// The record's text with another value, in JSON, in one place, or (NULL) without it, and its digest
+// renewed; frees the record. The place: "power.covers" of list[index], or "/grade" of the record.
+const char *place_of_work_edited(struct place_of_work *work, struct json_t *record,
+                                 const char *list, size_t index, const char *name,
+                                 const char *value);
 
 #endif

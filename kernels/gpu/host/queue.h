@@ -5,6 +5,7 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/plan/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>

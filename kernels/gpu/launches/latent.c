@@ -20,7 +20,7 @@ static struct latent_arguments arguments_of(const struct launch_list *list, int 
   const struct decode_latent *latent = &shape->latent;
   const int rows = plan->product[PRODUCT_QKV].rows, own = latent->rank + latent->rope_dim;
   const int query_stride = operands_input_stride(plan, PRODUCT_K_B);
-  const size_t at = (size_t)vector, ranks = (size_t)(shape->heads * latent->rank);
+  const size_t at = (size_t)vector, ranks = (size_t)shape->heads * (size_t)latent->rank;
   const size_t cache = (size_t)plan->context_padded * (size_t)plan->head_stride *
                        gpu_element_bytes(plan->request.types.kv);
   const float *queries = list_shared_at(list, operands_of(plan, PRODUCT_K_B).input);

@@ -374,7 +374,7 @@ static const char *subject_of(const struct reading *reading, const char *key) {
   const char *point = strchr(key, '.');
   const char *owner = point ? arena_copy_n(arena, key, (size_t)(point - key)) : "";
   const bool of_option = names_option(reading, key);
-  const char *name = of_option || section_is_common(owner) ? point + 1 : key;
+  const char *name = point && (of_option || section_is_common(owner)) ? point + 1 : key;
   const char *attribute = strchr(name, '.');
   attribute = attribute ? attribute : name + strlen(name);
   const char *input = arena_copy_n(arena, name, (size_t)(attribute - name));

@@ -10,6 +10,7 @@
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "model/cost/own_item.h"
+#include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"

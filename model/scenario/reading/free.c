@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/ini.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"

@@ -133,7 +133,7 @@ static bool is_charged(const struct scenario *scenario, const struct option *opt
   int times = 0;
   for (int t = cut ? last : 1; t <= last; t++)
     times += option_value(scenario, option, d, t) != 0;
-  return times > !cut;
+  return times > (cut ? 0 : 1);
 }
 
 // An item in money that is the same whatever the length of a period.

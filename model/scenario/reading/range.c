@@ -6,6 +6,7 @@
 #include "model/chance/distribution_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/delivery/fleet_spread.h"

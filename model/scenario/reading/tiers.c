@@ -1,6 +1,7 @@
 #include "model/scenario/reading/tiers.h"
 
 #include "base/diagnostics.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 

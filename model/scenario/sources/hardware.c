@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/carbon.h"

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"

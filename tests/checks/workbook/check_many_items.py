@@ -17,6 +17,7 @@ import gnumeric  # noqa: E402
 import harness  # noqa: E402
 from layout import KEY  # noqa: E402
 import xlsx  # noqa: E402
+from support import scenarios  # noqa: E402
 from support.program import Count, expect, skip_all  # noqa: E402
 
 ITEMS, LONGEST = 130, 120
@@ -27,16 +28,7 @@ title = Many costs of one's own
 date = 2026-11-20
 horizon = 3 yr
 
-[workload]
-model = llama-2-70b
-precision = fp8
-
-[common]
-accelerators = 8
-utilization = 70 %
-pue = 1.25
-electricity_price = 0.08 USD/kWh
-
+""" + scenarios.COMMON + """
 [option the_accelerators_of_one]
 accelerator = h200-sxm-141
 list_price = 20000 USD

@@ -121,9 +121,9 @@ static void check_wgmma(const struct product *p, int columns, int strips, struct
   set_splits(p, 0, counters, &a);
   a.partials = emulated_take(2 * work.blocks * beside * wgmma_partial_floats(columns, strips) *
                              sizeof(float));
-  const struct wgmma_norm norm = !sharing.normed ? (struct wgmma_norm){0}
-                                 : p->end == ADD ? norm_behind(p)
-                                                 : norm_before(p, stride, &a);
+  struct wgmma_norm norm = {0};
+  if (sharing.normed)
+    norm = p->end == ADD ? norm_behind(p) : norm_before(p, stride, &a);
   const struct wgmma_arguments arguments = {
       .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
       .second = make_map(a.second, row, p->rows, WGMMA_ROWS),

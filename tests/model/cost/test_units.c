@@ -1,6 +1,7 @@
-// Quantities as people type them.
+// Units, and quantities as people type them.
 #include "tests/support/fixture.h"
 
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
 #include <math.h>

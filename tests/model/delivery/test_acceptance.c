@@ -63,6 +63,21 @@ static const struct fleet_latencies *times_of(const struct kind *kind, double va
   return kind->what == OF_TIMES ? times : NULL;
 }
 
+static struct fleet_run run_of(const struct kind *kind, size_t device, double value,
+                               struct arena *arena) {
+  return (struct fleet_run){.device = device,
+                            .latencies = times_of(kind, value, arena),
+                            .tokens_per_s = value,
+                            .power_w = kind->what == OF_WATTS ? value : NAN,
+                            .clock_mhz = NAN,
+                            .started = "2027-01-14T09:30:00Z",
+                            .program = "",
+                            .tool_version = "",
+                            .file = "",
+                            .digest = "",
+                            .doubts = ""};
+}
+
 // All nodes are delivered; the first `measured` have runs.
 static void make(struct made *made, const struct kind *kind, uint64_t seed, struct arena *arena) {
   uint64_t state = seed * 2654435761u + 12345;
@@ -103,17 +118,7 @@ static void make(struct made *made, const struct kind *kind, uint64_t seed, stru
         at->settings[s] = "";
       for (size_t r = 0; r < kind->runs; r++)
         fleet->runs[fleet->run_count++] =
-            (struct fleet_run){.device = fleet->device_count,
-                               .latencies = times_of(kind, device + together[r], arena),
-                               .tokens_per_s = device + together[r],
-                               .power_w = kind->what == OF_WATTS ? device + together[r] : NAN,
-                               .clock_mhz = NAN,
-                               .started = "2027-01-14T09:30:00Z",
-                               .program = "",
-                               .tool_version = "",
-                               .file = "",
-                               .digest = "",
-                               .doubts = ""};
+            run_of(kind, fleet->device_count, device + together[r], arena);
       fleet->device_count++;
     }
   }

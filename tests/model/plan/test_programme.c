@@ -106,6 +106,47 @@ static void add_spares(struct small_plan *plan, unsigned number) {
   }
 }
 
+static void make_options(struct small_plan *plan, unsigned short *seed, double wacc) {
+  for (size_t o = 0; o < OPTIONS; o++) {
+    const bool fixed = chance(seed, 0.4);
+    plan->options[o] = (struct fleet_option){
+        .lot = chance(seed, 0.3) ? 2 : 1,
+        .accelerators = chance(seed, 0.5) ? 4 : 8,
+        .stock = chance(seed, 0.3) ? (double)(1 + nrand48(seed) % 5) : INFINITY,
+        .power = uniform(seed, 0.5, 1.5),
+        .rented = o == 1 && chance(seed, 0.3),
+        .standing = plan->standing[o],
+        .entry = plan->entry[o],
+        .entry_outlay = fixed ? uniform(seed, 0, 10) : 0,
+        .vendor = (int)o};
+    make_tiers(plan, o, seed);
+    plan->shares[o] = chance(seed, 0.3) ? uniform(seed, 0.05, 0.45) : 0;
+    for (int t = 0; t < PERIODS && fixed; t++) {
+      plan->standing[o][t] = uniform(seed, 0, 6) / pow(1 + wacc, t + 1);
+      plan->entry[o][t] = plan->options[o].entry_outlay / pow(1 + wacc, t);
+    }
+  }
+}
+
+static void make_workloads(struct small_plan *plan, unsigned short *seed, double wacc) {
+  for (size_t w = 0; w < plan->problem.workload_count; w++) {
+    const double first = uniform(seed, 2, 8), growth = uniform(seed, 0.8, 1.5);
+    plan->workloads[w] = (struct fleet_workload){plan->demand[w], chance(seed, 0.2)};
+    for (int t = 0; t < PERIODS; t++)
+      plan->demand[w][t] = first * pow(growth, t);
+    for (size_t o = 0; o < OPTIONS; o++) {
+      const size_t i = w * OPTIONS + o;
+      const double capacity = chance(seed, 0.1) ? 0 : uniform(seed, 5, 12);
+      const int ready = chance(seed, 0.2) ? 1 : 0;
+      plan->pairs[i] = (struct fleet_pair){plan->capacity[i], plan->extra[i], 0};
+      for (int t = 0; t < PERIODS; t++) {
+        plan->capacity[i][t] = t < ready ? 0 : capacity;
+        plan->extra[i][t] = uniform(seed, 0, 3) / pow(1 + wacc, t + 1);
+      }
+    }
+  }
+}
+
 static void make(struct small_plan *plan, unsigned number) {
   unsigned short seed[3] = {(unsigned short)number, 22, 1848};
   const double wacc = chance(seed, 0.7) ? uniform(seed, 0.02, 0.2) : 0;
@@ -126,41 +167,8 @@ static void make(struct small_plan *plan, unsigned number) {
       .year_count = PERIODS,
       .years = plan->years,
       .capex_budget = chance(seed, 0.15) ? uniform(seed, 40, 160) : INFINITY};
-  for (size_t o = 0; o < OPTIONS; o++) {
-    const bool fixed = chance(seed, 0.4);
-    plan->options[o] = (struct fleet_option){
-        .lot = chance(seed, 0.3) ? 2 : 1,
-        .accelerators = chance(seed, 0.5) ? 4 : 8,
-        .stock = chance(seed, 0.3) ? (double)(1 + nrand48(seed) % 5) : INFINITY,
-        .power = uniform(seed, 0.5, 1.5),
-        .rented = o == 1 && chance(seed, 0.3),
-        .standing = plan->standing[o],
-        .entry = plan->entry[o],
-        .entry_outlay = fixed ? uniform(seed, 0, 10) : 0,
-        .vendor = (int)o};
-    make_tiers(plan, o, seed);
-    plan->shares[o] = chance(seed, 0.3) ? uniform(seed, 0.05, 0.45) : 0;
-    for (int t = 0; t < PERIODS && fixed; t++) {
-      plan->standing[o][t] = uniform(seed, 0, 6) / pow(1 + wacc, t + 1);
-      plan->entry[o][t] = plan->options[o].entry_outlay / pow(1 + wacc, t);
-    }
-  }
-  for (size_t w = 0; w < plan->problem.workload_count; w++) {
-    const double first = uniform(seed, 2, 8), growth = uniform(seed, 0.8, 1.5);
-    plan->workloads[w] = (struct fleet_workload){plan->demand[w], chance(seed, 0.2)};
-    for (int t = 0; t < PERIODS; t++)
-      plan->demand[w][t] = first * pow(growth, t);
-    for (size_t o = 0; o < OPTIONS; o++) {
-      const size_t i = w * OPTIONS + o;
-      const double capacity = chance(seed, 0.1) ? 0 : uniform(seed, 5, 12);
-      const int ready = chance(seed, 0.2) ? 1 : 0;
-      plan->pairs[i] = (struct fleet_pair){plan->capacity[i], plan->extra[i], 0};
-      for (int t = 0; t < PERIODS; t++) {
-        plan->capacity[i][t] = t < ready ? 0 : capacity;
-        plan->extra[i][t] = uniform(seed, 0, 3) / pow(1 + wacc, t + 1);
-      }
-    }
-  }
+  make_options(plan, seed, wacc);
+  make_workloads(plan, seed, wacc);
   for (int t = 0; t < PERIODS; t++) {
     plan->years[t] = t / 2;
     plan->budgets[t] = chance(seed, 0.15) ? uniform(seed, 30, 150) : INFINITY;

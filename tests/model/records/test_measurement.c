@@ -16,6 +16,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static const struct measurement_record *
+written_and_read(struct place_of_work *work, struct measurement_record *record, const char *what) {
+  struct arena *arena = &work->fixture.arena;
+  struct diagnostics *diagnostics = &work->fixture.diagnostics;
+  assert_int_equal(measurement_write(record, work->path, arena, diagnostics), 0);
+  const struct measurement_record *read = measurement_read(work->path, arena, diagnostics);
+  expect_error(&work->fixture, what, "");
+  return read;
+}
+
 static void test_round_trip(void **state) {
   (void)state;
   struct place_of_work work;
@@ -25,10 +35,7 @@ static void test_round_trip(void **state) {
   written->results[1].context = 4096;
   written->results[1].power_slope_w_per_s = -0.5;
   written->results[1].flags.noisy = true;
-  assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
-  const struct measurement_record *read =
-      measurement_read(work.path, arena, &work.fixture.diagnostics);
-  expect_error(&work.fixture, "round trip", "");
+  const struct measurement_record *read = written_and_read(&work, written, "round trip");
   assert_string_equal(read->digest, written->digest);
   assert_string_equal(read->device.name, written->device.name);
   assert_int_equal(read->device.memory_bytes, written->device.memory_bytes);
@@ -82,10 +89,7 @@ static void test_round_trip_of_a_mixture(void **state) {
       32, 4, 2880, 0, 3, MEASUREMENT_ROUTER_SIGMOID, 8, 4, .scale = 2.5};
   mixture->types.experts = "mxfp4";
   mixture->routing = (struct measurement_routing){"skewed", 1.2, 180.5, 200.25, 13219200};
-  assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
-  const struct measurement_record *read =
-      measurement_read(work.path, arena, &work.fixture.diagnostics);
-  expect_error(&work.fixture, "mixture", "");
+  const struct measurement_record *read = written_and_read(&work, written, "mixture");
   const struct measurement *result = &read->results[0];
   assert_memory_equal(&result->model.layer, &mixture->model.layer, sizeof result->model.layer);
   assert_memory_equal(&result->model.latent, &mixture->model.latent, sizeof result->model.latent);
@@ -107,10 +111,7 @@ static void test_round_trip_of_telemetry(void **state) {
   place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct measurement_record *written = example_record(arena, 1);
-  assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
-  const struct measurement_record *read =
-      measurement_read(work.path, arena, &work.fixture.diagnostics);
-  expect_error(&work.fixture, "telemetry", "");
+  const struct measurement_record *read = written_and_read(&work, written, "telemetry");
   const struct measurement_device_state *device = &read->environment.device_state;
   assert_string_equal(device->driver, "580.95.05");
   assert_string_equal(device->vbios, "96.00.A5.00.01");
@@ -175,11 +176,7 @@ static void test_round_trip_of_readings(void **state) {
   struct place_of_work work;
   place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
-  assert_int_equal(
-      measurement_write(make_metered(arena), work.path, arena, &work.fixture.diagnostics), 0);
-  const struct measurement_record *read =
-      measurement_read(work.path, arena, &work.fixture.diagnostics);
-  expect_error(&work.fixture, "readings", "");
+  const struct measurement_record *read = written_and_read(&work, make_metered(arena), "readings");
   const struct measurement_readings *readings = &read->results[0].readings;
   assert_false(readings->idle.sensed || readings->load.sensed);
   assert_int_equal(readings->load.count, 2);

@@ -62,23 +62,10 @@ static void test_cannot_be_opened(void **state) {
 
 // ---- records with a correct digest and invalid content
 
-// Sets (or, without a value, removes) a member of the first result, or of the record if the name
-// begins with '/'; then renews the digest.
 static const char *edited(struct place_of_work *work, const char *name, const char *value) {
   struct arena *arena = &work->fixture.arena;
   measurement_write(example_record(arena, 1), work->path, arena, &work->fixture.diagnostics);
-  json_t *record = json_load_file(work->path, 0, NULL);
-  json_t *object = *name == '/' ? record : json_array_get(json_object_get(record, "results"), 0);
-  name += *name == '/';
-  for (const char *dot; (dot = strchr(name, '.')); name = dot + 1)
-    object = json_object_get(object, arena_copy_n(arena, name, (size_t)(dot - name)));
-  assert_non_null(object);
-  if (value)
-    json_object_set_new(object, name, json_loads(value, JSON_DECODE_ANY, NULL));
-  else
-    json_object_del(object, name);
-  json_object_set_new(record, "digest", json_string(record_digest(record, arena)));
-  return place_of_work_text(work, record);
+  return place_of_work_edited(work, json_load_file(work->path, 0, NULL), "results", 0, name, value);
 }
 
 static const struct {

@@ -150,7 +150,9 @@ static void drop_field(json_t *record, const char *field) {
   json_t *rung;
   size_t i;
   json_object_del(record, field);
-  json_array_foreach(json_object_get(record, "rungs"), i, rung) json_object_del(rung, field);
+  json_array_foreach(json_object_get(record, "rungs"), i, rung) {
+    json_object_del(rung, field);
+  }
 }
 
 // Schema 9 did not record the device, 10 not the node, 11 not the types that a server computes in,
@@ -206,28 +208,8 @@ static void test_damaged(void **state) {
 
 // ---- contents that cannot have been measured
 
-// The object that contains `name`: "power.covers" of the second rung, "/grade" of the record.
-static json_t *holder(json_t *record, const char **name) {
-  if (**name == '/') {
-    ++*name;
-    return record;
-  }
-  json_t *object = json_array_get(json_object_get(record, "rungs"), 1);
-  for (const char *point; (point = strchr(*name, '.')); *name = point + 1)
-    object = json_object_getn(object, *name, (size_t)(point - *name));
-  return object;
-}
-
-// With another value in one place, or (NULL) without it; and its digest renewed.
 static const char *edited(struct place_of_work *work, const char *name, const char *value) {
-  json_t *record = written(work);
-  json_t *object = holder(record, &name);
-  if (value)
-    json_object_set_new(object, name, json_loads(value, JSON_DECODE_ANY, NULL));
-  else
-    json_object_del(object, name);
-  json_object_set_new(record, "digest", json_string(record_digest(record, &work->fixture.arena)));
-  return place_of_work_text(work, record);
+  return place_of_work_edited(work, written(work), "rungs", 1, name, value);
 }
 
 static const struct {

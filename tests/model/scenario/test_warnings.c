@@ -204,6 +204,21 @@ static void test_zeros_with_a_source(void **state) {
   }
 }
 
+// Of the scenario with `head` before [common] and `more` after it; NULL: none.
+static void expect_warning(const char *head, const char *more, const char *warning) {
+  struct scenario_fixture fixture;
+  char text[2048];
+  const char *rest = strstr(base, "[common]");
+  snprintf(text, sizeof text, "%.*s%s%s%s", (int)(rest - base), base, head, rest, more);
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, text, "");
+  const struct texts *warnings = &fixture.scenario->warnings;
+  if (warnings->count != (warning != NULL) || (warning && !strstr(warnings->list[0], warning)))
+    fail_msg("%s: %zu warnings: %s", text, warnings->count,
+             warnings->count ? warnings->list[0] : "");
+  scenario_fixture_end(&fixture);
+}
+
 // 800 accelerators of 4000 token/s, 70 % in use, serve 70.6e6 Mtok a year.
 static void test_warned_of_time(void **state) {
   (void)state;
@@ -256,21 +271,8 @@ static void test_warned_of_time(void **state) {
       {"", "wacc = 8 %/yr\n", "different discount rates; finance discounts their difference at"},
       {"", "horizon = 4 yr\n", "the options have different horizons"},
   };
-  const char *rest = strstr(base, "[common]");
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct scenario_fixture fixture;
-    char text[2048];
-    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(rest - base), base, cases[i].head, rest,
-             cases[i].more);
-    scenario_fixture_start(&fixture, text, NULL, NULL);
-    expect_error(&fixture.fixture, text, "");
-    const struct texts *warnings = &fixture.scenario->warnings;
-    if (warnings->count != (cases[i].warning != NULL) ||
-        (cases[i].warning && !strstr(warnings->list[0], cases[i].warning)))
-      fail_msg("%s: %zu warnings: %s", text, warnings->count,
-               warnings->count ? warnings->list[0] : "");
-    scenario_fixture_end(&fixture);
-  }
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    expect_warning(cases[i].head, cases[i].more, cases[i].warning);
 }
 
 int main(void) {

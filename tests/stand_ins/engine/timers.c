@@ -31,7 +31,7 @@ void timers_set(struct timers *timers, struct timed *timed, double due_s) {
   if (timed->place == 0) {
     if (timers->count + 2 > timers->room) {
       timers->room = timers->room ? 2 * timers->room : 1024;
-      timers->heap = realloc(timers->heap, timers->room * sizeof *timers->heap);
+      timers->heap = realloc(timers->heap, timers->room * sizeof(struct timed *));
     }
     put(timers, ++timers->count, timed);
   }

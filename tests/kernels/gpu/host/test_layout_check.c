@@ -1,9 +1,11 @@
 // What is checked of a GPU's matrix unit before a model is put on it: each kernel that a plan
 // multiplies by, with all its strips of rows and its merges. The device is a stand-in that
 // multiplies in host memory; a kernel of it can be wrong.
+// NOLINTBEGIN(bugprone-suspicious-include): with what the checks keep private
 #include "kernels/gpu/host/failure.c"
 #include "kernels/gpu/host/tile_check.c"
 #include "kernels/gpu/host/wgmma_check.c"
+// NOLINTEND(bugprone-suspicious-include)
 
 #include "tests/support/kernels/planned.h"
 
@@ -71,8 +73,8 @@ static void multiply_tile(const struct gpu_launch *launch) {
     for (int column = 0; column < TILE_CHECK_ROWS; column++) {
       float sum = 0;
       for (int i = 0; i < count && column < 8; i++)
-        sum += element_at(a->a, bytes, (size_t)(row * TILE_CHECK_ELEMENTS + i)) *
-               element_at(a->b, beside, (size_t)(column * TILE_CHECK_ELEMENTS + i));
+        sum += element_at(a->a, bytes, (size_t)row * TILE_CHECK_ELEMENTS + (size_t)i) *
+               element_at(a->b, beside, (size_t)column * TILE_CHECK_ELEMENTS + (size_t)i);
       a->c[row * TILE_CHECK_ROWS + column] = sum;
     }
 }

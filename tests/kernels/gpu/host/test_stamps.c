@@ -1,6 +1,6 @@
 // The host side of a build with time stamps, on host memory instead of a device's.
 #define GPU_STAMPS
-#include "kernels/gpu/host/stamps.c"
+#include "kernels/gpu/host/stamps.c" // NOLINT(bugprone-suspicious-include): with stamps only here
 
 #include "tests/support/fixture.h"
 

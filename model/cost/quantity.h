@@ -1,0 +1,28 @@
+// quantity: numbers with units as people type them, "0.08 USD/kWh", and as files state them.
+#ifndef PERTOKEN_MODEL_COST_QUANTITY_H
+#define PERTOKEN_MODEL_COST_QUANTITY_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/units.h"
+
+#include <stddef.h>
+
+// Parses "0.08 USD/kWh" where a quantity like `expected` is required; *value is in base units.
+// "250k" and "1.5M" are thousands and millions, "$" is USD, "percent" is %. A bare number is
+// complete only if `expected` is a count or a plain number. Refused: NaN, infinity, hexadecimal,
+// thousands separators, a unit of another dimension, and one per node where one per gpu is
+// required. Returns 0 or -1.
+int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
+                   struct diagnostics *diagnostics);
+
+// "0.08 USD/kWh": a value in base units, written in a unit, with the fewest digits that read back
+// to the same double.
+const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
+
+// A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal.
+// Returns its length, or 0.
+size_t number_prefix(const char *text, double *value);
+
+#endif
