@@ -46,7 +46,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
+enum exit_status {
+  EXIT_DONE = 0,
+  EXIT_NO = 1,
+  EXIT_BAD_INPUT = 2,
+  EXIT_MACHINE_FAILED = 3,
+  EXIT_NO_VERDICT = 4 // there is not enough for one
+};
 
 // The signal that asked to stop, 0 before that: a handler may touch nothing else.
 static volatile sig_atomic_t stop_signal;
@@ -61,6 +67,7 @@ struct invocation {
   struct diagnostics *diagnostics;
   struct device_users users; // before a backend is loaded
   bool differs;              // a check or a verification found something out of tolerance
+  bool is_partial;           // a verification left something out
 };
 
 // ---- what the commands share
@@ -188,6 +195,7 @@ static int verify_session(struct invocation *run, const struct session *session,
   const enum verification_outcome outcome = verification_run(session, model, stdout);
   clear_progress();
   run->differs = run->differs || outcome == VERIFICATION_DIFFERS;
+  run->is_partial = run->is_partial || outcome == VERIFICATION_PARTIAL;
   if (stop_signal)
     note(run, "stopped; ", "not everything was verified");
   return outcome == VERIFICATION_FAILED ? -1 : 0;
@@ -572,7 +580,9 @@ static int refuse_command(const char *name) {
 static int exit_status(const struct invocation *run, int failed) {
   if (failed)
     return run->diagnostics->machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
-  return run->differs ? EXIT_NO : EXIT_DONE;
+  if (run->differs)
+    return EXIT_NO;
+  return run->is_partial ? EXIT_NO_VERDICT : EXIT_DONE;
 }
 
 static bool has_colour(void) {

@@ -185,7 +185,8 @@ static const struct known_option {
      "folder of its name there; the same command resumes them"},
     {"verify-only", KEY_VERIFY_ONLY, COMMAND_RUN, NULL,
      "Only compare the kernels with the oracle, with one layer and with two, and each variant that "
-     "would be tried: exit status 1 if any is out of tolerance; no record is written"},
+     "would be tried: exit status 1 if any is out of tolerance, 4 if there was no time for all "
+     "variants; no record is written"},
     {"tolerance", KEY_TOLERANCE, COMMAND_CHECK, "SHARE", "Tolerance for token/s (4 %)"},
     {"format", KEY_FORMAT, COMMAND_LIST, "FORMAT", "Print as table or json"},
     {"calibrate", KEY_CALIBRATE, COMMAND_LIST, NULL,

@@ -118,6 +118,9 @@ def run():
     time.sleep(plan['seconds'])
     if value('--variant') in plan['wrong']:
         sys.exit('1 of 2 comparisons out of tolerance')
+    if '--verify-only' in words and value('--variant') in plan['untold']:
+        print('not verified, as the variants had taken 120 s: stream_flying=4')
+        sys.exit(4)
     if value('--model') in plan['unknown'] or value('--precision') in plan['unknown']:
         sys.exit('error: the GPU kernels do not support what makes it so')
     if value('--layers', '80') in plan['too_deep'] and value('--batch') in ('2', '64') \
@@ -172,7 +175,7 @@ print(json.dumps({'precision': variant, 'tokens_per_s': speed,
                   'types': {'weights': 'e4m3', 'activations': activations}}))
 '''
 
-PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '', 'wrong': [],
+PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '', 'wrong': [], 'untold': [],
         'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.02, 'held': 0, 'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'unknown': [], 'shares': {
             'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
             'llama-2-70b fp8 1 512': 0.90, 'llama-2-70b fp8 64 4096': 0.80}}
@@ -460,6 +463,11 @@ def test_variants(folder):
     expect('verify-way (step=streaming): failed: 1 of 2' in wrong.not_done(), wrong.table())
     wrong.check(DONE, 540, '--plan', 'C')
     expect(not any('fastest' in call for call in wrong.calls('run')), wrong.calls('run'))
+    (folder / 'untold').mkdir()
+    untold = Rehearsal(folder / 'untold', untold=['step=streaming'])
+    untold.check(DONE, 540, '--plan', 'A')
+    expect('verify-way (step=streaming): missing: not verified, as the variants had taken 120 s' in untold.not_done(),
+           untold.table())
 
 
 NCU = r'''#!/bin/sh
