@@ -85,11 +85,11 @@ static const struct known_option {
   const char *doc;
 } known_options[] = {
     {"device", KEY_DEVICE, COMMAND_RUN, "NAME",
-     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
-     "several, one by one and then all at once"},
+     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2, cuda:all or auto:all "
+     "(every GPU) measures several, one by one and then those of each kind at once"},
     {"device", KEY_DEVICE, COMMAND_FLEET, "NAME",
-     "Measure these devices, one by one and then all at once: cuda:all, cuda:0,2, cuda:1, cpu "
-     "(auto:all, which is every GPU, or the CPU where there is none)"},
+     "Measure these devices, one by one and then those of each kind at once: cuda:all, cuda:0,2, "
+     "cuda:1, cpu (auto:all, which is every GPU, or the CPU where there is none)"},
     {"device", KEY_DEVICE, COMMAND_LIST, "NAME",
      "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
     {"model", KEY_MODEL, COMMAND_RUN | COMMAND_FLEET, "ID",
