@@ -1,4 +1,5 @@
 """running: commands under a time budget, and the outcome of each step, kept from call to call."""
+import contextlib
 import ctypes
 import json
 import os
@@ -43,14 +44,26 @@ class Budget:
         return self.end - time.monotonic()
 
 
+@contextlib.contextmanager
+def leaving_nothing(new):
+    """If it fails, as on a full disk, the new file does not take room that others need."""
+    try:
+        yield
+    except OSError:
+        if new.exists():
+            new.unlink()
+        raise
+
+
 def write_whole(path, text):
     """Never leaves half a file: the new one is put in place atomically."""
     new = path.with_name(path.name + '.new')
-    with open(new, 'w') as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
+    with leaving_nothing(new):
+        with open(new, 'w') as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
 
 
 class Unreadable(Exception):

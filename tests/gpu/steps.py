@@ -104,7 +104,8 @@ def environment(context, limit_s):
     described = machine.describe(context.device, context.meters, context.log('environment'))
     earlier = read_environments(path, context.device['uuid'])
     running.write_whole(path, json.dumps({**described, 'earlier': earlier}, indent=1))
-    return Outcome(DONE, context.device['name'])
+    others = machine.others_on(context.device, described['tools'])
+    return Outcome(DONE, context.device['name'] + (f'; in use by others: {"; ".join(others)}' if others else ''))
 
 
 def read_bandwidth(context, limit_s):

@@ -38,8 +38,9 @@ static const struct measurement_record *const *records_of(const char *other) {
   memcpy(results[0], first, sizeof first);
   memcpy(results[1], second, sizeof second);
   for (int i = 0; i < 2; i++) {
-    records[i] = (struct measurement_record){
-        .device = {.backend = "cuda", .index = i, .name = ""}, .results = results[i], .count = i ? 4 : 3};
+    records[i] = (struct measurement_record){.device = {.backend = "cuda", .index = i, .name = ""},
+                                             .results = results[i],
+                                             .count = i ? 4 : 3};
     for (size_t k = 0; k < records[i].count; k++)
       results[i][k].record = &records[i];
   }
