@@ -420,7 +420,7 @@ enum protocol_outcome result_measure(const struct protocol *protocol, const stru
     return outcome;
   tell(protocol, trial, depths, out);
   out->finished = environment_time(protocol->arena);
-  if (out->step_seconds > 0)
+  if (out->step_seconds > 0 && out->layer_seconds > 0)
     return PROTOCOL_DONE;
   diagnostics_error(protocol->diagnostics, nowhere,
                     "%s: deeper slices take no longer, so nothing can be extrapolated from them: "

@@ -374,6 +374,26 @@ static void test_slices(void **state) {
   scene_end(&scene);
 }
 
+// A line that falls still has a value at the model's depth; but no layer takes less than no time.
+static void test_falling_slices(void **state) {
+  (void)state;
+  static const double layers_s[] = {-1e-4, -1e-3};
+  for (size_t i = 0; i < sizeof layers_s / sizeof layers_s[0]; i++) {
+    struct scene scene;
+    struct measurement result;
+    scene_start(&scene);
+    stand_in.step_s = 0.02;
+    stand_in.layer_s = layers_s[i];
+    scene.trial.layers[0] = 2;
+    scene.trial.layers[1] = 4;
+    scene.trial.layer_count = 2;
+    assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_FAILED);
+    expect_error(&scene.fixture, "falling", "deeper slices take no longer");
+    assert_true(scene.fixture.diagnostics.machine_failed);
+    scene_end(&scene);
+  }
+}
+
 static void test_part(void **state) {
   (void)state;
   struct scene scene;
@@ -494,6 +514,7 @@ int main(void) {
       cmocka_unit_test(test_void),
       cmocka_unit_test(test_cache_resident),
       cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_falling_slices),
       cmocka_unit_test(test_part),
       cmocka_unit_test(test_failing_device),
       cmocka_unit_test(test_stop),
