@@ -374,6 +374,24 @@ static void test_slices(void **state) {
   scene_end(&scene);
 }
 
+// Three depths have one more than a line needs, and so one degree of freedom: the 95 % interval of
+// what is extrapolated extends 12.7 standard errors, not 1.96, which would cover 70 % of them.
+static void test_interval_of_slices(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  stand_in.drift = 3e-4;
+  scene.trial.layers[0] = 2;
+  scene.trial.layers[1] = 3;
+  scene.trial.layers[2] = 6;
+  scene.trial.layer_count = 3;
+  const struct measurement result = scene_measured(&scene);
+  const double half_s = 3 / result.ci95_low - result.step_seconds;
+  assert_true(result.slice_error_s > 1e-6);
+  assert_true(half_s > 12.706 * result.slice_error_s && half_s < 0.5 * result.step_seconds);
+  scene_end(&scene);
+}
+
 // A line that falls still has a value at the model's depth; but no layer takes less than no time.
 static void test_falling_slices(void **state) {
   (void)state;
@@ -514,6 +532,7 @@ int main(void) {
       cmocka_unit_test(test_void),
       cmocka_unit_test(test_cache_resident),
       cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_interval_of_slices),
       cmocka_unit_test(test_falling_slices),
       cmocka_unit_test(test_part),
       cmocka_unit_test(test_failing_device),

@@ -392,7 +392,7 @@ def test_bad_bundles(folder):
     expect_refused(first, folder / 'absent', folder / 'none.tar.gz', 'No such file')
     first.out = folder / 'out'
     (first.out / 'state.json').write_text('{')
-    said = first.check(FAILED, 4)
+    said = first.check(FAILED, 60)
     expect('cannot be read' in said and 'Traceback' not in said, said)
 
 
