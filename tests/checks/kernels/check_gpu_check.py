@@ -897,6 +897,21 @@ def test_driver_that_hangs(folder):
     expect('list did not end within ' in shown['words'] and 'driver may hang' in shown['words'], shown)
 
 
+def test_unkillable(folder):
+    """A program that a hanging driver holds is left to itself: the check goes on in its time."""
+    kill, grace_s, began = os.killpg, running.GRACE_S, time.monotonic()
+    stand_in(folder / 'held', 'echo begun; exec sleep 100')
+    held = []
+    try:
+        os.killpg, running.GRACE_S = lambda process, number: held.append(process), 0.2
+        done = running.run([folder / 'held'], 1, folder / 'log')
+    finally:
+        os.killpg, running.GRACE_S = kill, grace_s
+        os.kill(held[0], signal.SIGKILL)
+    expect(done.status is None and time.monotonic() - began < 50, done.seconds)
+    expect('begun' in done.output and done.last_line() == 'it cannot be killed: the driver hangs', done.output)
+
+
 def test_doubts(folder):
     """Other processes on the device are named before anything is measured, and the table has every flag of a record."""
     path = f'{folder}:{os.environ["PATH"]}'
@@ -975,7 +990,7 @@ def test_true_probe(folder):
 
 QUICK = [test_whole, test_kill_and_resume, test_bad_bundles, test_plans, test_variants, test_libraries, test_stamps,
          test_budget, test_other_devices, test_several, test_without_exchange, test_building, test_sanitizer,
-         test_missing_probe, test_unwritable, test_driver_that_hangs, test_doubts, test_peer]
+         test_missing_probe, test_unwritable, test_driver_that_hangs, test_unkillable, test_doubts, test_peer]
 LONG = [test_kill, test_interrupted_resuming, test_ncu, test_unknown_families, test_failures, test_architectures,
         test_sanitizer_decodes, test_pack, test_true_probe]
 
