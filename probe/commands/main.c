@@ -242,11 +242,11 @@ static int run_kind(struct invocation *run, const struct device *devices, size_t
   return result;
 }
 
-// "node 'n1', hip:0 AMD Instinct MI300X": whom messages are about.
+// "node 'n1', NVIDIA H200": whom messages are about.
 static const char *about_kind(const struct invocation *run, const struct device *device) {
   const char *about = run->diagnostics->about;
-  return arena_printf(run->arena, "%s%s%s %s", about ? about : "", about ? ", " : "",
-                      device_text(device, run->arena), device->described.name);
+  return arena_printf(run->arena, "%s%s%s", about ? about : "", about ? ", " : "",
+                      device->described.name);
 }
 
 // Moves those that are equal to the first one to the front, in their order, and returns how many
@@ -263,8 +263,8 @@ static size_t gather_kind(struct device *devices, size_t count) {
   return kind;
 }
 
-// Each kind by itself: the sum over unlike devices, or their mean watts, would be nobody's. What one
-// kind cannot run says nothing about the next.
+// Each kind by itself: the sum over unlike devices, or their mean watts, would be nobody's. What
+// one kind cannot run says nothing about the next.
 static int run_devices(struct invocation *run, struct device *devices, size_t count,
                        const struct measurement_shape *model) {
   const char *about = run->diagnostics->about;

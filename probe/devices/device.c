@@ -138,7 +138,8 @@ static int describe(struct device *device, const char *number, struct diagnostic
   const enum decode_status status = backend->describe(device->index, &device->described);
   return status == DECODE_OK
              ? 0
-             : fail(device_text(device, diagnostics->arena), device, status, diagnostics);
+             : fail(arena_printf(diagnostics->arena, "%s:%ld", backend->name, index), device,
+                    status, diagnostics);
 }
 
 // The first backend is the CPU's.
@@ -251,10 +252,6 @@ int devices_find(const char *name, const struct decode_backend *const *backends,
                      : find_all_of(backend, &found, diagnostics);
   *count = found.count;
   return result;
-}
-
-const char *device_text(const struct device *device, struct arena *arena) {
-  return arena_printf(arena, "%s:%d", device->backend->name, device->index);
 }
 
 struct measurement_device device_record(const struct device *device, struct arena *arena) {

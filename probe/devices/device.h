@@ -32,9 +32,6 @@ int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics);
 
-// "cuda:0", as users name it.
-const char *device_text(const struct device *device, struct arena *arena);
-
 // In the form of records, with its texts copied.
 struct measurement_device device_record(const struct device *device, struct arena *arena);
 

@@ -5,7 +5,6 @@
 #include "base/source.h"
 #include "base/statistics.h"
 #include "kernels/decode.h"
-#include "model/chance/student.h"
 #include "model/evidence/grade.h"
 #include "probe/devices/device.h"
 #include "probe/devices/precision.h"
@@ -26,6 +25,9 @@
 
 static const double noisy_share = 0.005;
 static const double drift_share = 0.01, drift_spread = 0.05;
+// Half of a 95 % interval of what three depths extrapolate, in standard errors: Student's t with
+// one degree of freedom.
+static const double line_errors = 12.706;
 static const struct place nowhere = {0};
 
 // ---- what is reported about it
@@ -63,8 +65,7 @@ static double half_width(const struct summary *summary) {
 }
 
 // t = a + b L, at the model's number of layers. The interval combines each depth's own interval,
-// propagated through the line, and with three depths the line's own error, which is known from one
-// degree of freedom only.
+// propagated through the line, and with three depths the line's own error.
 static struct summary time_extrapolated(const struct depth *depths, struct measurement *out) {
   double x[MAX_DEPTHS], t[MAX_DEPTHS], squares = 0;
   for (size_t i = 0; i < out->slice_count; i++) {
@@ -77,7 +78,7 @@ static struct summary time_extrapolated(const struct depth *depths, struct measu
     squares += pow(line_weight(&line, whole, x[i]) * half_width(&depths[i].sampling.summary), 2);
   out->slice_error_s = line_error_at(&line, whole);
   if (!isnan(out->slice_error_s))
-    squares += pow(student_quantile(0.975, (double)out->slice_count - 2) * out->slice_error_s, 2);
+    squares += pow(line_errors * out->slice_error_s, 2);
   const double half = fmin(sqrt(squares), 0.999 * step_s);
   out->layer_seconds = line.b;
   out->read_bandwidth_share = (double)out->bytes_per_step / step_s / out->read_bandwidth;

@@ -136,7 +136,7 @@ static enum meter_status advance(struct meter *meter, struct domain *domain, dou
   const double used_j = used < 0 ? used + domain->range_j : used;
   if (used_j > (elapsed_s + max_delay_s) * max_power_w) {
     meter->why =
-        arena_printf(meter->arena, "rapl-powercap: %s began anew: from %.0f J to %.0f J in %.2g s",
+        arena_printf(meter->arena, "rapl-powercap: %s was reset: from %.0f J to %.0f J in %.2g s",
                      domain->path, domain->last_j, now_j, elapsed_s);
     return METER_LOST;
   }

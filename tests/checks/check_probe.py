@@ -149,7 +149,7 @@ def test_unlike_gpus(directory):
     for device, status, words in (('emulator:1', DONE, 'within tolerance'), ('emulator:0', BAD_INPUT, 'shared memory')):
         expect_exit(probe(*verify, device, environment=environment), status, words)
     both = probe(*verify, 'auto:all', environment={**environment, 'EMULATOR_UNITS_1': '3'})
-    expect_exit(both, BAD_INPUT, 'error: emulator:0 host emulator, warp 32: emulator cannot run tiny bf16', 'shared memory',
+    expect_exit(both, BAD_INPUT, 'error: host emulator, warp 32: emulator cannot run tiny bf16', 'shared memory',
                 '4 comparisons within tolerance')
 
 

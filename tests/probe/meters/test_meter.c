@@ -126,7 +126,7 @@ static void test_wrap(void **state) {
   end(&machine);
 }
 
-// A counter that begins anew has not wrapped: no package draws 262 kJ in a tenth of a second.
+// A counter that was reset has not wrapped: no package draws 262 kJ in a tenth of a second.
 static void test_reset(void **state) {
   (void)state;
   struct machine machine;
@@ -142,7 +142,7 @@ static void test_reset(void **state) {
   machine.now_s += 0.1;
   put(&machine, "intel-rapl:0", "energy_uj", "20000000\n");
   assert_int_equal(meter_read(&meter, &reading), METER_LOST);
-  expect_text(meter.why, "energy_uj began anew");
+  expect_text(meter.why, "energy_uj was reset");
   meter_close(&meter);
   end(&machine);
 }
