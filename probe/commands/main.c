@@ -46,7 +46,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
+enum exit_status {
+  EXIT_DONE = 0,
+  EXIT_NO = 1,
+  EXIT_BAD_INPUT = 2,
+  EXIT_MACHINE_FAILED = 3,
+  EXIT_NO_VERDICT = 4 // there is not enough for one
+};
 
 // The signal that asked to stop, 0 before that: a handler may touch nothing else.
 static volatile sig_atomic_t stop_signal;
@@ -61,6 +67,7 @@ struct invocation {
   struct diagnostics *diagnostics;
   struct device_users users; // before a backend is loaded
   bool differs;              // a check or a verification found something out of tolerance
+  bool is_partial;           // a verification left something out
 };
 
 // ---- what the commands share
@@ -188,13 +195,14 @@ static int verify_session(struct invocation *run, const struct session *session,
   const enum verification_outcome outcome = verification_run(session, model, stdout);
   clear_progress();
   run->differs = run->differs || outcome == VERIFICATION_DIFFERS;
+  run->is_partial = run->is_partial || outcome == VERIFICATION_PARTIAL;
   if (stop_signal)
     note(run, "stopped; ", "not everything was verified");
   return outcome == VERIFICATION_FAILED ? -1 : 0;
 }
 
-static int verify_devices(struct invocation *run, const struct device *devices, size_t count,
-                          const struct measurement_shape *model) {
+static int verify_kind(struct invocation *run, const struct device *devices, size_t count,
+                       const struct measurement_shape *model) {
   for (size_t i = 0; i < count && !stop_signal; i++) {
     struct session session = make_session(run, true);
     session.protocol.device = &devices[i];
@@ -210,24 +218,17 @@ static bool are_equal(const struct device *a, const struct device *b) {
          !strcmp(a->described.runtime, b->described.runtime);
 }
 
-// The first of `count` sessions whose device is equal to that of the next one.
-static const struct session *equal_before(const struct session *sessions, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (are_equal(sessions[i].protocol.device, sessions[count].protocol.device))
-      return &sessions[i];
-  return NULL;
-}
-
-// One by one, then all at once.
-static int run_devices(struct invocation *run, const struct device *devices, size_t count,
-                       const struct measurement_shape *model) {
+// Devices of one kind, one by one and then all at once. After an error it goes no further: the
+// others would fail likewise.
+static int run_kind(struct invocation *run, const struct device *devices, size_t count,
+                    bool is_whole, const struct measurement_shape *model) {
   struct session *sessions = arena_array(run->arena, count, sizeof *sessions);
   const struct measurement_record **records =
       arena_array(run->arena, count, sizeof(struct measurement_record *));
   for (size_t i = 0; i < count && !stop_signal; i++) {
-    sessions[i] = make_session(run, count == 1);
+    sessions[i] = make_session(run, is_whole && count == 1);
     sessions[i].protocol.device = &devices[i];
-    sessions[i].equal = equal_before(sessions, i);
+    sessions[i].equal = i ? &sessions[0] : NULL;
     if (run_alone(run, &sessions[i], model))
       return -1;
     records[i] = sessions[i].record;
@@ -238,6 +239,45 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
   clear_progress();
   if (!run->member)
     together_table_print(records, count, stdout);
+  return result;
+}
+
+// "node 'n1', NVIDIA H200": whom messages are about.
+static const char *about_kind(const struct invocation *run, const struct device *device) {
+  const char *about = run->diagnostics->about;
+  return arena_printf(run->arena, "%s%s%s", about ? about : "", about ? ", " : "",
+                      device->described.name);
+}
+
+// Moves those that are equal to the first one to the front, in their order, and returns how many
+// they are.
+static size_t gather_kind(struct device *devices, size_t count) {
+  size_t kind = 1;
+  for (size_t i = 1; i < count; i++) {
+    const struct device device = devices[i];
+    if (!are_equal(&devices[0], &device))
+      continue;
+    memmove(&devices[kind + 1], &devices[kind], (i - kind) * sizeof *devices);
+    devices[kind++] = device;
+  }
+  return kind;
+}
+
+// Each kind by itself: the sum over unlike devices, or their mean watts, would be nobody's. What
+// one kind cannot run says nothing about the next.
+static int run_devices(struct invocation *run, struct device *devices, size_t count,
+                       const struct measurement_shape *model) {
+  const char *about = run->diagnostics->about;
+  int result = 0;
+  for (size_t done = 0, kind; done < count && !stop_signal; done += kind) {
+    kind = gather_kind(&devices[done], count - done);
+    if (kind < count)
+      run->diagnostics->about = about_kind(run, &devices[done]);
+    if (run->options.verify_only ? verify_kind(run, &devices[done], kind, model)
+                                 : run_kind(run, &devices[done], kind, kind == count, model))
+      result = -1;
+    run->diagnostics->about = about;
+  }
   return result;
 }
 
@@ -344,8 +384,7 @@ static int run_model(struct invocation *run, struct power_sweep *sweep) {
     return run_limits(run, sweep, devices, count, &model);
   if (run->options.tensor_parallel)
     return run_ranks(run, devices, count, &model);
-  return run->options.verify_only ? verify_devices(run, devices, count, &model)
-                                  : run_devices(run, devices, count, &model);
+  return run_devices(run, devices, count, &model);
 }
 
 static int run_run(struct invocation *run) {
@@ -572,7 +611,9 @@ static int refuse_command(const char *name) {
 static int exit_status(const struct invocation *run, int failed) {
   if (failed)
     return run->diagnostics->machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
-  return run->differs ? EXIT_NO : EXIT_DONE;
+  if (run->differs)
+    return EXIT_NO;
+  return run->is_partial ? EXIT_NO_VERDICT : EXIT_DONE;
 }
 
 static bool has_colour(void) {

@@ -86,11 +86,11 @@ static const struct known_option {
   const char *doc;
 } known_options[] = {
     {"device", KEY_DEVICE, COMMAND_RUN, "NAME",
-     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
-     "several, one by one and then all at once"},
+     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2, cuda:all or auto:all "
+     "(every GPU) measures several, one by one and then those of each kind at once"},
     {"device", KEY_DEVICE, COMMAND_FLEET, "NAME",
-     "Measure these devices, one by one and then all at once: cuda:all, cuda:0,2, cuda:1, cpu "
-     "(auto:all, which is every GPU, or the CPU where there is none)"},
+     "Measure these devices, one by one and then those of each kind at once: cuda:all, cuda:0,2, "
+     "cuda:1, cpu (auto:all, which is every GPU, or the CPU where there is none)"},
     {"device", KEY_DEVICE, COMMAND_LIST, "NAME",
      "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
     {"model", KEY_MODEL, COMMAND_RUN | COMMAND_FLEET, "ID",
@@ -186,7 +186,8 @@ static const struct known_option {
      "folder of its name there; the same command resumes them"},
     {"verify-only", KEY_VERIFY_ONLY, COMMAND_RUN, NULL,
      "Only compare the kernels with the oracle, with one layer and with two, and each variant that "
-     "would be tried: exit status 1 if any is out of tolerance; no record is written"},
+     "would be tried: exit status 1 if any is out of tolerance, 4 if there was no time for all "
+     "variants; no record is written"},
     {"tolerance", KEY_TOLERANCE, COMMAND_CHECK, "SHARE", "Tolerance for token/s (4 %)"},
     {"format", KEY_FORMAT, COMMAND_LIST, "FORMAT", "Print as table or json"},
     {"calibrate", KEY_CALIBRATE, COMMAND_LIST, NULL,

@@ -270,7 +270,7 @@ static const char *variant_words(const struct measurement *result) {
   return *result->step_form.variant ? result->step_form.variant : "own choice";
 }
 
-// Devices that are not equal, or were measured at other times, may have other variants.
+// Devices that were measured at other times may have other variants.
 static void print_unlike(const struct measurement *const *results, size_t count, FILE *out) {
   bool unlike = false;
   for (size_t i = 1; i < count; i++)
@@ -316,14 +316,9 @@ static bool find_together(const struct measurement_record *const *records, size_
 }
 
 // Why a workload has no row of all devices.
-static void print_apart(const struct measurement *const *results, size_t count, FILE *out) {
-  const struct measurement *first = results[0];
-  bool lacks = false;
-  for (size_t i = 0; i < count; i++)
-    lacks |= !results[i];
+static void print_apart(const struct measurement *first, FILE *out) {
   fprintf(out, "%-9s %5d %8d  not at once: %s\n", first->precision, first->batch, first->context,
           first->slice_count ? "slices of a model are measured one by one"
-          : lacks            ? "not every device has a result of it in the same types"
                              : "it is not measured yet");
 }
 
@@ -331,12 +326,14 @@ void together_table_print(const struct measurement_record *const *records, size_
                           FILE *out) {
   struct arena arena = {0};
   const struct measurement **results = arena_array(&arena, count, sizeof(struct measurement *));
-  fprintf(out, "\n%zu devices\n%-9s %5s %8s  %-10s%11s%10s%10s%8s%9s\n", count, "precision",
-          "batch", "context", "", "token/s", "slowest", "fastest", "W", "J/token");
+  fprintf(out, "\n%zu devices: ", count);
+  print_safely(records[0]->device.name, out);
+  fprintf(out, "\n%-9s %5s %8s  %-10s%11s%10s%10s%8s%9s\n", "precision", "batch", "context", "",
+          "token/s", "slowest", "fastest", "W", "J/token");
   for (size_t r = 0; r < records[0]->count; r++)
     if (find_together(records, count, &records[0]->results[r], results))
       print_together(results, count, &arena, out);
     else
-      print_apart(results, count, out);
+      print_apart(results[0], out);
   arena_free(&arena);
 }

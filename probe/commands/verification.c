@@ -231,5 +231,7 @@ enum verification_outcome verification_run(const struct session *session,
   if (*protocol->stop)
     return VERIFICATION_STOPPED;
   print_verdicts(&verdicts, out);
-  return verdicts.wrong || verdicts.failed ? VERIFICATION_DIFFERS : VERIFICATION_AGREES;
+  if (verdicts.wrong || verdicts.failed)
+    return VERIFICATION_DIFFERS;
+  return verdicts.untold.count ? VERIFICATION_PARTIAL : VERIFICATION_AGREES;
 }

@@ -12,6 +12,7 @@
 enum verification_outcome {
   VERIFICATION_AGREES,  // every comparison is within tolerance
   VERIFICATION_DIFFERS, // one is not, or a variant's steps did not end well
+  VERIFICATION_PARTIAL, // none differs, but there was no time for every variant
   VERIFICATION_STOPPED, // by *stop
   VERIFICATION_FAILED   // and reported: a trial cannot be run, or the device failed
 };

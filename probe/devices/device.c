@@ -113,10 +113,11 @@ static int refuse_name(const char *name, size_t length,
   return -1;
 }
 
-static int fail(const struct device *device, enum decode_status status,
+// `which`: the backend, or the device.
+static int fail(const char *which, const struct device *device, enum decode_status status,
                 struct diagnostics *diagnostics) {
   diagnostics->machine_failed = true;
-  diagnostics_error(diagnostics, nowhere, "%s: %s", device->backend->name,
+  diagnostics_error(diagnostics, nowhere, "%s: %s", which,
                     device_failure(device->backend, status, diagnostics->arena));
   return -1;
 }
@@ -127,7 +128,7 @@ static int describe(struct device *device, const char *number, struct diagnostic
   char *end = NULL;
   const long index = number ? strtol(number, &end, 10) : 0;
   if (count == 0)
-    return fail(device, DECODE_NO_DEVICE, diagnostics);
+    return fail(backend->name, device, DECODE_NO_DEVICE, diagnostics);
   if (number && (end == number || *end || index < 0 || index >= count)) {
     diagnostics_error(diagnostics, nowhere, "no device '%s:%s': %s has %d, counted from 0",
                       backend->name, number, backend->name, count);
@@ -135,7 +136,10 @@ static int describe(struct device *device, const char *number, struct diagnostic
   }
   device->index = (int)index;
   const enum decode_status status = backend->describe(device->index, &device->described);
-  return status == DECODE_OK ? 0 : fail(device, status, diagnostics);
+  return status == DECODE_OK
+             ? 0
+             : fail(arena_printf(diagnostics->arena, "%s:%ld", backend->name, index), device,
+                    status, diagnostics);
 }
 
 // The first backend is the CPU's.
@@ -165,53 +169,89 @@ int device_find(const char *name, const struct decode_backend *const *backends, 
   return describe(out, name[length] ? name + length + 1 : NULL, diagnostics);
 }
 
-// "cuda:all" as "cuda:0,1,2"; any other name unchanged.
-static const char *spelled_out(const char *name, const struct decode_backend *backend,
-                               struct arena *arena) {
-  const char *colon = strchr(name, ':');
-  if (!colon || strcmp(colon, ":all") != 0)
-    return name;
-  const char *all = arena_printf(arena, "%s:0", backend->name);
-  for (int i = 1; i < backend->device_count(); i++)
-    all = arena_printf(arena, "%s,%d", all, i);
-  return all;
-}
+// Devices that have been found by their names.
+struct found {
+  struct device *list; // [MAX_DEVICES]
+  size_t count;
+};
 
-static bool is_repeated(const struct device *devices, size_t count, const char *name,
+static bool is_repeated(const struct found *found, const char *name,
                         struct diagnostics *diagnostics) {
-  for (size_t i = 0; i < count; i++)
-    if (devices[i].index == devices[count].index) {
+  const struct device *newest = &found->list[found->count];
+  for (size_t i = 0; i < found->count; i++)
+    if (found->list[i].backend == newest->backend && found->list[i].index == newest->index) {
       diagnostics_error(diagnostics, nowhere, "device '%s' is named twice", name);
       return true;
     }
   return false;
 }
 
+// `number`: of its device, as text.
+static int find_one(const struct decode_backend *backend, const char *number, struct found *found,
+                    struct diagnostics *diagnostics) {
+  const struct decode_backend *const backends[] = {backend, NULL};
+  const char *name = arena_printf(diagnostics->arena, "%s:%s", backend->name, number);
+  if (found->count == MAX_DEVICES) {
+    diagnostics_error(diagnostics, nowhere, "more than %d devices", MAX_DEVICES);
+    return -1;
+  }
+  if (device_find(name, backends, &found->list[found->count], diagnostics) ||
+      is_repeated(found, name, diagnostics))
+    return -1;
+  found->count++;
+  return 0;
+}
+
+// "0,2": the numbers of a backend's devices.
+static int find_listed(const struct decode_backend *backend, const char *numbers,
+                       struct found *found, struct diagnostics *diagnostics) {
+  size_t digits = 0;
+  for (const char *at = numbers; at == numbers || at[-1]; at += digits + 1) {
+    digits = strcspn(at, ",");
+    if (find_one(backend, arena_copy_n(diagnostics->arena, at, digits), found, diagnostics))
+      return -1;
+  }
+  return 0;
+}
+
+static int find_all_of(const struct decode_backend *backend, struct found *found,
+                       struct diagnostics *diagnostics) {
+  const int count = backend->device_count();
+  for (int i = 0; i < count; i++)
+    if (find_one(backend, arena_printf(diagnostics->arena, "%d", i), found, diagnostics))
+      return -1;
+  return count ? 0 : find_one(backend, "0", found, diagnostics); // which says why there is none
+}
+
+// Every GPU, of whichever backend.
+static int find_all(const struct decode_backend *const *backends, struct found *found,
+                    struct diagnostics *diagnostics) {
+  for (size_t i = 1; backends[0] && backends[i]; i++)
+    if (backends[i]->device_count() > 0 && find_all_of(backends[i], found, diagnostics))
+      return -1;
+  return found->count ? 0 : find_all_of(best(backends), found, diagnostics);
+}
+
 int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics) {
   const size_t length = strcspn(name, ":");
-  *out = arena_array(arena, strlen(name) + MAX_DEVICES, sizeof **out);
-  *count = 0;
-  if (!name[length])
-    return device_find(name, backends, &(*out)[(*count)++], diagnostics);
+  const char *which = name[length] ? name + length + 1 : "";
   const bool is_auto = length == strlen("auto") && !strncmp(name, "auto", length);
   const struct decode_backend *backend =
       is_auto ? best(backends) : backend_named(name, length, backends);
-  if (!backend)
-    return refuse_name(name, length, backends, diagnostics);
-  const char *at = strchr(spelled_out(name, backend, arena), ':');
-  while (*at && *count < MAX_DEVICES) {
-    const size_t digits = strcspn(at + 1, ",");
-    const char *one =
-        arena_printf(arena, "%s:%s", backend->name, arena_copy_n(arena, at + 1, digits));
-    if (device_find(one, backends, &(*out)[*count], diagnostics) ||
-        is_repeated(*out, *count, one, diagnostics))
-      return -1;
-    (*count)++;
-    at += 1 + digits;
-  }
-  return 0;
+  struct found found = {arena_array(arena, MAX_DEVICES, sizeof **out), 0};
+  int result = 0;
+  *out = found.list;
+  if (!name[length] || !backend)
+    result = device_find(name, backends, &found.list[found.count++], diagnostics);
+  else if (strcmp(which, "all") != 0)
+    result = find_listed(backend, which, &found, diagnostics);
+  else
+    result = is_auto ? find_all(backends, &found, diagnostics)
+                     : find_all_of(backend, &found, diagnostics);
+  *count = found.count;
+  return result;
 }
 
 struct measurement_device device_record(const struct device *device, struct arena *arena) {

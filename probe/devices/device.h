@@ -26,8 +26,8 @@ const struct decode_backend *const *device_backends(const char *folder, struct a
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics);
 
-// Several devices of one backend: "cuda:all", "cuda:0,2", "auto:all"; or one that device_find
-// accepts. Sets *out [*count]. A repeated number is an error. Returns 0 or -1.
+// Several devices: "cuda:0,2", "cuda:all", "auto:all", which is every GPU of whichever backend; or
+// one that device_find accepts. Sets *out [*count]. A repeated number is an error. Returns 0 or -1.
 int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics);

@@ -25,6 +25,9 @@
 
 static const double noisy_share = 0.005;
 static const double drift_share = 0.01, drift_spread = 0.05;
+// Half of a 95 % interval of what three depths extrapolate, in standard errors: Student's t with
+// one degree of freedom.
+static const double line_errors = 12.706;
 static const struct place nowhere = {0};
 
 // ---- what is reported about it
@@ -75,7 +78,7 @@ static struct summary time_extrapolated(const struct depth *depths, struct measu
     squares += pow(line_weight(&line, whole, x[i]) * half_width(&depths[i].sampling.summary), 2);
   out->slice_error_s = line_error_at(&line, whole);
   if (!isnan(out->slice_error_s))
-    squares += pow(1.96 * out->slice_error_s, 2);
+    squares += pow(line_errors * out->slice_error_s, 2);
   const double half = fmin(sqrt(squares), 0.999 * step_s);
   out->layer_seconds = line.b;
   out->read_bandwidth_share = (double)out->bytes_per_step / step_s / out->read_bandwidth;
@@ -420,7 +423,7 @@ enum protocol_outcome result_measure(const struct protocol *protocol, const stru
     return outcome;
   tell(protocol, trial, depths, out);
   out->finished = environment_time(protocol->arena);
-  if (out->step_seconds > 0)
+  if (out->step_seconds > 0 && out->layer_seconds > 0)
     return PROTOCOL_DONE;
   diagnostics_error(protocol->diagnostics, nowhere,
                     "%s: deeper slices take no longer, so nothing can be extrapolated from them: "

@@ -18,6 +18,8 @@
 // No package draws more. A counter left unread for longer than it takes to fill at this power may
 // have wrapped more than once.
 static const double max_power_w = 1000;
+// By how much later than the energy flows a counter may show it, with room to spare.
+static const double max_delay_s = 1;
 
 struct domain {
   const char *path; // of energy_uj
@@ -131,7 +133,14 @@ static enum meter_status advance(struct meter *meter, struct domain *domain, dou
     return METER_LOST;
   }
   const double used = now_j - domain->last_j;
-  domain->total_j += used < 0 ? used + domain->range_j : used;
+  const double used_j = used < 0 ? used + domain->range_j : used;
+  if (used_j > (elapsed_s + max_delay_s) * max_power_w) {
+    meter->why =
+        arena_printf(meter->arena, "rapl-powercap: %s was reset: from %.0f J to %.0f J in %.2g s",
+                     domain->path, domain->last_j, now_j, elapsed_s);
+    return METER_LOST;
+  }
+  domain->total_j += used_j;
   domain->last_j = now_j;
   return METER_OK;
 }

@@ -1,7 +1,8 @@
-// Statistics compared with values worked out by hand.
+// Statistics compared with values worked out by hand, and what holds for any samples.
 #include "tests/support/fixture.h"
 
 #include "base/statistics.h"
+#include "model/chance/student.h"
 
 #include <math.h>
 
@@ -103,12 +104,100 @@ static void test_line_of_two(void **state) {
   expect_near(line_weight(&line, 32, 4), -6, 1e-12, "weight of the first");
 }
 
+// ---- whatever the samples are
+
+enum { MOST = 101, DRAWS = 4000 };
+
+// Uniform in (0, 1): splitmix64, so that every run draws the same.
+static double draw(uint64_t *seed) {
+  uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+// Steps of 1 and upwards with a long tail, as on a machine that others use: exponential.
+static void draw_steps(double *samples, size_t count, uint64_t *seed) {
+  for (size_t i = 0; i < count; i++)
+    samples[i] = 1 - log(draw(seed));
+}
+
+static void expect_alike(const struct summary *a, const struct summary *b, double factor) {
+  expect_near(factor * a->median, b->median, 1e-12, "median");
+  expect_near(factor * a->low, b->low, 1e-12, "low");
+  expect_near(factor * a->high, b->high, 1e-12, "high");
+  expect_near(factor * a->p5, b->p5, 1e-12, "p5");
+  expect_near(factor * a->p95, b->p95, 1e-12, "p95");
+}
+
+// Their order does not matter, their unit only multiplies, and one that is absurd, as when the
+// machine was suspended, moves the median no further than to the sample beside it.
+static void test_any_samples(void **state) {
+  (void)state;
+  uint64_t seed = 5;
+  for (size_t i = 0; i < DRAWS; i++) {
+    double samples[MOST], others[MOST], sorted[MOST];
+    const size_t count = MIN_MEDIAN_SAMPLES + (size_t)(draw(&seed) * (MOST - MIN_MEDIAN_SAMPLES));
+    draw_steps(samples, count, &seed);
+    const struct summary summary = summarise(samples, count, sorted);
+    assert_true(sorted[0] <= summary.low && summary.low <= summary.median);
+    assert_true(summary.median <= summary.high && summary.high <= sorted[count - 1]);
+    assert_true(summary.p5 <= summary.median && summary.median <= summary.p95);
+    const double below = sorted[(count - 1) / 2 - 1], above = sorted[count / 2 + 1];
+    for (size_t k = 0; k < count; k++)
+      others[k] = 1e-6 * samples[count - 1 - k];
+    const struct summary scaled = summarise(others, count, sorted);
+    expect_alike(&summary, &scaled, 1e-6);
+    samples[(size_t)(draw(&seed) * (double)count)] = i % 2 ? 1e9 : 1e-9;
+    const double moved = summarise(samples, count, sorted).median;
+    assert_true(moved >= below && moved <= above);
+  }
+}
+
+// The interval contains the true median at least 95 times in 100, however few samples there are.
+static void test_coverage(void **state) {
+  (void)state;
+  static const size_t counts[] = {6, 7, 10, 25, 100};
+  uint64_t seed = 7;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    size_t covered = 0;
+    for (size_t k = 0; k < DRAWS; k++) {
+      double samples[MOST], sorted[MOST];
+      draw_steps(samples, counts[i], &seed);
+      const struct summary summary = summarise(samples, counts[i], sorted);
+      covered += summary.low <= 1 + log(2) && 1 + log(2) <= summary.high;
+    }
+    assert_true((double)covered / DRAWS > 0.95 - 3 * sqrt(0.95 * 0.05 / DRAWS));
+  }
+}
+
+// What is extrapolated from three depths is within the interval that its one degree of freedom
+// allows as often as the interval says.
+static void test_line_coverage(void **state) {
+  (void)state;
+  static const double x[] = {4, 8, 12};
+  uint64_t seed = 11;
+  size_t covered = 0, naive = 0;
+  for (size_t k = 0; k < DRAWS; k++) {
+    double t[3];
+    for (size_t i = 0; i < 3; i++)
+      t[i] = 2 + 3 * x[i] + sqrt(-2 * log(draw(&seed))) * cos(2 * M_PI * draw(&seed));
+    const struct fitted_line line = fit_line(x, t, 3);
+    const double off = fabs(line_at(&line, 32) - 98) / line_error_at(&line, 32);
+    covered += off <= student_quantile(0.975, 1);
+    naive += off <= 1.96;
+  }
+  assert_true(fabs((double)covered / DRAWS - 0.95) < 3 * sqrt(0.95 * 0.05 / DRAWS));
+  assert_true((double)naive / DRAWS < 0.73);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rank),        cmocka_unit_test(test_quantile),
       cmocka_unit_test(test_summary),     cmocka_unit_test(test_stopping_rule),
       cmocka_unit_test(test_noisy),       cmocka_unit_test(test_line),
-      cmocka_unit_test(test_line_of_two),
+      cmocka_unit_test(test_line_of_two), cmocka_unit_test(test_any_samples),
+      cmocka_unit_test(test_coverage),    cmocka_unit_test(test_line_coverage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,32 @@ def test_unlike_gpus(directory):
     verify = ('run', '--verify-only', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--device')
     for device, status, words in (('emulator:1', DONE, 'within tolerance'), ('emulator:0', BAD_INPUT, 'shared memory')):
         expect_exit(probe(*verify, device, environment=environment), status, words)
+    both = probe(*verify, 'auto:all', environment={**environment, 'EMULATOR_UNITS_1': '3'})
+    expect_exit(both, BAD_INPUT, 'error: host emulator, warp 32: emulator cannot run tiny bf16', 'shared memory',
+                '4 comparisons within tolerance')
+
+
+def test_kinds_of_gpus(directory):
+    """Each kind by itself, in one command: at once only GPUs that are equal, whose sum and watts mean something."""
+    if not (METERED / 'metered.so').exists() or not EMULATOR.exists():
+        return
+    write_data(directory / 'data')
+    plugins = directory / 'plugins'
+    plugins.mkdir()
+    (plugins / 'metered.so').symlink_to(METERED / 'metered.so')
+    (plugins / 'emulator.so').symlink_to(EMULATOR)
+    environment = {**with_plugins(plugins), 'METERED_DEVICES': '3', 'METERED_OTHER': '1', 'EMULATOR_DEVICES': '1'}
+    listed = json.loads(probe('list', '--device', 'auto:all', '--format', 'json', environment=environment).stdout)
+    expect(sorted((d['backend'], d['index']) for d in listed['devices'])
+           == [('cuda', 0), ('cuda', 1), ('cuda', 2), ('emulator', 0)], listed['devices'])
+    result = probe('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--time', '0.1', '--device',
+                   'cuda:all', '-o', directory / 'records', environment=environment)
+    expect_exit(result, DONE, '\n2 devices: NVIDIA H200\n', 'together they decode')
+    expect(result.stdout.count('together they decode') == 1, result.stdout)
+    records = [json.loads(path.read_text()) for path in (directory / 'records').glob('*.json')]
+    found = sorted((record['device']['name'], record['device']['index'], record['results'][0]['together']['devices'])
+                   for record in records)
+    expect(found == [('NVIDIA H200', 0, 2), ('NVIDIA H200', 2, 2), ('NVIDIA L40S', 1, 0)], found)
 
 
 def test_prompts_on_a_gpu(directory):
@@ -332,7 +358,7 @@ def test_list_one_device(_):
         expect([d['index'] for d in json.loads(result.stdout)['devices']] == numbers, result)
     expect_exit(probe('list', '--device', 'present:1', environment=with_plugins(PLUGINS)), 0, 'present:1  a device')
     expect_exit(probe('list', '--device', 'present:all', environment=with_plugins(PLUGINS)), MACHINE_FAILED,
-                'present: the device failed: the device is lost')
+                'present:2: the device failed: the device is lost')
     expect_exit(probe('list', '--device', 'absent', environment=with_plugins(PLUGINS)), MACHINE_FAILED,
                 'absent: no device of the tests; plug one in')
 
@@ -833,7 +859,7 @@ def test_terminal(directory):
         expect(sum(line.startswith('tiny on ') for line in shown) == 1, said)
 
 
-QUICK = [test_help, test_mixture_in_ranks, test_unlike_gpus, test_list, test_list_one_device, test_verify_only, test_bad_input,
+QUICK = [test_help, test_mixture_in_ranks, test_unlike_gpus, test_kinds_of_gpus, test_list, test_list_one_device, test_verify_only, test_bad_input,
          test_rows_that_cannot_be, test_window_beyond_the_context, test_excluded_by_another_name,
          test_prompts_verified_only, test_prompts_on_a_gpu, test_too_large_suggests_layers, test_bad_directories,
          test_wrong_variants, test_wrong_variants_verified, test_equal_devices]

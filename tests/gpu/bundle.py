@@ -25,13 +25,14 @@ BROKEN = (OSError, EOFError, tarfile.TarError, zlib.error)
 
 def write(out):
     new = out / f'{NAME}.new'
-    with tarfile.open(new, 'w:gz', compresslevel=BUNDLE_LEVEL) as archive:
-        for name in BUNDLED:
-            if (out / name).exists():
-                archive.add(out / name, arcname=f'{TOP}/{name}')
-    with open(new, 'rb+') as file:
-        os.fsync(file.fileno())
-    os.replace(new, out / NAME)
+    with running.leaving_nothing(new):
+        with tarfile.open(new, 'w:gz', compresslevel=BUNDLE_LEVEL) as archive:
+            for name in BUNDLED:
+                if (out / name).exists():
+                    archive.add(out / name, arcname=f'{TOP}/{name}')
+        with open(new, 'rb+') as file:
+            os.fsync(file.fileno())
+        os.replace(new, out / NAME)
 
 
 def is_ours(member):

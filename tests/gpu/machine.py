@@ -7,17 +7,21 @@ import shutil
 
 import running
 
-TOOL_LIMIT_S = 60
+TOOL_LIMIT_S = 30  # a driver that hangs also hangs its tools
+LIST_LIMIT_S = 120
 NVIDIA_FIELDS = ('name,uuid,pci.bus_id,vbios_version,driver_version,ecc.mode.current,'
                  'mig.mode.current,power.limit,power.default_limit,power.max_limit,power.draw,'
                  'clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,temperature.gpu,'
                  'temperature.memory,persistence_mode,compute_mode')
+
+PROCESSES = ('nvidia-smi', '--query-compute-apps=gpu_uuid,pid,process_name,used_memory', '--format=csv,noheader')
 
 # Each is run if it is on the machine.
 TOOLS = [
     ('nvidia-smi', '-q'),
     ('nvidia-smi', f'--query-gpu={NVIDIA_FIELDS}', '--format=csv'),
     ('nvidia-smi', 'topo', '-m'),
+    PROCESSES,
     ('amd-smi', 'static', '--json'),
     ('amd-smi', 'metric', '--json'),
     ('rocm-smi', '-a'),
@@ -44,11 +48,12 @@ def find_tool(name):
 
 
 def ask_tools(log):
-    said = {}
+    said, hung = {}, set()
     for name, *arguments in TOOLS:
         program = find_tool(name)
-        if program:
+        if program and name not in hung:
             done = running.run([program, *arguments], TOOL_LIMIT_S)
+            hung |= {name} if done.status is None else set()
             text = without_serials(done.output)
             said[' '.join((name, *arguments))] = {'status': done.status, 'output': text}
             with open(log, 'a') as file:
@@ -67,6 +72,8 @@ def listed(probe, calibrate, device, limit_s, log):
             command += ['--device', device]
     done = running.run(command, limit_s, log)
     start = done.output.find('{')
+    if done.status is None:
+        return {**nothing, 'words': f'{probe} list did not end within {done.seconds:.0f} s: a driver may hang'}
     if done.status != 0 or start < 0:
         return {**nothing, 'words': done.last_line()}
     try:
@@ -98,6 +105,12 @@ def choose(devices, wanted):
                 not wanted and device['backend'] in ACCELERATORS):
             return device
     return None
+
+
+def others_on(device, tools):
+    """The processes that NVIDIA's tool sees on the device, before the check uses it."""
+    listed = tools.get(' '.join(PROCESSES), {'output': ''})['output'].splitlines()
+    return [line.partition(',')[2].strip() for line in listed if device['uuid'] and line.startswith(device['uuid'])]
 
 
 def describe(device, meters, log):

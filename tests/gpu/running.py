@@ -1,4 +1,5 @@
 """running: commands under a time budget, and the outcome of each step, kept from call to call."""
+import contextlib
 import ctypes
 import json
 import os
@@ -43,14 +44,26 @@ class Budget:
         return self.end - time.monotonic()
 
 
+@contextlib.contextmanager
+def leaving_nothing(new):
+    """If it fails, as on a full disk, the new file does not take room that others need."""
+    try:
+        yield
+    except OSError:
+        if new.exists():
+            new.unlink()
+        raise
+
+
 def write_whole(path, text):
     """Never leaves half a file: the new one is put in place atomically."""
     new = path.with_name(path.name + '.new')
-    with open(new, 'w') as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
+    with leaving_nothing(new):
+        with open(new, 'w') as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
 
 
 class Unreadable(Exception):
@@ -141,17 +154,29 @@ def die_with_parent():
 
 
 def end(process):
-    """Ends a program that this check started, and what that one started."""
-    for number, wait_s in ((signal.SIGINT, GRACE_S), (signal.SIGKILL, None)):
+    """Ends a program that this check started, and what that one started. False if even a kill does not, as in a
+    driver that hangs."""
+    for number in (signal.SIGINT, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
         except ProcessLookupError:
             pass
         try:
-            process.wait(wait_s)
-            return
+            process.wait(GRACE_S)
+            return True
         except subprocess.TimeoutExpired:
             continue
+    return False
+
+
+def rest_of(process, expired):
+    """The output of a program whose time is up, after ending it. Who waited for one that cannot be ended would wait
+    for ever."""
+    if end(process):
+        return process.communicate()[0]
+    so_far = expired.output or ''
+    text = so_far.decode(errors='replace') if isinstance(so_far, bytes) else so_far
+    return f'{text}\nit cannot be killed: the driver hangs\n'
 
 
 class Finished:
@@ -180,12 +205,11 @@ def run(command, limit_s, log=None, environment=None):
     try:
         output = process.communicate(timeout=max(limit_s, 0.1))[0]
         status = process.returncode
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired as expired:
+        output = rest_of(process, expired)
+    except BaseException:  # a signal that stops the whole check
         end(process)
-        output = process.communicate()[0]
-    finally:
-        if process.poll() is None:
-            end(process)
+        raise
     seconds = time.monotonic() - start
     if log:
         with open(log, 'a') as file:

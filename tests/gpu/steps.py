@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PEER = pathlib.Path(__file__).resolve().parent / 'peer_pytorch.py'
 SKIPPED = 77  # exit status of a program that lacks what it needs
 BUSY = 1  # exit status of `probe check` if a result is out of tolerance
+NO_VERDICT = 4  # of `probe run --verify-only` if there was no time for every variant
 SANITIZERS = sanitizer.TOOLS
 UNKNOWN = re.compile(r'\bdo(?:es)? not support\b')  # of the probe, about what the kernels lack
 SLICES = re.compile(r'; --layers ([0-9,]+) measures (?:a slice|slices)')  # of the probe, if memory is too small
@@ -103,7 +104,8 @@ def environment(context, limit_s):
     described = machine.describe(context.device, context.meters, context.log('environment'))
     earlier = read_environments(path, context.device['uuid'])
     running.write_whole(path, json.dumps({**described, 'earlier': earlier}, indent=1))
-    return Outcome(DONE, context.device['name'])
+    others = machine.others_on(context.device, described['tools'])
+    return Outcome(DONE, context.device['name'] + (f'; in use by others: {"; ".join(others)}' if others else ''))
 
 
 def read_bandwidth(context, limit_s):
@@ -161,7 +163,7 @@ def probed(context, name, command, limit_s, folder, environment=None):
     if done.status is None:
         return out_of_time(context, limit_s)
     if done.status != 0:
-        return Outcome(FAILED, done.last_line())
+        return Outcome(MISSING if done.status == NO_VERDICT else FAILED, done.last_line())
     return Outcome(DONE, '')
 
 

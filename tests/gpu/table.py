@@ -253,6 +253,28 @@ def missing_peer(context):
 
 # ---- power, verification, steps
 
+def doubts_of(record, result):
+    """What a record says about its own conditions."""
+    others = record.get('environment', {}).get('device_state', {}).get('other_processes')
+    return [*(name.replace('_', ' ') for name, is_set in result.get('flags', {}).items() if is_set),
+            *(['other processes on the device'] if others else []),
+            *(['launches one by one'] if result.get('step_form', {}).get('fallback') else [])]
+
+
+def doubt_rows(context):
+    """A figure that meets a target is worth less if its record has a flag."""
+    found, count = {}, 0
+    for path in sorted((context.out / 'records').rglob('*.json')):
+        record = json.loads(path.read_text())
+        for result in record['results']:
+            count += 1
+            for doubt in doubts_of(record, result):
+                name = f'{result["model"]["id"]} {result["precision"]}, batch {result["batch"]}'
+                found.setdefault(doubt, []).append(name)
+    for doubt, names in found.items():
+        yield f'{doubt}: {len(names)} of {count} results ({"; ".join(dict.fromkeys(names))})'
+
+
 def number(value, form):
     return '-' if value is None else format(value, form)
 
@@ -395,6 +417,7 @@ def make(context, plan):
                  [row for workload in context.peers() for row in peer_rows(context, workload)]
                  + sentences(missing_peer(context))),
         *section('Watts', power_rows(context)),
+        *section('What the records say against themselves', sentences(doubt_rows(context))),
         *section('Devices of one kind, each with its steps', sentences(device_rows(context))),
         *section('Not done', sentences(step_rows(context, plan))),
     ]

@@ -14,7 +14,7 @@ from steps import ROOT, climb, found_words, ladder_options, probed, run_command
 WAYS = ('', 'matrix=registers', 'step=streaming')
 WAY_BATCHES = {'': (1, 64), 'matrix=registers': (1, 64), 'step=streaming': (1, 4)}
 MANY_ROWS = 64
-REFUSED = re.compile(r'variant: |matrix=|step=')  # of the probe, which names the choice
+REFUSED = re.compile(r'variant: |matrix=|step=|no variants of its kernels')  # of the probe, which names the choice
 LADDER_ROWS = (1, 2, 3)  # of tests/bench/gpu_kernels, the most valuable
 NCU_KERNELS = 10
 NCU_NAMES = 'regex:^(vector|matrix|wgmma|attention|streaming|round|embed|sample|heads|latent|expert)'

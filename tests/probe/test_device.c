@@ -90,7 +90,7 @@ static void test_names(void **state) {
       {"present:3", "no device 'present:3': present has 3, counted from 0", false},
       {"absent", "absent: no device of the tests; plug one in", true},
       {"absent:0", "absent: no device of the tests; plug one in", true},
-      {"present:2", "present: the device failed: the device is lost", true},
+      {"present:2", "present:2: the device failed: the device is lost", true},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     fixture.diagnostics.machine_failed = false;
@@ -120,7 +120,7 @@ static void test_first_is_lost(void **state) {
   assert_int_equal(
       devices_find("present:all", backends, &devices, &count, &fixture.arena, &fixture.diagnostics),
       -1);
-  expect_error(&fixture, "all", "present: the device failed: the device is lost");
+  expect_error(&fixture, "all", "present:0: the device failed: the device is lost");
   unsetenv("PLUGIN_LOST");
   fixture_end(&fixture);
 }

@@ -4,8 +4,10 @@
 #include "tests/support/fixture.h"
 
 #include "probe/measure/energy_watch.h"
+#include "probe/measure/pace.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 // A meter whose draw is set by the load, from the moment that it is opened.
 static struct {
@@ -142,11 +144,38 @@ static void test_stopped(void **state) {
   fixture_end(&fixture);
 }
 
+// Chunks of work one after the other, with pauses: each counts once, wherever a window is cut.
+static void test_pace(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  srandom(3);
+  for (int draw = 0; draw < 500; draw++) {
+    struct pace pace = {.units = 1 + (double)(random() % 50), .arena = &fixture.arena};
+    double now_s = 1e6;
+    const int count = 1 + (int)(random() % 40);
+    for (int i = 0; i < count; i++) {
+      const double end_s = now_s + 1e-3 * (double)(1 + random() % 300);
+      pace_keep(&pace, now_s, end_s);
+      now_s = end_s + 1e-4 * (double)(random() % 100);
+    }
+    const double begin_s = 1e6 - 0.5, cut_s = 1e6 + 1e-3 * (double)(random() % 3000), over_s = 2e6;
+    const double all = (over_s - begin_s) * pace_in(&pace, begin_s, over_s);
+    const double parts = (cut_s - begin_s) * pace_in(&pace, begin_s, cut_s) +
+                         (over_s - cut_s) * pace_in(&pace, cut_s, over_s);
+    expect_near(all, count * pace.units, 1e-6, "all of it");
+    expect_near(parts, all, 1e-6, "in two parts");
+    assert_true(isnan(pace_in(&pace, cut_s, cut_s)) && isnan(pace_in(&pace, NAN, NAN)));
+  }
+  fixture_end(&fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_all_of_it_under_load),
       cmocka_unit_test(test_lost_meter_ends_it),
       cmocka_unit_test(test_stopped),
+      cmocka_unit_test(test_pace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

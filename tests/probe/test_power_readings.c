@@ -4,6 +4,7 @@
 #include "probe/measure/power_readings.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { MOST = 1000 };
 
@@ -157,6 +158,35 @@ static void test_gaps_one_after_the_other(void **state) {
   fixture_end(&fixture);
 }
 
+// Whatever the intervals are, some of them gaps: every joule outside the gaps is in a mean, and no
+// second is lost or counted twice.
+static void test_any_readings(void **state) {
+  (void)state;
+  srandom(3);
+  for (int draw = 0; draw < 2000; draw++) {
+    struct fixture fixture;
+    struct meter_reading readings[MOST] = {{1e5, 7, NAN, NAN}};
+    double joules = 0, seconds = 0;
+    fixture_start(&fixture);
+    const size_t count = 2 + (size_t)random() % 400;
+    for (size_t i = 1; i < count; i++) {
+      const bool is_gap = random() % 40 == 0;
+      const double step_s = is_gap ? 1.2 : 1e-3 * (double)(1 + random() % 200);
+      const double used_j = step_s * (double)(random() % 700);
+      readings[i] = (struct meter_reading){readings[i - 1].time_s + step_s,
+                                           readings[i - 1].joules + used_j, NAN, NAN};
+      joules += is_gap ? 0 : used_j;
+      seconds += is_gap ? 0 : step_s;
+    }
+    const struct measurement_window window = power_readings(readings, count, false, &fixture.arena);
+    expect_near(window.end_s[window.count - 1], seconds_of(readings, count), 1e-9, "the end");
+    expect_near(1 + measurement_window_joules(&window), 1 + joules, 1e-9, "energy");
+    expect_near(1 + measurement_window_seconds(&window), 1 + seconds, 1e-9, "time");
+    assert_true(window.end_s[0] > 0 && (window.count < 2 || shortest(&window) > 0));
+    fixture_end(&fixture);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_joined),
@@ -164,6 +194,7 @@ int main(void) {
       cmocka_unit_test(test_short_end),
       cmocka_unit_test(test_gap),
       cmocka_unit_test(test_gaps_one_after_the_other),
+      cmocka_unit_test(test_any_readings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

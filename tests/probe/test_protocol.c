@@ -374,6 +374,44 @@ static void test_slices(void **state) {
   scene_end(&scene);
 }
 
+// Three depths have one more than a line needs, and so one degree of freedom: the 95 % interval of
+// what is extrapolated extends 12.7 standard errors, not 1.96, which would cover 70 % of them.
+static void test_interval_of_slices(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  stand_in.drift = 3e-4;
+  scene.trial.layers[0] = 2;
+  scene.trial.layers[1] = 3;
+  scene.trial.layers[2] = 6;
+  scene.trial.layer_count = 3;
+  const struct measurement result = scene_measured(&scene);
+  const double half_s = 3 / result.ci95_low - result.step_seconds;
+  assert_true(result.slice_error_s > 1e-6);
+  assert_true(half_s > 12.706 * result.slice_error_s && half_s < 0.5 * result.step_seconds);
+  scene_end(&scene);
+}
+
+// A line that falls still has a value at the model's depth; but no layer takes less than no time.
+static void test_falling_slices(void **state) {
+  (void)state;
+  static const double layers_s[] = {-1e-4, -1e-3};
+  for (size_t i = 0; i < sizeof layers_s / sizeof layers_s[0]; i++) {
+    struct scene scene;
+    struct measurement result;
+    scene_start(&scene);
+    stand_in.step_s = 0.02;
+    stand_in.layer_s = layers_s[i];
+    scene.trial.layers[0] = 2;
+    scene.trial.layers[1] = 4;
+    scene.trial.layer_count = 2;
+    assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_FAILED);
+    expect_error(&scene.fixture, "falling", "deeper slices take no longer");
+    assert_true(scene.fixture.diagnostics.machine_failed);
+    scene_end(&scene);
+  }
+}
+
 static void test_part(void **state) {
   (void)state;
   struct scene scene;
@@ -494,6 +532,8 @@ int main(void) {
       cmocka_unit_test(test_void),
       cmocka_unit_test(test_cache_resident),
       cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_interval_of_slices),
+      cmocka_unit_test(test_falling_slices),
       cmocka_unit_test(test_part),
       cmocka_unit_test(test_failing_device),
       cmocka_unit_test(test_stop),

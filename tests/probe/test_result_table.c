@@ -38,8 +38,9 @@ static const struct measurement_record *const *records_of(const char *other) {
   memcpy(results[0], first, sizeof first);
   memcpy(results[1], second, sizeof second);
   for (int i = 0; i < 2; i++) {
-    records[i] = (struct measurement_record){
-        .device = {.backend = "cuda", .index = i}, .results = results[i], .count = i ? 4 : 3};
+    records[i] = (struct measurement_record){.device = {.backend = "cuda", .index = i, .name = ""},
+                                             .results = results[i],
+                                             .count = i ? 4 : 3};
     for (size_t k = 0; k < records[i].count; k++)
       results[i][k].record = &records[i];
   }
@@ -101,27 +102,25 @@ static void devices_are_compared(void **state) {
 
 // Nothing is left out without a word.
 static void what_is_apart_is_told(void **state) {
-  static struct measurement results[2][3];
+  static struct measurement results[2][2];
   static struct measurement_record records[2];
   const struct measurement_record *const both[] = {&records[0], &records[1]};
   char text[4096] = "";
   (void)state;
   for (int i = 0; i < 2; i++) {
     results[i][0] = result_of(1, "bf16", 100, "");
-    results[i][1] = result_of(4, i ? "e4m3" : "bf16", 400, "");
-    results[i][2] = result_of(9, "bf16", 900, "");
-    results[i][0].together.devices = 0;
+    results[i][1] = result_of(9, "bf16", 900, "");
+    results[i][0].together.devices = results[i][1].together.devices = 0;
     results[i][0].slice_count = 2;
-    results[i][2].together.devices = 0;
-    records[i] = (struct measurement_record){.results = results[i], .count = 3};
+    records[i] = (struct measurement_record){
+        .device.name = "NVIDIA H200", .results = results[i], .count = 2};
   }
   FILE *out = fmemopen(text, sizeof text - 1, "w");
   together_table_print(both, 2, out);
   fclose(out);
   const char *const lines[] = {
+      "\n2 devices: NVIDIA H200\nprecision",
       "bf16          1       64  not at once: slices of a model are measured one by one\n",
-      "bf16          4       64  not at once: not every device has a result of it in the same "
-      "types\n",
       "bf16          9       64  not at once: it is not measured yet\n"};
   expect_lines(text, lines, sizeof lines / sizeof lines[0]);
 }

@@ -465,7 +465,7 @@ static void test_long_numbers(void **state) {
 
 static void test_table(void **state) {
   (void)state;
-  struct measurement_record records[2] = {0};
+  struct measurement_record records[2] = {{.device.name = "GPU"}};
   struct measurement results[2] = {{.tokens_per_s = 1000, .load_power_w = 400},
                                    {.tokens_per_s = 900, .load_power_w = 300}};
   const struct measurement_record *both[] = {&records[0], &records[1]};

@@ -113,10 +113,15 @@ static const struct {
     {{{"step=a", 1, false, false}, {"step=b", 1, false, false}, {"step=c", 1, false, false}},
      true,
      45, // two steps at each of two depths
-     VERIFICATION_AGREES,
+     VERIFICATION_PARTIAL,
      {"  ok: step=a\n", "4 comparisons within tolerance\n",
       "not verified, as the variants had taken 120 s: tiny bf16, batch 3, context 12, step=b\n",
       "batch 3, context 12, step=c\n"}},
+    {{{"step=a", 1, true, false}, {"step=b", 1, false, false}, {"step=c", 1, false, false}},
+     true,
+     45,
+     VERIFICATION_DIFFERS, // whatever the others are
+     {"  WRONG: step=a\n", "  ok: step=b\n", "2 of 6 comparisons out of tolerance\n", "step=c\n"}},
     {{{"step=a", 1, true, false}},
      false,
      0.002,

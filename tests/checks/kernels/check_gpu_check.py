@@ -14,6 +14,7 @@ import io
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,7 @@ sys.path.insert(0, str(ROOT / 'tests' / 'gpu'))
 import building  # noqa: E402
 import bundle  # noqa: E402
 import libraries  # noqa: E402
+import machine  # noqa: E402
 import running  # noqa: E402
 import sanitizer  # noqa: E402
 import stamps  # noqa: E402
@@ -108,7 +110,8 @@ def result_of(batch, context, index):
             'prefills': [{'positions': int(p), 'seconds': int(p) / 16000, 'tokens_per_s': 16000.0,
                           'library': 'own tiles: a stand-in'} for p in value('--prefill').split(',') if p],
             'energy_meter': 'none: a stand-in', 'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ'),
-            'step_form': {'variant': 'step=streaming' if value('--variant') == 'fastest' else ''},
+            'flags': plan['flags'],
+            'step_form': {'variant': 'step=streaming' if value('--variant') == 'fastest' else '', 'fallback': ''},
             'verification': {'max_error': 1e-3, 'tolerance': 1e-2}}, index)
 
 def run():
@@ -118,6 +121,9 @@ def run():
     time.sleep(plan['seconds'])
     if value('--variant') in plan['wrong']:
         sys.exit('1 of 2 comparisons out of tolerance')
+    if '--verify-only' in words and value('--variant') in plan['untold']:
+        print('not verified, as the variants had taken 120 s: stream_flying=4')
+        sys.exit(4)
     if value('--model') in plan['unknown'] or value('--precision') in plan['unknown']:
         sys.exit('error: the GPU kernels do not support what makes it so')
     if value('--layers', '80') in plan['too_deep'] and value('--batch') in ('2', '64') \
@@ -132,7 +138,8 @@ def run():
         for batch in map(int, value('--batch').split(',')):
             for context in map(int, value('--context').split(',')):
                 results.append(result_of(batch, context, index))
-        path.write_text(json.dumps({'device': {'uuid': device_of(named()[0])['uuid']}, 'results': results}))
+        path.write_text(json.dumps({'device': {'uuid': device_of(named()[0])['uuid']}, 'results': results,
+                                    'environment': {'device_state': {'other_processes': plan['others']}}}))
     note('wrote')
 
 if words[0] == '--version':
@@ -172,7 +179,7 @@ print(json.dumps({'precision': variant, 'tokens_per_s': speed,
                   'types': {'weights': 'e4m3', 'activations': activations}}))
 '''
 
-PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '', 'wrong': [],
+PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1, 'no_exchange': '', 'wrong': [], 'untold': [], 'others': None, 'flags': {},
         'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.02, 'held': 0, 'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'unknown': [], 'shares': {
             'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
             'llama-2-70b fp8 1 512': 0.90, 'llama-2-70b fp8 64 4096': 0.80}}
@@ -385,7 +392,7 @@ def test_bad_bundles(folder):
     expect_refused(first, folder / 'absent', folder / 'none.tar.gz', 'No such file')
     first.out = folder / 'out'
     (first.out / 'state.json').write_text('{')
-    said = first.check(FAILED, 4)
+    said = first.check(FAILED, 60)
     expect('cannot be read' in said and 'Traceback' not in said, said)
 
 
@@ -460,6 +467,11 @@ def test_variants(folder):
     expect('verify-way (step=streaming): failed: 1 of 2' in wrong.not_done(), wrong.table())
     wrong.check(DONE, 540, '--plan', 'C')
     expect(not any('fastest' in call for call in wrong.calls('run')), wrong.calls('run'))
+    (folder / 'untold').mkdir()
+    untold = Rehearsal(folder / 'untold', untold=['step=streaming'])
+    untold.check(DONE, 540, '--plan', 'A')
+    expect('verify-way (step=streaming): missing: not verified, as the variants had taken 120 s' in untold.not_done(),
+           untold.table())
 
 
 NCU = r'''#!/bin/sh
@@ -839,6 +851,81 @@ def test_sanitizer_decodes(folder):
     expect(outcome.status == running.DONE, f'{outcome.words}\n{sanitized.log("sanitizer").read_text()}')
 
 
+def test_unwritable(folder):
+    """A folder that cannot be written, or is full, is named in one sentence; what was found before is still there."""
+    rehearsal = Rehearsal(folder)
+    rehearsal.out = rehearsal.probe / 'out'
+    said = rehearsal.check(FAILED, 60)
+    expect('Not a directory' in said and 'name a folder with --out' in said and 'Traceback' not in said, said)
+    rehearsal.out = folder / 'full'
+    done = subprocess.run([str(word) for word in rehearsal.command(60)], text=True, capture_output=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+    said = done.stdout + done.stderr
+    expect(done.returncode == FAILED and 'File too large' in said and 'Traceback' not in said and len(said) < 1000, said)
+    out, fsync = folder / 'kept', os.fsync
+    (out / 'logs').mkdir(parents=True)
+    bundle.write(out)
+    before = (out / bundle.NAME).read_bytes()
+
+    def full(_):
+        raise OSError(28, 'No space left on device')
+    for write in (lambda: bundle.write(out), lambda: running.write_whole(out / bundle.NAME, 'x')):
+        try:
+            os.fsync = full
+            write()
+            expect(False, 'an error was hidden')
+        except OSError:
+            pass
+        finally:
+            os.fsync = fsync
+        expect(sorted(path.name for path in out.iterdir()) == [bundle.NAME, 'logs'], list(out.iterdir()))
+        expect((out / bundle.NAME).read_bytes() == before, 'the bundle before')
+
+
+def test_driver_that_hangs(folder):
+    """Its tools do not take the time of the measurements: one is waited for once, and the others say something."""
+    path, limit_s = os.environ['PATH'], machine.TOOL_LIMIT_S
+    stand_in(folder / 'nvidia-smi', f'echo "$@" >>{folder}/asked; exec sleep 60')
+    os.environ['PATH'], machine.TOOL_LIMIT_S = f'{folder}:{path}', 0.5
+    try:
+        said = machine.ask_tools(folder / 'log')
+        shown = machine.listed(folder / 'nvidia-smi', False, '', 0.5, folder / 'log')
+    finally:
+        os.environ['PATH'], machine.TOOL_LIMIT_S = path, limit_s
+    expect((folder / 'asked').read_text().splitlines() == ['-q', 'list --format json'], (folder / 'asked').read_text())
+    expect(said['nvidia-smi -q']['status'] is None, said)
+    expect('list did not end within ' in shown['words'] and 'driver may hang' in shown['words'], shown)
+
+
+def test_unkillable(folder):
+    """A program that a hanging driver holds is left to itself: the check goes on in its time."""
+    kill, grace_s, began = os.killpg, running.GRACE_S, time.monotonic()
+    stand_in(folder / 'held', 'echo begun; exec sleep 100')
+    held = []
+    try:
+        os.killpg, running.GRACE_S = lambda process, number: held.append(process), 0.2
+        done = running.run([folder / 'held'], 1, folder / 'log')
+    finally:
+        os.killpg, running.GRACE_S = kill, grace_s
+        os.kill(held[0], signal.SIGKILL)
+    expect(done.status is None and time.monotonic() - began < 50, done.seconds)
+    expect('begun' in done.output and done.last_line() == 'it cannot be killed: the driver hangs', done.output)
+
+
+def test_doubts(folder):
+    """Other processes on the device are named before anything is measured, and the table has every flag of a record."""
+    path = f'{folder}:{os.environ["PATH"]}'
+    stand_in(folder / 'nvidia-smi', 'case "$*" in *compute-apps*) echo "GPU-0, 4711, python3, 20480 MiB";'
+             ' echo "GPU-1, 4712, other, 1 MiB";; esac')
+    rehearsal = Rehearsal(folder, others=1, flags={'noisy': True, 'drift': False, 'thermal_unsettled': True})
+    said = rehearsal.check(DONE, 540, '--plan', 'A', PATH=path)
+    expect('environment: done: NVIDIA H200; in use by others: 4711, python3, 20480 MiB [' in said and '4712' not in said, said)
+    doubts = ' '.join(rehearsal.table().partition('What the records say against themselves\n')[2].split())
+    for words in ('noisy: 5 of 5 results (llama-2-70b fp8, batch 1;', 'thermal unsettled: 5 of 5',
+                  'other processes on the device: 5 of 5'):
+        expect(words in doubts and 'drift' not in doubts, rehearsal.table())
+
+
 def test_missing_probe(folder):
     rehearsal = Rehearsal(folder)
     rehearsal.probe.unlink()
@@ -903,7 +990,7 @@ def test_true_probe(folder):
 
 QUICK = [test_whole, test_kill_and_resume, test_bad_bundles, test_plans, test_variants, test_libraries, test_stamps,
          test_budget, test_other_devices, test_several, test_without_exchange, test_building, test_sanitizer,
-         test_missing_probe, test_peer]
+         test_missing_probe, test_unwritable, test_driver_that_hangs, test_unkillable, test_doubts, test_peer]
 LONG = [test_kill, test_interrupted_resuming, test_ncu, test_unknown_families, test_failures, test_architectures,
         test_sanitizer_decodes, test_pack, test_true_probe]
 

@@ -126,6 +126,27 @@ static void test_wrap(void **state) {
   end(&machine);
 }
 
+// A counter that was reset has not wrapped: no package draws 262 kJ in a tenth of a second.
+static void test_reset(void **state) {
+  (void)state;
+  struct machine machine;
+  struct meter meter;
+  struct meter_reading reading;
+  start(&machine);
+  add_zone(&machine, "intel-rapl:0", "package-0", 262143328850, 1000e6);
+  assert_int_equal(open_powercap(&machine, &meter), METER_OK);
+  machine.now_s += 0.1;
+  put(&machine, "intel-rapl:0", "energy_uj", "1040000000\n");
+  assert_int_equal(meter_read(&meter, &reading), METER_OK);
+  expect_near(reading.joules, 40, 1e-9, "joules");
+  machine.now_s += 0.1;
+  put(&machine, "intel-rapl:0", "energy_uj", "20000000\n");
+  assert_int_equal(meter_read(&meter, &reading), METER_LOST);
+  expect_text(meter.why, "energy_uj was reset");
+  meter_close(&meter);
+  end(&machine);
+}
+
 // A package drawing its maximum fills 1 kJ in a second.
 static void test_unread_for_too_long(void **state) {
   (void)state;
@@ -485,6 +506,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_packages_are_summed),
       cmocka_unit_test(test_wrap),
+      cmocka_unit_test(test_reset),
       cmocka_unit_test(test_unread_for_too_long),
       cmocka_unit_test(test_absent),
       cmocka_unit_test(test_forbidden),
