@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"

@@ -43,16 +43,12 @@ const char *number_significant(double value, int digits, struct arena *arena) {
   return number_grouped(arena_printf(arena, "%.*g", digits, value + 0.0), arena);
 }
 
-bool number_is_change(double percent) {
-  return fabs(percent) >= no_change;
-}
-
 const char *number_change(double a, double b, struct arena *arena) {
   if (a == 0)
     return b == 0 ? "0.0 %" : "-";
   const double percent = 100 * (b - a) / fabs(a);
   const char *text = number_fixed(percent, 1, arena);
-  if (!number_is_change(percent))
+  if (fabs(percent) < no_change)
     return "0.0 %";
   if (shows_zero(text))
     text = number_significant(percent, 1, arena);

@@ -41,9 +41,6 @@ const char *number_grouped(const char *text, struct arena *arena);
 // zeros; very large and very small numbers have an exponent.
 const char *number_significant(double value, int digits, struct arena *arena);
 
-// Whether a change in percent is more than rounding in the last digits of a double.
-bool number_is_change(double percent);
-
 // "+3.2 %": the change from a to b; "-" if a is 0 and b is not. Below a tenth of a percent, one
 // digit.
 const char *number_change(double a, double b, struct arena *arena);

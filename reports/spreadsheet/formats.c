@@ -1,7 +1,5 @@
 #include "reports/spreadsheet/formats.h"
 
-#include "reports/print/number.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -208,9 +206,12 @@ lxw_format *formats_figure(struct formats *formats, enum cell_role role, int dec
   return *format;
 }
 
+// A smaller share is rounding in the last digits of a double.
+static const double least_share = 1e-6;
+
 lxw_format *formats_share(struct formats *formats, enum cell_role role, double share) {
   int decimals = codes[NUMBER_PERCENT].decimals;
-  if (number_is_change(100 * share))
+  if (fabs(share) >= least_share)
     while (decimals < MAX_DECIMALS && fabs(100 * share) * pow(10, decimals) < 0.5)
       decimals++;
   return decimals == codes[NUMBER_PERCENT].decimals
