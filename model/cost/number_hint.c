@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DIGITS "0123456789"
@@ -40,7 +41,20 @@ static bool is_whole(const char *rest) {
   return !*next || !strchr(DIGITS ",.'_", *next);
 }
 
-static const char *as_number(const char *text, struct arena *arena) {
+const char *number_end(const char *text) {
+  return text + strspn(text, DIGITS " ,.'");
+}
+
+static const char *in_unit(const char *number, const struct number_unit *unit,
+                           struct arena *arena) {
+  enum { DIGITS_SHOWN = 15 };
+  return unit->factor == 1 ? arena_printf(arena, "%s%s", number, unit->text)
+                           : arena_printf(arena, "%.*g%s", DIGITS_SHOWN,
+                                          strtod(number, NULL) * unit->factor, unit->text);
+}
+
+static const char *as_number(const char *text, const struct number_unit *unit,
+                             struct arena *arena) {
   static const char ways[][2] = {{',', '\0'}, {',', '.'}, {'.', '\0'}, {'.', ','}, {' ', '\0'},
                                  {' ', ','},  {' ', '.'}, {'\'', '.'}, {'\'', ','}};
   char *number = arena_alloc(arena, strlen(text) + 1);
@@ -49,7 +63,7 @@ static const char *as_number(const char *text, struct arena *arena) {
     const size_t length = scan(text, ways[i][0], ways[i][1], number);
     if (!length || !is_whole(text + length) || !strncmp(number, text, length))
       continue;
-    const char *meant = arena_printf(arena, "%s%s", number, text + length);
+    const char *meant = in_unit(number, unit, arena);
     if (!*first)
       first = meant;
     else if (strcmp(meant, first) != 0 && !*second)
@@ -60,11 +74,11 @@ static const char *as_number(const char *text, struct arena *arena) {
                     : arena_printf(arena, "write '%s' or '%s'", first, second);
 }
 
-const char *number_hint(const char *text, struct arena *arena) {
+const char *number_hint(const char *text, const struct number_unit *unit, struct arena *arena) {
   text += strspn(text, " ");
   if (!isdigit((unsigned char)*text))
     return "";
-  const char *meant = as_number(text, arena);
+  const char *meant = as_number(text, unit, arena);
   return *meant || strchr(text, ',')
              ? arena_printf(arena, " (no thousands separators, a point for decimals%s%s)",
                             *meant ? ": " : "", meant)

@@ -4,8 +4,17 @@
 
 #include "base/arena.h"
 
-// How else to write the text, in brackets that follow an error, or "": with a point for decimals
-// and without separators of thousands. A text with two readings ("2,300") gets both.
-const char *number_hint(const char *text, struct arena *arena);
+// The unit of a hint, as it follows the number, and the number's factor: cents become dollars.
+struct number_unit {
+  const char *text; // " USD", ""
+  double factor;
+};
+
+// Where a text that begins with a number, whatever its separators, goes on: its unit, or "".
+const char *number_end(const char *text);
+
+// How else to write the text, in brackets that follow an error, or "": with a point for decimals,
+// without separators of thousands, and in that unit. A text with two readings ("2,300") gets both.
+const char *number_hint(const char *text, const struct number_unit *unit, struct arena *arena);
 
 #endif

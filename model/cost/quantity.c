@@ -45,6 +45,24 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
                       expected->text);
 }
 
+// The unit that a hint gives the number of a text: its own, or for none and for words the expected.
+static struct number_unit unit_of_hint(const char *text, const struct unit *expected,
+                                       struct arena *arena) {
+  struct unit unit;
+  const char *rest = number_end(text);
+  const bool is_bare = !*rest && (expected->counts || !strcmp(expected->text, "-"));
+  const size_t length = unit_prefix(rest, &unit, arena), word = strcspn(rest, "/ ");
+  if (is_bare || (length && !rest[length]))
+    return (struct number_unit){*rest ? arena_printf(arena, " %s", rest) : "", 1};
+  return (struct number_unit){arena_printf(arena, " %s", expected->text),
+                              unit_is_cents(arena_copy_n(arena, rest, word)) ? 0.01 : 1};
+}
+
+static const char *hint_of(const char *text, const struct unit *expected, struct arena *arena) {
+  const struct number_unit unit = unit_of_hint(text, expected, arena);
+  return number_hint(text, &unit, arena);
+}
+
 // The code of the currency that the text begins with, and its length; NULL: none.
 static const char *leading_currency(const char *text, size_t *length) {
   static const char *const signs[][2] = {
@@ -61,7 +79,7 @@ static const char *leading_currency(const char *text, size_t *length) {
 
 // " (the number comes first: write '30000 USD')", or what else is wrong with the number after a
 // currency, or "".
-static const char *order_hint(const char *text, struct arena *arena) {
+static const char *order_hint(const char *text, const struct unit *expected, struct arena *arena) {
   size_t length;
   double value;
   const char *code = leading_currency(text, &length);
@@ -72,14 +90,14 @@ static const char *order_hint(const char *text, struct arena *arena) {
   const char *meant = arena_printf(arena, "%.*s %s%s", (int)before, number, code, number + before);
   return !digits            ? ""
          : digits == before ? arena_printf(arena, " (the number comes first: write '%s')", meant)
-                            : number_hint(meant, arena);
+                            : hint_of(meant, expected, arena);
 }
 
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
                         struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
   diagnostics_error(diagnostics, place, "expected %s, not '%s'%s%s", example_of(expected, arena),
-                    text, number_hint(text, arena), order_hint(text, arena));
+                    text, hint_of(text, expected, arena), order_hint(text, expected, arena));
   return -1;
 }
 

@@ -230,7 +230,7 @@ const struct unit *unit_constant(const char *text, struct arena *arena) {
   return unit;
 }
 
-static bool is_cents(const char *word) {
+bool unit_is_cents(const char *word) {
   static const char *const names[] = {"c", "ct", "cts", "cent", "cents"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!strcmp(word, names[i]))
@@ -252,7 +252,7 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
     nearest = NULL;
   if (*text == '#')
     diagnostics_error(diagnostics, place, "a comment after a value begins with ' ;', not '#'");
-  else if (is_cents(word))
+  else if (unit_is_cents(word))
     diagnostics_error(diagnostics, place, "unknown unit '%s': 20 cents are 0.20 of the currency",
                       word);
   else if (nearest)

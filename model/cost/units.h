@@ -131,6 +131,9 @@ const struct unit *unit_constant(const char *text, struct arena *arena);
 // number of the year.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
 
+// Does this mean hundredths of a currency, which are no unit: "cents", "ct"?
+bool unit_is_cents(const char *word);
+
 // Is this the name of a unit, so that a line item cannot have it?
 bool unit_is_symbol(const char *name);
 

@@ -2,9 +2,12 @@
 
 #include "base/csv.h"
 #include "base/diagnostics.h"
+#include "base/ini.h"
 #include "base/source.h"
+#include "model/catalog/columns.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/evidence/catalog.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "reports/print/csv_out.h"
@@ -47,14 +50,24 @@ static const struct table *find_table(struct listing *listing, const struct sour
   return listing->tables[s];
 }
 
-// The id of the row that holds a figure, or NULL.
-static const char *row_of(struct listing *listing, const struct figure *figure) {
-  const struct table *table =
-      figure->place.source ? find_table(listing, figure->place.source) : NULL;
+// The id of the row at a place, or NULL.
+static const char *row_at(struct listing *listing, struct place place) {
+  const struct table *table = place.source ? find_table(listing, place.source) : NULL;
   for (size_t r = 0; table && r < table->rows; r++)
-    if (table_place(table, r, "id").line == figure->place.line)
+    if (table_place(table, r, "id").line == place.line)
       return table_cell(table, r, "id");
   return NULL;
+}
+
+static void add_row(struct listing *listing, const struct scenario *scenario, const char *option,
+                    const char *input, struct place place, const char *row) {
+  csv_out_text(&listing->out, listing->name(listing->context, scenario->path));
+  csv_out_text(&listing->out, option);
+  csv_out_text(&listing->out, input);
+  csv_out_text(&listing->out, listing->name(listing->context, place.source->name));
+  csv_out_text(&listing->out, row);
+  csv_out_end_row(&listing->out);
+  listing->row_count++;
 }
 
 static void list_input(struct listing *listing, const struct scenario *scenario,
@@ -62,17 +75,36 @@ static void list_input(struct listing *listing, const struct scenario *scenario,
   const char *before = "";
   for (size_t c = 0; c < scenario->case_count; c++) {
     const struct figure *figure = option_figure(scenario, option, c, d);
-    const char *row = row_of(listing, figure);
+    const char *row = row_at(listing, figure->place);
     if (!row || !strcmp(row, before))
       continue;
-    csv_out_text(&listing->out, listing->name(listing->context, scenario->path));
-    csv_out_text(&listing->out, option->id);
-    csv_out_text(&listing->out, scenario->model->declarations[d].name);
-    csv_out_text(&listing->out, listing->name(listing->context, figure->place.source->name));
-    csv_out_text(&listing->out, row);
-    csv_out_end_row(&listing->out);
-    listing->row_count++;
+    add_row(listing, scenario, option->id, scenario->model->declarations[d].name, figure->place,
+            row);
     before = row;
+  }
+}
+
+static void list_options(struct listing *listing, const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (int d = 0; d < scenario->model->count; d++)
+      if (scenario->options[o].graph->state[d] == GRAPH_INPUT)
+        list_input(listing, scenario, &scenario->options[o], d);
+}
+
+// The prices that a question names by their ids: a [rent NAME] lists offers that are no option.
+static void list_questions(struct listing *listing, const struct scenario *scenario) {
+  const struct table *prices =
+      scenario->question_count ? catalog_glance(scenario->catalog, CATALOG_PRICES) : NULL;
+  for (size_t q = 0; prices && q < scenario->question_count; q++) {
+    const struct ini_section *section = &scenario->questions[q];
+    const char *name = arena_printf(listing->arena, "%s %s", section->kind, section->argument);
+    for (size_t k = 0; k < section->key_count && !strcmp(section->kind, "rent"); k++) {
+      const struct ini_key *key = &section->keys[k];
+      const long row = catalog_find(prices, key->value);
+      if (row >= 0)
+        add_row(listing, scenario, name, key->name, table_place(prices, (size_t)row, "id"),
+                key->value);
+    }
   }
 }
 
@@ -86,11 +118,10 @@ const char *rows_used_text(const struct scenario *const *scenarios, size_t count
   if (!listing.out.file)
     return NULL;
   csv_out_header(&listing.out, columns, sizeof columns / sizeof columns[0]);
-  for (size_t s = 0; s < count; s++)
-    for (size_t o = 0; o < scenarios[s]->option_count; o++)
-      for (int d = 0; d < scenarios[s]->model->count; d++)
-        if (scenarios[s]->options[o].graph->state[d] == GRAPH_INPUT)
-          list_input(&listing, scenarios[s], &scenarios[s]->options[o], d);
+  for (size_t s = 0; s < count; s++) {
+    list_options(&listing, scenarios[s]);
+    list_questions(&listing, scenarios[s]);
+  }
   fclose(listing.out.file);
   const char *kept = text && listing.row_count ? arena_copy(arena, text) : NULL;
   free(text);

@@ -243,20 +243,20 @@ static json_t *lent_of(const struct scenario *scenario, const struct option *opt
 }
 
 // Costs that it may leave out, with the inputs that state them.
-static json_t *omissible_of(const struct option *option) {
-  const struct model *model = option->graph->model;
+static json_t *omissible_of(const struct scenario *scenario, const struct option *option) {
+  const struct model *model = scenario->model;
   json_t *costs = json_array();
   for (int d = 0; d < model->count; d++) {
     int inputs[MAX_YEARS];
-    const int count = left_out_inputs(option, d, inputs);
+    const int count = left_out_inputs(scenario, option, d, inputs);
     json_t *names = json_array();
     for (int i = 0; i < count; i++)
       json_array_append_new(names, json_string(model->declarations[inputs[i]].name));
     const int scale = count ? left_out_scale(option, d) : -1;
     if (count)
-      json_array_append_new(
-          costs, json_pack("{s:s,s:O,s:s}", "notice", model->declarations[d].notice, "inputs",
-                           names, "scale", scale < 0 ? "" : model->declarations[scale].name));
+      json_array_append_new(costs, json_pack("{s:s,s:O,s:s}", "notice",
+                                             left_out_notice(scenario, d), "inputs", names, "scale",
+                                             scale < 0 ? "" : model->declarations[scale].name));
     json_decref(names);
   }
   return costs;
@@ -278,7 +278,7 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
     json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
     json_object_set_new(object, "serving_estimate", json_boolean(option->serving_estimate));
     json_object_set_new(object, "workload", workload_of(&option->workload));
-    json_object_set_new(object, "omissible", omissible_of(option));
+    json_object_set_new(object, "omissible", omissible_of(scenario, option));
     add_standing(object, scenario, option, arena);
     json_array_append_new(options, object);
   }

@@ -206,8 +206,22 @@ lxw_format *formats_figure(struct formats *formats, enum cell_role role, int dec
   return *format;
 }
 
-lxw_format *formats_saving(struct formats *formats, enum cell_role role) {
-  return cell_format(formats, role, NUMBER_SAVING);
+// A smaller share is rounding in the last digits of a double.
+static const double least_share = 1e-6;
+
+lxw_format *formats_share(struct formats *formats, enum cell_role role, double share) {
+  int decimals = codes[NUMBER_PERCENT].decimals;
+  if (fabs(share) >= least_share)
+    while (decimals < MAX_DECIMALS && fabs(100 * share) * pow(10, decimals) < 0.5)
+      decimals++;
+  return decimals == codes[NUMBER_PERCENT].decimals
+             ? cell_format(formats, role, NUMBER_PERCENT)
+             : formats_figure(formats, role, decimals, &unit_percent);
+}
+
+lxw_format *formats_saving(struct formats *formats, enum cell_role role, double saving) {
+  return saving == 0 ? cell_format(formats, role, NUMBER_SAVING)
+                     : formats_share(formats, role, saving);
 }
 
 lxw_format *formats_constant(struct formats *formats, double value, const struct unit *unit) {

@@ -91,8 +91,12 @@ int formats_decimals(double value, const struct unit *unit);
 lxw_format *formats_figure(struct formats *formats, enum cell_role role, int decimals,
                            const struct unit *unit);
 
-// An option's saving.
-lxw_format *formats_saving(struct formats *formats, enum cell_role role);
+// A share with one decimal, as on a terminal; one that this would show as 0.0 % has as many as its
+// first digit needs.
+lxw_format *formats_share(struct formats *formats, enum cell_role role, double share);
+
+// An option's saving: a share, or "-" for none.
+lxw_format *formats_saving(struct formats *formats, enum cell_role role, double saving);
 
 // A constant of formulas, with as many decimals as it has.
 lxw_format *formats_constant(struct formats *formats, double value, const struct unit *unit);

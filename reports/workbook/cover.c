@@ -130,8 +130,7 @@ static void write_ids(struct book *book, const struct band *band) {
 
 // A row of Outputs; NAN if there is no value.
 static void write_result(struct book *book, const struct band *band, const char *label,
-                         int outputs_row, const double *values, const struct unit *unit,
-                         lxw_format *format) {
+                         int outputs_row, const double *values, const struct unit *unit) {
   put_text(book, book->row, 0, label, TEXT_PLAIN);
   put_text(book, book->row, 1, unit->text, TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
@@ -140,6 +139,8 @@ static void write_result(struct book *book, const struct band *band, const char 
       continue;
     }
     const char *cell = cell_on(book, SHEET_OUTPUTS, outputs_row, COLUMN_VALUE + (int)o);
+    lxw_format *format = unit->percents ? formats_saving(&book->formats, CELL_TOTAL_LINK, values[o])
+                                        : formats_cell(&book->formats, CELL_TOTAL_LINK, unit);
     put_formula_in(book, book->row, option_column(band, o), values[o], format, "=%s", cell);
   }
   book->row++;
@@ -154,8 +155,7 @@ static void write_item(struct book *book, const struct band *band, const char *i
   double *values = arena_array(book->arena, book->scenario->option_count, sizeof *values);
   for (size_t o = band->first; o < band->end; o++)
     values[o] = shown_value(book, &book->sheets->options[o], d, 0);
-  write_result(book, band, declaration->label, outputs_row, values, &declaration->unit,
-               formats_cell(&book->formats, CELL_TOTAL_LINK, &declaration->unit));
+  write_result(book, band, declaration->label, outputs_row, values, &declaration->unit);
 }
 
 static void write_saving(struct book *book, const struct band *band) {
@@ -171,8 +171,7 @@ static void write_saving(struct book *book, const struct band *band) {
   }
   const char *label = arena_printf(book->arena, "Saving per token against %s",
                                    option_brief(&scenario->options[scenario->baseline]));
-  write_result(book, band, label, book->sheets->rows.saving, values, &unit_percent,
-               formats_saving(&book->formats, CELL_TOTAL_LINK));
+  write_result(book, band, label, book->sheets->rows.saving, values, &unit_percent);
 }
 
 static void write_cheapest(struct book *book, const struct band *band) {

@@ -158,8 +158,11 @@ static int column_decimals(const struct answer_table *table, size_t column,
 }
 
 static lxw_format *number_format(const struct writer *writer, const struct answer_table *table,
-                                 size_t column, enum cell_role role, const struct unit *unit) {
+                                 size_t column, enum cell_role role, const struct unit *unit,
+                                 double value) {
   struct look *look = &writer->looks[column];
+  if (unit->percents)
+    return formats_share(&writer->book->formats, role, value);
   if (!look->unit || strcmp(look->unit->text, unit->text) != 0) {
     look->unit = unit;
     look->decimals = column_decimals(table, column, unit);
@@ -182,9 +185,10 @@ static void write_live(const struct writer *writer, const struct answer_table *t
   const bool link = strspn(formula + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                         "0123456789") == strlen(formula + 1) &&
                     strncmp(formula + 1, "pt_", 3) == 0;
-  put_formula_in(book, row, (int)column, cell_number(cell->value, unit),
-                 number_format(writer, table, column, link ? CELL_LINK : CELL_FORMULA, unit), "%s",
-                 formula);
+  put_formula_in(
+      book, row, (int)column, cell_number(cell->value, unit),
+      number_format(writer, table, column, link ? CELL_LINK : CELL_FORMULA, unit, cell->value),
+      "%s", formula);
 }
 
 // What people read in it, NULL for a number.
@@ -220,7 +224,7 @@ static void write_cell(const struct writer *writer, const struct answer_table *t
   else if (isfinite(cell->value)) {
     const struct unit *unit = unit_of(table, column, cell);
     put_number(book, row, (int)column, cell_number(cell->value, unit),
-               number_format(writer, table, column, CELL_RESULT, unit));
+               number_format(writer, table, column, CELL_RESULT, unit, cell->value));
   } else
     put_text(book, row, (int)column, cell_placeholder(cell), TEXT_RIGHT);
 }

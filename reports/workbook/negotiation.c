@@ -184,7 +184,10 @@ static void put_found(struct book *book, int row, int column, double value, enum
     put_formula_text(book, row, column, otherwise, formats_cell(&book->formats, role, unit), "%s",
                      formula);
   else
-    put_formula(book, row, column, value, role, unit, "%s", formula);
+    put_formula_in(book, row, column, value,
+                   unit->percents ? formats_share(&book->formats, role, value)
+                                  : formats_cell(&book->formats, role, unit),
+                   "%s", formula);
 }
 
 // Linear interpolation: today's price times (cost wanted - cost at zero) / (today's cost - cost at

@@ -116,9 +116,10 @@ static int write_saving(struct book *book, const char *label, const char *key, c
     }
     double saving = option_saving(scenario, &scenario->options[o], item);
     const char *cost = cell_address(item_row, outputs_option_column(o), ADDRESS_ROW, arena);
-    put_formula_in(book, row, outputs_option_column(o), isfinite(saving) ? saving : 0,
-                   formats_saving(&book->formats, CELL_TOTAL), "=IF(%s=0,0,1-%s/%s)", baseline,
-                   cost, baseline);
+    saving = isfinite(saving) ? saving : 0;
+    put_formula_in(book, row, outputs_option_column(o), saving,
+                   formats_saving(&book->formats, CELL_TOTAL, saving), "=IF(%s=0,0,1-%s/%s)",
+                   baseline, cost, baseline);
   }
   return row;
 }

@@ -357,7 +357,8 @@ struct omissible {
 static bool may_be_missing(struct book *book, size_t option, int declaration,
                            struct omissible *cost) {
   *cost = (struct omissible){.book = book, .option = option, .declaration = declaration};
-  cost->count = left_out_inputs(&book->scenario->options[option], declaration, cost->inputs);
+  cost->count =
+      left_out_inputs(book->scenario, &book->scenario->options[option], declaration, cost->inputs);
   return cost->count > 0;
 }
 
@@ -485,7 +486,7 @@ static void write_text(const struct omissible *cost, const struct cost_rows *row
   const size_t option = cost->option;
   lxw_format *format = formats_text(&book->formats, TEXT_RIGHT);
   const char *left_out = outputs_cell(book, rows->left_out, option), *comma = "", *before = "";
-  const char *notice = book->scenario->model->declarations[cost->declaration].notice;
+  const char *notice = left_out_notice(book->scenario, cost->declaration);
   const bool now = is_left_out(cost, book->scenario->selected);
   const int column = outputs_option_column(option);
   if (missing->rows[option] >= 0) {
@@ -509,8 +510,10 @@ static int row_if(struct book *book, int declaration, bool (*holds)(const struct
   struct omissible cost;
   for (size_t o = 0; o < book->scenario->option_count; o++)
     if (may_be_missing(book, o, declaration, &cost) && holds(&cost))
-      return outputs_labels(book, arena_printf(book->arena, "%s %s", label, input->notice),
-                            arena_printf(book->arena, "%s_%s", key, input->name), unit);
+      return outputs_labels(
+          book,
+          arena_printf(book->arena, "%s %s", label, left_out_notice(book->scenario, declaration)),
+          arena_printf(book->arena, "%s_%s", key, input->name), unit);
   return -1;
 }
 

@@ -227,27 +227,35 @@ static double width_of(const struct writer *writer, size_t i) {
   return rounded(fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low)));
 }
 
+static lxw_format *result_format(const struct writer *writer, enum cell_role role, double value) {
+  struct formats *formats = &writer->book->formats;
+  return shows_saving(writer) ? formats_share(formats, role, value)
+                              : formats_cell(formats, role, result_unit(writer));
+}
+
 static void write_effect(const struct writer *writer, size_t i) {
   struct book *book = writer->book;
   struct arena *arena = book->arena;
   const struct sensitivity *sensitivity = writer->sensitivity;
   const struct swing_end *ends[] = {&writer->swings[i]->low, &writer->swings[i]->high};
   const int row = writer->first + (int)i;
-  lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, result_unit(writer));
   for (int k = 0; k < 2; k++) {
     const char *cost = cost_text(writer, sensitivity->option, i, k);
     const char *formula =
         shows_saving(writer)
             ? saving_formula(writer, cost, cost_text(writer, book->scenario->baseline, i, k))
             : arena_printf(arena, "=%s", cost);
-    put_formula_in(book, row, COLUMN_AT_LOW + k, result_at(writer, ends[k]), format, "%s", formula);
+    const double result = result_at(writer, ends[k]);
+    put_formula_in(book, row, COLUMN_AT_LOW + k, result,
+                   result_format(writer, CELL_FORMULA, result), "%s", formula);
   }
   const char *low = cell_here(writer->book, row, COLUMN_AT_LOW),
              *high = cell_here(writer->book, row, COLUMN_AT_HIGH);
   struct name *digits = constants_rounding(&book->constants);
   digits->used = true;
-  put_formula_in(book, row, COLUMN_WIDTH, width_of(writer, i), format, "=ROUND(ABS(%s-%s),%s)",
-                 high, low, digits->text);
+  const double width = width_of(writer, i);
+  put_formula_in(book, row, COLUMN_WIDTH, width, result_format(writer, CELL_FORMULA, width),
+                 "=ROUND(ABS(%s-%s),%s)", high, low, digits->text);
 }
 
 // ---- the order
@@ -311,12 +319,13 @@ static void write_sorted(const struct writer *writer, size_t k) {
                    formats_text(&book->formats, TEXT_PLAIN), "=INDEX(%s,%s,1)",
                    all_swings(writer, COLUMN_LABEL), place);
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
-  for (int e = 0; e < 2; e++)
-    put_formula(book, row, COLUMN_DOWN + e, rounded(results[e] - base_result(writer)), CELL_FORMULA,
-                result_unit(writer), "=ROUND(INDEX(%s,%s,1)-%s,%s)",
-                all_swings(writer, COLUMN_AT_LOW + e), place,
-                cell_fixed(writer->book, writer->base_row, COLUMN_BASE),
-                constants_rounding(&book->constants)->text);
+  for (int e = 0; e < 2; e++) {
+    const double change = rounded(results[e] - base_result(writer));
+    put_formula_in(book, row, COLUMN_DOWN + e, change, result_format(writer, CELL_FORMULA, change),
+                   "=ROUND(INDEX(%s,%s,1)-%s,%s)", all_swings(writer, COLUMN_AT_LOW + e), place,
+                   cell_fixed(writer->book, writer->base_row, COLUMN_BASE),
+                   constants_rounding(&book->constants)->text);
+  }
 }
 
 // ---- the whole
@@ -444,10 +453,10 @@ static void write_base(const struct writer *writer) {
   }
   write_cost(writer, writer->base_row - 2, writer->sensitivity->option);
   write_cost(writer, writer->base_row - 1, scenario->baseline);
-  put_formula(book, writer->base_row, COLUMN_BASE, base_result(writer), CELL_TOTAL, &unit_percent,
-              "%s",
-              saving_formula(writer, cell_here(book, writer->base_row - 2, COLUMN_BASE),
-                             cell_here(book, writer->base_row - 1, COLUMN_BASE)));
+  put_formula_in(book, writer->base_row, COLUMN_BASE, base_result(writer),
+                 result_format(writer, CELL_TOTAL, base_result(writer)), "%s",
+                 saving_formula(writer, cell_here(book, writer->base_row - 2, COLUMN_BASE),
+                                cell_here(book, writer->base_row - 1, COLUMN_BASE)));
 }
 
 static void write_zero(const struct writer *writer) {

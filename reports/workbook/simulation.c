@@ -55,7 +55,9 @@ static const char *name_of(struct book *book, const struct outcome *outcome) {
 static void put_figure(struct book *book, int row, int column, double value,
                        const struct unit *unit, enum cell_role role) {
   if (isfinite(value))
-    put_number(book, row, column, value, formats_cell(&book->formats, role, unit));
+    put_number(book, row, column, value,
+               unit->percents ? formats_share(&book->formats, role, value)
+                              : formats_cell(&book->formats, role, unit));
   else
     put_text(book, row, column, "-", TEXT_RIGHT);
 }

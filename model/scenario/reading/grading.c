@@ -241,7 +241,7 @@ static void list_not_included(const struct subject *subject) {
     if (left_out(scenario, option, scenario->selected, d))
       option->not_included =
           arena_printf(subject->arena, "%s%s%s", option->not_included,
-                       *option->not_included ? ", " : "", model->declarations[d].notice);
+                       *option->not_included ? ", " : "", left_out_notice(scenario, d));
   if (*option->not_included)
     texts_add(&option->warnings, subject->arena, "not included (set to zero): %s",
               option->not_included);
@@ -455,7 +455,7 @@ static void warn_of_offer(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "the offer %s expired on %s, before %s", name,
               offer->valid_until, scenario->date);
   if (missing.count)
-    texts_add(&option->warnings, subject->arena, "not included in the offer %s: %s", name,
+    texts_add(&option->warnings, subject->arena, "the offer %s has no line for: %s", name,
               texts_joined(&missing, subject->arena));
   if (*typed)
     texts_add(&option->warnings, subject->arena, "not taken from the offer %s: %s", name, typed);

@@ -3,17 +3,31 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/schedule.h"
+#include "model/delivery/offer.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+
+#include <string.h>
 
 static bool is_input(const struct option *option, int declaration) {
   return option->graph->state[declaration] == GRAPH_INPUT;
 }
 
-int left_out_inputs(const struct option *option, int declaration, int *inputs) {
-  const struct declaration *cost = &option->graph->model->declarations[declaration];
+const char *left_out_notice(const struct scenario *scenario, int declaration) {
+  const struct declaration *cost = &scenario->model->declarations[declaration];
+  if (cost->notice || !scenario->offer_count)
+    return cost->notice;
+  for (int line = OFFER_SERVERS; line < OFFER_LINES; line++)
+    if (!strcmp(offer_lines[line].input, cost->name))
+      return offer_lines[line].key;
+  return NULL;
+}
+
+int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
+                    int *inputs) {
+  const struct declaration *cost = &scenario->model->declarations[declaration];
   int count = 0;
-  if (!cost->notice || (option->rented && cost->only_with < 0))
+  if (!left_out_notice(scenario, declaration) || (option->rented && cost->only_with < 0))
     return 0;
   if (is_input(option, declaration)) {
     inputs[0] = declaration;
@@ -36,7 +50,7 @@ int left_out_scale(const struct option *option, int declaration) {
 bool left_out(const struct scenario *scenario, const struct option *option, size_t which_case,
               int declaration) {
   int inputs[MAX_YEARS];
-  const int count = left_out_inputs(option, declaration, inputs);
+  const int count = left_out_inputs(scenario, option, declaration, inputs);
   const int scale = count ? left_out_scale(option, declaration) : -1;
   bool sourced = true;
   if (scale >= 0 && option_figure(scenario, option, which_case, scale)->value == 0)

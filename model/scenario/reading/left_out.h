@@ -1,9 +1,8 @@
 // left_out: costs that outputs list as not included in an option.
 //
-// A cost with a `notice` in the model is left out if it is zero and has no source: a source, also
-// an offer's or the catalogue's, says where else it is included. Of a list by year all years must
-// be zero, and each needs a source, or its scale is. A rent includes all but the costs that a
-// scenario opts for.
+// A cost that has a notice is left out if it is zero and has no source: a source, also an offer's
+// or the catalogue's, says where else it is included. Of a list by year all years must be zero, and
+// each needs a source, or its scale is. A rent includes all but the costs that a scenario opts for.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
 #define PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
 
@@ -13,9 +12,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// What outputs call a cost that is left out, "server"; NULL for one that nobody misses. The model
+// has most of them. Beside a vendor's offer, what an offer can have a line for is missed as well,
+// in all options: one offer's installation and another's zero are not the same purchase.
+const char *left_out_notice(const struct scenario *scenario, int declaration);
+
 // The inputs by which an option states a cost that it may leave out: itself, or the years of its
 // list. inputs: [MAX_YEARS]. Returns their number, 0 for any other declaration.
-int left_out_inputs(const struct option *option, int declaration, int *inputs);
+int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
+                    int *inputs);
 
 // The input that scales such a list, -1 for a single value.
 int left_out_scale(const struct option *option, int declaration);

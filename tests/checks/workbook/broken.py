@@ -408,6 +408,12 @@ def a_share_shown_otherwise(subject):
     restyle(cell, format='0.00%_);(0.00%);0.00%_)')
 
 
+@breaks(28)
+def a_share_shown_as_nothing(subject):
+    sheet = subject.book.sheets['Outputs']
+    next(cell for cell in sheet.cells.values() if cell.is_number() and cell.style and '0.0 %' in cell.style.format).value = 3e-4
+
+
 @breaks(29)
 def columns_over_periods_that_a_case_lacks(subject):
     sheet = subject.book.sheets['Outputs']

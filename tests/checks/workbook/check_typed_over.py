@@ -330,6 +330,23 @@ def test_not_included(folder):
         expect(said == [wanted] * 3, f'case {case}, {typed}: {said} instead of {wanted}')
 
 
+def test_beside_an_offer(folder):
+    """What an offer can have a line for is missed in every option, until it is typed."""
+    scenario = ROOT / 'examples' / 'acceptance' / 'quoted.ini'
+    book, wrong = made_in(folder, scenario)
+    for typed, wanted in ({}, ['installation, licence', 'installation, delivery, licence']), \
+            ({'installation=2 %': 0.02}, ['licence', 'delivery, licence']), \
+            ({'purchase_tax=1 %': 0.01, 'h200.software_licence=9 USD/gpu/yr': 9},
+             ['installation', 'installation, licence']):
+        settings = [f'--set={setting}' for setting in typed]
+        told = [option['not_included'] for option in run_json('compare', scenario, *settings)['options']]
+        expect([', '.join(costs) for costs in told] == wanted, f'compare {settings}: {told}')
+        values = {(setting.split('=')[0], 'base'): value for setting, value in typed.items()}
+        shown = Shown(book, in_gnumeric(wrong, book, edits_of(book, values, 'base'), folder))
+        said = [shown.at('Cover', shown.row('Cover', 'Not included'), column) for column in (3, 4)]
+        expect(said == wanted, f'{settings}: {said} instead of {wanted}')
+
+
 def draw_typed(draw, book, case):
     """Up to two inputs that the costs not included depend on, with other values than those written."""
     found = [entry for entry in layout.Inputs(book).all if random_zeros.matters(entry.key) and entry.cells.get(case)]
@@ -413,6 +430,7 @@ def check_all(count, folder, office):
     count.test('host in a node', test_host_in_a_node, folder)
     count.test('no host in a node', test_no_host_in_a_node, folder)
     count.test('not included', test_not_included, folder)
+    count.test('beside an offer', test_beside_an_offer, folder)
     count.test('zeros with and without a source', test_zeros, folder)
     count.test('without effect', test_without_effect, folder)
 

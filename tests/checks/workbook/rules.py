@@ -678,8 +678,13 @@ def rule_28(subject):
             yield f'{place}every number of {place[:-2]} ends in a zero behind the point'
     for sheet in reader_sheets(subject):
         for (row, column), cell in sheet.cells.items():
-            if cell.is_number() and cell.style and '%' in unquoted(cell.style.format) and row in printed_rows(subject, sheet) \
-                    and sheet.name in ('Summary', 'Outputs', 'Cover') and '0.0 %' not in cell.style.format:
+            if not cell.is_number() or not cell.style or '%' not in unquoted(cell.style.format) \
+                    or row not in printed_rows(subject, sheet):
+                continue
+            value, decimals = sheet.value(row, column), len(re.search(r'0(?:\.(0+))? ?%', cell.style.format)[1] or '')
+            if abs(value) > 1e-6 and round(100 * value, decimals) == 0:
+                yield at(sheet, row, column, f'{value:g} is shown as nothing by {cell.style.format}')
+            if sheet.name in ('Summary', 'Outputs', 'Cover') and decimals != 1 and not 0 < abs(value) < 5e-4:
                 yield at(sheet, row, column, f'a share in the format {cell.style.format}')
         for places in columns_of_numbers(subject, sheet):
             numbers, decimals = [sheet.value(*place) for place in places], decimals_of(sheet.cell(*places[0]))

@@ -493,7 +493,7 @@ static const struct {
      "the offer Example Compute Q-1 expired on 2026-11-19, before 2026-11-20"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "", "[option a]\nquote = offer.ini\n", NULL, "", 0,
       0},
-     "not included in the offer Example Compute Q-1: servers, network, installation, delivery, "
+     "the offer Example Compute Q-1 has no line for: servers, network, installation, delivery, "
      "support, warranty, licence"},
     {{"[price]\naccelerators = 27500 USD/gpu\n[terms]\nwarranty = 3 yr\n", "",
       "[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
