@@ -22,4 +22,8 @@ void offered_set(struct resolving *resolving, size_t which_case, const struct of
 // fits; some cases' offers have one, others none.
 bool offered_throughput_apply(const struct sources *sources);
 
+// Adds the conditions of the rate that an offer guarantees in a case, if it has that rate there.
+void offered_throughput_conditions(const struct sources *sources, size_t which_case,
+                                   struct workload *workload);
+
 #endif

@@ -35,6 +35,14 @@ struct lack sources_lack(const struct sources *sources, int selection, const cha
 // Passes a lack to resolving->lack, or else reports it as an error.
 void sources_report(const struct sources *sources, struct lack lack);
 
+// What the option's throughput is measured on in a case, whose requests may be of other lengths than
+// those of the base case.
+struct workload sources_workload_in(const struct sources *sources, size_t which_case);
+
+// The statement by which a case's requests are of another length than those of the base case, or
+// NULL.
+const struct figure *sources_other_length(const struct sources *sources, size_t which_case);
+
 // Refuses cases whose requests are of other lengths than the base case's, and for which the source
 // that was chosen does not count: why_not says why, or NULL. Before the throughput is filled in.
 void sources_check_cases(const struct sources *sources,

@@ -116,6 +116,20 @@ static void keep_model(struct workload *workload) {
       workload->values[key] = "";
 }
 
+static void settle_cases(const struct sources *sources) {
+  const size_t count = sources->scenario->case_count;
+  struct workload *workloads = arena_array(sources->arena, count, sizeof *workloads);
+  for (size_t c = 0; c < count; c++) {
+    workloads[c] = sources_workload_in(sources, c);
+    offered_throughput_conditions(sources, c, &workloads[c]);
+  }
+  sources->option->workloads = workloads;
+}
+
+static void select_workload(const struct sources *sources) {
+  sources->option->workload = sources->option->workloads[sources->scenario->selected];
+}
+
 // In this order: what the option states, a record if one is named or counts for it, its offer's
 // guarantee, what is published.
 void throughput_apply(struct resolving *resolving) {
@@ -123,6 +137,8 @@ void throughput_apply(struct resolving *resolving) {
   fill_workload(&sources);
   if (resolving->option->provider) {
     keep_model(&resolving->option->workload);
+    settle_cases(&sources);
+    select_workload(&sources);
     return;
   }
   if (!contradiction_refuse(&sources)) {
@@ -139,5 +155,7 @@ void throughput_apply(struct resolving *resolving) {
       published_throughput_apply(&sources);
   }
   settle_basis(resolving);
+  settle_cases(&sources);
   offered_remedy_apply(&sources);
+  select_workload(&sources);
 }
