@@ -60,8 +60,8 @@ struct ranking {
 // The verdict for the selected case, in the arena.
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);
 
-// The same for a face in which another case can be selected: an option whose workload differs in one
-// of them is not ranked in any.
+// The same for a face in which another case can be selected: an option whose workload differs in
+// one of them is not ranked in any.
 const struct ranking *ranking_lasting(const struct scenario *scenario, struct arena *arena);
 
 // Whether only amounts can keep the option from being ranked.

@@ -586,9 +586,9 @@ static void say_mixed(struct scenario *scenario, struct arena *arena) {
     if (!difference)
       continue;
     scenario->mixed = true;
-    scenario->mixed_reason = arena_printf(arena, "%s%s%s and %s differ in %s",
-                                          scenario->mixed_reason, *scenario->mixed_reason ? "; " : "",
-                                          baseline->label, option->label, difference);
+    scenario->mixed_reason = arena_printf(
+        arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
+        *scenario->mixed_reason ? "; " : "", baseline->label, option->label, difference);
   }
 }
 

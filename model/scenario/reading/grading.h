@@ -66,8 +66,8 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
 // The same for every option, and adds the warnings of the scenario as a whole.
 void scenario_assess(struct scenario *scenario, struct arena *arena);
 
-// Without --mixed, refuses unlike throughputs, whichever case they are unlike in: faces that show all
-// cases rank all of them.
+// Without --mixed, refuses unlike throughputs, whichever case they are unlike in: faces that show
+// all cases rank all of them.
 void scenario_refuse_unlike(const struct scenario *scenario, struct arena *arena,
                             struct diagnostics *diagnostics);
 

@@ -76,8 +76,7 @@ static bool gives_rate(const struct sources *sources, size_t which_case, const s
 
 void offered_throughput_conditions(const struct sources *sources, size_t which_case,
                                    struct workload *workload) {
-  const struct scenario_offer *quote =
-      option_offer(sources->scenario, sources->option, which_case);
+  const struct scenario_offer *quote = option_offer(sources->scenario, sources->option, which_case);
   size_t others = 0;
   const struct offer_guarantee *guarantee =
       quote ? offer_guarantee_for(quote->offer, workload, &others) : NULL;
@@ -133,6 +132,10 @@ static void check_cases(const struct sources *sources) {
 bool offered_throughput_apply(const struct sources *sources) {
   struct resolving *resolving = sources->resolving;
   struct option *option = sources->option;
+  const bool stated = sources_stated(sources);
+  // A rate that the scenario itself states is for the scenario's own conditions.
+  const bool replaced = !stated || sources_typed_over(sources, sources->throughput) ||
+                        sources_typed_over(sources, sources->decode);
   bool found = false;
   if (sources->evidence || sources->request.power_limit_w > 0)
     return false;
@@ -144,13 +147,14 @@ bool offered_throughput_apply(const struct sources *sources) {
         quote ? offer_guarantee_for(quote->offer, &workload, &others) : NULL;
     if (!guarantee || stands_under_another(sources, guarantee))
       continue;
-    if (others && (!c || quote != option_offer(resolving->scenario, option, 0)))
+    if (others && !stated && (!c || quote != option_offer(resolving->scenario, option, 0)))
       diagnostics_error(resolving->diagnostics, quote->place,
                         "the offer %s guarantees %zu rates that match the workload of option '%s': "
                         "state its batch, context, basis or scenario",
                         quote->offer->reference, others + 1, option->id);
-    apply_guarantee(resolving, c, quote->offer, guarantee);
-    if (!found)
+    if (!others)
+      apply_guarantee(resolving, c, quote->offer, guarantee);
+    if (!found && replaced)
       take_workload(&option->workload, guarantee);
     found = true;
   }

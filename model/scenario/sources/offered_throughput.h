@@ -4,6 +4,7 @@
 
 #include "base/source.h"
 #include "model/delivery/offer.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/sources/sources.h"
 

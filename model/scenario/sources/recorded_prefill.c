@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"

@@ -9,6 +9,8 @@
 #include "model/evidence/workload.h"
 #include "model/records/recorded.h"
 #include "model/records/served_choice.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
 #include "model/scenario/selection.h"
 
 #include <math.h>
@@ -165,6 +167,11 @@ bool sources_stated(const struct sources *sources) {
 
 bool sources_origin_is(const struct sources *sources, int declaration, enum origin origin) {
   return declaration >= 0 && sources->option->figures[declaration]->origin == origin;
+}
+
+bool sources_typed_over(const struct sources *sources, int declaration) {
+  return declaration >= 0 && figure_is_what_if(sources->option->figures[declaration]) &&
+         !inputs_states(sources->scenario, (int)sources->resolving->number, declaration);
 }
 
 void sources_take_workload(const struct sources *sources, const struct measurement *measured) {
