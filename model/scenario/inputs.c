@@ -266,6 +266,16 @@ static struct layer layer_of(enum origin origin, int option, size_t which_case) 
   return (struct layer){origin, of->of_option ? option : -1, of->of_case ? which_case : 0};
 }
 
+bool inputs_states(const struct scenario *scenario, int option, int declaration) {
+  for (enum origin origin = ORIGIN_COMMON; origin < ORIGINS; origin++) {
+    const struct origin_layer *of = &origin_layers[origin];
+    if (!of->of_case && !of->is_set &&
+        inputs_said(scenario->inputs, layer_of(origin, option, 0), declaration))
+      return true;
+  }
+  return false;
+}
+
 // Refuses an input and a key that stands for it in one file. Inherited files and --set may state
 // both: the later one counts.
 static bool refuse_twice(const struct said *said, struct layer layer, const char *by,

@@ -40,6 +40,9 @@ void inputs_take(struct inputs *inputs, struct layer layer, int declaration, str
 // What the layer says about the input, or NULL.
 const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration);
 
+// Whether the scenario states the input for the option in every case: for it or for all options.
+bool inputs_states(const struct scenario *scenario, int option, int declaration);
+
 // Reports a source, date or quote that the layer states without a value: what gives the value in
 // its place has its own.
 void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,

@@ -36,9 +36,10 @@ struct option {
   // [case_count][model->count]: each points to where it was stated, so that options that share a
   // figure point to the same one; see option_figure.
   const struct figure **figures;
-  struct workload workload;   // what its throughput was measured on
-  const struct curve *curve;  // over the batch, if an interactivity chose one, else NULL
-  struct curve_choice choice; // on the curve
+  struct workload workload;         // what its throughput was measured on, in the selected case
+  const struct workload *workloads; // [case_count] the same in every case
+  const struct curve *curve;        // over the batch, if an interactivity chose one, else NULL
+  struct curve_choice choice;       // on the curve
   bool rented, decode_only;
   bool lacks_offer;      // one that it names could not be read, which is an error by itself
   bool serving_estimate; // its throughput combines separate rates for prefill and decoding

@@ -42,44 +42,67 @@ static const struct option *baseline_of(const struct scenario *scenario) {
   return &scenario->options[scenario->baseline];
 }
 
-static bool is_like(const struct option *a, const struct option *b, struct arena *arena) {
-  return ranking_compares(a, b) && !workload_difference(&a->workload, &b->workload, arena);
+// What differs between two options' workloads in a case, or NULL.
+static const char *difference_of(const struct option *a, const struct option *b, size_t which_case,
+                                 struct arena *arena) {
+  return workload_difference(&a->workloads[which_case], &b->workloads[which_case], arena);
+}
+
+static bool is_like(const struct option *a, const struct option *b, size_t which_case,
+                    struct arena *arena) {
+  return ranking_compares(a, b) && !difference_of(a, b, which_case, arena);
 }
 
 // Among the options like the baseline, finds the first that differs from this one: the difference,
 // or NULL.
 static const char *difference_from_others(const struct scenario *scenario,
-                                          const struct option *option, const char **other,
-                                          struct arena *arena) {
+                                          const struct option *option, size_t which_case,
+                                          const char **other, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
   for (size_t o = 0; o < scenario->option_count; o++) {
     *other = scenario->options[o].id;
-    const char *difference =
-        workload_difference(&scenario->options[o].workload, &option->workload, arena);
-    if (difference && is_like(baseline, &scenario->options[o], arena))
+    const char *difference = difference_of(&scenario->options[o], option, which_case, arena);
+    if (difference && is_like(baseline, &scenario->options[o], which_case, arena))
       return difference;
   }
   return NULL;
 }
 
-enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
-                                const char **why, struct arena *arena) {
+static enum rank_bar bar_in(const struct scenario *scenario, const struct option *option,
+                            size_t which_case, const char **why, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
-  const char *ignored = "", *other = "the baseline";
-  why = why ? why : &ignored;
+  const char *other = "the baseline";
   *why = "";
   if (!ranking_compares(option, baseline)) {
     *why = option->decode_only ? "its throughput is decode only, an upper bound"
                                : "the baseline's throughput is decode only, an upper bound";
     return RANK_UPPER_BOUND;
   }
-  const char *difference = workload_difference(&baseline->workload, &option->workload, arena);
+  const char *difference = difference_of(baseline, option, which_case, arena);
   if (!difference)
-    difference = difference_from_others(scenario, option, &other, arena);
+    difference = difference_from_others(scenario, option, which_case, &other, arena);
   if (!difference)
     return RANK_FREE;
   *why = arena_printf(arena, "its workload differs from that of %s: %s", other, difference);
   return RANK_UNLIKE;
+}
+
+enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
+                                const char **why, struct arena *arena) {
+  const char *ignored;
+  return bar_in(scenario, option, scenario->selected, why ? why : &ignored, arena);
+}
+
+enum rank_bar ranking_lasting_bar(const struct scenario *scenario, const struct option *option,
+                                  const char **why, struct arena *arena) {
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const enum rank_bar bar = bar_in(scenario, option, c, why, arena);
+    if (bar != RANK_FREE && c)
+      *why = arena_printf(arena, "in case %s %s", scenario->cases[c], *why);
+    if (bar != RANK_FREE)
+      return bar;
+  }
+  return RANK_FREE;
 }
 
 // ---- what depends on amounts
@@ -157,10 +180,13 @@ static enum rank_bar amount_bar(const struct scenario *scenario, const struct op
   return RANK_FREE;
 }
 
+typedef enum rank_bar bar_function(const struct scenario *scenario, const struct option *option,
+                                   const char **why, struct arena *arena);
+
 static struct standing standing_of(const struct scenario *scenario, const struct option *option,
-                                   struct arena *arena) {
+                                   bar_function *fixed_bar, struct arena *arena) {
   struct standing standing = {.saving = NAN, .saving_levelised = NAN};
-  standing.bar = ranking_fixed_bar(scenario, option, &standing.why_not, arena);
+  standing.bar = fixed_bar(scenario, option, &standing.why_not, arena);
   standing.compared = standing.bar != RANK_UPPER_BOUND;
   if (standing.bar == RANK_FREE)
     standing.bar = amount_bar(scenario, option, &standing.why_not, arena);
@@ -206,14 +232,15 @@ static int against_of(const struct scenario *scenario, const struct standing *op
   return against;
 }
 
-const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena) {
+static const struct ranking *rank(const struct scenario *scenario, bar_function *fixed_bar,
+                                  struct arena *arena) {
   const size_t count = scenario->option_count;
   const int cost = model_find(scenario->model, "cost_per_mtok");
   struct standing *options = arena_array(arena, count, sizeof *options);
   double *costs = arena_array(arena, count, sizeof *costs);
   bool *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
   for (size_t o = 0; o < count; o++) {
-    options[o] = standing_of(scenario, &scenario->options[o], arena);
+    options[o] = standing_of(scenario, &scenario->options[o], fixed_bar, arena);
     costs[o] = option_value(scenario, &scenario->options[o], cost, 0);
     ranked[o] = options[o].ranked;
   }
@@ -230,6 +257,14 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
   ranking->saving =
       ranking->against < 0 ? 0 : 1 - costs[ranking->cheapest] / costs[ranking->against];
   return ranking;
+}
+
+const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena) {
+  return rank(scenario, ranking_fixed_bar, arena);
+}
+
+const struct ranking *ranking_lasting(const struct scenario *scenario, struct arena *arena) {
+  return rank(scenario, ranking_lasting_bar, arena);
 }
 
 bool ranking_names(const struct scenario *scenario, const struct ranking *ranking, size_t option) {

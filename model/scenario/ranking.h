@@ -60,14 +60,17 @@ struct ranking {
 // The verdict for the selected case, in the arena.
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);
 
-// Whether only amounts can keep the option from being ranked: the same in all cases.
+// The same for a face in which another case can be selected: an option whose workload differs in
+// one of them is not ranked in any.
+const struct ranking *ranking_lasting(const struct scenario *scenario, struct arena *arena);
+
+// Whether only amounts can keep the option from being ranked.
 bool ranking_is_eligible(const struct standing *standing);
 
-// Whether at least two options are eligible: otherwise no case and no amount makes one the
-// cheapest.
+// Whether at least two options are eligible: otherwise no amount makes one the cheapest.
 bool ranking_may_rank(const struct ranking *ranking);
 
-// Why there is no cheapest whenever fewer than two are ranked: a clause, the same in all cases.
+// Why there is no cheapest whenever fewer than two are ranked: a clause.
 const char *ranking_why_nobody(const struct ranking *ranking, struct arena *arena);
 
 // Whether both have serving figures or both have upper bounds: the part of the rule that neither a
@@ -78,6 +81,10 @@ bool ranking_compares(const struct option *a, const struct option *b);
 // theirs. `why` (or NULL) is as standing.why_not.
 enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
                                 const char **why, struct arena *arena);
+
+// The first such bar of any case, as ranking_lasting counts it; why is not NULL.
+enum rank_bar ranking_lasting_bar(const struct scenario *scenario, const struct option *option,
+                                  const char **why, struct arena *arena);
 
 // An item of the model that keeps an option from being ranked if it is beyond a limit. The limits
 // allow for rounding, so that an exact fit passes.

@@ -201,7 +201,7 @@ static void add_standing(json_t *object, const struct scenario *scenario,
   static const char *const names[] = {
       [RANK_FREE] = "", [RANK_UPPER_BOUND] = "upper bound", [RANK_UNLIKE] = "unlike"};
   const char *why;
-  const enum rank_bar bar = ranking_fixed_bar(scenario, option, &why, arena);
+  const enum rank_bar bar = ranking_lasting_bar(scenario, option, &why, arena);
   put_text(object, "bar", names[bar]);
   put_text(object, "why", why);
   json_object_set_new(object, "compared", json_boolean(bar != RANK_UPPER_BOUND));

@@ -185,7 +185,7 @@ static int plan(struct book *book) {
   sheets->checks_ok = names_add(&book->names, "pt_checks_ok", "the master check");
   if (plan_options(book) || book->diagnostics->errors != errors)
     return -1;
-  sheets->ranking = ranking_of(scenario, arena);
+  sheets->ranking = ranking_lasting(scenario, arena);
   sheets->tornado = sensitivity_shown(book);
   sheets->curves = curves_plan(book);
   if (negotiation_plan(book) || plan_cases(book))

@@ -126,7 +126,7 @@ LATER = [
     ('api = ap003\n', '', ('api.output_price=2 USD/Mtok',), 2 + 3 * 0.27, ('published', 'assumed')),
     (PRICES + 'output_price.source = a letter\n', 'api = ap003\n', (), 0.95 + 3 * 0.27, ('published', 'published')),
     (PRICES + 'output_price.source = a letter\n', '', ('api.api=ap003',), 0.95 + 3 * 0.27, ('published', 'published')),
-    (PRICES, 'api =\n', (), 2 + 3 * 0.5, ('assumed', 'assumed')),
+    ('api = ap003\n', 'api =\n' + PRICES, (), 2 + 3 * 0.5, ('assumed', 'assumed')),
     ('api = ap003\ninput_price = 1 USD/Mtok\n', 'api = ap004\n', (), 8 + 3 * 3, ('published', 'published')),
     ('api = ap003\n', 'output_price = 2 USD/Mtok\n', ('api.api=ap004',), 8 + 3 * 3, ('published', 'published')),
 ]

@@ -572,8 +572,7 @@ static void warn_of_differences(struct scenario *scenario, struct arena *arena) 
       }
 }
 
-static void refuse_unlike(struct scenario *scenario, struct arena *arena,
-                          struct diagnostics *diagnostics) {
+static void say_mixed(struct scenario *scenario, struct arena *arena) {
   const struct option *baseline = &scenario->options[scenario->baseline];
   scenario->mixed = false;
   scenario->mixed_reason = "";
@@ -586,23 +585,62 @@ static void refuse_unlike(struct scenario *scenario, struct arena *arena,
                 option->label, family);
     if (!difference)
       continue;
-    if (scenario->may_mix) {
-      scenario->mixed = true;
-      scenario->mixed_reason = arena_printf(
-          arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
-          *scenario->mixed_reason ? "; " : "", baseline->label, option->label, difference);
-      continue;
-    }
-    option_refuse_unlike(baseline, option, difference, diagnostics);
+    scenario->mixed = true;
+    scenario->mixed_reason = arena_printf(
+        arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
+        *scenario->mixed_reason ? "; " : "", baseline->label, option->label, difference);
   }
+}
+
+static void report_unlike(const struct option *baseline, const struct option *option,
+                          const char *in_case, const char *difference, struct place place,
+                          struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, place,
+                    "the throughputs of '%s' and '%s' are not comparable%s, %s (--mixed compares "
+                    "them anyway, stamped as mixed)",
+                    baseline->label, option->label, in_case, difference);
 }
 
 void option_refuse_unlike(const struct option *baseline, const struct option *option,
                           const char *difference, struct diagnostics *diagnostics) {
-  diagnostics_error(diagnostics, option->place,
-                    "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
-                    "them anyway, stamped as mixed)",
-                    baseline->label, option->label, difference);
+  report_unlike(baseline, option, "", difference, option->place, diagnostics);
+}
+
+// Where a case makes its requests longer or shorter, else the option's own place.
+static struct place place_of_case(const struct scenario *scenario, const struct option *option,
+                                  size_t which_case) {
+  static const char *const lengths[] = {"input_tokens", "output_tokens"};
+  const struct option *both[] = {option, &scenario->options[scenario->baseline]};
+  for (size_t i = 0; i < 4; i++) {
+    const int d = model_find(scenario->model, lengths[i % 2]);
+    const struct figure *figure =
+        d < 0 ? &figure_none : option_figure(scenario, both[i / 2], which_case, d);
+    if (origin_layers[figure->origin].of_case)
+      return figure->place;
+  }
+  return option->place;
+}
+
+// The base case first; what differs there differs in the others too.
+static void refuse_unlike(const struct scenario *scenario, const struct option *option,
+                          struct arena *arena, struct diagnostics *diagnostics) {
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const char *difference =
+        workload_difference(&baseline->workloads[c], &option->workloads[c], arena);
+    if (!difference)
+      continue;
+    const char *in_case = c ? arena_printf(arena, " in case '%s'", scenario->cases[c]) : "";
+    report_unlike(baseline, option, in_case, difference,
+                  c ? place_of_case(scenario, option, c) : option->place, diagnostics);
+    return;
+  }
+}
+
+void scenario_refuse_unlike(const struct scenario *scenario, struct arena *arena,
+                            struct diagnostics *diagnostics) {
+  for (size_t o = 0; o < scenario->option_count && !scenario->may_mix; o++)
+    refuse_unlike(scenario, &scenario->options[o], arena, diagnostics);
 }
 
 // How the name of an accelerator or model was read is the first thing to know about an option.
@@ -625,9 +663,8 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
   plausibility_warn(scenario, number, arena);
 }
 
-void scenario_assess(struct scenario *scenario, struct arena *arena,
-                     struct diagnostics *diagnostics) {
-  refuse_unlike(scenario, arena, diagnostics);
+void scenario_assess(struct scenario *scenario, struct arena *arena) {
+  say_mixed(scenario, arena);
   for (size_t o = 0; o < scenario->option_count; o++)
     option_assess(scenario, o, arena);
   warn_of_idle_power(scenario, arena);

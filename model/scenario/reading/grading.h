@@ -63,10 +63,13 @@ double grading_influence(double cost, double lowered, double raised);
 // ones; `number` is its own in scenario->options.
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena);
 
-// The same for every option, and adds the warnings of the scenario as a whole. Errors: unlike
-// throughputs without --mixed.
-void scenario_assess(struct scenario *scenario, struct arena *arena,
-                     struct diagnostics *diagnostics);
+// The same for every option, and adds the warnings of the scenario as a whole.
+void scenario_assess(struct scenario *scenario, struct arena *arena);
+
+// Without --mixed, refuses unlike throughputs, whichever case they are unlike in: faces that show
+// all cases rank all of them.
+void scenario_refuse_unlike(const struct scenario *scenario, struct arena *arena,
+                            struct diagnostics *diagnostics);
 
 // The error for two options whose workloads differ, in the words of workload_difference.
 void option_refuse_unlike(const struct option *baseline, const struct option *option,

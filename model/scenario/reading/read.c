@@ -132,6 +132,7 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   if (failed(&reading))
     return NULL;
   digest(&reading);
-  scenario_assess(scenario, arena, diagnostics);
+  scenario_refuse_unlike(scenario, arena, diagnostics);
+  scenario_assess(scenario, arena);
   return failed(&reading) ? NULL : scenario;
 }

@@ -660,6 +660,8 @@ const struct scenario *scenario_in_case(const struct scenario *scenario, size_t 
   const size_t errors = diagnostics->errors;
   struct scenario *copy = copy_of(scenario, arena);
   copy->selected = which_case;
+  for (size_t o = 0; o < copy->option_count; o++)
+    copy->options[o].workload = copy->options[o].workloads[which_case];
   copy->warnings = (struct texts){0};
   for (size_t i = 0; i < scenario->text_warnings; i++)
     texts_add(&copy->warnings, arena, "%s", scenario->warnings.list[i]);
@@ -667,6 +669,6 @@ const struct scenario *scenario_in_case(const struct scenario *scenario, size_t 
   inputs_check_use(copy->inputs, copy, diagnostics);
   if (diagnostics->errors != errors)
     return NULL;
-  scenario_assess(copy, arena, diagnostics);
+  scenario_assess(copy, arena);
   return copy;
 }

@@ -188,6 +188,55 @@ static void merge_section(struct chain *chain, size_t inherited, const struct in
   }
 }
 
+// Keys that an empty value takes back; any other one needs a value.
+static bool may_be_empty(const char *key) {
+  static const char *const names[] = {"grid", "day_profile", "source", "date", "quote"};
+  const char *point = strrchr(key, '.');
+  const char *name = point ? point + 1 : key;
+  const int selection = selection_key_find(name);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!strcmp(names[i], name))
+      return true;
+  return selection >= SELECT_PRICE && selection < SELECT_WORKLOAD;
+}
+
+static bool states(struct ini_section *section, const char *key, struct arena *arena) {
+  bool found = find_key(section, key) || find_key(section, twin_of(key, arena));
+  for (size_t k = 0; k < section->key_count && !found; k++)
+    found = is_part_of(section->keys[k].name, key, arena);
+  return found;
+}
+
+static bool is_same_place(const struct chain *chain, const struct ini_section *a,
+                          const struct ini_section *b) {
+  return (!strcmp(a->kind, b->kind) && !strcmp(a->argument, b->argument)) ||
+         (chain->is_common(a->kind) && chain->is_common(b->kind));
+}
+
+// The keys of a section that take back what is inherited, before that is dropped.
+static bool *find_taken_back(struct chain *chain, size_t inherited,
+                             const struct ini_section *from) {
+  bool *taken = arena_array(chain->arena, from->key_count + 1, sizeof *taken);
+  for (size_t k = 0; k < from->key_count; k++)
+    for (size_t i = 0; i < inherited && !*from->keys[k].value; i++) {
+      struct ini_section *section = &chain->text->sections[i];
+      taken[k] |= is_same_place(chain, section, from) && may_be_empty(from->keys[k].name) &&
+                  states(section, from->keys[k].name, chain->arena);
+    }
+  return taken;
+}
+
+// Once it is merged: what has been taken back leaves nothing behind.
+static void drop_taken_back(struct chain *chain, const struct ini_section *from,
+                            const bool *taken) {
+  struct scenario_text *text = chain->text;
+  for (size_t i = 0; i < text->section_count; i++)
+    for (size_t k = 0; k < from->key_count; k++)
+      if (taken[k] && !strcmp(text->sections[i].kind, from->kind) &&
+          !strcmp(text->sections[i].argument, from->argument))
+        drop_key(&text->sections[i], from->keys[k].name);
+}
+
 // A key of a common section replaces the inherited one, whichever common section that is in.
 static void drop_inherited(struct chain *chain, size_t inherited, const struct ini_section *from) {
   for (size_t i = 0; i < inherited && chain->is_common(from->kind); i++) {
@@ -236,12 +285,17 @@ static int read_source(struct chain *chain, const char *path, const struct sourc
   const struct ini_key *inherits = scenario ? ini_find(scenario, "inherits") : NULL;
   int bad = inherits ? read_ancestor(chain, path, inherits) : 0;
   const size_t inherited = chain->text->section_count;
+  bool **taken = arena_array(chain->arena, ini->section_count + 1, sizeof *taken);
+  for (size_t i = 0; i < ini->section_count; i++)
+    taken[i] = find_taken_back(chain, inherited, &ini->sections[i]);
   for (size_t i = 0; i < ini->section_count; i++) {
     drop_inherited(chain, inherited, &ini->sections[i]);
     drop_numbers(chain, inherited, &ini->sections[i]);
   }
   for (size_t i = 0; i < ini->section_count; i++)
     merge_section(chain, inherited, &ini->sections[i]);
+  for (size_t i = 0; i < ini->section_count; i++)
+    drop_taken_back(chain, &ini->sections[i], taken[i]);
   chain->text->all_text = arena_printf(chain->arena, "%s%s", chain->text->all_text, source->text);
   chain->text->source = source;
   return bad;

@@ -22,7 +22,9 @@ struct scenario_text {
 // that names them). A key of a common section, which is one of a kind with is_common(), also
 // overrides it in the ancestors' other common sections. A key that is stated anew loses what the
 // ancestors give as its source, date and quote and of its parts (the years of a list, the tiers of
-// a discount, the hours of a day), and `api` the prices that they give beside it. A missing
+// a discount, the hours of a day), and `api` the prices that they give beside it. An empty key that
+// takes back what an ancestor states in the same place is not in the result, and one that takes
+// back nothing is. A missing
 // ancestor and a circle are errors at the key. NULL after errors. `written`: what the file will
 // contain, or NULL if it exists.
 const struct scenario_text *scenario_text_read(const char *path, const char *written,

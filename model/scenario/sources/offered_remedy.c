@@ -49,7 +49,7 @@ static struct promise promise_of(const struct sources *sources, size_t which_cas
   const struct scenario_offer *quote = option_offer(sources->scenario, option, which_case);
   size_t others = 0;
   const struct offer_guarantee *guarantee =
-      quote ? offer_guarantee_for(quote->offer, &option->workload, &others) : NULL;
+      quote ? offer_guarantee_for(quote->offer, &option->workloads[which_case], &others) : NULL;
   if (!guarantee || others || !is_of_its_throughput(sources, guarantee) ||
       !is_of_its_load(option, guarantee))
     return (struct promise){NULL, NULL};

@@ -66,14 +66,38 @@ static void take_workload(struct workload *workload, const struct offer_guarante
   workload_take_lengths(workload, guarantee->input_tokens, guarantee->output_tokens);
 }
 
+// Its rate in the case may have been typed, or be another guarantee's.
+static bool gives_rate(const struct sources *sources, size_t which_case, const struct offer *offer,
+                       const struct offer_guarantee *guarantee) {
+  const int d = model_find(sources->scenario->model, offer_guaranteed_input(guarantee));
+  const struct figure *figure = resolving_figures(sources->resolving, which_case)[d];
+  return figure->origin == ORIGIN_CATALOGUE && figure->place.source == offer->source;
+}
+
+void offered_throughput_conditions(const struct sources *sources, size_t which_case,
+                                   struct workload *workload) {
+  const struct scenario_offer *quote = option_offer(sources->scenario, sources->option, which_case);
+  size_t others = 0;
+  const struct offer_guarantee *guarantee =
+      quote ? offer_guarantee_for(quote->offer, workload, &others) : NULL;
+  if (guarantee && gives_rate(sources, which_case, quote->offer, guarantee))
+    take_workload(workload, guarantee);
+}
+
 // Why a case's offer does not do beside that of the base case, or NULL.
 static const char *why_not(const struct sources *sources, size_t which_case,
                            const struct scenario_offer *quote, int declaration) {
   const char *case_name = sources->scenario->cases[which_case];
   const char *input = sources->scenario->model->declarations[declaration].name;
   const char *reference = quote->offer->reference, *id = sources->option->id;
+  const bool same = quote == option_offer(sources->scenario, sources->option, 0);
   const enum origin base = sources->option->figures[declaration]->origin;
   const enum origin its = resolving_figures(sources->resolving, which_case)[declaration]->origin;
+  if (its == ORIGIN_NONE && base != ORIGIN_NONE && same)
+    return arena_printf(sources->arena,
+                        "the offer %s guarantees no '%s' for the request lengths of option '%s' in "
+                        "case '%s': give '%s.%s' there",
+                        reference, input, id, case_name, id, input);
   if (its == ORIGIN_NONE && base != ORIGIN_NONE)
     return arena_printf(sources->arena,
                         "the offer %s, unlike that of the base case, guarantees no '%s' for the "
@@ -97,7 +121,9 @@ static void check_cases(const struct sources *sources) {
       const char *why = quote && kinds[i] >= 0 ? why_not(sources, c, quote, kinds[i]) : NULL;
       if (!why)
         continue;
-      sources_report(sources, (struct lack){LACK_EVIDENCE, quote->place, why});
+      const struct figure *length = sources_other_length(sources, c);
+      sources_report(sources,
+                     (struct lack){LACK_EVIDENCE, length ? length->place : quote->place, why});
       resolving_pretend(sources->resolving, sources->scenario->model->declarations[kinds[i]].name);
       return;
     }
@@ -106,23 +132,29 @@ static void check_cases(const struct sources *sources) {
 bool offered_throughput_apply(const struct sources *sources) {
   struct resolving *resolving = sources->resolving;
   struct option *option = sources->option;
+  const bool stated = sources_stated(sources);
+  // A rate that the scenario itself states is for the scenario's own conditions.
+  const bool replaced = !stated || sources_typed_over(sources, sources->throughput) ||
+                        sources_typed_over(sources, sources->decode);
   bool found = false;
   if (sources->evidence || sources->request.power_limit_w > 0)
     return false;
   for (size_t c = 0; c < resolving->scenario->case_count; c++) {
     const struct scenario_offer *quote = option_offer(resolving->scenario, option, c);
+    const struct workload workload = sources_workload_in(sources, c);
     size_t others = 0;
     const struct offer_guarantee *guarantee =
-        quote ? offer_guarantee_for(quote->offer, &option->workload, &others) : NULL;
+        quote ? offer_guarantee_for(quote->offer, &workload, &others) : NULL;
     if (!guarantee || stands_under_another(sources, guarantee))
       continue;
-    if (others && (!c || quote != option_offer(resolving->scenario, option, 0)))
+    if (others && !stated && (!c || quote != option_offer(resolving->scenario, option, 0)))
       diagnostics_error(resolving->diagnostics, quote->place,
                         "the offer %s guarantees %zu rates that match the workload of option '%s': "
                         "state its batch, context, basis or scenario",
                         quote->offer->reference, others + 1, option->id);
-    apply_guarantee(resolving, c, quote->offer, guarantee);
-    if (!found)
+    if (!others)
+      apply_guarantee(resolving, c, quote->offer, guarantee);
+    if (!found && replaced)
       take_workload(&option->workload, guarantee);
     found = true;
   }

@@ -4,6 +4,7 @@
 
 #include "base/source.h"
 #include "model/delivery/offer.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/sources/sources.h"
 
@@ -21,5 +22,9 @@ void offered_set(struct resolving *resolving, size_t which_case, const struct of
 // evidence is named, and beside power_limit, which no offer states. Errors: more than one guarantee
 // fits; some cases' offers have one, others none.
 bool offered_throughput_apply(const struct sources *sources);
+
+// Adds the conditions of the rate that an offer guarantees in a case, if it has that rate there.
+void offered_throughput_conditions(const struct sources *sources, size_t which_case,
+                                   struct workload *workload);
 
 #endif

@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
@@ -212,31 +213,47 @@ static bool is_asked(const struct sources *sources) {
          strcmp(values[WORKLOAD_SCENARIO], "decode") != 0;
 }
 
-// Why an option's record cannot be used, in words, or NULL.
-static const char *why_not(const struct sources *sources, const struct recorded *recorded) {
-  for (size_t c = 0; c < sources->scenario->case_count; c++) {
-    const struct request request = request_of(sources, c);
-    struct prompt_rate rate;
-    if (!(request.input_tokens > 0) || !(request.output_tokens > 0))
-      return recorded->nearest->prefill_count
-                 ? "also has prompts: set input_tokens and output_tokens to use them"
-                 : "";
-    const char *why =
-        recorded_prefill_at(recorded->nearest, request.input_tokens, &rate, sources->arena);
-    if (why)
-      return why;
+// Why an option's record cannot be used in a case, in words, or NULL.
+static const char *why_not(const struct sources *sources, const struct recorded *recorded,
+                           size_t which_case) {
+  const struct request request = request_of(sources, which_case);
+  struct prompt_rate rate;
+  if (!(request.input_tokens > 0) || !(request.output_tokens > 0))
+    return recorded->nearest->prefill_count
+               ? "also has prompts: set input_tokens and output_tokens to use them"
+               : "";
+  return recorded_prefill_at(recorded->nearest, request.input_tokens, &rate, sources->arena);
+}
+
+static bool is_stated(const struct sources *sources, size_t which_case) {
+  const int d = model_find(sources->scenario->model, "prefill_throughput");
+  return resolving_figures(sources->resolving, which_case)[d]->origin != ORIGIN_NONE;
+}
+
+// A case whose prompts were not measured does not make the base case decode only.
+static void check_cases(const struct sources *sources, const struct recorded *recorded) {
+  for (size_t c = 1; c < sources->scenario->case_count; c++) {
+    const struct figure *length = sources_other_length(sources, c);
+    const char *why = length && !is_stated(sources, c) ? why_not(sources, recorded, c) : NULL;
+    if (!why)
+      continue;
+    why = arena_printf(sources->arena,
+                       "option '%s' in case '%s': the record %s: give '%s.prefill_throughput' in "
+                       "the case",
+                       sources->option->id, sources->scenario->cases[c], why, sources->option->id);
+    sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
   }
-  return NULL;
 }
 
 void recorded_prefill_take(const struct sources *sources, const struct recorded *recorded) {
   if (!is_asked(sources))
     return;
-  const char *why = why_not(sources, recorded);
+  const char *why = why_not(sources, recorded, 0);
   if (why) {
     sources->option->prefill_lack = *why ? arena_printf(sources->arena, "the record %s", why) : "";
     return;
   }
+  check_cases(sources, recorded);
   for (size_t c = 0; c < sources->scenario->case_count; c++)
     take_in_case(sources, recorded, c);
 }

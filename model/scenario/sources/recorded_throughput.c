@@ -141,15 +141,9 @@ struct lack recorded_throughput_choose(const struct sources *sources, struct rec
                    sources, recorded->nearest->record->environment.device_state.power_limit_w);
 }
 
-void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded) {
+void recorded_throughput_watts(const struct sources *sources, const struct recorded *recorded) {
   struct resolving *resolving = sources->resolving;
   const struct model *model = sources->scenario->model;
-  sources->option->record = recorded->nearest;
-  sources->option->record_remark = recorded_remark(recorded, sources->arena);
-  sources_take_workload(sources, recorded->nearest);
-  resolving_fill(resolving, sources->decode,
-                 recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
-                                 recorded->source));
   if (isfinite(recorded->load_power_w)) // replaces the TDP
     resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE,
                         recorded_figure(recorded, recorded->load_power_w, recorded->power_grade,
@@ -158,6 +152,16 @@ void recorded_throughput_take(const struct sources *sources, const struct record
     resolving_fill(
         resolving, model_find(model, "idle_power"),
         recorded_figure(recorded, recorded->idle_power_w, recorded->grade, recorded->idle_source));
+}
+
+void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded) {
+  sources->option->record = recorded->nearest;
+  sources->option->record_remark = recorded_remark(recorded, sources->arena);
+  sources_take_workload(sources, recorded->nearest);
+  resolving_fill(sources->resolving, sources->decode,
+                 recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
+                                 recorded->source));
+  recorded_throughput_watts(sources, recorded);
   recorded_prefill_take(sources, recorded);
 }
 

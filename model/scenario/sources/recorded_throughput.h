@@ -22,6 +22,9 @@ struct lack recorded_throughput_choose(const struct sources *sources, struct rec
 // Gives the option the chosen figures, which also replace the TDP.
 void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded);
 
+// The same of its watts alone, in place of a TDP.
+void recorded_throughput_watts(const struct sources *sources, const struct recorded *recorded);
+
 // Chooses and takes; anything missing is reported.
 void recorded_throughput_apply(const struct sources *sources);
 

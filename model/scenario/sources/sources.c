@@ -9,6 +9,8 @@
 #include "model/evidence/workload.h"
 #include "model/records/recorded.h"
 #include "model/records/served_choice.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
 #include "model/scenario/selection.h"
 
 #include <math.h>
@@ -98,9 +100,9 @@ struct lack sources_lack_limit(const struct sources *sources, double limit_w) {
                 sources->option->id, limit_w, wanted_w));
 }
 
-// The statement by which a case's requests are of another length, or NULL.
-static const struct figure *other_length(const struct resolving *resolving, size_t which_case) {
+const struct figure *sources_other_length(const struct sources *sources, size_t which_case) {
   static const char *const lengths[] = {"input_tokens", "output_tokens"};
+  const struct resolving *resolving = sources->resolving;
   for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
     const struct figure *figure = figure_in(resolving, which_case, lengths[i]);
     if (figure->value != tokens_of(resolving, lengths[i]))
@@ -109,12 +111,26 @@ static const struct figure *other_length(const struct resolving *resolving, size
   return NULL;
 }
 
+struct workload sources_workload_in(const struct sources *sources, size_t which_case) {
+  struct workload workload = sources->option->workload;
+  const struct resolving *resolving = sources->resolving;
+  const double input = figure_in(resolving, which_case, "input_tokens")->value;
+  const double output = figure_in(resolving, which_case, "output_tokens")->value;
+  // A context that nobody stated is the input's length of what the base case was given.
+  if (input != tokens_of(resolving, "input_tokens") && !workload.places[WORKLOAD_CONTEXT].source)
+    workload.values[WORKLOAD_CONTEXT] = "";
+  workload.input_tokens = input > 0 ? input : workload.input_tokens;
+  workload.output_tokens = output > 0 ? output : workload.output_tokens;
+  return workload;
+}
+
 // The option as it would be if a case were the base. The copy must outlive the result.
 static struct sources in_case(const struct sources *sources, size_t which_case,
                               struct option *copy) {
   const struct resolving *resolving = sources->resolving;
   struct sources its = *sources;
   *copy = *sources->option;
+  copy->workload = sources_workload_in(sources, which_case);
   if (copy->curve)
     copy->workload.values[WORKLOAD_BATCH] = ""; // as chosen for the base case
   its.option = copy;
@@ -123,8 +139,6 @@ static struct sources in_case(const struct sources *sources, size_t which_case,
       figure_in(resolving, which_case, "input_tokens")->value;
   its.request.output_tokens = its.served.output_tokens =
       figure_in(resolving, which_case, "output_tokens")->value;
-  copy->workload.input_tokens = fmax(its.request.input_tokens, 0);
-  copy->workload.output_tokens = fmax(its.request.output_tokens, 0);
   return its;
 }
 
@@ -132,7 +146,7 @@ void sources_check_cases(const struct sources *sources,
                          const char *(*why_not)(const struct sources *its, const void *chosen),
                          const void *chosen) {
   for (size_t c = 1; c < sources->scenario->case_count; c++) {
-    const struct figure *length = other_length(sources->resolving, c);
+    const struct figure *length = sources_other_length(sources, c);
     if (!length || figure_in(sources->resolving, c, "throughput")->origin != ORIGIN_NONE)
       continue;
     struct option copy;
@@ -153,6 +167,11 @@ bool sources_stated(const struct sources *sources) {
 
 bool sources_origin_is(const struct sources *sources, int declaration, enum origin origin) {
   return declaration >= 0 && sources->option->figures[declaration]->origin == origin;
+}
+
+bool sources_typed_over(const struct sources *sources, int declaration) {
+  return declaration >= 0 && figure_is_what_if(sources->option->figures[declaration]) &&
+         !inputs_states(sources->scenario, (int)sources->resolving->number, declaration);
 }
 
 void sources_take_workload(const struct sources *sources, const struct measurement *measured) {

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/ini.h"
 #include "model/evidence/evidence.h"
+#include "model/evidence/workload.h"
 #include "model/records/measurement.h"
 #include "model/records/served_choice.h"
 #include "model/scenario/amendment.h"
@@ -15,6 +16,7 @@
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct sources {
   struct resolving *resolving;
@@ -35,6 +37,14 @@ struct lack sources_lack(const struct sources *sources, int selection, const cha
 // Passes a lack to resolving->lack, or else reports it as an error.
 void sources_report(const struct sources *sources, struct lack lack);
 
+// What the option's throughput is measured on in a case, whose requests may be of other lengths
+// than those of the base case.
+struct workload sources_workload_in(const struct sources *sources, size_t which_case);
+
+// The statement by which a case's requests are of another length than those of the base case, or
+// NULL.
+const struct figure *sources_other_length(const struct sources *sources, size_t which_case);
+
 // Refuses cases whose requests are of other lengths than the base case's, and for which the source
 // that was chosen does not count: why_not says why, or NULL. Before the throughput is filled in.
 void sources_check_cases(const struct sources *sources,
@@ -46,6 +56,10 @@ bool sources_stated(const struct sources *sources);
 
 // Whether a declaration has its figure from that origin; never for -1.
 bool sources_origin_is(const struct sources *sources, int declaration, enum origin origin);
+
+// Whether --set states a rate that the scenario does not: a what-if, which leaves all else as it is
+// without it. Never for -1.
+bool sources_typed_over(const struct sources *sources, int declaration);
 
 // A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);

@@ -11,7 +11,6 @@
 #include "model/evidence/workload.h"
 #include "model/records/recorded.h"
 #include "model/records/served.h"
-#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
@@ -65,17 +64,19 @@ static void settle_basis(const struct resolving *resolving) {
     *basis = "serving";
 }
 
-static bool is_typed_over(const struct sources *sources, int declaration) {
-  return sources_origin_is(sources, declaration, ORIGIN_SET) ||
-         sources_origin_is(sources, declaration, ORIGIN_SET_OPTION);
+// The option as it would be without the rate that is stated. The copy must outlive the result.
+static struct sources without_rate(const struct sources *sources, struct option *copy) {
+  struct sources its = *sources;
+  *copy = *sources->option;
+  its.option = copy;
+  its.request.workload = its.served.workload = &copy->workload;
+  return its;
 }
 
 static void keep_published_watts(const struct sources *sources) {
   struct evidence *evidence = arena_alloc(sources->arena, sizeof *evidence);
-  struct option beneath = *sources->option; // as it would be without the --set
-  struct sources its = *sources;
-  its.option = &beneath;
-  its.request.workload = &beneath.workload;
+  struct option beneath;
+  const struct sources its = without_rate(sources, &beneath);
   if (!*beneath.workload.values[WORKLOAD_TOKENS])
     beneath.workload.values[WORKLOAD_TOKENS] = "output";
   if (its.request.throughputs && !published_throughput_choose(&its, evidence).kind)
@@ -84,29 +85,38 @@ static void keep_published_watts(const struct sources *sources) {
 
 static void keep_served_watts(const struct sources *sources) {
   struct served *served = arena_alloc(sources->arena, sizeof *served);
-  struct option beneath = *sources->option;
-  struct sources its = *sources;
-  its.option = &beneath;
-  its.served.workload = &beneath.workload;
+  struct option beneath;
+  const struct sources its = without_rate(sources, &beneath);
   if (!served_throughput_choose(&its, served).kind)
     sources->option->served_watts = served;
 }
 
-// A throughput overridden with --set, as in a cell of the workbook, keeps the watts of the figure
-// that it replaces, if there is one.
-static void keep_watts(const struct sources *sources) {
+// A what-if changes the rate alone; beside one that the scenario states, only the watts of decoding
+// are the record's.
+static void keep_recorded_watts(const struct sources *sources) {
   struct recorded recorded;
-  if (is_typed_over(sources, sources->throughput) && served_throughput_speaks(sources))
+  struct option beneath;
+  const struct sources its = without_rate(sources, &beneath);
+  if (sources_typed_over(sources, sources->decode)) {
+    if (!recorded_throughput_choose(sources, &recorded).kind)
+      recorded_throughput_take(sources, &recorded);
+  } else if (!has(sources->resolving, "prefill_throughput") &&
+             !recorded_throughput_choose(&its, &recorded).kind)
+    recorded_throughput_watts(sources, &recorded);
+}
+
+// A stated throughput has the watts that its offer guarantees, or that were measured in its place,
+// wherever it is stated. A published row is that of a figure which a what-if replaces, and of no
+// other.
+static void keep_watts(const struct sources *sources) {
+  const bool serves = resolving_has(sources->resolving, sources->throughput);
+  const bool decodes = !serves && resolving_has(sources->resolving, sources->decode);
+  if (serves && served_throughput_speaks(sources))
     keep_served_watts(sources);
-  else if (is_typed_over(sources, sources->throughput) && !offered_throughput_apply(sources))
+  else if (decodes && (sources->record || recorded_throughput_speaks(sources)))
+    keep_recorded_watts(sources);
+  else if (!offered_throughput_apply(sources) && sources_typed_over(sources, sources->throughput))
     keep_published_watts(sources);
-  if (!is_typed_over(sources, sources->decode) ||
-      resolving_has(sources->resolving, sources->throughput))
-    return;
-  if (!sources->record && !recorded_throughput_speaks(sources))
-    offered_throughput_apply(sources);
-  else if (!recorded_throughput_choose(sources, &recorded).kind)
-    recorded_throughput_take(sources, &recorded);
 }
 
 // A provider chooses its own precision and way of serving.
@@ -116,6 +126,20 @@ static void keep_model(struct workload *workload) {
       workload->values[key] = "";
 }
 
+static void settle_cases(const struct sources *sources) {
+  const size_t count = sources->scenario->case_count;
+  struct workload *workloads = arena_array(sources->arena, count, sizeof *workloads);
+  for (size_t c = 0; c < count; c++) {
+    workloads[c] = sources_workload_in(sources, c);
+    offered_throughput_conditions(sources, c, &workloads[c]);
+  }
+  sources->option->workloads = workloads;
+}
+
+static void select_workload(const struct sources *sources) {
+  sources->option->workload = sources->option->workloads[sources->scenario->selected];
+}
+
 // In this order: what the option states, a record if one is named or counts for it, its offer's
 // guarantee, what is published.
 void throughput_apply(struct resolving *resolving) {
@@ -123,6 +147,8 @@ void throughput_apply(struct resolving *resolving) {
   fill_workload(&sources);
   if (resolving->option->provider) {
     keep_model(&resolving->option->workload);
+    settle_cases(&sources);
+    select_workload(&sources);
     return;
   }
   if (!contradiction_refuse(&sources)) {
@@ -139,5 +165,7 @@ void throughput_apply(struct resolving *resolving) {
       published_throughput_apply(&sources);
   }
   settle_basis(resolving);
+  settle_cases(&sources);
   offered_remedy_apply(&sources);
+  select_workload(&sources);
 }

@@ -44,6 +44,33 @@ static void test_taken_back(void **state) {
   scenario_fixture_end(&fixture);
 }
 
+// What an empty key says where there is nothing to take back; NULL: it takes something back.
+static const struct {
+  const char *parent, *child, *error;
+} empties[] = {
+    {"grid = DE\n", "[option b]\ngrid =\n", NULL},
+    {"grid = DE\n[case x]\nb.grid = FR\n", "[case x]\nb.grid =\n", NULL},
+    {"evidence_spread = no\n", "[option b]\nevidence_spread =\n", NULL},
+    {"", "[option b]\ngrid =\n", "4:7: an empty 'grid' only removes"},
+    {"grid = DE\n", "[case x]\nb.grid =\n", "4:9: an empty 'grid' only removes"},
+    {"grid = DE\n", "[case x]\nb.quote =\n", "4:10: an empty 'quote' only removes"},
+    {"", "[option a]\nevidence =\n", "4:11: an empty 'evidence' only removes"},
+    {"", "[case x]\nday_profile =\n", "4:14: an empty 'day_profile' only removes"},
+};
+
+static void test_empty(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof empties / sizeof empties[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", base, empties[i].parent);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    assert_int_equal(!child_of(&fixture, empties[i].child), !!empties[i].error);
+    expect_error(&fixture.fixture, empties[i].child, empties[i].error ? empties[i].error : "");
+    scenario_fixture_end(&fixture);
+  }
+}
+
 static void test_inheritance(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -173,9 +200,9 @@ static void test_restated_claim(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_taken_back),     cmocka_unit_test(test_inheritance),
-      cmocka_unit_test(test_restated),       cmocka_unit_test(test_restated_last),
-      cmocka_unit_test(test_restated_claim),
+      cmocka_unit_test(test_taken_back),    cmocka_unit_test(test_empty),
+      cmocka_unit_test(test_inheritance),   cmocka_unit_test(test_restated),
+      cmocka_unit_test(test_restated_last), cmocka_unit_test(test_restated_claim),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
