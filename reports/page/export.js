@@ -104,17 +104,21 @@ const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
 
-// The watts that came with a throughput are kept when it is overwritten: a scenario that states its
-// own throughput would otherwise get different ones.
-const watts_inputs = new Set(['load_power', 'idle_power', 'host_power']);
-const throughput_inputs = ['throughput', 'decode_throughput'];
+// What came with a throughput is kept when that is overwritten: a scenario that states its own
+// throughput would otherwise get other watts. So is a prefill's power beside another load's.
+const kept_beside = {
+  throughput: ['load_power', 'idle_power', 'host_power'],
+  decode_throughput: ['load_power', 'idle_power', 'host_power', 'prefill_power', 'prefill_throughput'],
+  load_power: ['prefill_power'],
+};
 
-function keeps_watts(wanted, o, name) {
-  return watts_inputs.has(name) && case_figures[0][o][name].origin === 'catalogue' &&
-    throughput_inputs.some((one) => case_figures[0][o][one] && differs(wanted, o, one));
+function is_kept(wanted, o, name) {
+  return case_figures[0][o][name].origin === 'catalogue' &&
+    Object.entries(kept_beside).some(([beside, kept]) =>
+      kept.includes(name) && case_figures[0][o][beside] && differs(wanted, o, beside));
 }
 
-function watts_lines(o, item) {
+function kept_lines(o, item) {
   const { grade, source, date } = case_figures[0][o][item.name];
   if (grade === 'quoted') // the quote is stated already
     return [];
@@ -145,8 +149,8 @@ function changed_sections(state) {
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...given_way(o, item),
           ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));
-      else if (own && (keeps_watts(wanted, o, item.name) || keeps_price(wanted, o, item)))
-        put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...watts_lines(o, item));
+      else if (own && (is_kept(wanted, o, item.name) || keeps_price(wanted, o, item)))
+        put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...kept_lines(o, item));
     });
   }
   return sections;

@@ -80,6 +80,8 @@ static void keep_published_watts(const struct sources *sources) {
     beneath.workload.values[WORKLOAD_TOKENS] = "output";
   if (its.request.throughputs && !published_throughput_choose(&its, evidence).kind)
     sources->option->watts_of = evidence;
+  if (sources->option->watts_of)
+    sources_found_for_lengths(sources->resolving, evidence->grade);
 }
 
 static void keep_served_watts(const struct sources *sources) {
@@ -88,8 +90,10 @@ static void keep_served_watts(const struct sources *sources) {
   struct sources its = *sources;
   its.option = &beneath;
   its.served.workload = &beneath.workload;
-  if (!served_throughput_choose(&its, served).kind)
-    sources->option->served_watts = served;
+  if (served_throughput_choose(&its, served).kind)
+    return;
+  sources->option->served_watts = served;
+  sources_found_for_lengths(sources->resolving, served->rungs->record->grade);
 }
 
 // A throughput overridden with --set, as in a cell of the workbook, keeps the watts of the figure
