@@ -112,11 +112,18 @@ const kept_beside = {
   load_power: ['prefill_power'],
 };
 
-function is_kept(wanted, o, name) {
-  return case_figures[0][o][name].origin === 'catalogue' &&
-    Object.entries(kept_beside).some(([beside, kept]) =>
-      kept.includes(name) && case_figures[0][o][beside] && differs(wanted, o, beside));
-}
+const is_beside_change = (wanted, o, name) => Object.entries(kept_beside).some(([beside, kept]) =>
+  kept.includes(name) && case_figures[0][o][beside] && differs(wanted, o, beside));
+
+const is_kept = (wanted, o, name) =>
+  case_figures[0][o][name].origin === 'catalogue' && is_beside_change(wanted, o, name);
+
+// What a record gives for a case's lengths, it gives again where these are written.
+const found_for_lengths = new Set(['prefill_throughput', 'prefill_power']);
+
+const is_found_again = (state, wanted, o, name) => found_for_lengths.has(name) &&
+  case_figures[state.which][o][name].origin === 'catalogue' && !is_typed(state, o, name) &&
+  !is_beside_change(wanted, o, name);
 
 function kept_lines(o, item) {
   const { grade, source, date } = case_figures[0][o][item.name];
@@ -145,7 +152,8 @@ function changed_sections(state) {
       put(common.section, ...value_lines(state, wanted, common.takers[0], item),
         ...beside_lines(wanted, common.takers, item));
     data.options.forEach((option, o) => {
-      const own = case_figures[0][o][item.name] && !common?.takers.includes(o);
+      const own = case_figures[0][o][item.name] && !common?.takers.includes(o) &&
+        !is_found_again(state, wanted, o, item.name);
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...given_way(o, item),
           ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));

@@ -160,9 +160,7 @@ static void take_power(const struct sources *sources, size_t which_case,
                        const struct recorded *recorded, const struct prompt_rate *rate) {
   put(sources, which_case, "prefill_power",
       isfinite(rate->load_power_w)
-          ? figure_of(recorded, rate->load_power_w, rate->grade,
-                      arena_printf(sources->arena, "%s, prefill; %s", recorded->load_source,
-                                   rate->source))
+          ? figure_of(recorded, rate->load_power_w, rate->grade, rate->source)
           : figure_of(recorded, recorded->load_power_w,
                       grade_weaker(recorded->power_grade, GRADE_PROJECTED),
                       arena_printf(sources->arena, "%s, decoding only: prefill was not metered",

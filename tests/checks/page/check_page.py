@@ -312,8 +312,9 @@ def export_problems(state, scenario):
     for wanted, got in zip(state['engine']['options'], done['options']):
         names = [name for name, value in wanted['items'].items()
                  if name not in got['items'] or apart(value, got['items'][name])]
-        # A file cannot both name a row and state one of its prices: the others are then claims.
-        stated = got['grade'] == 'claim' and '\napi =\n' in Path(state['export']).read_text(encoding='utf-8')
+        # A file cannot both name a row and state one of its prices, nor leave a record its prefill beside another load.
+        text = Path(state['export']).read_text(encoding='utf-8')
+        stated = '\nprefill_power = ' in text or (got['grade'] == 'claim' and '\napi =\n' in text)
         if names or (wanted['grade'] != got['grade'] and not stated):
             problems.append(f'the export of {scenario.name} #{state["fragment"]}: {wanted["id"]}: '
                             f'{", ".join(names) or "grade"}')
