@@ -44,6 +44,16 @@ const char *scenario_period_begins(const struct scenario *scenario, int period,
   return whole && start.day == 1 ? month : arena_printf(arena, "%s-%02d", month, date.day);
 }
 
+const char *scenario_why_fixed(const struct scenario *scenario, int declaration,
+                               struct arena *arena) {
+  const char *found = scenario->finds[declaration];
+  return found ? arena_printf(arena,
+                              "the %s was found for this value: for another, use pertoken with "
+                              "--set or a [case]",
+                              found)
+               : NULL;
+}
+
 int scenario_option(const struct scenario *scenario, const char *id) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (!strcmp(scenario->options[o].id, id))

@@ -82,6 +82,9 @@ struct scenario {
   size_t range_count;
   struct correlation *correlations; // range.h; in the order of the file
   size_t correlation_count;
+  // [model->count] of an input whose value chose evidence: what was found for that value, in words.
+  // It is not varied alone, as another value may find something else: sources.h. NULL: none.
+  const char **finds;
   struct free_quantity *frees; // free.h; in the order of the file
   size_t free_count;
   struct scenario_offer *offers; // in the order of the files' keys
@@ -142,6 +145,10 @@ const struct scenario_offer *scenario_offer_of(const struct scenario *scenario,
 // What faces show instead of an item's value if it is absent in the selected case; else NULL.
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration);
+
+// Why an input is not varied alone, in words: something was found for its value. NULL: it may be.
+const char *scenario_why_fixed(const struct scenario *scenario, int declaration,
+                               struct arena *arena);
 
 // Does the option have the declaration, as an input or computed, and as its own?
 bool option_has(const struct option *option, int declaration);

@@ -43,7 +43,7 @@ static bool may_be_input(const struct scenario *scenario, size_t option, int dec
 }
 
 static bool is_input(const struct scenario *scenario, size_t option, int declaration) {
-  return may_be_input(scenario, option, declaration) &&
+  return may_be_input(scenario, option, declaration) && !scenario->finds[declaration] &&
          exclusion_by(scenario, &scenario->options[option], declaration) < 0;
 }
 
@@ -223,6 +223,11 @@ static int refuse_contained(const char *name, struct place place, struct diagnos
 static int refuse_still(const struct scenario *scenario, struct target target, struct place place,
                         struct diagnostics *diagnostics) {
   const char *name = target_input(scenario, target)->name;
+  const char *fixed = scenario_why_fixed(scenario, target.declaration, diagnostics->arena);
+  if (fixed) {
+    diagnostics_error(diagnostics, place, "'%s' is not varied alone: %s", name, fixed);
+    return -1;
+  }
   const size_t years = years_of(scenario, target);
   if (years) {
     refuse_list(scenario, target, years, place, diagnostics);

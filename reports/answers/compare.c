@@ -37,14 +37,14 @@ static const struct fact {
   int weight;
   bool graded;
 } facts[] = {
-    {"accelerators", "gpus", 3, false}, {"throughput", "output", 4, true},
-    {"load_power", "power", 1, true},   {"list_price", NULL, 0, true},
-    {"discount", NULL, 0, false},       {"net_price", "net price", 2, false},
-    {"rental_rate", NULL, 0, true},     {"on_demand_rate", NULL, 0, true},
-    {"reserved_share", NULL, 0, false}, {"spot_share", NULL, 0, false},
-    {"spot_rate", NULL, 0, true},       {"output_price", NULL, 0, true},
-    {"input_price", NULL, 0, true},     {"cached_input_price", NULL, 0, true},
-    {"cache_hit", NULL, 0, true},
+    {"accelerators", "gpus", 3, false},    {"throughput", "output", 4, true},
+    {"load_power", "power", 1, true},      {"prefill_power", NULL, 0, true},
+    {"list_price", NULL, 0, true},         {"discount", NULL, 0, false},
+    {"net_price", "net price", 2, false},  {"rental_rate", NULL, 0, true},
+    {"on_demand_rate", NULL, 0, true},     {"reserved_share", NULL, 0, false},
+    {"spot_share", NULL, 0, false},        {"spot_rate", NULL, 0, true},
+    {"output_price", NULL, 0, true},       {"input_price", NULL, 0, true},
+    {"cached_input_price", NULL, 0, true}, {"cache_hit", NULL, 0, true},
 };
 
 static const struct fact results[] = {

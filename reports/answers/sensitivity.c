@@ -234,6 +234,11 @@ static void add_notes(struct answer *answer, const struct sensitivity *sensitivi
     answer_note(answer, "No effect on this result: ", "%s", idle);
   if (*still)
     answer_note(answer, "At zero, so not swung: ", "%s", still);
+  const struct scenario *scenario = sensitivity->scenario;
+  for (int d = 0; d < scenario->model->count; d++)
+    if (scenario->finds[d])
+      answer_note(answer, "Not swung: ", "%s, as %s", scenario->model->declarations[d].name,
+                  scenario_why_fixed(scenario, d, arena));
   if (sensitivity->aside)
     answer_note(answer,
                 "Not examined: ", "%zu inputs of other options, which do not affect this result",

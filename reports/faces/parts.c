@@ -109,6 +109,7 @@ static const struct {
 } option_grades[] = {
     {"throughput", offsetof(struct option, throughput_grade)},
     {"load_power", offsetof(struct option, power_grade)},
+    {"prefill_power", offsetof(struct option, power_grade)},
     {"list_price", offsetof(struct option, price_grade)},
     {"net_price", offsetof(struct option, price_grade)},
     {"rental_rate", offsetof(struct option, price_grade)},

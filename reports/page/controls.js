@@ -188,13 +188,27 @@ function input_block(item, controls) {
   return block;
 }
 
+// The value of an input that is not varied alone, with the reason.
+function fixed_block(which, item) {
+  const values = [...new Set(case_figures[which].flatMap((figures) =>
+    (item.name in figures ? [shown(figures[item.name].value, item)] : [])))];
+  if (!item.fixed || !values.length)
+    return null;
+  const block = input_block(item, []);
+  block.append(element('div', { className: 'row no-slider fixed' },
+    element('output', { textContent: values.join(', ') }),
+    element('div', { className: 'origin', textContent: `Fixed: ${item.fixed}` })));
+  block.dataset.fixed = item.name;
+  return block;
+}
+
 // All years of a list are in one block, that of the first year, option by option.
 const parts_of = (item) => (item.year_of
   ? data.items.filter((one) => one.year_of === item.year_of) : [item]);
 
 const is_later_year = (item) => item.year_of && parts_of(item)[0] !== item;
 
-const at_default = (which, controls) => controls.every(({ target }) =>
+const at_default = (which, controls) => controls.length > 0 && controls.every(({ target }) =>
   case_figures[which][target.moves[0]][target.input].origin === 'default');
 
 function group_block(state, group, blocks, open) {
@@ -226,7 +240,8 @@ function build_controls(state, panel, on_change) {
           .map((target) => new Control(state, target, on_change));
         for (const control of own)
           controls.set(control.name, control);
-        return { controls: own, block: own.length ? input_block(item, own) : null };
+        return { controls: own,
+          block: own.length ? input_block(item, own) : fixed_block(state.which, item) };
       })
       .filter((one) => one.block);
     if (blocks.length)

@@ -2,6 +2,7 @@
 
 #include "base/source.h"
 #include "base/version.h"
+#include "model/chance/distribution.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/schedule.h"
@@ -15,6 +16,7 @@
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/reading/left_out.h"
 #include "model/scenario/reading/plausibility.h"
+#include "model/scenario/reading/range.h"
 #include "model/whatif/variation.h"
 #include "reports/page/graphs.h"
 #include "reports/page/uncertainty.h"
@@ -164,6 +166,9 @@ static json_t *item_of(const struct scenario *scenario, const struct declaration
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
   json_object_set_new(item, "choices", choices_of(declaration));
   put_text(item, "key", key_of(model, declaration));
+  const int d = (int)(declaration - model->declarations);
+  if (scenario->finds[d])
+    put_text(item, "fixed", scenario_why_fixed(scenario, d, arena));
   add_companions(item, model, declaration);
   if (declaration->year_of >= 0)
     add_year(item, scenario, declaration, arena);
@@ -348,11 +353,6 @@ static json_t *swing_of(const struct sensitivity *sensitivity, struct target tar
   return NULL;
 }
 
-// A record's watts belong to its throughput: with another throughput they would be gone.
-static bool is_recorded(const struct option *option, const char *input) {
-  return option->record && !strcmp(input, "decode_throughput");
-}
-
 // Found in the catalogue for some option; a common value would replace that figure.
 static bool is_found(const struct scenario *scenario, int input) {
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -362,11 +362,17 @@ static bool is_found(const struct scenario *scenario, int input) {
   return false;
 }
 
+// pertoken refuses a value beside a range from a record: reading/range.h.
+static bool is_measured(const struct scenario *scenario, const struct option *option, int input) {
+  const int range = option_range(scenario, option, input);
+  return range >= 0 && scenario->ranges[range].distribution.kind == DISTRIBUTION_MEASURED;
+}
+
 static bool may_move(const struct scenario *scenario, struct target target, size_t o) {
   if (target.option < 0 && is_found(scenario, target.declaration))
     return false;
   return target_moves(scenario, target, o) &&
-         !is_recorded(&scenario->options[o], target_input(scenario, target)->name);
+         !is_measured(scenario, &scenario->options[o], target.declaration);
 }
 
 // The lowest roofline among the options that it moves.

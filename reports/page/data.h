@@ -10,7 +10,8 @@
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind
 //                ("input", "scalar" or "series"), group (an index), role ("", "headline",
-//                "category" or "check"); for inputs also integer, choices (name, value)
+//                "category" or "check"); for inputs also integer, choices (name, value),
+//                and fixed, why no target sets it (scenario_why_fixed), if so
 //   graphs       formulas: the text of every computed item, by name
 //   options      id, accelerator, graph (an index), rented, decode_only, serving_estimate,
 //                workload; omissible: costs that it may leave out, each a notice and the inputs

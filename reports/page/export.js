@@ -104,17 +104,28 @@ const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
 
-// The watts that came with a throughput are kept when it is overwritten: a scenario that states its
-// own throughput would otherwise get different ones.
-const watts_inputs = new Set(['load_power', 'idle_power', 'host_power']);
-const throughput_inputs = ['throughput', 'decode_throughput'];
+// What came with a throughput is kept when that is overwritten: a scenario that states its own
+// throughput would otherwise get other watts. So is a prefill's power beside another load's.
+const kept_beside = {
+  throughput: ['load_power', 'idle_power', 'host_power'],
+  decode_throughput: ['load_power', 'idle_power', 'host_power', 'prefill_power', 'prefill_throughput'],
+  load_power: ['prefill_power'],
+};
 
-function keeps_watts(wanted, o, name) {
-  return watts_inputs.has(name) && case_figures[0][o][name].origin === 'catalogue' &&
-    throughput_inputs.some((one) => case_figures[0][o][one] && differs(wanted, o, one));
-}
+const is_beside_change = (wanted, o, name) => Object.entries(kept_beside).some(([beside, kept]) =>
+  kept.includes(name) && case_figures[0][o][beside] && differs(wanted, o, beside));
 
-function watts_lines(o, item) {
+const is_kept = (wanted, o, name) =>
+  case_figures[0][o][name].origin === 'catalogue' && is_beside_change(wanted, o, name);
+
+// What a record gives for a case's lengths, it gives again where these are written.
+const found_for_lengths = new Set(['prefill_throughput', 'prefill_power']);
+
+const is_found_again = (state, wanted, o, name) => found_for_lengths.has(name) &&
+  case_figures[state.which][o][name].origin === 'catalogue' && !is_typed(state, o, name) &&
+  !is_beside_change(wanted, o, name);
+
+function kept_lines(o, item) {
   const { grade, source, date } = case_figures[0][o][item.name];
   if (grade === 'quoted') // the quote is stated already
     return [];
@@ -141,12 +152,13 @@ function changed_sections(state) {
       put(common.section, ...value_lines(state, wanted, common.takers[0], item),
         ...beside_lines(wanted, common.takers, item));
     data.options.forEach((option, o) => {
-      const own = case_figures[0][o][item.name] && !common?.takers.includes(o);
+      const own = case_figures[0][o][item.name] && !common?.takers.includes(o) &&
+        !is_found_again(state, wanted, o, item.name);
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...given_way(o, item),
           ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));
-      else if (own && (keeps_watts(wanted, o, item.name) || keeps_price(wanted, o, item)))
-        put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...watts_lines(o, item));
+      else if (own && (is_kept(wanted, o, item.name) || keeps_price(wanted, o, item)))
+        put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...kept_lines(o, item));
     });
   }
   return sections;

@@ -104,8 +104,12 @@ const weakest_grade = (state, o, names) => Math.max(...names.map((name) =>
 
 const ungraded = new Set(['none', 'default', 'rent']);
 
-// Rates combined in a sum count as projected at best.
+// Rates combined in a sum, and watts weighted by time, count as projected at best.
 const summed = new Set(['decode_throughput', 'prefill_throughput']);
+const weighted = new Set(['load_power', 'prefill_power']);
+
+const is_combined = (inputs, o, name) => data.options[o].serving_estimate &&
+  (summed.has(name) || ('prefill_power' in inputs[o] && weighted.has(name)));
 
 // The weakest grade among the inputs that matter: model/scenario/reading/grading.h has the rule.
 function headline_grade(state, inputs, o) {
@@ -124,7 +128,7 @@ function headline_grade(state, inputs, o) {
     });
     if (moves)
       weakest = Math.max(weakest, weakest_grade(state, o, [input, ...years]),
-        data.options[o].serving_estimate && summed.has(input) ? grades.indexOf('projected') : 0);
+        is_combined(inputs, o, input) ? grades.indexOf('projected') : 0);
   }
   return grades[weakest];
 }

@@ -127,9 +127,11 @@ static lxw_format *figure_format(struct book *book, const struct input *input,
 }
 
 // What is part of a measured figure may not be typed over: that would have to change against it.
+// Nor may that for which evidence was found.
 static enum cell_role role_of(const struct book *book, const struct input *input, size_t which_case,
                               bool follows) {
-  if (option_figure(book->scenario, input->owner->option, which_case, input->declaration)
+  if (book->scenario->finds[input->declaration] ||
+      option_figure(book->scenario, input->owner->option, which_case, input->declaration)
           ->contained)
     return follows ? CELL_FORMULA : CELL_RESULT;
   return follows ? CELL_INHERITED : which_case ? CELL_OVERRIDE : CELL_INPUT;

@@ -153,8 +153,11 @@ static const char *was_text(const struct book *book, const struct written_input 
 static const char *text_in(const struct book *book, const struct written_input *input, int field,
                            size_t which_case) {
   const struct figure *figure = figure_in(book, input, which_case);
+  const char *fixed = scenario_why_fixed(book->scenario, input->declaration, book->arena);
   switch (field) {
-  case WRITTEN_SOURCE: return figure_source(figure);
+  case WRITTEN_SOURCE:
+    return fixed ? arena_printf(book->arena, "%s; fixed, as %s", figure_source(figure), fixed)
+                 : figure_source(figure);
   case WRITTEN_DATE: return figure_date(figure, book->arena);
   case WRITTEN_GRADE: return figure_grade(figure);
   case WRITTEN_PLACE: return figure_place(book->scenario, figure, input->declaration, book->arena);

@@ -20,62 +20,13 @@ import check_probe  # noqa: E402
 import check_recalculation  # noqa: E402
 import gnumeric  # noqa: E402
 import harness  # noqa: E402
+import layout  # noqa: E402
 import libreoffice  # noqa: E402
-import perturb  # noqa: E402
 import xlsx  # noqa: E402
 from support.program import (BAD_INPUT, Count, DEEP, Skip, expect, expect_exit, near, run,  # noqa: E402
                              run_json)
-from support.records import load, rung, save, serving  # noqa: E402
-
-DECODE, DECODE_W, IDLE_W = 400.0, 90.0, 50.0
-SECONDS, WATTS = {16: 0.125, 32: 0.25 + 0.025}, {16: 110.0, 32: 130.0}
-ERRORS = [0.222, 0.841]
-SCENARIO = """\
-[scenario]
-title = Estimated
-date = 2026-11-23
-[workload]
-model = tiny
-precision = bf16
-utilization = 60 %
-input_tokens = 32 token
-output_tokens = 8 token
-[common]
-accelerators = 1
-accelerators_per_node = 1
-list_price = 1000 USD
-list_price.quote = Q-1 2026-11-01
-electricity_price = 0.1 USD/kWh
-pue = 1.2
-[option mine]
-accelerator = cpu
-record = record.json
-"""
-
-
-def measure(folder):
-    """A record of the probe's, with every possible field."""
-    check_probe.write_data(folder / 'data')
-    done = check_probe.probe('run', '--device', 'cpu', '--model', 'tiny', '--data', folder / 'data', '--batch',
-                             '2', '--context', '64', '--prefill', '16', '--time', '0.1', '-o', folder / 'measured')
-    expect(done.returncode == 0, done.stderr)
-    return load(check_probe.record_in(folder / 'measured'))
-
-
-def rounded(record):
-    """The same with figures that are easy to add up."""
-    result = record['results'][0]
-    prompt, mixed = result['prefills'][0], result['mixed'][0]
-    result.update(tokens_per_s=DECODE, step_seconds=result['batch'] / DECODE, ci95_low=399.0, ci95_high=401.0, grade='measured', load_power_w=DECODE_W,
-                  idle_power_w=IDLE_W, energy_meter='a meter of the test', flags=dict.fromkeys(result['flags'], False))
-    result['prefills'] = [{**prompt, 'positions': length, 'chunk': 16, 'seconds': SECONDS[length],
-                           'ci95_low_s': None, 'ci95_high_s': None, 'tokens_per_s': length / SECONDS[length],
-                           'load_power_w': WATTS[length]}
-                          for length in (32, 16)]
-    result['mixed'] = [{**mixed, 'steps_s': error, 'chunk_s': 1.0, 'mixed_s': 1.0, 'sum_error': error}
-                       for error in ERRORS]
-    return record
-
+from support.estimated import DECODE, DECODE_W, IDLE_W, SCENARIO, SECONDS, WATTS, measure, rounded  # noqa: E402
+from support.records import rung, save, serving  # noqa: E402
 
 class Place:
     """A folder with a scenario and a record."""
@@ -116,8 +67,10 @@ def expect_estimate(mine, rate, input_tokens=32, output_tokens=8, work=1.0, watt
     expect(near(found, output_tokens / (reading + decoding), 1e-9), f'throughput: {found}')
     if watts is not None:
         drawn = (reading * watts + decoding * DECODE_W) / (reading + decoding)
-        figure = mine['inputs']['load_power']
-        expect(near(figure['value'], drawn, 1e-9) and figure['grade'] == 'projected', figure)
+        said, load, prefill = mine['items']['serving_power'], mine['inputs']['load_power'], mine['inputs']['prefill_power']
+        expect(near(said, drawn, 1e-9) and mine['grades']['power'] == 'projected', f'{said}, {mine["grades"]}')
+        expect(near(load['value'], DECODE_W) and near(prefill['value'], watts, 1e-9), f'{load}, {prefill}')
+        expect(near(mine['items']['peak_it_power'], drawn / 1000, 1e-9), f'peak: {mine["items"]["peak_it_power"]}')
 
 
 def expect_bound(place, words, *settings, devices=1):
@@ -178,18 +131,25 @@ def test_cases(place):
 
 
 def test_typed(place):
-    """A typed rate stays, with the other rate from the record; and the result is a sum anyway."""
-    mine = place.mine('mine.prefill_throughput=1000 token/s')
-    expect_estimate(mine, 1000)
-    expect(mine['inputs']['load_power']['value'] == DECODE_W, "the watts are decoding's")
+    """A typed rate stays, with the other rate and the watts from the record; and the result is a sum anyway. A load
+    power is replaced by --set as in a cell of the workbook, but one in the file is of the whole load."""
+    expect_estimate(place.mine('mine.prefill_throughput=1000 token/s'), 1000, watts=WATTS[32])
+    rate, typed = 32 / SECONDS[32], SCENARIO + 'load_power = 95 W\n'
+    for name, value, drawn in (('load_power', 95, (32 / rate * WATTS[32] + 8 / DECODE * 95) / (32 / rate + 8 / DECODE)),
+                               ('prefill_power', 150, (32 / rate * 150 + 8 / DECODE * DECODE_W) / (32 / rate + 8 / DECODE))):
+        said = place.mine(f'mine.{name}={value} W')['items']['serving_power']
+        expect(near(said, drawn, 1e-9), f'{name}: {said}, not {drawn}')
+    place.path.write_text(typed)
+    mine = place.mine()
+    expect('prefill_power' not in mine['inputs'] and near(mine['items']['peak_it_power'], 0.095), mine['inputs'])
+    place.path.write_text(SCENARIO)
     mine = place.mine('mine.decode_throughput=800 token/s')
-    rate = 32 / SECONDS[32]
     expect(near(mine['items']['throughput'], 8 / (32 / rate + 8 / 800)), mine['items'])
     expect(mine['grades']['throughput'] == 'assumed', mine['grades'])
 
 
 def test_watts(place):
-    expect('with requests of 32 tokens in, 8 out' in place.mine()['inputs']['load_power']['source'], 'for which requests')
+    expect('prompts of 32 tokens alone' in place.mine()['inputs']['prefill_power']['source'], 'of which prompts')
     place.keep(lambda result: [prompt.update(load_power_w=None) for prompt in result['prefills']])
     figure = place.mine()['inputs']['load_power']
     expect(figure['value'] == DECODE_W and figure['grade'] == 'projected', figure)
@@ -253,8 +213,81 @@ def test_faces(place):
     expect(data['options'][0]['serving_estimate'] is True, 'the page stamps it')
 
 
-# With another of these, pertoken takes another rate or other watts from the record.
-OF_THE_RECORD = ('input_tokens', 'output_tokens', 'prefill_throughput', 'decode_throughput', 'cache_hit', 'cached_work')
+def layout_of(place, name='locked.xlsx'):
+    book = xlsx.read(harness.report(place.path, place.folder / name))
+    return book, {entry.key: entry for entry in layout.Inputs(book).rows}
+
+
+def page_of(place):
+    return check_page.write_page(place.path, place.folder / 'page.html', harness.places(place.path))
+
+
+def expect_fixed(place, names, words):
+    """Neither the workbook nor the page nor a question takes another value of these, and all say why."""
+    book, rows = layout_of(place)
+    sheet, data = book.sheets['Inputs'], page_of(place)
+    moved = {target['input'] for case in data['cases'] for target in case['targets']}
+    fixed = {item['name']: item['fixed'] for item in data['items'] if 'fixed' in item}
+    expect(set(fixed) == set(names), f'the page: {fixed}')
+    for key, entry in rows.items():
+        locked = key in names
+        expect(all(sheet.cell(*cell).style.locked == locked for cell in entry.cells.values()), f'{key}: locked or not')
+    source = layout.Inputs(book).columns['Source']
+    for name in names:
+        said = sheet.value(rows[name].row, source)
+        expect(words in said and words in fixed[name] and name not in moved, f'{name}: {said}, {fixed[name]}')
+        done = run('sensitivity', place.path, '--grid', f'{name}=16:32:16 token', *place.arguments())
+        expect_exit(done, BAD_INPUT)
+        expect(f"'{name}' is not varied alone: the {words}" in ' '.join(done.stderr.split()), done.stderr)
+    return rows
+
+
+def test_fixed(place):
+    """What the record's prefill was found for is fixed; all else is live. A case, and --set, find another."""
+    words = 'prefill of mine was found for this value'
+    place.path.write_text(SCENARIO + '[case short]\ninput_tokens = 16 token\n')
+    rows = expect_fixed(place, ('input_tokens',), words)
+    expect({'output_tokens', 'mine.decode_throughput', 'mine.prefill_throughput', 'mine.load_power',
+            'mine.prefill_power'} <= set(rows), rows)
+    place.path.write_text(SCENARIO + '[range]\ninput_tokens = uniform(16, 32) token\n')
+    place.refused(f"a range on 'input_tokens' is not drawn: the {words}")
+    expect_estimate(place.mine('input_tokens=16 token'), 16 / SECONDS[16], input_tokens=16, watts=WATTS[16])
+    place.path.write_text(SCENARIO + 'prefill_throughput = 100 token/s\nload_power = 95 W\n')
+    expect_fixed(place, (), '')
+
+
+def test_fixed_by_a_server(place):
+    """A server's rate counts for requests of its lengths."""
+    served = {**rung(1, 15), 'input_tokens': 32.0, 'output_tokens': 8.0}
+    save(place.folder / 'records' / 'served.json',
+         serving(served, accelerator='cpu', accelerators=1, model='tiny', precision='bf16'))
+    place.path.write_text(SCENARIO.replace('record = record.json', 'record = served.json\nload_power = 90 W'))
+    expect_fixed(place, ('input_tokens', 'output_tokens'), 'throughput of mine was found for this value')
+    done = run('compare', place.path, *place.arguments(['mine.throughput=14 token/s']))
+    expect(done.returncode == 0, done.stderr)
+
+
+# Inputs that the scenario may not state without another one, which is at its default.
+ALONE = {'repair_cost': 'failure_rate=0 %/yr'}
+
+
+def test_swings(place):
+    """Each end of each input's swing costs what --set makes of it, also of a range on what the watts are weighted by."""
+    place.path.write_text(SCENARIO.replace('[option', 'cache_hit = 20 %\ncached_work = 10 %\n[option')
+                          + '[range]\noutput_tokens = uniform(4, 16) token\nmine.prefill_power = uniform(120, 140) W\n'
+                          'mine.decode_throughput = uniform(300, 500) token/s\nmine.load_power = uniform(80, 95) W\n')
+    answer = run_json('sensitivity', place.path, *place.arguments())
+    swings = answer['swings']
+    expect('Not swung: input_tokens, as the prefill of mine was found for this value' in ' '.join(answer['notes']), answer['notes'])
+    names = {swing['input'] for swing in swings}
+    expect({'output_tokens', 'cache_hit', 'cached_work', 'mine.prefill_power', 'mine.load_power', 'mine.decode_throughput',
+            'mine.prefill_throughput'} <= names and 'input_tokens' not in names, names)
+    for swing in swings:
+        for end in (swing['low'], swing['high']):
+            beside = [ALONE[swing['input']]] if swing['input'] in ALONE else []
+            unit = '' if swing['unit'] in ('', '-') else f" {swing['unit']}"
+            told = place.mine(*beside, f"{swing['input']}={end['value']!r}{unit}")['items']['cost_per_mtok']
+            expect(near(end['costs']['mine'], told, 1e-9), f"{swing['input']}={end['value']}: {end}, not {told}")
 
 
 def test_recalculation(place):
@@ -263,19 +296,16 @@ def test_recalculation(place):
     if not DEEP:
         raise Skip('the deep run recalculates the workbook')
     harness.EXAMPLES[:] = [place.path]
-    offered = perturb.candidates
-    perturb.candidates = lambda inputs: [entry for entry in offered(inputs)
-                                         if entry.key.rpartition('.')[2] not in OF_THE_RECORD]
-    check_recalculation.FEW = 2
+    check_recalculation.FEW = 12
     folder = place.folder / 'recalculation'
     folder.mkdir()
     tally = check_recalculation.check(False, folder)
-    expect(sum(tally.states.values()) > 2 and not tally.failed + tally.refused, 'see above')
+    expect(sum(tally.states.values()) > 12 and not tally.failed + tally.refused, 'see above')
 
 
 TESTS = [test_measured_length, test_library, test_between, test_hits, test_cases, test_typed, test_watts,
-         test_beside_a_server, test_bounds, test_refused, test_error_of_adding, test_faces,
-         test_recalculation]
+         test_beside_a_server, test_bounds, test_refused, test_error_of_adding, test_faces, test_fixed,
+         test_fixed_by_a_server, test_swings, test_recalculation]
 
 
 def main():

@@ -50,6 +50,7 @@ const struct graded_input graded_inputs[GRADED_INPUTS] = {
     {"decode_throughput", SHOWN_THROUGHPUT},
     {"prefill_throughput", SHOWN_THROUGHPUT},
     {"load_power", SHOWN_POWER},
+    {"prefill_power", SHOWN_POWER},
     {"list_price", SHOWN_PRICE},
     {"rental_rate", SHOWN_PRICE},
     {"on_demand_rate", SHOWN_PRICE},
@@ -63,10 +64,16 @@ const struct graded_input graded_inputs[GRADED_INPUTS] = {
 
 enum grade grading_strongest(const struct scenario *scenario, const struct option *option,
                              int declaration) {
-  const bool added = option->serving_estimate &&
-                     (declaration == model_find(scenario->model, "decode_throughput") ||
-                      declaration == model_find(scenario->model, "prefill_throughput"));
-  return added ? GRADE_PROJECTED : GRADE_MEASURED;
+  static const char *const rates[] = {"decode_throughput", "prefill_throughput"};
+  static const char *const watts[] = {"load_power", "prefill_power"};
+  const struct model *model = scenario->model;
+  const int prefill_power = model_find(model, watts[1]);
+  const bool weighted = prefill_power >= 0 && option_has(option, prefill_power);
+  for (size_t i = 0; i < 2 && option->serving_estimate; i++)
+    if (declaration == model_find(model, rates[i]) ||
+        (weighted && declaration == model_find(model, watts[i])))
+      return GRADE_PROJECTED;
+  return GRADE_MEASURED;
 }
 
 enum grade grading_counted(const struct scenario *scenario, const struct option *option,

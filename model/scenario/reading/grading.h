@@ -7,8 +7,8 @@
 // influential numbers. A price of 0 cannot fall or rise by a share: it matters if any other
 // price would change the cost at all. A list by year is one input, the factor of all its years,
 // with the weakest of their grades and its own. The grades of throughput, power and price are the
-// weakest of their inputs. Rates that are combined into a serving estimate keep their grades, but
-// count as projected at best: their combination was not measured.
+// weakest of their inputs. Rates, and watts, that are combined into a serving estimate keep their
+// grades, but count as projected at best: their combination was not measured.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 
@@ -26,7 +26,7 @@
 
 enum shown_grade { SHOWN_THROUGHPUT, SHOWN_POWER, SHOWN_PRICE, SHOWN_GRADES };
 
-enum { GRADED_INPUTS = 13, MAX_GRADED = GRADED_INPUTS + 16 };
+enum { GRADED_INPUTS = 14, MAX_GRADED = GRADED_INPUTS + 16 };
 
 struct graded_input {
   const char *input;

@@ -386,6 +386,19 @@ static void check_companion(struct reading *reading, const struct range *range) 
     }
 }
 
+// Every draw would keep what was found for the value that is stated. A --set makes it certain.
+static void refuse_finding(struct reading *reading, const struct range *range) {
+  const struct scenario *scenario = reading->scenario;
+  const char *fixed = scenario_why_fixed(scenario, range->declaration, reading->arena);
+  bool drawn = false;
+  for (size_t o = 0; o < scenario->option_count && fixed && !drawn; o++)
+    drawn = option_range(scenario, &scenario->options[o], range->declaration) ==
+            (int)(range - scenario->ranges);
+  if (drawn)
+    diagnostics_error(reading->diagnostics, range->place, "a range on '%s' is not drawn: %s",
+                      scenario->model->declarations[range->declaration].name, fixed);
+}
+
 // Is the matrix of the first `count` correlations positive definite? It is scaled down slightly, so
 // that an exact 1 passes unless it contradicts another.
 static bool go_together(const struct scenario *scenario, size_t count, gsl_matrix *matrix) {
@@ -434,6 +447,8 @@ void ranges_check(struct reading *reading) {
       complete_measured(reading, range);
     if (reading->diagnostics->errors == errors)
       check_companion(reading, range);
+    if (reading->diagnostics->errors == errors)
+      refuse_finding(reading, range);
   }
   check_correlations(reading);
 }

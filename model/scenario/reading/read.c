@@ -121,6 +121,7 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   read_sections(&reading);
   if (!model_is_good || !scenario->option_count)
     return NULL;
+  scenario->finds = arena_array(arena, (size_t)scenario->model->count, sizeof *scenario->finds);
   scenario_resolve(scenario, arena, diagnostics);
   if (failed(&reading))
     return NULL;

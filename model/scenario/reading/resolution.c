@@ -220,16 +220,17 @@ static void report_alone(const struct resolving *resolving, size_t which, int de
 // an error at the option's own level, but allowed at the common one as long as some option uses it.
 // What a case states is for that case alone.
 //
-// An offer gives `remedy` only once the option's throughput is known: `late` is for the inputs that
-// depend on it.
+// `late` is for the inputs that depend on what is known only along with the option's throughput:
+// an offer's `remedy`, a record's `prefill_throughput`.
 static void settle_companions(const struct resolving *resolving, size_t which, bool late) {
   const struct model *model = resolving->scenario->model;
   const struct figure **figures = resolving_figures(resolving, which);
   struct companions *companions = resolving->companions;
   const int remedy = model_find(model, "remedy");
+  const int prefill = model_find(model, "prefill_throughput");
   for (int d = 0; d < model->count; d++) {
     const int with = companion_of(model, d, figures);
-    if (with < 0 || !is_given(figures[d]) || (with == remedy) != late)
+    if (with < 0 || !is_given(figures[d]) || (with == remedy || with == prefill) != late)
       continue;
     const bool here = is_given_or_drawn(resolving, with, figures[with]);
     const bool somewhere = has_companion(resolving, d, with, figures);
@@ -634,6 +635,9 @@ static struct scenario *copy_of(const struct scenario *scenario, struct arena *a
   *copy = *scenario;
   copy->options = arena_array(arena, scenario->option_count, sizeof *copy->options);
   memcpy(copy->options, scenario->options, scenario->option_count * sizeof *copy->options);
+  const size_t inputs = (size_t)scenario->model->count;
+  copy->finds = arena_array(arena, inputs, sizeof *copy->finds);
+  memcpy(copy->finds, scenario->finds, inputs * sizeof *copy->finds);
   return copy;
 }
 

@@ -34,6 +34,8 @@ void offered_set(struct resolving *resolving, size_t which_case, const struct of
                  const struct offer_guarantee *guarantee, const char *input, double value,
                  struct place place) {
   const int d = model_find(resolving->scenario->model, input);
+  if (guarantee->input_tokens > 0)
+    sources_found_for_lengths(resolving, GRADE_QUOTED);
   const struct figure **at = &resolving_figures(resolving, which_case)[d];
   if (d >= 0 && ((*at)->origin == ORIGIN_NONE || (*at)->origin == ORIGIN_CATALOGUE))
     *at = resolving_keep(resolving, guaranteed(resolving, offer, guarantee, value, place));

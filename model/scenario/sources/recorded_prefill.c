@@ -8,6 +8,7 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 
@@ -132,51 +133,9 @@ const char *recorded_prefill_caveat(const struct measurement *result, struct are
 
 // ---- an option's
 
-// The time of the option's requests in one case.
-struct request {
-  double input_tokens, output_tokens; // 0: not stated
-  double work;                        // share of the input that is not in a cache
-  double decode_tokens_per_s;
-};
-
 static double amount(const struct sources *sources, size_t which_case, const char *input) {
   const int d = model_find(sources->scenario->model, input);
   return d < 0 ? 0 : resolving_figures(sources->resolving, which_case)[d]->value;
-}
-
-static struct request request_of(const struct sources *sources, size_t which_case) {
-  const double hits = amount(sources, which_case, "cache_hit");
-  return (struct request){
-      .input_tokens = amount(sources, which_case, "input_tokens"),
-      .output_tokens = amount(sources, which_case, "output_tokens"),
-      .work = 1 - hits + hits * amount(sources, which_case, "cached_work"),
-      .decode_tokens_per_s = rate_per_second(amount(sources, which_case, "decode_throughput")),
-  };
-}
-
-// The power of prefill and decoding, weighted by the time that each takes of a request.
-static struct figure weigh_power(const struct sources *sources, const struct recorded *recorded,
-                                 const struct request *request, const struct prompt_rate *rate) {
-  const double reading_s = request->input_tokens * request->work / rate->tokens_per_s;
-  const double decoding_s = request->output_tokens / request->decode_tokens_per_s;
-  const double share = reading_s / (reading_s + decoding_s);
-  const bool metered = isfinite(rate->load_power_w);
-  const char *how =
-      metered
-          ? arena_printf(sources->arena,
-                         "prefill %.4g W for %.3g %% of the time, decoding %.4g W, with requests "
-                         "of %g tokens in, %g out",
-                         rate->load_power_w, 100 * share, recorded->load_power_w,
-                         request->input_tokens, request->output_tokens)
-          : "decoding only: prefill was not metered";
-  return (struct figure){
-      .origin = ORIGIN_CATALOGUE,
-      .value = metered ? share * rate->load_power_w + (1 - share) * recorded->load_power_w
-                       : recorded->load_power_w,
-      .place = recorded->nearest->place,
-      .grade = grade_weaker(grade_weaker(recorded->power_grade, rate->grade), GRADE_PROJECTED),
-      .source = arena_printf(sources->arena, "%s; %s", recorded->load_source, how),
-      .date = recorded->date};
 }
 
 static void put(const struct sources *sources, size_t which_case, const char *input,
@@ -187,42 +146,67 @@ static void put(const struct sources *sources, size_t which_case, const char *in
     *at = resolving_keep(sources->resolving, figure);
 }
 
-static void take_in_case(const struct sources *sources, const struct recorded *recorded,
-                         size_t which_case) {
-  const struct request request = request_of(sources, which_case);
-  struct prompt_rate rate;
-  if (recorded_prefill_at(recorded->nearest, request.input_tokens, &rate, sources->arena))
-    return;
-  put(sources, which_case, "prefill_throughput",
-      (struct figure){.origin = ORIGIN_CATALOGUE,
-                      .value = rate_per_hour(rate.tokens_per_s),
-                      .place = recorded->nearest->place,
-                      .grade = rate.grade,
-                      .source = rate.source,
-                      .date = recorded->date});
-  if (isfinite(recorded->load_power_w))
-    put(sources, which_case, "load_power", weigh_power(sources, recorded, &request, &rate));
+static struct figure figure_of(const struct recorded *recorded, double value, enum grade grade,
+                               const char *source) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = recorded->nearest->place,
+                         .grade = grade,
+                         .source = source,
+                         .date = recorded->date};
 }
 
-static bool is_asked(const struct sources *sources) {
-  const struct model *model = sources->scenario->model;
+// In one case, of prompts of its length.
+static void take_power(const struct sources *sources, size_t which_case,
+                       const struct recorded *recorded, const struct prompt_rate *rate) {
+  put(sources, which_case, "prefill_power",
+      isfinite(rate->load_power_w)
+          ? figure_of(recorded, rate->load_power_w, rate->grade, rate->source)
+          : figure_of(recorded, recorded->load_power_w,
+                      grade_weaker(recorded->power_grade, GRADE_PROJECTED),
+                      arena_printf(sources->arena, "%s, decoding only: prefill was not metered",
+                                   recorded->load_source)));
+}
+
+static void say_unmetered(const struct sources *sources, size_t which_case,
+                          const struct recorded *recorded) {
+  put(sources, which_case, "load_power",
+      figure_of(recorded, recorded->load_power_w,
+                grade_weaker(recorded->power_grade, GRADE_PROJECTED),
+                arena_printf(sources->arena, "%s; decoding only: prefill was not metered",
+                             recorded->load_source)));
+}
+
+// What a file says in common or for the option is of the whole load. What a case or --set says
+// replaces the record's watts of decoding, as in a cell of the workbook.
+static bool file_states(const struct sources *sources, const char *input) {
+  const int d = model_find(sources->scenario->model, input);
+  const struct layer common = {ORIGIN_COMMON, -1, 0};
+  const struct layer own = {ORIGIN_OPTION, (int)sources->resolving->number, 0};
+  return inputs_said(sources->scenario->inputs, common, d) ||
+         inputs_said(sources->scenario->inputs, own, d);
+}
+
+static bool is_decoding(const struct sources *sources) {
   const char *const *values = sources->option->workload.values;
-  return model_find(model, "prefill_throughput") >= 0 &&
-         !resolving_has(sources->resolving, model_find(model, "prefill_throughput")) &&
-         strcmp(values[WORKLOAD_BASIS], "decode") != 0 &&
-         strcmp(values[WORKLOAD_SCENARIO], "decode") != 0;
+  return !strcmp(values[WORKLOAD_BASIS], "decode") || !strcmp(values[WORKLOAD_SCENARIO], "decode");
 }
 
-// Why an option's record cannot be used in a case, in words, or NULL.
-static const char *why_not(const struct sources *sources, const struct recorded *recorded,
-                           size_t which_case) {
-  const struct request request = request_of(sources, which_case);
-  struct prompt_rate rate;
-  if (!(request.input_tokens > 0) || !(request.output_tokens > 0))
+// Of the option's record in one case.
+struct case_rate {
+  struct prompt_rate at;
+  const char *why; // there is none, in words, or NULL
+};
+
+// The rate in a case, or why the option's record cannot be used there, in words.
+static const char *find_rate(const struct sources *sources, const struct recorded *recorded,
+                             size_t which_case, struct prompt_rate *rate) {
+  const double input_tokens = amount(sources, which_case, "input_tokens");
+  if (!(input_tokens > 0) || !(amount(sources, which_case, "output_tokens") > 0))
     return recorded->nearest->prefill_count
                ? "also has prompts: set input_tokens and output_tokens to use them"
                : "";
-  return recorded_prefill_at(recorded->nearest, request.input_tokens, &rate, sources->arena);
+  return recorded_prefill_at(recorded->nearest, input_tokens, rate, sources->arena);
 }
 
 static bool is_stated(const struct sources *sources, size_t which_case) {
@@ -231,29 +215,62 @@ static bool is_stated(const struct sources *sources, size_t which_case) {
 }
 
 // A case whose prompts were not measured does not make the base case decode only.
-static void check_cases(const struct sources *sources, const struct recorded *recorded) {
-  for (size_t c = 1; c < sources->scenario->case_count; c++) {
-    const struct figure *length = sources_other_length(sources, c);
-    const char *why = length && !is_stated(sources, c) ? why_not(sources, recorded, c) : NULL;
-    if (!why)
-      continue;
-    why = arena_printf(sources->arena,
-                       "option '%s' in case '%s': the record %s: give '%s.prefill_throughput' in "
-                       "the case",
-                       sources->option->id, sources->scenario->cases[c], why, sources->option->id);
-    sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
+static void check_case(const struct sources *sources, size_t which_case, const char *why) {
+  const struct figure *length = sources_other_length(sources, which_case);
+  if (!length || is_stated(sources, which_case))
+    return;
+  why = arena_printf(sources->arena,
+                     "option '%s' in case '%s': the record %s: give '%s.prefill_throughput' in "
+                     "the case",
+                     sources->option->id, sources->scenario->cases[which_case], why,
+                     sources->option->id);
+  sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
+}
+
+// Where prompts were measured in any case, their watts are an input of their own in all.
+static void take_powers(const struct sources *sources, const struct recorded *recorded,
+                        const struct case_rate *rates) {
+  const size_t cases = sources->scenario->case_count;
+  bool metered = false;
+  for (size_t c = 0; c < cases; c++)
+    metered |= !rates[c].why && isfinite(rates[c].at.load_power_w);
+  if (!isfinite(recorded->load_power_w) || file_states(sources, "load_power"))
+    return;
+  for (size_t c = 0; c < cases; c++)
+    if (!rates[c].why && metered)
+      take_power(sources, c, recorded, &rates[c].at);
+    else if (!rates[c].why)
+      say_unmetered(sources, c, recorded);
+}
+
+static void take_rates(const struct sources *sources, const struct recorded *recorded,
+                       const struct case_rate *rates) {
+  for (size_t c = 0; c < sources->scenario->case_count; c++) {
+    const struct prompt_rate *rate = &rates[c].at;
+    if (rates[c].why)
+      check_case(sources, c, rates[c].why);
+    else
+      put(sources, c, "prefill_throughput",
+          figure_of(recorded, rate_per_hour(rate->tokens_per_s), rate->grade, rate->source));
   }
+  take_powers(sources, recorded, rates);
 }
 
 void recorded_prefill_take(const struct sources *sources, const struct recorded *recorded) {
-  if (!is_asked(sources))
+  const struct model *model = sources->scenario->model;
+  const int prefill = model_find(model, "prefill_throughput");
+  const size_t cases = sources->scenario->case_count;
+  struct case_rate *rates = arena_array(sources->arena, cases, sizeof *rates);
+  const bool stated = prefill >= 0 && resolving_has(sources->resolving, prefill);
+  if (prefill < 0 || is_decoding(sources))
     return;
-  const char *why = why_not(sources, recorded, 0);
-  if (why) {
+  if (recorded->nearest->prefill_count && !(stated && file_states(sources, "load_power")))
+    sources_found_for(sources->resolving, "input_tokens", "prefill");
+  for (size_t c = 0; c < cases; c++)
+    rates[c].why = find_rate(sources, recorded, c, &rates[c].at);
+  const char *why = rates[0].why;
+  if (!why)
+    take_rates(sources, recorded, rates);
+  else if (!stated)
     sources->option->prefill_lack = *why ? arena_printf(sources->arena, "the record %s", why) : "";
-    return;
-  }
-  check_cases(sources, recorded);
-  for (size_t c = 0; c < sources->scenario->case_count; c++)
-    take_in_case(sources, recorded, c);
 }

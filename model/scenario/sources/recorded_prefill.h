@@ -1,5 +1,4 @@
-// recorded_prefill: how fast the device in a probe's record reads prompts, and the power of a
-// request that is read and then decoded on it.
+// recorded_prefill: how fast the device in a probe's record reads prompts, and its power meanwhile.
 //
 // A prompt of a measured length has the measured rate, with the record's grade. Between two
 // measured lengths the time to the first token is interpolated (curve_interpolate), and the rate is
@@ -31,10 +30,10 @@ const char *recorded_prefill_at(const struct measurement *result, double input_t
 // measured: a sentence without a full stop, in the arena.
 const char *recorded_prefill_caveat(const struct measurement *result, struct arena *arena);
 
-// Gives the option the record's prefill_throughput in every case, after its decode_throughput, and
-// weights its load_power by the time of both. Does nothing if the workload is decode only or a
-// prefill_throughput is stated; what the record lacks goes to option->prefill_lack, and the option
-// remains an upper bound.
+// Gives the option the record's prefill_throughput in every case, after its decode_throughput, and,
+// unless its file states a load_power, its prefill_power: also beside a prefill_throughput that is
+// stated. Does nothing if the workload is decode only; what the record lacks goes to
+// option->prefill_lack, and the option remains an upper bound.
 void recorded_prefill_take(const struct sources *sources, const struct recorded *recorded);
 
 #endif

@@ -160,6 +160,20 @@ void sources_check_cases(const struct sources *sources,
   }
 }
 
+void sources_found_for(const struct resolving *resolving, const char *input, const char *what) {
+  const int d = model_find(resolving->scenario->model, input);
+  if (d >= 0 && resolving_has(resolving, d) && !resolving->scenario->finds[d])
+    resolving->scenario->finds[d] =
+        arena_printf(resolving->arena, "%s of %s", what, resolving->option->label);
+}
+
+void sources_found_for_lengths(const struct resolving *resolving, enum grade grade) {
+  if (grade == GRADE_BENCHMARK)
+    return;
+  sources_found_for(resolving, "input_tokens", "throughput");
+  sources_found_for(resolving, "output_tokens", "throughput");
+}
+
 bool sources_stated(const struct sources *sources) {
   return resolving_has(sources->resolving, sources->throughput) ||
          resolving_has(sources->resolving, sources->decode);

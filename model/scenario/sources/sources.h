@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/ini.h"
 #include "model/evidence/evidence.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
 #include "model/records/served_choice.h"
@@ -60,6 +61,14 @@ bool sources_origin_is(const struct sources *sources, int declaration, enum orig
 // Whether --set states a rate that the scenario does not: a what-if, which leaves all else as it is
 // without it. Never for -1.
 bool sources_typed_over(const struct sources *sources, int declaration);
+
+// Notes that the option's `what` was found for the value of its input_tokens or output_tokens, in
+// scenario->finds. Does nothing for one that it does not have.
+void sources_found_for(const struct resolving *resolving, const char *input, const char *what);
+
+// The same for both, of evidence that counts for requests of its own lengths: not MLPerf's, which
+// counts for any.
+void sources_found_for_lengths(const struct resolving *resolving, enum grade grade);
 
 // A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);

@@ -23,7 +23,7 @@ DEFAULTS = {
     "list_price": None, "rental_rate": 0, "discount": 0, "node_price": 0, "network_price": 0,
     "installation": 0, "purchase_tax": 0, "build_price": 0, "facility_residual": 0,
     "migration_cost": 0, "residual_value": 0,
-    "load_power": None, "idle_power": None, "host_power": 0, "network_power": 0, "pue": None,
+    "load_power": None, "prefill_power": None, "idle_power": None, "host_power": 0, "network_power": 0, "pue": None,
     "cooling_share": 75, "electricity_price": None, "electricity_escalation": 0,
     "demand_charge": 0, "water_use": 0, "water_price": 0,
     "colo_rate": 0, "colo_escalation": 0, "colo_power": "metered",
@@ -190,19 +190,23 @@ def hardware(x, r):
 def energy(x, r):
     """Every hour draws power by its load; as power is linear in the load, a period's mean load is enough."""
     beside = x.host_power + x.network_power
-    peak = series(r, lambda t: r.in_service[t] * (x.load_power + beside) / W_PER_KW)
+    load = x.load_power
+    if x.prefill_power is not None:                 # of a request, by the time of prefill and decoding
+        load = x.prefill_power * (1 - r.parts["output"]) + x.load_power * r.parts["output"]
+        r.serving_power = load
+    peak = series(r, lambda t: r.in_service[t] * (load + beside) / W_PER_KW)
     r.peak_by_period, r.peak_it_power = peak, max(peak)
     r.facility_cost = r.peak_it_power * x.build_price
 
     def it_energy(t):
         idle_hours = r.period[t] * HOURS_PER_YEAR - r.busy_hours[t]
-        return r.in_service[t] / W_PER_KW * ((x.load_power + beside) * r.busy_hours[t]
+        return r.in_service[t] / W_PER_KW * ((load + beside) * r.busy_hours[t]
                                              + (x.idle_power + beside) * idle_hours)
 
     r.it_energy = series(r, it_energy)
     r.cooling_energy = [it * (x.pue - 1) * x.cooling_share for it in r.it_energy]
     r.overhead_energy = [it * (x.pue - 1) * (1 - x.cooling_share) for it in r.it_energy]
-    r.average_power = x.idle_power + (x.load_power - x.idle_power) * r.average_load / 100
+    r.average_power = x.idle_power + (load - x.idle_power) * r.average_load / 100
     r.it_power = sum(r.it_energy) / (x.horizon * HOURS_PER_YEAR)
     r.cooling_power = r.it_power * (x.pue - 1) * x.cooling_share
     r.overhead_power = r.it_power * (x.pue - 1) * (1 - x.cooling_share)

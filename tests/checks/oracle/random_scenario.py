@@ -48,7 +48,7 @@ REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limi
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
 ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput",
-             "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
+             "decode_throughput", "prefill_throughput", "prefill_power", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
 
 # The user's own items: name, group, unit, formula with a number in it, the same in Python.
@@ -345,6 +345,13 @@ def become_api(rng, draft, option):
     drop_what_nobody_needs(draft)
 
 
+def draw_prefill_power(seed, draft):
+    rng = random.Random(f"prefill power {seed}")
+    for option in draft.options:
+        if "prefill_throughput" in option.given and rng.random() < 0.4:
+            option.given["prefill_power"] = draw(rng, "prefill_power")
+
+
 def draw_taken(seed, draft):
     """An option becomes a token API for the tokens that another one's accelerators produce: there is no demand, their
     number is fixed and they have no life, and no input comes from a cache."""
@@ -598,6 +605,7 @@ def make(seed, tables):
     draw_vintages(seed, draft)
     draw_lead_times(seed, draft)
     draw_remedy(seed, draft)
+    draw_prefill_power(seed, draft)
     draw_taken(seed, draft)
     draw_companions(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}

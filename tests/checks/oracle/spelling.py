@@ -48,6 +48,7 @@ INPUTS = {
     "server_residual": (1, 25, 1, PERCENT),
     "network_residual": (1, 40, 1, PERCENT),
     "load_power": (450, 1500, 0, WATT),
+    "prefill_power": (450, 1500, 0, WATT),
     "idle_power": (60, 250, 0, WATT),
     "host_power": (50, 400, 0, WATT),
     "network_power": (10, 120, 1, WATT),

@@ -24,8 +24,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support import random_zeros  # noqa: E402
+from support import estimated, random_zeros  # noqa: E402
 from support.program import Count, DEEP, ROOT, run, skip_all  # noqa: E402
+from support.records import save  # noqa: E402
 from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
@@ -115,6 +116,8 @@ SERIES = {
 
 
 def arguments_for(scenario):
+    if scenario.stem.startswith('estimated'):
+        return ['--data', str(scenario.parent / 'data'), '--measurements', str(scenario.parent / 'records')]
     if scenario.parent.name != MEASURED.name:
         return []
     return ['--measurements', str(ROOT / 'data' / 'measured'), '--mixed']
@@ -309,8 +312,9 @@ def export_problems(state, scenario):
     for wanted, got in zip(state['engine']['options'], done['options']):
         names = [name for name, value in wanted['items'].items()
                  if name not in got['items'] or apart(value, got['items'][name])]
-        # A file cannot both name a row and state one of its prices: the others are then claims.
-        stated = got['grade'] == 'claim' and '\napi =\n' in Path(state['export']).read_text(encoding='utf-8')
+        # A file cannot both name a row and state one of its prices, nor leave a record its prefill beside another load.
+        text = Path(state['export']).read_text(encoding='utf-8')
+        stated = '\nprefill_power = ' in text or (got['grade'] == 'claim' and '\napi =\n' in text)
         if names or (wanted['grade'] != got['grade'] and not stated):
             problems.append(f'the export of {scenario.name} #{state["fragment"]}: {wanted["id"]}: '
                             f'{", ".join(names) or "grade"}')
@@ -358,6 +362,17 @@ def write_ranges(folder):
     for name, text in RANGES.items():
         (examples / name).write_text(text)
     return [examples / name for name in RANGES]
+
+
+def write_estimate(folder):
+    """Rates and watts from a record, of which a length chose some, also in a case, and a range on another length."""
+    place = folder / 'estimate'
+    (place / 'records').mkdir(parents=True)
+    save(place / 'records' / 'record.json', estimated.rounded(estimated.measure(place)))
+    scenario = place / 'estimated.ini'
+    scenario.write_text(f'{estimated.SCENARIO}cache_hit = 20 %\ncached_work = 10 %\n[case short]\ninput_tokens = 16 token\n'
+                        '[range]\noutput_tokens = uniform(4, 16) token\nmine.prefill_power = uniform(120, 140) W\n')
+    return scenario
 
 
 def of_tests(scenario):
@@ -512,7 +527,7 @@ ALONE_STATES = [(0, {}), (1, {}), (0, {'water_use': 1.8}, 'water_price=0 USD/m3'
 
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
-    scenarios += [write_operations(folder), write_offers(folder), *write_ranges(folder)]
+    scenarios += [write_operations(folder), write_offers(folder), write_estimate(folder), *write_ranges(folder)]
     for scenario in scenarios:
         draw = random.Random(f'{seed} {scenario.name}')
         page = folder / f'{scenario.stem}.html'

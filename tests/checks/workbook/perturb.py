@@ -19,8 +19,9 @@ class Change:
 
 
 def candidates(inputs):
-    """The inputs that hold a value of their own in base."""
-    return [entry for entry in inputs.all if inputs.sheet.cell(*entry.cells['base']).formula is None]
+    """The inputs that hold a value of their own in base, and may be typed over."""
+    cells = [(entry, inputs.sheet.cell(*entry.cells['base'])) for entry in inputs.all]
+    return [entry for entry, cell in cells if cell.formula is None and not cell.style.locked]
 
 
 def draw(random, book, inputs, entries, case):
