@@ -559,8 +559,8 @@ static void warn_of_uneven_power(struct scenario *scenario, struct arena *arena)
   }
   if (*at_tdp && *below)
     texts_add(&scenario->warnings, arena,
-              "power under load is the TDP for %s but not for %s, which likely favors %s", at_tdp,
-              below, below);
+              "power under load is the TDP for %s but not for %s: compare their power with care",
+              at_tdp, below);
 }
 
 static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
