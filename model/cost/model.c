@@ -1,5 +1,7 @@
 #include "model/cost/model.h"
 
+#include "model/cost/words.h"
+
 #include <string.h>
 
 #define uthash_malloc(size)       arena_alloc(model->arena, size)
@@ -43,12 +45,13 @@ const char *model_nearest(const struct model *model, const char *name, bool inpu
                           struct arena *arena) {
   if (model->count > MAX_CANDIDATES)
     return NULL;
-  const char **names = arena_array(arena, (size_t)model->count + 1, sizeof *names);
+  const char **names = arena_array(arena, (size_t)model->count + MODEL_WORDS, sizeof *names);
   size_t count = 0;
   for (int i = 0; i < model->count; i++)
     if (!inputs_only || model->declarations[i].kind == DECLARATION_INPUT)
       names[count++] = model->declarations[i].name;
-  return nearest_name(name, names, count);
+  count += model_words_add(names + count);
+  return model_word_meaning(nearest_name(name, names, count));
 }
 
 static bool stands_instead(const struct declaration *declaration, int other) {

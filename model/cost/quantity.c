@@ -125,9 +125,12 @@ static void wrong_unit(const struct unit *unit, struct place place, const struct
                        struct diagnostics *diagnostics) {
   const int wanted = dimension_currency(expected->dimension);
   const int typed = dimension_currency(unit->dimension);
-  if (wanted < 0 || typed < 0 || wanted == typed)
-    diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s", unit->text,
-                      example_of(expected, diagnostics->arena));
+  const struct dimension both = dimension_multiply(unit->dimension, expected->dimension, 1);
+  const bool turned = dimension_is_one(both) && !dimension_is_one(expected->dimension);
+  if (wanted < 0 || typed < 0 || wanted == typed || turned)
+    diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s%s", unit->text,
+                      example_of(expected, diagnostics->arena),
+                      turned ? ", which is 1 divided by that" : "");
   else
     diagnostics_error(diagnostics, place, "amounts here are in %s, not %s: convert them first%s",
                       currency_codes[wanted], currency_codes[typed],
@@ -146,12 +149,31 @@ static size_t multiple_prefix(const char *text, double *value) {
   return 1;
 }
 
-// What people type for the names in a unit: "$/kWh", "€/kWh", "percent", "%/y".
+// What people type for the names in a unit: "$/kWh", "EUR per kWh", "percent", "% p.a.", "gpus".
 static const char *name_as_typed(const char *word, size_t length) {
   static const struct {
     const char *typed, *name;
-  } words[] = {{"$", "USD"},     {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"},
-               {"percent", "%"}, {"pct", "%"},   {"y", "yr"}};
+  } words[] = {{"$", "USD"},
+               {"US$", "USD"},
+               {"\xE2\x82\xAC", "EUR"},
+               {"percent", "%"},
+               {"pct", "%"},
+               {"y", "yr"},
+               {"per", "/"},
+               {"p.a.", "/yr"},
+               {"pa", "/yr"},
+               {"mo", "month"},
+               {"GPU", "gpu"},
+               {"GPUs", "gpu"},
+               {"gpus", "gpu"},
+               {"nodes", "node"},
+               {"tokens", "token"},
+               {"Tokens", "token"},
+               {"requests", "request"},
+               {"FTEs", "FTE"},
+               {"watt", "W"},
+               {"Watt", "W"},
+               {"watts", "W"}};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (strlen(words[i].typed) == length && !strncmp(word, words[i].typed, length))
       return words[i].name;

@@ -94,6 +94,7 @@ static const struct symbol symbols[] = {
     {"ktok", TOKEN, BY(THOUSAND, 1), 0},
     {"Mtok", TOKEN, BY(MILLION, 1), 0},
     {"Gtok", TOKEN, BY(BILLION, 1), 0},
+    {"Ttok", TOKEN, {{[CONVERT_BILLION] = 1, [CONVERT_THOUSAND] = 1}}, 0},
     {"L", WATER, {{0}}, 0},
     {"m3", WATER, BY(LITRES_PER_M3, 1), 0},
     {"g", MASS, {{0}}, 0},
@@ -254,6 +255,9 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
     diagnostics_error(diagnostics, place, "a comment after a value begins with ' ;', not '#'");
   else if (unit_is_cents(word))
     diagnostics_error(diagnostics, place, "unknown unit '%s': 20 cents are 0.20 of the currency",
+                      word);
+  else if (nearest && !strcmp(nearest, word))
+    diagnostics_error(diagnostics, place, "'%s' cannot follow there: units combine with * and /",
                       word);
   else if (nearest)
     diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);

@@ -9,15 +9,15 @@
 #include <string.h>
 
 const struct offer_line_info offer_lines[OFFER_LINES] = {
-    [OFFER_ACCELERATORS] = {"accelerators", "list_price", "USD/gpu", NULL},
-    [OFFER_DISCOUNT] = {"discount", "discount", "%", NULL},
-    [OFFER_SERVERS] = {"servers", "node_price", "USD/node", NULL},
-    [OFFER_NETWORK] = {"network", "network_price", "USD/gpu", NULL},
-    [OFFER_INSTALLATION] = {"installation", "installation", "%", "USD"},
-    [OFFER_DELIVERY] = {"delivery", "purchase_tax", "%", "USD"},
-    [OFFER_SUPPORT] = {"support", "support", "%/yr", "USD/yr"},
-    [OFFER_WARRANTY] = {"warranty", "support", "%/yr", "USD/yr"},
-    [OFFER_LICENCE] = {"licence", "software_licence", "USD/gpu/yr", NULL},
+    [OFFER_ACCELERATORS] = {"accelerators", "list_price", "USD/gpu", NULL, "USD/node"},
+    [OFFER_DISCOUNT] = {"discount", "discount", "%", NULL, NULL},
+    [OFFER_SERVERS] = {"servers", "node_price", "USD/node", NULL, NULL},
+    [OFFER_NETWORK] = {"network", "network_price", "USD/gpu", NULL, NULL},
+    [OFFER_INSTALLATION] = {"installation", "installation", "%", "USD", NULL},
+    [OFFER_DELIVERY] = {"delivery", "purchase_tax", "%", "USD", NULL},
+    [OFFER_SUPPORT] = {"support", "support", "%/yr", "USD/yr", NULL},
+    [OFFER_WARRANTY] = {"warranty", "support", "%/yr", "USD/yr", NULL},
+    [OFFER_LICENCE] = {"licence", "software_licence", "USD/gpu/yr", NULL, NULL},
 };
 
 const char *offer_reference(const struct offer *offer, struct arena *arena) {
@@ -46,10 +46,16 @@ const char *offer_input_text(const struct offer *offer, enum offer_line line, st
     return quantity_text(price->value, unit_constant(offer_lines[line].unit, arena), arena);
   if (line == OFFER_WARRANTY || !price->text)
     return NULL;
-  if (!price->is_amount && !both)
+  if (!price->is_amount && !price->is_whole && !both)
     return price->text;
-  return quantity_text(price->value + (both ? warranty->value : 0),
-                       unit_constant(offer_lines[line].unit, arena), arena);
+  const char *unit = text_in_currency(offer_lines[line].unit, "USD", offer->currency, arena);
+  return quantity_text(price->value + (both ? warranty->value : 0), unit_constant(unit, arena),
+                       arena);
+}
+
+// In the price of its accelerators.
+static bool includes_servers(const struct offer *offer) {
+  return offer->prices[OFFER_ACCELERATORS].is_whole && !is_offered(offer, OFFER_SERVERS);
 }
 
 size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_INPUTS],
@@ -64,6 +70,11 @@ size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_I
   if (!is_offered(offer, OFFER_DISCOUNT) && is_offered(offer, OFFER_ACCELERATORS))
     inputs[count++] = (struct offer_input){offer_lines[OFFER_DISCOUNT].input, "0 %",
                                            offer->prices[OFFER_ACCELERATORS].place};
+  if (includes_servers(offer))
+    inputs[count++] =
+        (struct offer_input){offer_lines[OFFER_SERVERS].input,
+                             text_in_currency("0 USD/node", "USD", offer->currency, arena),
+                             offer->prices[OFFER_ACCELERATORS].place};
   if (!isnan(offer->warranty_h))
     inputs[count++] = (struct offer_input){
         "warranty", quantity_text(offer->warranty_h, unit_constant("yr", arena), arena),
@@ -79,6 +90,7 @@ struct texts offer_not_included(const struct offer *offer, struct arena *arena) 
   struct texts missing = {0};
   for (int line = 0; line < OFFER_LINES; line++)
     if (!is_offered(offer, (enum offer_line)line) && line != OFFER_DISCOUNT &&
+        !(line == OFFER_SERVERS && includes_servers(offer)) &&
         !(line == OFFER_WARRANTY && !isnan(offer->warranty_h)))
       texts_add(&missing, arena, "%s", offer_lines[line].key);
   return missing;

@@ -44,11 +44,13 @@ enum offer_line {
 };
 
 // A line of [price]: its key, and the cost model's input that it becomes. A line with an `amount`
-// may be a sum for everything offered instead of a share of the hardware.
+// may be a sum for everything offered instead of a share of the hardware; one with a `whole` may be
+// the price of a server with its accelerators.
 struct offer_line_info {
   const char *key, *input;
   const char *unit;   // "USD/gpu", USD standing for the offer's currency
   const char *amount; // "USD", "USD/yr", or NULL
+  const char *whole;  // "USD/node", or NULL
 };
 
 extern const struct offer_line_info offer_lines[OFFER_LINES];
@@ -56,8 +58,9 @@ extern const struct offer_line_info offer_lines[OFFER_LINES];
 struct offer_price {
   const char *text; // as written; NULL: not offered
   struct place place;
-  double value; // base units of the line's unit; for an amount its share of the hardware
-  bool is_amount;
+  double value; // base units of the line's unit; for an amount its share of the hardware, for a
+                // whole server the share of each accelerator
+  bool is_amount, is_whole;
 };
 
 // An upper limit of a latency, by one statistic of a load's requests.
@@ -135,8 +138,9 @@ int offer_accelerators_per_node(const struct offer *offer);
 // Whether the day is after the last day of the offer.
 bool offer_has_expired(const struct offer *offer, const char *day);
 
-// A price line as text that an input of the cost model reads: for an amount its share, for support
-// including the warranty's price. NULL: not offered, or part of another line.
+// A price line as text that an input of the cost model reads: for an amount its share, for a whole
+// server that of an accelerator, for support including the warranty's price. NULL: not offered, or
+// part of another line.
 const char *offer_input_text(const struct offer *offer, enum offer_line line, struct arena *arena);
 
 // An input of the cost model that an offer gives to an option that uses it.
@@ -148,7 +152,8 @@ struct offer_input {
 enum { OFFER_INPUTS = OFFER_LINES + 3 };
 
 // The inputs of its prices and terms, without its guarantees; returns their number. Its price is
-// net: where it states no discount, it gives 0 %.
+// net: where it states no discount, it gives 0 %; where it prices whole servers, they cost nothing
+// more.
 size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_INPUTS],
                     struct arena *arena);
 

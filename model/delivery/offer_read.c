@@ -222,14 +222,20 @@ static void take_price(struct offer_reader *reader, enum offer_line line,
   if (is_another_currency(reader, key))
     return;
   price->is_amount = info->amount && !strchr(key->value, '%') && !strstr(key->value, "percent");
-  if (price->is_amount)
-    unit = text_in_currency(info->amount, "USD", reader->offer->currency, reader->arena);
+  price->is_whole = info->whole && strstr(key->value, offer_per_what(info->whole));
+  if (price->is_amount || price->is_whole)
+    unit = text_in_currency(price->is_whole ? info->whole : info->amount, "USD",
+                            reader->offer->currency, reader->arena);
   if (quantity_parse(key->value, key->value_place, unit_constant(unit, reader->arena),
                      &price->value, reader->diagnostics))
     return;
   if (!strstr(key->value, offer_per_what(unit)))
-    diagnostics_error(reader->diagnostics, key->value_place,
-                      "expected an amount with its basis (%s), not '%s'", unit, key->value);
+    diagnostics_error(
+        reader->diagnostics, key->value_place,
+        "expected an amount with its basis (%s%s%s), not '%s'", unit, info->whole ? " or " : "",
+        info->whole ? text_in_currency(info->whole, "USD", reader->offer->currency, reader->arena)
+                    : "",
+        key->value);
   else if (price->value < 0 || (line == OFFER_DISCOUNT && price->value >= 1))
     diagnostics_error(reader->diagnostics, key->value_place, "'%s' cannot be %s", key->name,
                       key->value);
@@ -250,12 +256,27 @@ static void read_prices(struct offer_reader *reader, const struct ini_section *s
   }
 }
 
+// A number of nodes that could not be read is an error by itself.
+static bool lacks_nodes(const struct offer *offer) {
+  return !offer->nodes && !offer->nodes_place.source;
+}
+
+static void settle_nodes(const struct offer_reader *reader) {
+  struct offer *offer = reader->offer;
+  const int per_node = offer_accelerators_per_node(offer);
+  for (int line = 0; line < OFFER_LINES; line++) {
+    struct offer_price *price = &offer->prices[line];
+    if (price->text && (price->is_whole || line == OFFER_SERVERS) && lacks_nodes(offer))
+      diagnostics_error(reader->diagnostics, price->place,
+                        "a price per node needs 'nodes' in [offer]");
+    if (price->is_whole && per_node)
+      price->value /= per_node;
+  }
+}
+
 static void settle_amounts(const struct offer_reader *reader) {
   struct offer *offer = reader->offer;
   const double hardware = offer_hardware(offer);
-  if (offer->prices[OFFER_SERVERS].text && !offer->nodes)
-    diagnostics_error(reader->diagnostics, offer->prices[OFFER_SERVERS].place,
-                      "a price per node needs 'nodes' in [offer]");
   for (int line = 0; line < OFFER_LINES; line++) {
     struct offer_price *price = &offer->prices[line];
     if (!price->text || !price->is_amount)
@@ -357,7 +378,7 @@ static void check_whole(const struct offer_reader *reader) {
     diagnostics_error(reader->diagnostics, offer->nodes_place,
                       "%d accelerators cannot be divided equally among %d nodes",
                       offer->accelerators, offer->nodes);
-  if (offer->per_node && !offer->nodes)
+  if (offer->per_node && lacks_nodes(offer))
     diagnostics_error(reader->diagnostics, offer->guarantees[0].tokens_place,
                       "a rate per node needs 'nodes' in [offer]");
   if (offer->nodes && offer->acceptance.may_fail >= offer->nodes)
@@ -389,10 +410,19 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   const struct ini_key *currency = head ? ini_find(head, "currency") : NULL;
   if (currency && currency_find(currency->value) >= 0)
     offer->currency = currency->value;
+  const struct ini_section *option = NULL;
+  for (size_t s = 0; s < ini->section_count && !option; s++)
+    option = strcmp(ini->sections[s].kind, "option") ? NULL : &ini->sections[s];
+  if (option && !head) {
+    diagnostics_error(diagnostics, option->place,
+                      "this is a scenario: give the offer that its option quotes");
+    return NULL;
+  }
   for (size_t s = 0; s < ini->section_count; s++)
     read_section(&reader, &ini->sections[s]);
   offer->per_node = reader.first_basis && !strcmp(reader.first_basis, "/node");
   check_terms(&reader);
+  settle_nodes(&reader);
   settle_amounts(&reader);
   check_whole(&reader);
   check_days(&reader);

@@ -232,30 +232,61 @@ static int against_of(const struct scenario *scenario, const struct standing *op
   return against;
 }
 
+// The options in the light of one cost, and which of the ranked ones have the lowest.
+struct marked {
+  double *costs;
+  bool *cheapest;
+  size_t cheapest_count;
+  int first; // of the cheapest; -1: none
+};
+
+static struct marked mark_by(const struct scenario *scenario, const struct standing *options,
+                             const char *item, struct arena *arena) {
+  const size_t count = scenario->option_count;
+  const int cost = model_find(scenario->model, item);
+  bool *ranked = arena_array(arena, 2 * count, sizeof *ranked);
+  struct marked marked = {arena_array(arena, count, sizeof(double)), ranked + count, 0, -1};
+  for (size_t o = 0; o < count; o++) {
+    marked.costs[o] = option_value(scenario, &scenario->options[o], cost, 0);
+    ranked[o] = options[o].ranked;
+  }
+  marked.cheapest_count = ranking_mark(marked.costs, ranked, count, marked.cheapest);
+  for (size_t o = count; o-- > 0;)
+    marked.first = marked.cheapest[o] ? (int)o : marked.first;
+  return marked;
+}
+
+static int turned_to(const struct scenario *scenario, const struct standing *options,
+                     struct arena *arena) {
+  const struct marked marked = mark_by(scenario, options, "levelised_cost_per_mtok", arena);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (marked.cheapest[o] && options[o].cheapest)
+      return -1;
+  return marked.first;
+}
+
 static const struct ranking *rank(const struct scenario *scenario, bar_function *fixed_bar,
                                   struct arena *arena) {
   const size_t count = scenario->option_count;
-  const int cost = model_find(scenario->model, "cost_per_mtok");
   struct standing *options = arena_array(arena, count, sizeof *options);
-  double *costs = arena_array(arena, count, sizeof *costs);
-  bool *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
-  for (size_t o = 0; o < count; o++) {
+  for (size_t o = 0; o < count; o++)
     options[o] = standing_of(scenario, &scenario->options[o], fixed_bar, arena);
-    costs[o] = option_value(scenario, &scenario->options[o], cost, 0);
-    ranked[o] = options[o].ranked;
-  }
+  const struct marked marked = mark_by(scenario, options, "cost_per_mtok", arena);
+  for (size_t o = 0; o < count; o++)
+    options[o].cheapest = marked.cheapest[o];
   struct ranking *ranking = arena_alloc(arena, sizeof *ranking);
-  *ranking = (struct ranking){
-      .options = options, .option_count = count, .asked = ranking_asked(scenario), .cheapest = -1};
-  ranking->cheapest_count = ranking_mark(costs, ranked, count, cheapest);
+  *ranking = (struct ranking){.options = options,
+                              .option_count = count,
+                              .asked = ranking_asked(scenario),
+                              .cheapest = marked.first,
+                              .cheapest_count = marked.cheapest_count,
+                              .against = -1,
+                              .turned_to = turned_to(scenario, options, arena)};
   ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking, arena);
-  for (size_t o = count; o-- > 0;) {
-    options[o].cheapest = cheapest[o];
-    ranking->cheapest = cheapest[o] ? (int)o : ranking->cheapest;
-  }
-  ranking->against = ranking->cheapest < 0 ? -1 : against_of(scenario, options, costs);
-  ranking->saving =
-      ranking->against < 0 ? 0 : 1 - costs[ranking->cheapest] / costs[ranking->against];
+  if (ranking->cheapest >= 0)
+    ranking->against = against_of(scenario, options, marked.costs);
+  if (ranking->against >= 0)
+    ranking->saving = 1 - marked.costs[ranking->cheapest] / marked.costs[ranking->against];
   return ranking;
 }
 

@@ -55,6 +55,9 @@ struct ranking {
   // that, a fraction.
   int against;
   double saving;
+  // The first of the cheapest by levelised_cost_per_mtok, if none of the cheapest is one of those:
+  // then the discount rate decides who wins. Otherwise -1.
+  int turned_to;
 };
 
 // The verdict for the selected case, in the arena.

@@ -9,6 +9,7 @@
 #include "model/catalog/columns.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/cost/words.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/carbon.h"
 #include "model/evidence/catalog.h"
@@ -165,8 +166,9 @@ static const char *nearest_key(const struct reading *reading, const char *name, 
   const struct model *model = reading->scenario->model;
   if (model->count > MAX_CANDIDATES)
     return NULL;
-  const char **names = arena_array(
-      reading->arena, (size_t)model->count + SELECTION_KEYS + SHORTHANDS, sizeof *names);
+  const char **names =
+      arena_array(reading->arena, (size_t)model->count + SELECTION_KEYS + SHORTHANDS + MODEL_WORDS,
+                  sizeof *names);
   size_t count = 0;
   for (size_t i = 0; i < SHORTHANDS; i++)
     names[count++] = shorthands[i].key;
@@ -175,7 +177,8 @@ static const char *nearest_key(const struct reading *reading, const char *name, 
       names[count++] = model->declarations[d].name;
   for (int key = 0; key < SELECTION_KEYS && selections; key++)
     names[count++] = selection_key_name(key);
-  return nearest_name(name, names, count);
+  count += model_words_add(names + count);
+  return model_word_meaning(nearest_name(name, names, count));
 }
 
 void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
@@ -210,8 +213,9 @@ static bool may_stand_in_workload(const struct reading *reading, const char *nam
 
 static void unknown_head_key(struct reading *reading, const struct ini_key *key) {
   const char *nearest = nearest_name(key->name, head_keys, HEAD_KEYS);
+  const char *meant = model_word_meaning(key->name);
   diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [scenario]%s", key->name,
-                    did_you_mean(nearest, reading->arena));
+                    did_you_mean(meant != key->name ? meant : nearest, reading->arena));
 }
 
 // What an empty key takes back is no longer there: text.h.

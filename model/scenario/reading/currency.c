@@ -48,6 +48,7 @@ static void check_source(const struct scenario *scenario, const struct figure *r
                       "exchange_rate.date");
 }
 
+// NULL for an option whose offer could not be read: nothing else of it was either.
 static const struct figure *rate_of(const struct scenario *scenario, size_t option) {
   return scenario->options[option].figures[model_find(scenario->model, "exchange_rate")];
 }
@@ -55,7 +56,7 @@ static const struct figure *rate_of(const struct scenario *scenario, size_t opti
 static bool is_first_there(const struct scenario *scenario, size_t option) {
   const struct place place = rate_of(scenario, option)->place;
   for (size_t o = 0; o < option; o++)
-    if (rate_of(scenario, o)->place.source == place.source &&
+    if (rate_of(scenario, o) && rate_of(scenario, o)->place.source == place.source &&
         rate_of(scenario, o)->place.line == place.line)
       return false;
   return true;
@@ -67,6 +68,8 @@ void currency_check(const struct scenario *scenario, struct diagnostics *diagnos
   if (!scenario->currency_place.source || model_find(model, "exchange_rate") < 0)
     return;
   for (size_t o = 0; o < scenario->option_count; o++) {
+    if (!rate_of(scenario, o))
+      continue;
     const bool none = rate_of(scenario, o)->origin == PRETENDED;
     missing |= none;
     if (!none && is_first_there(scenario, o))

@@ -14,6 +14,7 @@
 #include "model/records/records.h"
 #include "model/records/served.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/left_out.h"
 #include "model/scenario/reading/periods.h"
@@ -343,6 +344,22 @@ static void warn_of_lease(const struct subject *subject) {
         term / arithmetic_year_h, needed / arithmetic_year_h);
 }
 
+// Unlike that of other lists, the last value does not continue.
+static void warn_of_resale(const struct subject *subject) {
+  const struct figure *resale = figure_of(subject->scenario, subject->option, "resale");
+  const double life =
+      amount(subject->scenario, subject->option, "life_periods") * subject->scenario->period_h;
+  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double age = ceil((life > 0 ? fmin(life, horizon) : horizon) / arithmetic_year_h - 1e-9);
+  const size_t years = resale->year_count ? resale->year_count : 1;
+  const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
+  if (option_is_owned(subject->option) && is_there(resale) && last > 0 && age > (double)years)
+    texts_add(&subject->option->warnings, subject->arena,
+              "resale ends with an age of %zu yr, so hardware sold at %g yr is worth nothing: add "
+              "values up to that age, 0 %% for none",
+              years, age);
+}
+
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
@@ -537,6 +554,22 @@ static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
         "idle power is given for only some options; for the others, power under load is used");
 }
 
+// A TDP beside watts that were measured or guaranteed is a comparison of unlike figures.
+static void warn_of_uneven_power(struct scenario *scenario, struct arena *arena) {
+  const char *at_tdp = "", *below = "";
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct figure *load = figure_of(scenario, option, "load_power");
+    const char **list = hardware_is_tdp(scenario, load) ? &at_tdp : &below;
+    if (!option->rented && is_there(load))
+      *list = options_joined(scenario, *list, option->label, arena);
+  }
+  if (*at_tdp && *below)
+    texts_add(&scenario->warnings, arena,
+              "power under load is the TDP for %s but not for %s: compare their power with care",
+              at_tdp, below);
+}
+
 static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
   const char *directory = scenario->measurements_directory;
   if (directory && !scenario->records->count && !scenario->records->serving_count &&
@@ -577,6 +610,22 @@ static void warn_of_differences(struct scenario *scenario, struct arena *arena) 
         texts_add(&scenario->warnings, arena, "%s", alike[i].warning);
         break;
       }
+}
+
+// The verdict is by the undiscounted cost; whoever has a discount rate may decide by the other.
+static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  const int item = model_find(scenario->model, "levelised_cost_per_mtok");
+  if (ranking->turned_to < 0)
+    return;
+  const struct option *first = &scenario->options[ranking->cheapest];
+  const struct option *other = &scenario->options[ranking->turned_to];
+  texts_add(
+      &scenario->warnings, arena,
+      "%s costs least undiscounted, but by levelized cost %s does, %.3g %% less than %s",
+      first->label, other->label,
+      100 * (1 - option_value(scenario, other, item, 0) / option_value(scenario, first, item, 0)),
+      first->label);
 }
 
 static void say_mixed(struct scenario *scenario, struct arena *arena) {
@@ -661,7 +710,7 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
   static void (*const steps[])(const struct subject *) = {
       grade_option,  say_readings,   list_not_included, warn_of_power, warn_of_rented_energy,
       warn_of_units, warn_of_site,   warn_of_overlaps,  warn_of_age,   warn_of_throughput,
-      warn_of_hits,  warn_of_record, warn_of_offer,     warn_of_lease,
+      warn_of_hits,  warn_of_record, warn_of_offer,     warn_of_lease, warn_of_resale,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};
@@ -674,7 +723,9 @@ void scenario_assess(struct scenario *scenario, struct arena *arena) {
   say_mixed(scenario, arena);
   for (size_t o = 0; o < scenario->option_count; o++)
     option_assess(scenario, o, arena);
+  warn_of_turn(scenario, arena);
   warn_of_idle_power(scenario, arena);
+  warn_of_uneven_power(scenario, arena);
   warn_of_differences(scenario, arena);
   periods_warn(scenario, arena);
   schedules_warn(scenario, arena);

@@ -1,6 +1,7 @@
 #include "model/scenario/reading/read.h"
 
 #include "base/csv.h"
+#include "base/ini.h"
 #include "base/source.h"
 #include "model/catalog/columns.h"
 #include "model/catalog/own_rows.h"
@@ -93,6 +94,17 @@ static const struct scenario_text *spoken_by_both(const struct reading *reading)
   return both;
 }
 
+// A vendor's offer, where a scenario is read: one error instead of one for each section.
+static bool is_offer(const struct reading *reading) {
+  const struct ini_section *offer = reading_section(reading, "offer");
+  if (!offer || reading_section(reading, "option"))
+    return false;
+  diagnostics_error(reading->diagnostics, offer->place,
+                    "this is a vendor's offer: name it as 'quote = FILE' in an [option ID] of a "
+                    "scenario, and give that");
+  return true;
+}
+
 struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
                                struct diagnostics *diagnostics) {
   struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
@@ -105,6 +117,8 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   reading.text =
       scenario_text_read(request->path, request->text, section_is_common, arena, diagnostics);
   if (!reading.text)
+    return NULL;
+  if (is_offer(&reading))
     return NULL;
   reading.spoken = spoken_by_both(&reading);
   *scenario = (struct scenario){.source = reading.text->source,

@@ -82,7 +82,9 @@ static const struct {
     {"acelerators = 3\n", "did you mean 'accelerators'"},
     {"[prices]\naccelerators = 1 USD/gpu\n", "did you mean 'price'"},
     {"[price]\naccelerators = 27500 USD\n", "with its basis"},
-    {"[price]\naccelerators = 220000 USD/node\n", "wrong unit 'USD/node'"},
+    {"[price]\naccelerators = 27500 USD\n", "(USD/gpu or USD/node)"},
+    {"[price]\naccelerators = 220000 USD/node\n", "a price per node needs 'nodes'"},
+    {"[price]\nnetwork = 220000 USD/node\n", "wrong unit 'USD/node'"},
     {"[price]\naccelerators = 27500 EUR/gpu\n", "the offer is in USD but this is in EUR"},
     {"[price]\naccelerators = -1 USD/gpu\n", "cannot be -1 USD/gpu"},
     {"[price]\naccelerators = 1 USD/gpu\ndiscount = 100 %\n", "cannot be 100 %"},
@@ -326,6 +328,54 @@ static void test_conditions(void **state) {
       fail_msg("%s = %s, %g", workload_key_names[cases[i].key], cases[i].value,
                cases[i].output_tokens);
   }
+  end(&world);
+}
+
+// Servers priced with their accelerators cost nothing more, unless they have a price of their own.
+static void test_whole_servers(void **state) {
+  (void)state;
+  static const struct {
+    const char *servers, *node_price, *delivery;
+    size_t missing; // things that are not offered
+  } cases[] = {{"", "0 EUR/node", "1 %", 5},
+               {"servers = 40000 EUR/node\n", "40000 EUR/node", "0.8 %", 5}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct world world;
+    char text[1024];
+    start(&world);
+    snprintf(text, sizeof text,
+             "[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = EUR\n"
+             "accelerator = h200-sxm-141\naccelerators = 16\nnodes = 2\n[price]\n"
+             "accelerators = 200000 EUR/node\ndiscount = 20 %%\ndelivery = 3200 EUR\n%s",
+             cases[i].servers);
+    struct arena *arena = &world.fixture.arena;
+    const struct offer *offer = read_offer(&world, text);
+    expect_error(&world.fixture, text, "");
+    struct offer_input taken[OFFER_INPUTS];
+    const size_t count = offer_inputs(offer, taken, arena);
+    const char *node_price = NULL;
+    for (size_t t = 0; t < count; t++)
+      if (!strcmp(taken[t].name, "node_price"))
+        node_price = taken[t].text;
+    assert_string_equal(offer_input_text(offer, OFFER_ACCELERATORS, arena), "25000 EUR/gpu");
+    assert_string_equal(offer_input_text(offer, OFFER_DELIVERY, arena), cases[i].delivery);
+    assert_non_null(node_price);
+    assert_string_equal(node_price, cases[i].node_price);
+    assert_int_equal(offer_not_included(offer, arena).count, cases[i].missing);
+    end(&world);
+  }
+}
+
+// Its price per node is not reported as well.
+static void test_unreadable_nodes(void **state) {
+  (void)state;
+  struct world world;
+  char text[1024];
+  start(&world);
+  snprintf(text, sizeof text, "%snodes = 8 noodles\n%sservers = 58000 USD/node\n", head, price);
+  assert_null(read_offer(&world, text));
+  assert_int_equal(world.fixture.diagnostics.errors, 1);
+  expect_error(&world.fixture, text, "unknown unit 'noodles'");
   end(&world);
 }
 
@@ -640,12 +690,20 @@ static void test_quarrels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),         cmocka_unit_test(test_lines),
-      cmocka_unit_test(test_times_choose),    cmocka_unit_test(test_conditions),
-      cmocka_unit_test(test_served),          cmocka_unit_test(test_other_currency),
-      cmocka_unit_test(test_takes),           cmocka_unit_test(test_revision_in_a_case),
-      cmocka_unit_test(test_warnings),        cmocka_unit_test(test_watts_of_one_offer),
-      cmocka_unit_test(test_nothing_differs), cmocka_unit_test(test_quarrels),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_times_choose),
+      cmocka_unit_test(test_conditions),
+      cmocka_unit_test(test_served),
+      cmocka_unit_test(test_whole_servers),
+      cmocka_unit_test(test_unreadable_nodes),
+      cmocka_unit_test(test_other_currency),
+      cmocka_unit_test(test_takes),
+      cmocka_unit_test(test_revision_in_a_case),
+      cmocka_unit_test(test_warnings),
+      cmocka_unit_test(test_watts_of_one_offer),
+      cmocka_unit_test(test_nothing_differs),
+      cmocka_unit_test(test_quarrels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -456,6 +456,8 @@ static const struct {
     {"1.25 USD/EUR", "0.80 EUR/USD", "5:22: wrong unit 'EUR/USD'"},
     {"1.25 USD/EUR", "1.25 USD/GBP", "wrong unit 'USD/GBP'"},
     {"1.25 USD/EUR", "1.25", "5:17: '1.25' has no unit"},
+    {"list_price = 25000 USD", "quote = none.ini", "19:9: the offer 'none.ini' cannot be opened"},
+    {"list_price = 20000 EUR", "quote = none.ini", "16:9: the offer 'none.ini' cannot be opened"},
     {"20000 EUR", "20000 GBP", "16:20: amounts here are in EUR, not GBP"},
     {"20000 EUR", "20000 EUR, 19000 USD",
      "16:25: a list is in one currency: give all of its amounts in EUR, or all in USD"},

@@ -134,6 +134,51 @@ static void test_short_lease(void **state) {
   }
 }
 
+// Beside a bought option at its TDP, 32,155 USD each with power; the rent is 26,280 h at its rate.
+static void test_uneven_comparisons(void **state) {
+  (void)state;
+#define RENT(rate) "[option b]\naccelerator = h200-sxm-141\nrental_rate = " rate " USD/gpu/h\n"
+#define OTHER      "[option b]\naccelerator = mi325x-256\nlist_price = 3e4 USD\n"
+  static const struct {
+    const char *keys, *other, *said, *unsaid; // "": nothing
+  } cases[] = {
+      {"wacc = 9 %/yr\n", RENT("1.3"), "a costs least undiscounted, but by levelized cost b does, ",
+       "TDP for"},
+      {"wacc = 9 %/yr\n", RENT("1.2"), "", "undiscounted"},
+      {"wacc = 9 %/yr\n", RENT("1.6"), "", "undiscounted"},
+      {"", RENT("1.3"), "", "undiscounted"},
+      {"", OTHER, "", "TDP for"},
+      {"", OTHER "load_power = 800 W\n", "the TDP for a but not for b: compare", ""},
+      {"load_power = 600 W\n", OTHER, "the TDP for b but not for a: compare", ""},
+      {"load_power = 600 W\n", OTHER "load_power = 800 W\n", "", "TDP for"},
+      {"resale = 60, 40, 20 %\n", "", "", "resale"},
+      {"resale = 60, 40, 0 %\n", "", "", "resale"},
+      {"resale = 0 %\n", "", "", "resale"},
+      {"resale = 60, 40 %\n", "", "resale ends with an age of 2 yr, so hardware sold at 3 yr", ""},
+      {"resale = 60, 40 %\nlife = 2 yr\n", "", "", "resale"},
+      {"resale = 60 %\nlife = 30 month\n", "", "sold at 2 yr is worth nothing", ""},
+      {"resale = 60 %\nlife = 18 month\n", "", "", "resale"}, // kept for one whole period
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "[scenario]\n[common]\naccelerators = 8\nutilization = 70 %%\n"
+             "electricity_price = 0.1 USD/kWh\npue = 1.2\nthroughput = 4000 token/s\n"
+             "[option a]\naccelerator = h200-sxm-141\nlist_price = 3e4 USD\n%s%s",
+             cases[i].keys, cases[i].other);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, cases[i].keys, "");
+    const char *said = arena_printf(
+        &fixture.fixture.arena, "%s\n%s",
+        texts_joined_by(&fixture.scenario->warnings, "\n", &fixture.fixture.arena),
+        texts_joined_by(&fixture.scenario->options[0].warnings, "\n", &fixture.fixture.arena));
+    if (!strstr(said, cases[i].said) || (*cases[i].unsaid && strstr(said, cases[i].unsaid)))
+      fail_msg("%zu: %s", i, said);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // What a server's or a rack's price includes is not reported as missing; what it does not include
 // is, and so is what a price may not include that replaces it.
 static void test_not_included(void **state) {
@@ -281,6 +326,7 @@ int main(void) {
       cmocka_unit_test(test_dated_api),
       cmocka_unit_test(test_energy_of_a_rent),
       cmocka_unit_test(test_short_lease),
+      cmocka_unit_test(test_uneven_comparisons),
       cmocka_unit_test(test_not_included),
       cmocka_unit_test(test_zeros_with_a_source),
       cmocka_unit_test(test_warned_of_time),
