@@ -89,6 +89,13 @@ static void settle_purchase(const struct resolving *resolving, const struct figu
     figures[list_price] = &figure_none;
 }
 
+// Does the figure rank below what is stated at that layer? An offer's does also at its own.
+static bool ranks_below(const struct scenario *scenario, const struct figure *figure,
+                        enum origin origin) {
+  return figure->origin < origin ||
+         (figure->origin == origin && scenario_offer_of(scenario, figure) != NULL);
+}
+
 // What an option names, such as a row of prices, is a statement of the layer that names it: what
 // weaker layers say does not apply, as if the option stated its value there.
 static void settle_named(const struct resolving *resolving, const struct figure **figures) {
@@ -96,7 +103,7 @@ static void settle_named(const struct resolving *resolving, const struct figure 
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
     const int key = selection_giving(selections, model->declarations[d].name);
-    if (key >= 0 && figures[d]->origin < selections->origins[key])
+    if (key >= 0 && ranks_below(resolving->scenario, figures[d], selections->origins[key]))
       figures[d] = &figure_none;
   }
   // A row has all prices, whether or not it lists one for cached input.

@@ -177,6 +177,10 @@ static const struct {
     {"", OPTION "quote = one.ini\n", "a.quote = two.ini\na.list_price = 4 USD\n", NULL,
      "list_price", 4},
     {"", OPTION "quote = one.ini\n", "a.quote = two.ini\n", "a.list_price=5 USD", "list_price", 5},
+    {"", OPTION "quote = one.ini\nprice = pr007\n", "", NULL, "list_price", 29500},
+    {"", OPTION "quote = one.ini\n", "", "a.price=pr007", "list_price", 29500},
+    {"", OPTION "quote = one.ini\nprice = pr007\n", "a.quote = two.ini\n", NULL, "list_price",
+     27000},
     // Its guarantee counts as found: whatever is typed holds.
     {"", OPTION "quote = one.ini\n", "", NULL, "throughput", 3700},
     {"throughput = 1 token/s\n", OPTION "quote = one.ini\n", "", NULL, "throughput", 1},
