@@ -86,18 +86,31 @@ static const char *twin_of(const char *key, struct arena *arena) {
              : arena_printf(arena, "%s%s", key, usd);
 }
 
+// Does an input's name, or that of its source, end here, after a number or without one? The user's
+// items have names of their own: "engineers_scale_out_1".
+static bool ends_name(const char *rest, bool numbered) {
+  const size_t digits = strspn(rest, "0123456789");
+  return (digits > 0) == numbered && (!rest[digits] || rest[digits] == '.');
+}
+
 // The inputs that one key states together: "NAME_year_2" and "NAME_scale" of a list by year,
 // "discount_tier_2" of a discount's volume tiers.
 static bool is_part_of(const char *name, const char *key, struct arena *arena) {
-  static const char *const endings[] = {"_year_", "_scale", "_tier_", "_from_"};
+  static const struct {
+    const char *ending;
+    bool numbered;
+  } parts[] = {{"_year_", true}, {"_scale", false}, {"_tier_", true}, {"_from_", true}};
   const size_t length = strlen(key), profile = sizeof "day_profile" - 1;
-  for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-    if (!strncmp(name, key, length) && !strncmp(name + length, endings[i], strlen(endings[i])))
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    const size_t ending = strlen(parts[i].ending);
+    if (!strncmp(name, key, length) && !strncmp(name + length, parts[i].ending, ending) &&
+        ends_name(name + length + ending, parts[i].numbered))
       return true;
+  }
   if (length < profile || strcmp(key + length - profile, "day_profile") != 0)
     return false;
   const char *shares = arena_printf(arena, "%.*sday_share_", (int)(length - profile), key);
-  return !strncmp(name, shares, strlen(shares));
+  return !strncmp(name, shares, strlen(shares)) && ends_name(name + strlen(shares), true);
 }
 
 // What ancestors state about parts of an input is about what they state of the whole.

@@ -132,6 +132,14 @@ static const struct {
      "[common]\ndiscount = 9 % from 100 gpu\n", "a.discount_tier_1", "", 9},
     {"demand = 9 Mtok/yr\n[workload]\nday_share_3 = 50 %\n", "[common]\nday_profile = consumer\n",
      "a.day_share_3", "BurstGPT (Wang et al.), hourly means by I. Liu", 2.44},
+    // The numbers of an item of one's own are no parts of an input, whatever the item is called.
+    {"engineer_cost = 1 USD/FTE/yr\nengineers = 1 FTE\nengineers_scale_out_1 = 5 USD/yr\n"
+     "[item engineers_scale_out]\nlabel = More\nunit = USD/yr\ngroup = opex\n"
+     "formula = 10 USD/yr\n",
+     "[common]\nengineers = 3 FTE\n", "a.engineers_scale_out_1", "", 5},
+    {"demand_year_end_1 = 5 USD/yr\n[item demand_year_end]\nlabel = More\nunit = USD/yr\n"
+     "group = opex\nformula = 10 USD/yr\n",
+     "[common]\ndemand = 9 Mtok/yr\n", "a.demand_year_end_1", "", 5},
     // Another source or quote goes with the parent's value, not with its other provenance.
     {"pue.quote = Q-1 2026-10-01\n", "[common]\npue.source = a plan\n", "a.pue", "a plan", 1.25},
     {"pue.source = a friend\n", "[common]\npue.quote = Q-1 2026-10-01\n", "a.pue", "Q-1", 1.25},
