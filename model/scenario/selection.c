@@ -210,6 +210,20 @@ static const struct {
     {SELECT_PROJECTION, "decode_throughput"},
 };
 
+bool selection_may_give(int key, const char *input) {
+  static const char *const of_price[] = {"rental_rate", "on_demand_rate"};
+  for (size_t i = 0; i < sizeof of_price / sizeof of_price[0]; i++)
+    if (key == SELECT_PRICE && !strcmp(of_price[i], input))
+      return true;
+  for (size_t i = 0; i < SELECTION_API_PRICES; i++)
+    if (key == SELECT_API && !strcmp(selection_api_prices[i], input))
+      return true;
+  for (size_t i = 0; i < sizeof givings / sizeof givings[0]; i++)
+    if (givings[i].key == key && !strcmp(givings[i].input, input))
+      return true;
+  return false;
+}
+
 int selection_giving(const struct selections *selections, const char *input) {
   for (size_t i = 0; i < sizeof givings / sizeof givings[0]; i++)
     if (!strcmp(givings[i].input, input) && selection_of(selections, givings[i].key))

@@ -57,6 +57,9 @@ const struct ini_key *selection_of(const struct selections *selections, int key)
 enum { SELECTION_API_PRICES = 3 };
 extern const char *const selection_api_prices[SELECTION_API_PRICES];
 
+// Whether a row or record selected with that key can give the input.
+bool selection_may_give(int key, const char *input);
+
 // The key of the selection that gives an option the input, as if the option stated it itself: a row
 // of prices, evidence of a throughput. -1 if there is none. What weaker layers than that of the
 // selection state of the input then does not apply.

@@ -226,6 +226,15 @@ static bool is_same_place(const struct chain *chain, const struct ini_section *a
          (chain->is_common(a->kind) && chain->is_common(b->kind));
 }
 
+// Whether an empty key says that a number beside it comes from no row, whatever is inherited.
+static bool gives_way(const struct ini_section *from, const struct ini_key *empty) {
+  bool found = false;
+  for (size_t k = 0; k < from->key_count && !found; k++)
+    found = *from->keys[k].value &&
+            selection_may_give(selection_key_find(empty->name), from->keys[k].name);
+  return found;
+}
+
 // The keys of a section that take back what is inherited, before that is dropped.
 static bool *find_taken_back(struct chain *chain, size_t inherited,
                              const struct ini_section *from) {
@@ -233,8 +242,10 @@ static bool *find_taken_back(struct chain *chain, size_t inherited,
   for (size_t k = 0; k < from->key_count; k++)
     for (size_t i = 0; i < inherited && !*from->keys[k].value; i++) {
       struct ini_section *section = &chain->text->sections[i];
-      taken[k] |= is_same_place(chain, section, from) && may_be_empty(from->keys[k].name) &&
-                  states(section, from->keys[k].name, chain->arena);
+      taken[k] |=
+          may_be_empty(from->keys[k].name) &&
+          (gives_way(from, &from->keys[k]) || (is_same_place(chain, section, from) &&
+                                               states(section, from->keys[k].name, chain->arena)));
     }
   return taken;
 }

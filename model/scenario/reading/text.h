@@ -23,10 +23,10 @@ struct scenario_text {
 // overrides it in the ancestors' other common sections. A key that is stated anew loses what the
 // ancestors give as its source, date and quote and of its parts (the years of a list, the tiers of
 // a discount, the hours of a day), and `api` the prices that they give beside it. An empty key that
-// takes back what an ancestor states in the same place is not in the result, and one that takes
-// back nothing is. A missing
-// ancestor and a circle are errors at the key. NULL after errors. `written`: what the file will
-// contain, or NULL if it exists.
+// takes back what an ancestor states in the same place is not in the result, nor is one beside a
+// number that it says comes from no row; one that takes back nothing is. A missing ancestor and a
+// circle are errors at the key. NULL after errors. `written`: what the file will contain, or NULL if
+// it exists.
 const struct scenario_text *scenario_text_read(const char *path, const char *written,
                                                bool (*is_common)(const char *kind),
                                                struct arena *arena,

@@ -51,6 +51,7 @@ static const struct {
     {"grid = DE\n", "[option b]\ngrid =\n", NULL},
     {"grid = DE\n[case x]\nb.grid = FR\n", "[case x]\nb.grid =\n", NULL},
     {"evidence_spread = no\n", "[option b]\nevidence_spread =\n", NULL},
+    {"", "[option a]\nlist_price = 9 USD/gpu\nprice =\n", NULL},
     {"", "[option b]\ngrid =\n", "4:7: an empty 'grid' only removes"},
     {"grid = DE\n", "[case x]\nb.grid =\n", "4:9: an empty 'grid' only removes"},
     {"grid = DE\n", "[case x]\nb.quote =\n", "4:10: an empty 'quote' only removes"},
