@@ -121,13 +121,18 @@ def test_hits(place):
 
 
 def test_cases(place):
-    """Each case has the rate of its own prompts."""
+    """Each case has the rate of its own prompts; one whose prompts were not measured must state it."""
     place.path.write_text(SCENARIO + '[case short]\ninput_tokens = 16 token\n')
     done = run_json('compare', place.path, '--case', 'short', *place.arguments())
     expect_estimate(done['options'][0], 16 / SECONDS[16], input_tokens=16, watts=WATTS[16])
     expect_estimate(place.mine(), 32 / SECONDS[32], watts=WATTS[32])
-    place.path.write_text(SCENARIO + '[case long]\ninput_tokens = 33 token\n')
-    expect_bound(place, 'measured prompts of 16 to 32 tokens, not of 33')
+    long = SCENARIO + '[case long]\ninput_tokens = 33 token\n'
+    place.path.write_text(long)
+    done = run('compare', place.path, *place.arguments())
+    expect_exit(done, BAD_INPUT)
+    expect("in case 'long': the record measured prompts of 16 to 32 tokens, not of 33" in done.stderr, done.stderr)
+    place.path.write_text(long + 'mine.prefill_throughput = 1000 token/s\n')
+    expect_estimate(place.mine(), 32 / SECONDS[32], watts=WATTS[32])
 
 
 def test_typed(place):

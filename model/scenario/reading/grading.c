@@ -630,8 +630,7 @@ static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
 
 static void say_mixed(struct scenario *scenario, struct arena *arena) {
   const struct option *baseline = &scenario->options[scenario->baseline];
-  scenario->mixed = false;
-  scenario->mixed_reason = "";
+  struct texts reasons = {0};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     const char *family = workload_family_note(&baseline->workload, &option->workload, arena);
@@ -639,13 +638,12 @@ static void say_mixed(struct scenario *scenario, struct arena *arena) {
     if (family)
       texts_add(&scenario->warnings, arena, "%s and %s are compared in %s", baseline->label,
                 option->label, family);
-    if (!difference)
-      continue;
-    scenario->mixed = true;
-    scenario->mixed_reason = arena_printf(
-        arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
-        *scenario->mixed_reason ? "; " : "", baseline->label, option->label, difference);
+    if (difference)
+      texts_add(&reasons, arena, "%s and %s differ in %s", baseline->label, option->label,
+                difference);
   }
+  scenario->mixed = reasons.count > 0;
+  scenario->mixed_reason = texts_joined_by(&reasons, "; ", arena);
 }
 
 static void report_unlike(const struct option *baseline, const struct option *option,
