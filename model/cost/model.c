@@ -50,8 +50,7 @@ const char *model_nearest(const struct model *model, const char *name, bool inpu
   for (int i = 0; i < model->count; i++)
     if (!inputs_only || model->declarations[i].kind == DECLARATION_INPUT)
       names[count++] = model->declarations[i].name;
-  count += model_words_add(names + count);
-  return model_word_meaning(nearest_name(name, names, count));
+  return words_nearest(name, names, count);
 }
 
 static bool stands_instead(const struct declaration *declaration, int other) {

@@ -1,5 +1,7 @@
 #include "model/cost/words.h"
 
+#include "base/diagnostics.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -61,15 +63,19 @@ static const struct {
     {"delivery_time", "lead_time"},
 };
 
-size_t model_words_add(const char **names) {
-  for (size_t i = 0; i < MODEL_WORDS; i++)
-    names[i] = model_words[i].word;
-  return MODEL_WORDS;
-}
-
 const char *model_word_meaning(const char *name) {
   for (size_t i = 0; i < MODEL_WORDS && name; i++)
     if (!strcmp(model_words[i].word, name))
       return model_words[i].input;
   return name;
+}
+
+const char *words_nearest(const char *name, const char **names, size_t count) {
+  for (size_t i = 0; i < MODEL_WORDS; i++)
+    names[count + i] = model_words[i].word;
+  const char *nearest = nearest_name(name, names, count + MODEL_WORDS);
+  for (size_t i = 0; i < count && nearest; i++)
+    if (!strcmp(names[i], nearest))
+      return nearest;
+  return model_word_meaning(nearest);
 }

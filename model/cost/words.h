@@ -7,8 +7,9 @@
 
 enum { MODEL_WORDS = 53 };
 
-// Appends all words to `names`; returns how many.
-size_t model_words_add(const char **names);
+// The name nearest to a mistyped one, as nearest_name: one of `names`, which has room for
+// MODEL_WORDS more, or the input that the nearest word stands for.
+const char *words_nearest(const char *name, const char **names, size_t count);
 
 // The input that a word stands for; any other name, NULL too, is returned as it is.
 const char *model_word_meaning(const char *name);

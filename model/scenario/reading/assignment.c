@@ -177,8 +177,7 @@ static const char *nearest_key(const struct reading *reading, const char *name, 
       names[count++] = model->declarations[d].name;
   for (int key = 0; key < SELECTION_KEYS && selections; key++)
     names[count++] = selection_key_name(key);
-  count += model_words_add(names + count);
-  return model_word_meaning(nearest_name(name, names, count));
+  return words_nearest(name, names, count);
 }
 
 void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,

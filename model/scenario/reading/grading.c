@@ -614,9 +614,10 @@ static void warn_of_differences(struct scenario *scenario, struct arena *arena) 
 
 // The verdict is by the undiscounted cost; whoever has a discount rate may decide by the other.
 static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
-  const struct ranking *ranking = ranking_of(scenario, arena);
+  const bool is_refused = scenario->mixed && !scenario->may_mix;
+  const struct ranking *ranking = is_refused ? NULL : ranking_of(scenario, arena);
   const int item = model_find(scenario->model, "levelised_cost_per_mtok");
-  if (ranking->turned_to < 0)
+  if (!ranking || ranking->turned_to < 0)
     return;
   const struct option *first = &scenario->options[ranking->cheapest];
   const struct option *other = &scenario->options[ranking->turned_to];
