@@ -29,10 +29,14 @@ function wanted_numbers(state) {
 
 const is_set = (figure) => figure.origin === 'set' || figure.origin === 'set_option';
 
+// The same number with another source, or without one, is another figure.
+const is_restated = (o, name) => ['grade', 'source', 'date'].some((key) =>
+  case_figures[state.which][o][name][key] !== case_figures[0][o][name][key]);
+
 function differs(wanted, o, name) {
   const figure = case_figures[0][o][name];
-  return figure.origin !== 'rent' && figure.origin !== 'lent' &&
-    (is_set(figure) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
+  return figure.origin !== 'rent' && figure.origin !== 'lent' && (is_set(figure) ||
+    is_restated(o, name) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
 }
 
 // Where a common value can be changed in place: its section, and the options that take it; or null.
