@@ -29,10 +29,14 @@ function wanted_numbers(state) {
 
 const is_set = (figure) => figure.origin === 'set' || figure.origin === 'set_option';
 
+// The same number with another source, or without one, is another figure.
+const is_restated = (o, name) => ['grade', 'source', 'date'].some((key) =>
+  case_figures[state.which][o][name][key] !== case_figures[0][o][name][key]);
+
 function differs(wanted, o, name) {
   const figure = case_figures[0][o][name];
-  return figure.origin !== 'rent' && figure.origin !== 'lent' &&
-    (is_set(figure) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
+  return figure.origin !== 'rent' && figure.origin !== 'lent' && (is_set(figure) ||
+    is_restated(o, name) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
 }
 
 // Where a common value can be changed in place: its section, and the options that take it; or null.
@@ -56,13 +60,15 @@ function origin_lines(state, o, number, item) {
   return number === in_unit(figure.value, item) ? stated_lines(figure, item) : [];
 }
 
-function stated_lines(figure, item) {
-  if (figure.grade === 'quoted')
-    return [`${item.key}.quote = ${figure.source} ${figure.date}`];
-  if (figure.grade !== 'claim')
+// A file states quotes and claims alone: a figure of a better grade keeps its source, as a claim.
+function stated_lines({ grade, source, date }, { key }) {
+  if (grade === 'quoted')
+    return [`${key}.quote = ${source} ${date}`];
+  if (grade === 'assumed' || source === '')
     return [];
-  return [`${item.key}.source = ${figure.source}`,
-    ...(figure.date ? [`${item.key}.date = ${figure.date}`] : [])];
+  const weakened = grade === 'claim' ? []
+    : [`; ${key} is ${grade} in the original; stated here with its source, it counts as a claim`];
+  return [...weakened, `${key}.source = ${source}`, ...(date ? [`${key}.date = ${date}`] : [])];
 }
 
 // A table row that the original names for an input gives way to a number.
@@ -125,15 +131,6 @@ const is_found_again = (state, wanted, o, name) => found_for_lengths.has(name) &
   case_figures[state.which][o][name].origin === 'catalogue' && !is_typed(state, o, name) &&
   !is_beside_change(wanted, o, name);
 
-function kept_lines(o, item) {
-  const { grade, source, date } = case_figures[0][o][item.name];
-  if (grade === 'quoted') // the quote is stated already
-    return [];
-  const weakened = grade === 'claim' ? [] // a file cannot state any other grade
-    : [`; ${item.key} is ${grade} in the original; stated here with its source, it counts as a claim`];
-  return [...weakened, `${item.key}.source = ${source}`, ...(date ? [`${item.key}.date = ${date}`] : [])];
-}
-
 // Section -> its lines, by key: each key appears once, with its last line.
 function changed_sections(state) {
   const sections = new Map();
@@ -158,7 +155,7 @@ function changed_sections(state) {
         put(`option ${option.id}`, ...given_way(o, item),
           ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));
       else if (own && (is_kept(wanted, o, item.name) || keeps_price(wanted, o, item)))
-        put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...kept_lines(o, item));
+        put(`option ${option.id}`, ...value_lines(state, wanted, o, item));
     });
   }
   return sections;

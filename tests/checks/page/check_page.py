@@ -303,21 +303,32 @@ def apart(a, b):
     return not math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-12)
 
 
+# From the strongest. A file states quotes and claims alone: a better grade becomes a claim, none becomes weaker.
+GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
+
+
+def is_weaker(got, wanted):
+    return GRADES.index(got) > max(GRADES.index(wanted), GRADES.index('claim'))
+
+
 def export_problems(state, scenario):
     done = compare(scenario.with_name(Path(state['export']).name))
     if done is None:
         refused = run('compare', state['export'], *arguments_for(scenario)).stderr
         return [f'the export of #{state["fragment"]} is refused: {refused}']
+    text = Path(state['export']).read_text(encoding='utf-8')
     problems = []
     for wanted, got in zip(state['engine']['options'], done['options']):
         names = [name for name, value in wanted['items'].items()
                  if name not in got['items'] or apart(value, got['items'][name])]
-        # A file cannot both name a row and state one of its prices, nor leave a record its prefill beside another load.
-        text = Path(state['export']).read_text(encoding='utf-8')
-        stated = '\nprefill_power = ' in text or (got['grade'] == 'claim' and '\napi =\n' in text)
-        if names or (wanted['grade'] != got['grade'] and not stated):
+        grades = [f'{name} is {got["inputs"][name]["grade"]}, not {figure["grade"]}'
+                  for name, figure in wanted['inputs'].items() if name in got['inputs']
+                  and is_weaker(got['inputs'][name]['grade'], figure['grade'])]
+        kept = wanted['grade'] == got['grade'] or (
+            got['grade'] == 'claim' and wanted['grade'] != 'assumed' and 'it counts as a claim' in text)
+        if names or grades or not kept:
             problems.append(f'the export of {scenario.name} #{state["fragment"]}: {wanted["id"]}: '
-                            f'{", ".join(names) or "grade"}')
+                            f'{", ".join(names + grades) or "grade"}')
     return problems
 
 
@@ -346,11 +357,13 @@ def write_operations(folder):
 
 
 def write_offers(folder):
-    """Another offer in a case."""
+    """Another offer in a case; in one more, an offer without watts, which leaves the TDP."""
     acceptance = folder / 'examples' / 'acceptance'
-    shutil.copy(WORKBOOK / 'offer_without_support.ini', acceptance)
+    offer = Path(shutil.copy(WORKBOOK / 'offer_without_support.ini', acceptance))
+    offer.with_name('offer-without-watts.ini').write_text(re.sub('power .*', '', offer.read_text()))
     text = (WORKBOOK / 'offers.ini').read_text()
-    (acceptance / 'offers.ini').write_text(re.sub('inherits = .*/', 'inherits = ', text))
+    (acceptance / 'offers.ini').write_text(
+        re.sub('inherits = .*/', 'inherits = ', text) + '[case tdp]\nh200.quote = offer-without-watts.ini\n')
     return acceptance / 'offers.ini'
 
 
