@@ -52,7 +52,7 @@ struct ranking {
   const char *why_none;  // why there is no cheapest: a clause; "" if there is one
   // What the cheapest is compared with: the baseline or, if that is not ranked or is one of the
   // cheapest, the next cheapest ranked option; -1 if all ranked options tie. And its saving over
-  // that, a fraction.
+  // that, a fraction; NAN if the cheapest costs less than nothing: that is no share of a cost.
   int against;
   double saving;
   // The first of the cheapest by levelised_cost_per_mtok, if none of the cheapest is one of those:

@@ -32,7 +32,8 @@ const saving_of = (cost, base) => (base === 0 ? -Infinity : 1 - cost / base);
 
 // options: why_not (''), ranked, compared, cheapest, saving (NaN for the baseline and for one that is
 // not compared, infinite where the baseline costs nothing); cheapest: indexes, none if fewer than two
-// are ranked; against: the option that the sentence compares them with, or -1; saving over that one;
+// are ranked; against: the option that the sentence compares them with, or -1; saving over that one,
+// NaN if the cheapest costs less than nothing;
 // why_none.
 function ranking_of(values) {
   const base = data.scenario.baseline, costs = values.map((v) => v.cost_per_mtok);
@@ -47,7 +48,7 @@ function ranking_of(values) {
     saving: compared && o !== base ? saving_of(costs[o], costs[base]) : NaN,
   }));
   return { options, cheapest, against, why_none: cheapest.length ? '' : why_nobody(),
-    saving: against < 0 ? 0 : 1 - costs[cheapest[0]] / costs[against] };
+    saving: against < 0 ? 0 : lowest < 0 ? NaN : 1 - costs[cheapest[0]] / costs[against] };
 }
 
 // Whether a saving of one option over the other is meaningful.
@@ -65,9 +66,11 @@ function verdict_text({ cheapest, against, saving, why_none }) {
   const ids = list_text(cheapest.map((o) => data.options[o].label));
   if (against < 0)
     return `${ids} cost the same per output token`;
+  const least = `${ids} ${cheapest.length > 1 ? 'cost' : 'costs'} least per output token`;
+  if (Number.isNaN(saving))
+    return `${least}, less than nothing`;
   const less = saving < 0.0005 ? 'less than 0.1 %' : percent(saving);
-  return `${ids} ${cheapest.length > 1 ? 'cost' : 'costs'} least per output token, ${less} less than ${
-    data.options[against].label}`;
+  return `${least}, ${less} less than ${data.options[against].label}`;
 }
 
 const not_ranked_text = (ranking, o) =>

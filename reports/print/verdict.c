@@ -52,8 +52,10 @@ static const char *base_text(const struct scenario *scenario, const struct ranki
   const char *ids = cheapest_ids(scenario, ranking, arena);
   if (ranking->against < 0)
     return arena_printf(arena, "%s cost the same per output token", ids);
-  return arena_printf(arena, "%s %s per output token, %s less than %s", ids,
-                      ranking->cheapest_count > 1 ? "cost least" : "costs least",
+  const char *verb = ranking->cheapest_count > 1 ? "cost least" : "costs least";
+  if (isnan(ranking->saving))
+    return arena_printf(arena, "%s %s per output token, " VERDICT_NEGATIVE, ids, verb);
+  return arena_printf(arena, "%s %s per output token, %s less than %s", ids, verb,
                       percent_text(ranking->saving, arena),
                       scenario->options[ranking->against].label);
 }
@@ -65,11 +67,12 @@ static const char *share_text(double share, const struct interval *all, struct a
                               : number_fixed(100 * share, 1, arena);
 }
 
+// Nothing if the cheapest may cost less than nothing.
 static const char *saving_over_ranges(const struct scenario *scenario,
                                       const struct ranking *ranking,
                                       const struct simulation *simulation, struct arena *arena) {
   const struct interval saving = interval_of_verdict(simulation, ranking);
-  if (isnan(saving.median))
+  if (isnan(saving.median) || saving.high > 1)
     return "";
   return arena_printf(
       arena, " and saves %s %% against %s (%s to %s %%)", share_text(saving.median, &saving, arena),

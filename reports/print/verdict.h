@@ -23,6 +23,9 @@ const char *verdict_text(const struct scenario *scenario, const struct ranking *
 #define VERDICT_LEAST_SAVING 0.0005
 #define VERDICT_LITTLE       "less than 0.1 %"
 
+// Instead of a share, of what costs less than nothing.
+#define VERDICT_NEGATIVE "less than nothing"
+
 // For a case in which no input has a range.
 #define VERDICT_CERTAIN "nothing is uncertain in this case"
 

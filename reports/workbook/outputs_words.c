@@ -155,7 +155,7 @@ static void write_others(struct words *words) {
   words->others = outputs_all_options(book, row);
 }
 
-// ", 14.3 % less than h200"; empty if there is no other.
+// ", 14.3 % less than h200", ", less than nothing"; empty if there is no other.
 static void write_margin_part(struct words *words) {
   struct book *book = words->book;
   struct arena *arena = book->arena;
@@ -169,10 +169,11 @@ static void write_margin_part(struct words *words) {
       name);
   const int row =
       outputs_labels(book, "The answer, saving over it", "answer_less", unit_percent.text);
-  put_formula(book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &unit_percent,
-              "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
-              words->others);
-  const double saving = words->ranking->saving;
+  const bool negative = next >= 0 && isnan(words->ranking->saving);
+  const double saving = negative ? 0 : words->ranking->saving;
+  put_formula(book, row, COLUMN_VALUE, saving, CELL_FORMULA, &unit_percent,
+              "=IF(OR(COUNT(%s)=0,MIN(%s)<0),0,1-MIN(%s)/MIN(%s))", words->others,
+              words->verdict.costs, words->verdict.costs, words->others);
   const char *share = saving < VERDICT_LEAST_SAVING
                           ? VERDICT_LITTLE
                           : arena_printf(arena, "%s %%", outputs_number(saving * 100, 1, arena));
@@ -185,10 +186,16 @@ static void write_margin_part(struct words *words) {
       arena_printf(arena, "=IF(%s<%s,\"%s\",FIXED(%s*100,1,1)&\" %%\")", outputs_fixed(book, row),
                    least->text, VERDICT_LITTLE, outputs_fixed(book, row)),
       share);
+  const char *than =
+      negative ? VERDICT_NEGATIVE : arena_printf(arena, "%s less than %s", share, name);
+  const char *than_cell = outputs_text(
+      book, "The answer, how much less", "answer_than",
+      arena_printf(arena, "=IF(MIN(%s)<0,\"" VERDICT_NEGATIVE "\",%s&\" less than \"&%s)",
+                   words->verdict.costs, share_cell, next_cell),
+      than);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
-           arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&%s&\" less than \"&%s)", next_cell,
-                        share_cell, next_cell),
-           next < 0 ? "" : arena_printf(arena, ", %s less than %s", share, name));
+           arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&%s)", next_cell, than_cell),
+           next < 0 ? "" : arena_printf(arena, ", %s", than));
 }
 
 // ---- with what uncertainty

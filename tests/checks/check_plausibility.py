@@ -192,6 +192,17 @@ def lists_by_year(folder):
         expect(not re.search(r'[1-9][\d.]{6,}[1-9] \w+/', said), f'{name}: more digits than a price has: {said}')
 
 
+def watts(folder):
+    """Those of prefill and of decoding, each beside the TDP."""
+    rates = ('list_price = 30000 USD\ndecode_throughput = 1000 token/s\nprefill_throughput = 9000 token/s\n'
+             'input_tokens = 100 token\noutput_tokens = 100 token\n')
+    for key in ('load_power', 'prefill_power'):
+        for power, words in (('70 kW', f'{key}, 70000 W/gpu, is 100 times the TDP, 700 W/gpu ({H100})'),
+                             ('7 W', f'{key}, 7 W/gpu, is 1/100 of the TDP'), ('1000 W', None), ('80 W', None)):
+            said = warnings_of(folder, {'model': LLAMA}, f'{rates}{key} = {power}\n')
+            expect(words in said if words else 'TDP' not in said, f'{key} = {power}: {said}')
+
+
 def said_of_results(folder):
     """A required throughput that cannot be reached is reported as impossible."""
     limit = computing(H100, LLAMA, 'dense_fp8_tflops')
@@ -268,7 +279,7 @@ def main():
         for name, part, workload, what, limit in LIMITS:
             count.test(name, is_held, folder, part, workload, what, limit)
         for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
-                     lists_by_year, the_slips):
+                     lists_by_year, watts, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
         for ranged, *more in OUTSIDE:
             count.test(' '.join([ranged, *more[0]]), outside_its_range, folder, ranged, *more)

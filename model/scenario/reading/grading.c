@@ -452,6 +452,18 @@ static void warn_of_remedy(const struct subject *subject, const struct offer *of
         offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
 }
 
+// The slower its accelerators, the less such an option costs.
+static void warn_of_credit(const struct subject *subject) {
+  const double share = amount(subject->scenario, subject->option, "remedy_share");
+  const double credit = amount(subject->scenario, subject->option, "remedy_total");
+  const double total = amount(subject->scenario, subject->option, "tco");
+  const bool turns = total < 0 && total - credit >= 0;
+  if (credit < 0 && (share > 1 || turns))
+    texts_add(&subject->option->warnings, subject->arena,
+              "the vendor's remedy is %.4g %% of the hardware price%s: 'remedy_limit' caps it",
+              100 * share, turns ? ", and turns the total cost negative" : "");
+}
+
 // Inputs that the offer gives, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
   const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
@@ -707,9 +719,10 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      grade_option,  say_readings,   list_not_included, warn_of_power, warn_of_rented_energy,
-      warn_of_units, warn_of_site,   warn_of_overlaps,  warn_of_age,   warn_of_throughput,
-      warn_of_hits,  warn_of_record, warn_of_offer,     warn_of_lease, warn_of_resale,
+      grade_option,          say_readings,       list_not_included, warn_of_power,
+      warn_of_rented_energy, warn_of_units,      warn_of_site,      warn_of_overlaps,
+      warn_of_age,           warn_of_throughput, warn_of_hits,      warn_of_record,
+      warn_of_offer,         warn_of_credit,     warn_of_lease,     warn_of_resale,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

@@ -165,17 +165,17 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
          published.low_id, arena);
 }
 
-static void look_at_power(const struct scenario *scenario, size_t option, struct arena *arena) {
+static void look_at_power(const struct scenario *scenario, size_t option, const char *input,
+                          struct arena *arena) {
   double tdp_w;
   const char *accelerator = scenario->options[option].accelerator;
-  const struct typed typed = typed_of(scenario, option, "load_power");
+  const struct typed typed = typed_of(scenario, option, input);
   const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, accelerator) : -1;
   if (!typed.any || row < 0 || !table_number(table, (size_t)row, "tdp_w", &tdp_w))
     return;
   if (typed.high > PLAUSIBILITY_TDP_HIGH * tdp_w || typed.high < PLAUSIBILITY_TDP_LOW * tdp_w)
-    warn(scenario, option, "load_power", typed.declaration, typed.high, tdp_w, "TDP", accelerator,
-         arena);
+    warn(scenario, option, input, typed.declaration, typed.high, tdp_w, "TDP", accelerator, arena);
 }
 
 // ---- rooflines
@@ -392,7 +392,8 @@ static void look_at_range(const struct scenario *scenario, size_t number, int d,
 void plausibility_warn(const struct scenario *scenario, size_t option, struct arena *arena) {
   for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++)
     look_at(scenario, option, &looked_at[i], arena);
-  look_at_power(scenario, option, arena);
+  look_at_power(scenario, option, "load_power", arena);
+  look_at_power(scenario, option, "prefill_power", arena);
   look_at_rooflines(scenario, option, arena);
   for (int d = 0; d < scenario->model->count && scenario->range_count; d++)
     look_at_range(scenario, option, d, arena);

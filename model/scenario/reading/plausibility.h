@@ -16,8 +16,8 @@
 // prices of any accelerator in data/ are within a factor of 3.
 #define PLAUSIBILITY_TIMES 4
 
-// Power under load compared with the TDP, which is meant as the highest sustained power; no load
-// worth buying hardware for draws a tenth of it.
+// Power under load, of prefill too, compared with the TDP, which is meant as the highest sustained
+// power; no load worth buying hardware for draws a tenth of it.
 #define PLAUSIBILITY_TDP_HIGH 1.5
 #define PLAUSIBILITY_TDP_LOW  0.1
 

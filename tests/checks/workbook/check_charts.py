@@ -493,6 +493,26 @@ def check_answer(folder):
                     r'MI325X at the base values \(over the ranges: run simulate again\); ', now), now)
 
 
+def check_answer_below_nothing(folder):
+    """A remedy above the price: no share of a cost is named, until a limit is typed."""
+    owed = ('remedy = 40 %\nguaranteed_throughput = 4000 token/s\nremedy_limit = 2000 %\n'
+            'remedy_limit.source = a letter\n')
+    book, path = report(TINY[:TINY.index('[range]')] + owed, folder), Path(folder, 'own.xlsx')
+    sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
+    expect(re.match(r'b costs least: -.*, less than nothing; weakest', sentence), sentence)
+    said = run_json('compare', Path(folder, 'own.ini'))
+    expect(said['answer'].startswith('b costs least per output token, less than nothing.'), said['answer'])
+    warning = "the vendor's remedy is 2000 % of the hardware price, and turns the total cost negative: 'remedy_limit' caps it"
+    expect(warning in said['options'][1]['warnings'], said['options'][1]['warnings'])
+    texts = [sheet.text(*place) for sheet in book.sheets.values() for place in sheet.cells]
+    expect(any(warning in text for text in texts), 'the workbook has no such warning')
+    now = typed_over(book, path, 'b.remedy_limit', 0.1, folder)
+    expect(re.match(r'b costs least: .*, [0-9.]+ % less than a; weakest', now), now)
+    book = report(TINY[:TINY.index('[range]')] + owed.replace('2000', '10'), folder)
+    now = typed_over(book, path, 'b.remedy_limit', 20.0, folder)
+    expect(re.match(r'b costs least: -.*, less than nothing; weakest', now), now)
+
+
 def check_answer_without_draws(folder):
     """Another case, in which nothing is drawn, says so; a difference below 0.05 % is not shown as 0.0 % less."""
     book, path = report(TINY, folder), Path(folder, 'own.xlsx')
@@ -551,8 +571,8 @@ def main():
     count = Count()
     for scenario in harness.EXAMPLES:
         count.test(scenario.name, in_folder, check_example, scenario)
-    for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_without_draws,
-                 check_answer_grade, check_long_labels):
+    for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_below_nothing,
+                 check_answer_without_draws, check_answer_grade, check_long_labels):
         count.test(test.__name__, in_folder, test)
     count.finish()
 

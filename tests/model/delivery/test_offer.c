@@ -565,6 +565,12 @@ static const struct {
      "not taken from the offer Example Compute Q-1: throughput, load_power"},
     {{whole, "", "[option a]\nquote = offer.ini\n", "workload.scenario=offline", "", 0, 0},
      "the remedy of the offer Example Compute Q-1 does not count: none of its guarantees"},
+    {{whole, "",
+      "[option a]\nquote = offer.ini\nthroughput = 1950 token/s\nremedy = 3 %\n"
+      "remedy_limit = 200 %\n",
+      NULL, "", 0, 0},
+     "the vendor's remedy is 150 % of the hardware price, and turns the total cost negative: "
+     "'remedy_limit' caps it"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
      "covers 64 accelerators; this option has 800 at its prices"},

@@ -150,6 +150,35 @@ static void test_made_cases(void **state) {
   }
 }
 
+// No share of a cost is saved by what costs less than nothing.
+static void test_below_nothing(void **state) {
+  (void)state;
+  static const struct {
+    const char *limit;
+    double saving; // NAN: none
+  } limits[] = {{"50 %", 0.5}, {"100 %", 1}, {"101 %", NAN}};
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(
+        text, sizeof text,
+        "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\naccelerators = 8\n"
+        "list_price = 30000 USD\nthroughput = 1000 token/s\nelectricity_price = 0 USD/kWh\n"
+        "pue = 1\nutilization = 50 %%\nload_power = 700 W\n" OPTION("a", "") OPTION(
+            "b", "remedy = 4 %%\n") "guaranteed_throughput = 2000 token/s\nremedy_limit = %s\n",
+        limits[i].limit);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, limits[i].limit, "");
+    const struct ranking *ranking = ranking_of(fixture.scenario, &fixture.fixture.arena);
+    assert_int_equal(ranking->cheapest, 1);
+    assert_int_equal(ranking->against, 0);
+    if (isnan(limits[i].saving) != isnan(ranking->saving) ||
+        fabs(ranking->saving - limits[i].saving) > 1e-12)
+      fail_msg("%s: %g", limits[i].limit, ranking->saving);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 static void test_contender(void **state) {
   (void)state;
   static const struct {
@@ -238,9 +267,8 @@ static void test_ties(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_made_cases),
-      cmocka_unit_test(test_contender),
-      cmocka_unit_test(test_refused_without_mixed),
+      cmocka_unit_test(test_made_cases), cmocka_unit_test(test_below_nothing),
+      cmocka_unit_test(test_contender),  cmocka_unit_test(test_refused_without_mixed),
       cmocka_unit_test(test_ties),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
