@@ -568,18 +568,18 @@ static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
 
 // A TDP beside watts that were measured or guaranteed is a comparison of unlike figures.
 static void warn_of_uneven_power(struct scenario *scenario, struct arena *arena) {
-  const char *at_tdp = "", *below = "";
+  struct texts at_tdp = {0}, others = {0};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     const struct figure *load = figure_of(scenario, option, "load_power");
-    const char **list = hardware_is_tdp(scenario, load) ? &at_tdp : &below;
     if (!option->rented && is_there(load))
-      *list = options_joined(scenario, *list, option->label, arena);
+      texts_add(hardware_is_tdp(scenario, load) ? &at_tdp : &others, arena, "%s", option->label);
   }
-  if (*at_tdp && *below)
+  if (at_tdp.count && others.count)
     texts_add(&scenario->warnings, arena,
               "power under load is the TDP for %s but not for %s: compare their power with care",
-              at_tdp, below);
+              texts_joined_by(&at_tdp, options_between(scenario), arena),
+              texts_joined_by(&others, options_between(scenario), arena));
 }
 
 static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {

@@ -456,8 +456,8 @@ GRATIS = (LISTED.replace('electricity_price = 0.05', 'electricity_price = 0')
 GRATIS_STATES = [(0, {}), (0, {'a.list_price': 100}), (1, {'b.list_price_scale': 0}),
                (0, {'a.list_price': 100, 'b.list_price_scale': 0})]
 # A remedy without a limit may exceed all that is paid.
-OWED = LISTED.replace('[option b]', '[option b]\nremedy = 40 %\nguaranteed_throughput = 3000 token/s\nremedy_limit = 2000 %')
-OWED_STATES = [(0, {}), (1, {}), (0, {'b.remedy_limit': 10})]
+CREDITED = LISTED.replace('[option b]', '[option b]\nremedy = 40 %\nguaranteed_throughput = 3000 token/s\nremedy_limit = 2000 %')
+CREDITED_STATES = [(0, {}), (1, {}), (0, {'b.remedy_limit': 10})]
 # Numbers at the ends of the tornado's bars that leave the numbers below it little room on a narrow screen.
 CROWDED = """\
 [scenario]
@@ -477,7 +477,7 @@ throughput = 3955.78 token/s
 """
 
 CHOSEN = [('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
-          ('owed', OWED, OWED_STATES, []), ('listed', LISTED, LISTED_STATES, []),
+          ('credited', CREDITED, CREDITED_STATES, []), ('listed', LISTED, LISTED_STATES, []),
           ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),
