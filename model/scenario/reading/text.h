@@ -25,8 +25,8 @@ struct scenario_text {
 // a discount, the hours of a day), and `api` the prices that they give beside it. An empty key that
 // takes back what an ancestor states in the same place is not in the result, nor is one beside a
 // number that it says comes from no row; one that takes back nothing is. A missing ancestor and a
-// circle are errors at the key. NULL after errors. `written`: what the file will contain, or NULL if
-// it exists.
+// circle are errors at the key. NULL after errors. `written`: what the file will contain, or NULL
+// if it exists.
 const struct scenario_text *scenario_text_read(const char *path, const char *written,
                                                bool (*is_common)(const char *kind),
                                                struct arena *arena,
