@@ -109,6 +109,17 @@ def check_columns(count):
                 count.check(path.relative_to(ROOT), longest <= MAX_COLUMNS, f'a line of {longest} columns')
 
 
+LEFTOVER = re.compile(r'\.(orig|rej|bak|swp|tmp)$|~$')
+
+
+def check_leftovers(count):
+    """What patches and editors leave beside a file is no part of the project."""
+    for folder in (*PROGRAM, 'tests', 'docs', 'data', 'examples'):
+        for path in sorted((ROOT / folder).rglob('*')):
+            if LEFTOVER.search(path.name):
+                count.check(path.relative_to(ROOT), False, 'left over from a patch or an editor')
+
+
 def names_given(node):
     """What a statement at the top of a script gives a name to."""
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -140,6 +151,7 @@ def main():
     check_walks(count, text)
     check_public(count, files)
     check_columns(count)
+    check_leftovers(count)
     check_replaced(count)
     count.finish()
 

@@ -1,5 +1,4 @@
-// grading: grades, warnings and the refusal of unlike throughputs: everything reported about a
-// scenario after its evaluation.
+// grading: the grades of an option's figures and of its headline.
 //
 // The headline grade is the weakest among the inputs of the table and the numbers in the user's
 // items that matter: those that change the cost per token by more than GRADE_MATTERS if they
@@ -13,7 +12,6 @@
 #define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 
 #include "base/arena.h"
-#include "base/diagnostics.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -59,20 +57,7 @@ double grading_matters(const struct scenario *scenario, const struct option *opt
 // it becomes one.
 double grading_influence(double cost, double lowered, double raised);
 
-// Fills the grades and warnings of an evaluated option for the selected case, replacing earlier
-// ones; `number` is its own in scenario->options.
-void option_assess(struct scenario *scenario, size_t number, struct arena *arena);
-
-// The same for every option, and adds the warnings of the scenario as a whole.
-void scenario_assess(struct scenario *scenario, struct arena *arena);
-
-// Without --mixed, refuses unlike throughputs, whichever case they are unlike in: faces that show
-// all cases rank all of them.
-void scenario_refuse_unlike(const struct scenario *scenario, struct arena *arena,
-                            struct diagnostics *diagnostics);
-
-// The error for two options whose workloads differ, in the words of workload_difference.
-void option_refuse_unlike(const struct option *baseline, const struct option *option,
-                          const char *difference, struct diagnostics *diagnostics);
+// Fills the grades of an evaluated option for the selected case, replacing earlier ones.
+void option_grade(const struct scenario *scenario, struct option *option, struct arena *arena);
 
 #endif

@@ -12,14 +12,15 @@
 #include "model/scenario/reading/assignment.h"
 #include "model/scenario/reading/cost_model.h"
 #include "model/scenario/reading/free.h"
-#include "model/scenario/reading/grading.h"
 #include "model/scenario/reading/head.h"
+#include "model/scenario/reading/likeness.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/reading/reading.h"
 #include "model/scenario/reading/resolution.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/reading/text.h"
+#include "model/scenario/reading/warnings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,6 +149,8 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
     return NULL;
   digest(&reading);
   scenario_refuse_unlike(scenario, arena, diagnostics);
+  if (failed(&reading))
+    return NULL;
   scenario_assess(scenario, arena);
-  return failed(&reading) ? NULL : scenario;
+  return scenario;
 }

@@ -156,25 +156,12 @@ static struct figure figure_of(const struct recorded *recorded, double value, en
                          .date = recorded->date};
 }
 
-// In one case, of prompts of its length.
-static void take_power(const struct sources *sources, size_t which_case,
-                       const struct recorded *recorded, const struct prompt_rate *rate) {
-  put(sources, which_case, "prefill_power",
-      isfinite(rate->load_power_w)
-          ? figure_of(recorded, rate->load_power_w, rate->grade, rate->source)
-          : figure_of(recorded, recorded->load_power_w,
-                      grade_weaker(recorded->power_grade, GRADE_PROJECTED),
-                      arena_printf(sources->arena, "%s, decoding only: prefill was not metered",
-                                   recorded->load_source)));
-}
-
-static void say_unmetered(const struct sources *sources, size_t which_case,
-                          const struct recorded *recorded) {
-  put(sources, which_case, "load_power",
-      figure_of(recorded, recorded->load_power_w,
-                grade_weaker(recorded->power_grade, GRADE_PROJECTED),
-                arena_printf(sources->arena, "%s; decoding only: prefill was not metered",
-                             recorded->load_source)));
+// What decoding draws, in place of prefill's watts.
+static struct figure unmetered(const struct sources *sources, const struct recorded *recorded) {
+  return figure_of(recorded, recorded->load_power_w,
+                   grade_weaker(recorded->power_grade, GRADE_PROJECTED),
+                   arena_printf(sources->arena, "%s; decoding only: prefill was not metered",
+                                recorded->load_source));
 }
 
 // What a file says in common or for the option is of the whole load. What a case or --set says
@@ -236,11 +223,15 @@ static void take_powers(const struct sources *sources, const struct recorded *re
     metered |= !rates[c].why && isfinite(rates[c].at.load_power_w);
   if (!isfinite(recorded->load_power_w) || file_states(sources, "load_power"))
     return;
-  for (size_t c = 0; c < cases; c++)
-    if (!rates[c].why && metered)
-      take_power(sources, c, recorded, &rates[c].at);
-    else if (!rates[c].why)
-      say_unmetered(sources, c, recorded);
+  for (size_t c = 0; c < cases; c++) {
+    const struct prompt_rate *rate = &rates[c].at;
+    if (rates[c].why)
+      continue;
+    put(sources, c, metered ? "prefill_power" : "load_power",
+        isfinite(rate->load_power_w)
+            ? figure_of(recorded, rate->load_power_w, rate->grade, rate->source)
+            : unmetered(sources, recorded));
+  }
 }
 
 static void take_rates(const struct sources *sources, const struct recorded *recorded,

@@ -1,0 +1,489 @@
+#include "model/scenario/reading/warnings.h"
+
+#include "base/texts.h"
+#include "model/cost/arithmetic.h"
+#include "model/cost/model.h"
+#include "model/delivery/offer.h"
+#include "model/evidence/evidence.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
+#include "model/records/measurement.h"
+#include "model/records/records.h"
+#include "model/records/served.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/grading.h"
+#include "model/scenario/reading/left_out.h"
+#include "model/scenario/reading/likeness.h"
+#include "model/scenario/reading/periods.h"
+#include "model/scenario/reading/plausibility.h"
+#include "model/scenario/reading/schedules.h"
+#include "model/scenario/sources/hardware.h"
+#include "model/scenario/sources/recorded_prefill.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+// The object of a step that warns.
+struct subject {
+  struct scenario *scenario;
+  struct option *option;
+  struct arena *arena;
+};
+
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
+                                      const char *name) {
+  static const struct figure none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
+  int d = option_stated(option, model_find(scenario->model, name));
+  return d < 0 ? &none : option_figure(scenario, option, scenario->selected, d);
+}
+
+static bool is_there(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE;
+}
+
+static double amount(const struct scenario *scenario, const struct option *option,
+                     const char *name) {
+  int d = model_find(scenario->model, name);
+  bool there = d >= 0 && option_has(option, d);
+  return there ? option_value(scenario, option, d, 0) : 0;
+}
+
+static void list_not_included(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct model *model = scenario->model;
+  option->not_included = "";
+  for (int d = 0; d < model->count; d++)
+    if (left_out(scenario, option, scenario->selected, d))
+      option->not_included =
+          arena_printf(subject->arena, "%s%s%s", option->not_included,
+                       *option->not_included ? ", " : "", left_out_notice(scenario, d));
+  if (*option->not_included)
+    texts_add(&option->warnings, subject->arena, "not included (set to zero): %s",
+              option->not_included);
+}
+
+// Does an option of one's own draw power, and does any have its hosts' counted?
+static bool draw_power(const struct scenario *scenario, bool *hosts) {
+  const int load = model_find(scenario->model, "load_power");
+  const int host = model_find(scenario->model, "host_power");
+  bool owned = *hosts = false;
+  for (size_t o = 0; o < scenario->option_count && !(owned && *hosts); o++) {
+    const struct option *option = &scenario->options[o];
+    if (option->rented || load < 0 || !option_has(option, load))
+      continue;
+    owned = true;
+    *hosts |= host >= 0 && option_has(option, host) && option_value(scenario, option, host, 0) > 0;
+  }
+  return owned;
+}
+
+// A rent includes cooling and hosts, and so does the energy of a machine of one's own.
+static void warn_of_rented_energy(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct figure *load = figure_of(scenario, option, "load_power");
+  const bool at_tdp = hardware_is_tdp(scenario, load);
+  bool hosts;
+  if (!option->rented || load->origin <= ORIGIN_RENT)
+    return;
+  const bool owned = draw_power(scenario, &hosts);
+  const bool cooling = (owned || amount(scenario, option, "grid_intensity") > 0) &&
+                       figure_of(scenario, option, "pue")->origin == ORIGIN_RENT;
+  hosts &= figure_of(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
+  if (cooling || hosts)
+    texts_add(&option->warnings, subject->arena,
+              "energy and carbon leave out %s%s%s%s: state %s%s%s%s", cooling ? "cooling" : "",
+              cooling && hosts ? " and " : "", hosts ? "hosts" : "",
+              at_tdp ? ", and assume the TDP" : "", cooling ? "'pue'" : "",
+              cooling && hosts ? " and " : "", hosts ? "'host_power'" : "",
+              owned ? " before comparing them with an owned option's" : "");
+}
+
+static void warn_of_power(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct figure *load = figure_of(scenario, option, "load_power");
+  if (load == option->doubted_power && !option->rented)
+    texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
+  if (load->origin == ORIGIN_RENT)
+    texts_add(&option->warnings, subject->arena,
+              "its power is unknown, so its energy per token is too");
+  if (amount(scenario, option, "idle_power") > amount(scenario, option, "load_power"))
+    texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
+}
+
+// A typed count is kept, whether or not it is a number of whole servers and racks.
+static void warn_of_units(const struct subject *subject) {
+  const double count = amount(subject->scenario, subject->option, "accelerators");
+  const double unit = amount(subject->scenario, subject->option, "purchase_unit");
+  const double whole = unit > 0 ? ceil(count / unit) * unit : count;
+  if (!subject->option->rented && whole != count)
+    texts_add(&subject->option->warnings, subject->arena,
+              "%g accelerators are not whole purchase units: they are sold in units of %g, as %g",
+              count, unit, whole);
+}
+
+// A site too small for even one purchase unit.
+static void warn_of_site(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  const double site = amount(scenario, subject->option, "site_power");
+  const double count = amount(scenario, subject->option, "accelerators");
+  const double unit = amount(scenario, subject->option, "purchase_unit");
+  const double peak = amount(scenario, subject->option, "site_peak_power");
+  if (site > 0 && peak * unit > site * count)
+    texts_add(&subject->option->warnings, subject->arena,
+              "the site power, %.4g kW, is less than the peak of one purchase unit, %g "
+              "accelerators: %.4g kW",
+              site / 1000, unit, peak * unit / count / 1000);
+}
+
+// Nothing is due after a lease's term, though the hardware serves on.
+static void warn_of_lease(const struct subject *subject) {
+  const double term = amount(subject->scenario, subject->option, "lease_term");
+  const double life = amount(subject->scenario, subject->option, "life");
+  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double needed = life > 0 ? fmin(life, horizon) : horizon;
+  if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
+    texts_add(
+        &subject->option->warnings, subject->arena,
+        "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
+        "nothing for the rest",
+        term / arithmetic_year_h, needed / arithmetic_year_h);
+}
+
+// Unlike that of other lists, the last value does not continue.
+static void warn_of_resale(const struct subject *subject) {
+  const struct figure *resale = figure_of(subject->scenario, subject->option, "resale");
+  const double life =
+      amount(subject->scenario, subject->option, "life_periods") * subject->scenario->period_h;
+  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double age = ceil((life > 0 ? fmin(life, horizon) : horizon) / arithmetic_year_h - 1e-9);
+  const size_t years = resale->year_count ? resale->year_count : 1;
+  const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
+  if (option_is_owned(subject->option) && is_there(resale) && last > 0 && age > (double)years)
+    texts_add(&subject->option->warnings, subject->arena,
+              "resale ends with an age of %zu yr, so hardware sold at %g yr is worth nothing: add "
+              "values up to that age, 0 %% for none",
+              years, age);
+}
+
+static void warn_of_overlaps(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  int covers = (amount(scenario, option, "spares") > 0) +
+               (amount(scenario, option, "support") > 0) +
+               (amount(scenario, option, "repair_cost") > 0);
+  if (amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
+    texts_add(
+        &option->warnings, subject->arena,
+        "failures may be paid for twice: at most one of spares, support and repair_cost should "
+        "cover them");
+  if (amount(scenario, option, "demand_charge") > 0)
+    texts_add(
+        &option->warnings, subject->arena,
+        "average electricity prices often include the demand charge: check that this one does not");
+  if (amount(scenario, option, "build_price") > 0)
+    texts_add(
+        &option->warnings, subject->arena,
+        "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
+        100 * amount(scenario, option, "facility_residual"));
+}
+
+// An input's label within a sentence: "list price per accelerator", "API price of output tokens".
+static const char *named(const struct subject *subject, const char *input) {
+  const struct model *model = subject->scenario->model;
+  char *label = arena_copy(subject->arena, model->declarations[model_find(model, input)].label);
+  if (*label && !isupper((unsigned char)label[1]))
+    *label = (char)tolower((unsigned char)*label);
+  return label;
+}
+
+// A figure from long before the scenario's day, or from after it. `what`: "the price"; `name`: what
+// dates from then.
+static void warn_of_date(const struct subject *subject, const char *what, const char *name,
+                         const struct figure *figure) {
+  const char *day = subject->scenario->date;
+  struct texts *warnings = &subject->option->warnings;
+  struct date today, first, last;
+  if (!date_parse(day, &today) || !date_parse(figure->date, &last) ||
+      !date_parse_first(figure->date, &first))
+    return;
+  if (date_is_stale(last, today))
+    texts_add(warnings, subject->arena, "%s is stale: %s dates from %s, over 12 months before %s",
+              what, name, figure->date, day);
+  else if (date_is_ahead(first, today))
+    texts_add(warnings, subject->arena, "%s is dated ahead: %s dates from %s, after %s", what, name,
+              figure->date, day);
+}
+
+static void warn_of_age(const struct subject *subject) {
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const char *input = graded_inputs[g].input;
+    const struct figure *figure = figure_of(subject->scenario, subject->option, input);
+    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure))
+      warn_of_date(subject, "the price", named(subject, input), figure);
+  }
+  const struct figure *rate = figure_of(subject->scenario, subject->option, "exchange_rate");
+  if (is_there(rate))
+    warn_of_date(subject, "the exchange rate", "it", rate);
+}
+
+// Problems during the measurement are reported with the figure.
+static void warn_of_record(const struct subject *subject) {
+  struct option *option = subject->option;
+  if (!option->record)
+    return;
+  if (*option->record_remark)
+    texts_add(&option->warnings, subject->arena, "%s", option->record_remark);
+  const char *doubts = measurement_doubts(option->record, subject->arena);
+  if (*doubts)
+    texts_add(&option->warnings, subject->arena, "%s", doubts);
+  const struct measurement_step_form *form = &option->record->step_form;
+  if (*form->fallback)
+    texts_add(&option->warnings, subject->arena,
+              "the measured system was slower than it could be: %s, because %s", form->form,
+              form->fallback);
+}
+
+// An offer's remedy for slow accelerators counts only for what it guarantees.
+static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
+  struct option *option = subject->option;
+  size_t others = 0;
+  const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
+  if (offer_promises_remedy(offer) && option_is_owned(option) &&
+      !is_there(figure_of(subject->scenario, option, "remedy")))
+    texts_add(
+        &option->warnings, subject->arena,
+        "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
+        "workload and the load of this throughput",
+        offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
+}
+
+// The slower its accelerators, the less such an option costs.
+static void warn_of_credit(const struct subject *subject) {
+  const double share = amount(subject->scenario, subject->option, "remedy_share");
+  const double credit = amount(subject->scenario, subject->option, "remedy_total");
+  const double total = amount(subject->scenario, subject->option, "tco");
+  const bool turns = total < 0 && total - credit >= 0;
+  if (credit < 0 && (share > 1 || turns))
+    texts_add(&subject->option->warnings, subject->arena,
+              "the vendor's remedy is %.4g %% of the hardware price%s: 'remedy_limit' caps it",
+              100 * share, turns ? ", and turns the total cost negative" : "");
+}
+
+// Inputs that the offer gives, but that the option takes from elsewhere.
+static const char *typed_over(const struct subject *subject, const struct offer *offer) {
+  const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
+  struct texts names = {0};
+  for (size_t i = 0; i < given.count; i++) {
+    const struct figure *figure = figure_of(subject->scenario, subject->option, given.list[i]);
+    if (is_there(figure) && figure->place.source != offer->source)
+      texts_add(&names, subject->arena, "%s", given.list[i]);
+  }
+  return texts_joined(&names, subject->arena);
+}
+
+static void warn_of_offer(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct scenario_offer *quote = option_offer(scenario, option, scenario->selected);
+  if (!quote)
+    return;
+  const struct offer *offer = quote->offer;
+  const char *name = offer_reference(offer, subject->arena);
+  const struct texts missing = offer_not_included(offer, subject->arena);
+  const char *typed = typed_over(subject, offer);
+  const double count = amount(scenario, option, "accelerators");
+  if (offer_has_expired(offer, scenario->date))
+    texts_add(&option->warnings, subject->arena, "the offer %s expired on %s, before %s", name,
+              offer->valid_until, scenario->date);
+  if (missing.count)
+    texts_add(&option->warnings, subject->arena, "the offer %s has no line for: %s", name,
+              texts_joined(&missing, subject->arena));
+  if (*typed)
+    texts_add(&option->warnings, subject->arena, "not taken from the offer %s: %s", name, typed);
+  warn_of_remedy(subject, offer);
+  if (count != offer->accelerators)
+    texts_add(&option->warnings, subject->arena,
+              "the offer %s covers %d accelerators; this option has %g at its prices", name,
+              offer->accelerators, count);
+}
+
+// The probe reads its prompts in full, without cache hits.
+static bool is_recorded_prefill(const struct subject *subject) {
+  const struct figure *prefill =
+      figure_of(subject->scenario, subject->option, "prefill_throughput");
+  return subject->option->record && prefill->origin == ORIGIN_CATALOGUE;
+}
+
+// A rate that was measured with hits, and from which they are deducted again, is too high.
+static void warn_of_hits(const struct subject *subject) {
+  const struct figure *counted =
+      figure_of(subject->scenario, subject->option, "prefill_includes_hits");
+  if (counted->origin == ORIGIN_DEFAULT && !is_recorded_prefill(subject) &&
+      amount(subject->scenario, subject->option, "cache_hit") > 0 &&
+      is_there(figure_of(subject->scenario, subject->option, "prefill_throughput")))
+    texts_add(&subject->option->warnings, subject->arena,
+              "cache_hit is deducted from the prefill work: if prefill_throughput already counts "
+              "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
+}
+
+static void warn_of_throughput(const struct subject *subject) {
+  struct option *option = subject->option;
+  const struct evidence *published = option_published(subject->scenario, option);
+  const struct served *served = option_served(subject->scenario, option);
+  if (published && *published->note)
+    texts_add(&option->warnings, subject->arena, "%s", published->note);
+  if (served && *served->note)
+    texts_add(&option->warnings, subject->arena, "%s", served->note);
+  if (option->served && *option->served->rungs->remark)
+    texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
+  const char *doubt = option_doubt(subject->scenario, option);
+  if (*doubt)
+    texts_add(&option->warnings, subject->arena, "the %s throughput is doubtful: %s",
+              published ? "published" : "served", doubt);
+  if (option->decode_only)
+    texts_add(&option->warnings, subject->arena,
+              "upper bound, decode only: the throughput leaves out prefill, so serving costs "
+              "more%s%s",
+              *option->prefill_lack ? "; " : "", option->prefill_lack);
+  if (option->serving_estimate && option->record)
+    texts_add(
+        &option->warnings, subject->arena,
+        "the throughput is a serving estimate, with prefill and decoding one after the other: it "
+        "ignores savings from batching both, cache memory limits and scheduling; %s",
+        recorded_prefill_caveat(option->record, subject->arena));
+  if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
+    texts_add(
+        &option->warnings, subject->arena,
+        "the throughput counts input and output tokens together, and so does the cost per token");
+}
+
+// Idle power measured in one option but taken as the load power in another biases a comparison.
+static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
+  bool given = false, missing = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    bool has = is_there(figure_of(scenario, &scenario->options[o], "idle_power"));
+    given |= has;
+    missing |= !has;
+  }
+  if (given && missing)
+    texts_add(
+        &scenario->warnings, arena,
+        "idle power is given for only some options; for the others, power under load is used");
+}
+
+// A TDP beside watts that were measured or guaranteed is a comparison of unlike figures.
+static void warn_of_uneven_power(struct scenario *scenario, struct arena *arena) {
+  struct texts at_tdp = {0}, others = {0};
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct figure *load = figure_of(scenario, option, "load_power");
+    if (!option->rented && is_there(load))
+      texts_add(hardware_is_tdp(scenario, load) ? &at_tdp : &others, arena, "%s", option->label);
+  }
+  if (at_tdp.count && others.count)
+    texts_add(&scenario->warnings, arena,
+              "power under load is the TDP for %s but not for %s: compare their power with care",
+              texts_joined_by(&at_tdp, options_between(scenario), arena),
+              texts_joined_by(&others, options_between(scenario), arena));
+}
+
+static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
+  const char *directory = scenario->measurements_directory;
+  if (directory && !scenario->records->count && !scenario->records->serving_count &&
+      !scenario->records->production_count)
+    texts_add(&scenario->warnings, arena, "there are no records in '%s'", directory);
+}
+
+// Rounds of a benchmark are months of software development apart.
+static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
+  const struct evidence *first = NULL;
+  const char *list = "";
+  bool differ = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct evidence *evidence = option_published(scenario, &scenario->options[o]);
+    if (!evidence)
+      continue;
+    first = first ? first : evidence;
+    differ |= strcmp(first->date, evidence->date) != 0;
+    list = options_joined(
+        scenario, list, arena_printf(arena, "%s of %s", scenario->options[o].label, evidence->date),
+        arena);
+  }
+  if (differ)
+    texts_add(&scenario->warnings, arena, "the published throughputs are of different rounds: %s",
+              list);
+}
+
+static void warn_of_differences(struct scenario *scenario, struct arena *arena) {
+  static const struct {
+    const char *item, *warning;
+  } alike[] = {{"horizon", "the options have different horizons"},
+               {"wacc", "the options have different discount rates; finance discounts their "
+                        "difference at the baseline's"}};
+  for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++)
+    for (size_t o = 1; o < scenario->option_count; o++)
+      if (amount(scenario, &scenario->options[o], alike[i].item) !=
+          amount(scenario, &scenario->options[0], alike[i].item)) {
+        texts_add(&scenario->warnings, arena, "%s", alike[i].warning);
+        break;
+      }
+}
+
+// The verdict is by the undiscounted cost; whoever has a discount rate may decide by the other.
+static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  const int item = model_find(scenario->model, "levelised_cost_per_mtok");
+  if (ranking->turned_to < 0)
+    return;
+  const struct option *first = &scenario->options[ranking->cheapest];
+  const struct option *other = &scenario->options[ranking->turned_to];
+  texts_add(
+      &scenario->warnings, arena,
+      "%s costs least undiscounted, but by levelized cost %s does, %.3g %% less than %s",
+      first->label, other->label,
+      100 * (1 - option_value(scenario, other, item, 0) / option_value(scenario, first, item, 0)),
+      first->label);
+}
+
+// How the name of an accelerator or model was read is the first thing to know about an option.
+static void say_readings(const struct subject *subject) {
+  const struct texts *readings = &subject->option->readings;
+  for (size_t i = 0; i < readings->count; i++)
+    texts_add(&subject->option->warnings, subject->arena, "%s", readings->list[i]);
+}
+
+void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
+  static void (*const steps[])(const struct subject *) = {
+      say_readings,   list_not_included, warn_of_power,  warn_of_rented_energy, warn_of_units,
+      warn_of_site,   warn_of_overlaps,  warn_of_age,    warn_of_throughput,    warn_of_hits,
+      warn_of_record, warn_of_offer,     warn_of_credit, warn_of_lease,         warn_of_resale,
+  };
+  const struct subject subject = {scenario, &scenario->options[number], arena};
+  subject.option->warnings = (struct texts){0};
+  option_grade(scenario, subject.option, arena);
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+    steps[i](&subject);
+  plausibility_warn(scenario, number, arena);
+}
+
+void scenario_assess(struct scenario *scenario, struct arena *arena) {
+  scenario_say_mixed(scenario, arena);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    option_assess(scenario, o, arena);
+  warn_of_turn(scenario, arena);
+  warn_of_idle_power(scenario, arena);
+  warn_of_uneven_power(scenario, arena);
+  warn_of_differences(scenario, arena);
+  periods_warn(scenario, arena);
+  schedules_warn(scenario, arena);
+  warn_of_rounds(scenario, arena);
+  warn_of_no_records(scenario, arena);
+}
