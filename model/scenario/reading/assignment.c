@@ -180,6 +180,10 @@ static const char *nearest_key(const struct reading *reading, const char *name, 
   return words_nearest(name, names, count);
 }
 
+static const char *selection_sections(const char *name) {
+  return selection_key_find(name) < SELECT_WORKLOAD ? "an option" : "an option or [workload]";
+}
+
 void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
                          const char *where, bool selections) {
   const char *nearest = nearest_key(reading, name, selections);
@@ -188,6 +192,9 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
   if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT)
     diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
                       name);
+  else if (selection_key_find(name) >= 0)
+    diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in %s", name,
+                      selection_sections(name));
   else if (currency_is_rate(name))
     diagnostics_error(reading->diagnostics, key->place,
                       "the report is in USD: '%s' has no effect without 'currency' in [scenario]",
@@ -284,8 +291,8 @@ static void refuse_selection(struct reading *reading, const char *name, const st
     diagnostics_error(reading->diagnostics, key->place, "'%s' is not an input: set OPTION.%s%s",
                       name, name, workload);
   else
-    diagnostics_error(reading->diagnostics, key->place,
-                      "a case changes inputs: '%s' belongs in the option or [workload]", name);
+    diagnostics_error(reading->diagnostics, key->place, "a case changes inputs: '%s' belongs in %s",
+                      name, selection_sections(name));
 }
 
 struct prefixed reading_prefixed(const struct reading *reading, const char *key) {

@@ -146,22 +146,12 @@ static void put(const struct sources *sources, size_t which_case, const char *in
     *at = resolving_keep(sources->resolving, figure);
 }
 
-static struct figure figure_of(const struct recorded *recorded, double value, enum grade grade,
-                               const char *source) {
-  return (struct figure){.origin = ORIGIN_CATALOGUE,
-                         .value = value,
-                         .place = recorded->nearest->place,
-                         .grade = grade,
-                         .source = source,
-                         .date = recorded->date};
-}
-
 // What decoding draws, in place of prefill's watts.
 static struct figure unmetered(const struct sources *sources, const struct recorded *recorded) {
-  return figure_of(recorded, recorded->load_power_w,
-                   grade_weaker(recorded->power_grade, GRADE_PROJECTED),
-                   arena_printf(sources->arena, "%s; decoding only: prefill was not metered",
-                                recorded->load_source));
+  return sources_recorded(recorded, recorded->load_power_w,
+                          grade_weaker(recorded->power_grade, GRADE_PROJECTED),
+                          arena_printf(sources->arena, "%s; decoding only: prefill was not metered",
+                                       recorded->load_source));
 }
 
 // What a file says in common or for the option is of the whole load. What a case or --set says
@@ -229,7 +219,7 @@ static void take_powers(const struct sources *sources, const struct recorded *re
       continue;
     put(sources, c, metered ? "prefill_power" : "load_power",
         isfinite(rate->load_power_w)
-            ? figure_of(recorded, rate->load_power_w, rate->grade, rate->source)
+            ? sources_recorded(recorded, rate->load_power_w, rate->grade, rate->source)
             : unmetered(sources, recorded));
   }
 }
@@ -242,7 +232,7 @@ static void take_rates(const struct sources *sources, const struct recorded *rec
       check_case(sources, c, rates[c].why);
     else
       put(sources, c, "prefill_throughput",
-          figure_of(recorded, rate_per_hour(rate->tokens_per_s), rate->grade, rate->source));
+          sources_recorded(recorded, rate_per_hour(rate->tokens_per_s), rate->grade, rate->source));
   }
   take_powers(sources, recorded, rates);
 }

@@ -7,7 +7,6 @@
 #include "model/delivery/fleet.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/evidence/curve.h"
-#include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
 #include "model/records/record_device.h"
@@ -64,16 +63,6 @@ static struct lack recorded_at_rate(const struct sources *sources, const char *f
                                             recorded->nearest->record->device.name));
   recorded->load_source = user_rate_power_words(sources, recorded->load_source);
   return (struct lack){.kind = LACK_NONE};
-}
-
-static struct figure recorded_figure(const struct recorded *recorded, double value,
-                                     enum grade grade, const char *source) {
-  return (struct figure){.origin = ORIGIN_CATALOGUE,
-                         .value = value,
-                         .place = recorded->nearest->place,
-                         .grade = grade,
-                         .source = source,
-                         .date = recorded->date};
 }
 
 static const char *find_record(const struct sources *sources, const char *file,
@@ -146,12 +135,12 @@ void recorded_throughput_watts(const struct sources *sources, const struct recor
   const struct model *model = sources->scenario->model;
   if (isfinite(recorded->load_power_w)) // replaces the TDP
     resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE,
-                        recorded_figure(recorded, recorded->load_power_w, recorded->power_grade,
-                                        recorded->load_source));
+                        sources_recorded(recorded, recorded->load_power_w, recorded->power_grade,
+                                         recorded->load_source));
   if (isfinite(recorded->idle_power_w))
     resolving_fill(
         resolving, model_find(model, "idle_power"),
-        recorded_figure(recorded, recorded->idle_power_w, recorded->grade, recorded->idle_source));
+        sources_recorded(recorded, recorded->idle_power_w, recorded->grade, recorded->idle_source));
 }
 
 void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded) {
@@ -159,8 +148,8 @@ void recorded_throughput_take(const struct sources *sources, const struct record
   sources->option->record_remark = recorded_remark(recorded, sources->arena);
   sources_take_workload(sources, recorded->nearest);
   resolving_fill(sources->resolving, sources->decode,
-                 recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
-                                 recorded->source));
+                 sources_recorded(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
+                                  recorded->source));
   recorded_throughput_watts(sources, recorded);
   recorded_prefill_take(sources, recorded);
 }

@@ -160,6 +160,16 @@ void sources_check_cases(const struct sources *sources,
   }
 }
 
+struct figure sources_recorded(const struct recorded *recorded, double value, enum grade grade,
+                               const char *source) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = recorded->nearest->place,
+                         .grade = grade,
+                         .source = source,
+                         .date = recorded->date};
+}
+
 void sources_found_for(const struct resolving *resolving, const char *input, const char *what) {
   const int d = model_find(resolving->scenario->model, input);
   if (d >= 0 && resolving_has(resolving, d) && !resolving->scenario->finds[d])

@@ -9,6 +9,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
+#include "model/records/recorded.h"
 #include "model/records/served_choice.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
@@ -61,6 +62,10 @@ bool sources_origin_is(const struct sources *sources, int declaration, enum orig
 // Whether --set states a rate that the scenario does not: a what-if, which leaves all else as it is
 // without it. Never for -1.
 bool sources_typed_over(const struct sources *sources, int declaration);
+
+// A figure of the probe's record that was chosen.
+struct figure sources_recorded(const struct recorded *recorded, double value, enum grade grade,
+                               const char *source);
 
 // Notes that the option's `what` was found for the value of its input_tokens or output_tokens, in
 // scenario->finds. Does nothing for one that it does not have.
