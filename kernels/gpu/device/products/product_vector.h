@@ -200,8 +200,7 @@ DEVICE void vector_multiply(const struct words4 (&weights)[KIND::STREAMS], int c
 // What is needed when a row's sums are complete, fetched at the row's start. Lane b has vector b's.
 template <class KIND> struct vector_row_end {
   float scale[KIND::STREAMS]; // of the row and, in E4M3, of the vector
-  float residual;
-  float bias[KIND::STREAMS]; // of families
+  float added[KIND::STREAMS]; // to the sums: biases of families, the residual
 };
 
 template <class KIND>
@@ -221,11 +220,11 @@ DEVICE struct vector_row_end<KIND> vector_row_begin(const struct product_argumen
   if constexpr (KIND::FAMILY) {
 #pragma unroll
     for (int s = 0; s < KIND::STREAMS; s++) {
-      end.bias[s] = family_bias(s ? a.second_bias : a.bias, row);
+      end.added[s] = family_bias(s ? a.second_bias : a.bias, row);
     }
   }
   if ((KIND::END == VECTOR_ADD || KIND::END == VECTOR_BIASED) && !a.without_residual) {
-    end.residual =
+    end.added[0] +=
         load_passed_known(a.output + (size_t)lane_index() * (size_t)a.output_stride + (size_t)row);
   }
   return end;
@@ -261,13 +260,13 @@ DEVICE void vector_row_finish(const struct product_arguments &a, int row,
   const size_t vector = (size_t)lane_index() * (size_t)a.output_stride;
   const float last = mine[KIND::STREAMS - 1];
   if constexpr (KIND::FAMILY) {
-    const float made = family_made<KIND::STREAMS>(a.mlp, mine[0] + end.bias[0],
-                                                  last + end.bias[KIND::STREAMS - 1]);
-    pass_on<false>(a.passed, a.output, vector, row, end.residual + made);
+    const float made = family_made<KIND::STREAMS>(a.mlp, mine[0] + end.added[0],
+                                                  last + end.added[KIND::STREAMS - 1]);
+    pass_on<false>(a.passed, a.output, vector, row, made);
   } else if constexpr (KIND::END == VECTOR_SWIGLU) {
     pass_on<false>(a.passed, a.output, vector, row, vector_gated(mine[0], last));
   } else {
-    pass(a.output + vector + row, end.residual + mine[0]);
+    pass(a.output + vector + row, mine[0] + end.added[0]);
   }
 }
 
