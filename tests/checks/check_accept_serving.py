@@ -18,8 +18,8 @@ import tempfile
 from decimal import Decimal
 from pathlib import Path
 
-from check_accept import ANY, EXAMPLE, HEAD, Sample, UNDECIDED, accept, play, t_quantile, verdict_of
 from check_serving import engine, serving as probe_serving
+from support.delivery import ANY, EXAMPLE, HEAD, Sample, UNDECIDED, accept, play, t_quantile, verdict_of
 from support.fleet_records import record, result, write as write_measured
 from support.program import BAD_INPUT, Count, DEEP, DONE, NO, Skip, expect, expect_exit, near, run, run_csv, run_json
 from support.records import NO_LATENCY, RUNG, load, rung, save, serving

@@ -8,8 +8,8 @@ import json
 import pathlib
 import tempfile
 
-import check_probe
 from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, run
+from support.records import save
 
 LOAD_W = 345.5  # not the TDP
 WORKLOAD = 'model = tinyllama-1.1b\nprecision = bf16\nbatch = 4\ncontext = 512\n'
@@ -43,7 +43,7 @@ def record_of(name, memory_gb):
 def compare(case, folder):
     name, memory_gb, accelerator, workload, option, _ = case
     folder.mkdir()
-    check_probe.save(folder / 'machine.json', record_of(name, memory_gb))
+    save(folder / 'machine.json', record_of(name, memory_gb))
     scenario = folder / 'scenario.ini'
     scenario.write_text(f'[scenario]\ntitle = One option\n[workload]\n{WORKLOAD}{workload}'
                         f'[option a]\naccelerator = {accelerator}\n{OPTION}{option}')
@@ -80,7 +80,7 @@ def explain(case, folder):
     record = record_of('NVIDIA H200', 150)
     for result in record['results']:
         result.update(read_bandwidth=READ_BANDWIDTH, read_bandwidth_share=SHARE, bytes_per_step=int(BYTES))
-    check_probe.save(folder / 'machine.json', record)
+    save(folder / 'machine.json', record)
     scenario = folder / 'scenario.ini'
     scenario.write_text(f'[scenario]\ntitle = One option\n[workload]\n{WORKLOAD}{workload}'
                         f'[option a]\naccelerator = {accelerator}\n{OPTION}{option}')

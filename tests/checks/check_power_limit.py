@@ -19,8 +19,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import check_probe  # noqa: E402
+from support.probing import probe, write_data  # noqa: E402
 from support.program import BAD_INPUT, Count, DEEP, DONE, PROBE, expect, run  # noqa: E402
+from support.records import load, save  # noqa: E402
 
 MACHINE_FAILED = 3
 FOUND_MW, LIMITS = '650000', (350, 210)
@@ -60,7 +61,7 @@ power_limit = 210 W
 class Machine:
     def __init__(self, folder):
         self.folder, self.data, self.limits = folder, folder / 'data', folder / 'limits'
-        check_probe.write_data(self.data)
+        write_data(self.data)
         for source, target in (('metered/metered.so', 'plugins/metered.so'),
                                ('fake/libnvidia-ml.so', 'libraries/libnvidia-ml.so.1')):
             (folder / target).parent.mkdir()
@@ -77,7 +78,7 @@ class Machine:
 
     def probe(self, *arguments, **environment):
         self.limits.unlink(missing_ok=True)
-        return check_probe.probe(*arguments, environment={**self.environment, **environment})
+        return probe(*arguments, environment={**self.environment, **environment})
 
 
 def test_sweep(machine):
@@ -85,7 +86,7 @@ def test_sweep(machine):
     done = machine.probe(*machine.command('records'))
     expect(done.returncode == DONE, done.stdout + done.stderr)
     expect(machine.set_so_far() == [*(f'{watts}000' for watts in LIMITS), FOUND_MW], machine.set_so_far())
-    records = [check_probe.load(path) for path in (machine.folder / 'records').glob('*.json')]
+    records = [load(path) for path in (machine.folder / 'records').glob('*.json')]
     found = {record['environment']['device_state']['power_limit_w']: record['results'][0] for record in records}
     expect(sorted(found) == sorted(LIMITS), found.keys())
     high, low = (found[watts] for watts in LIMITS)
@@ -114,7 +115,7 @@ def test_same_kernels(machine):
     expect(machine.set_so_far() == ['350000', '210000', FOUND_MW], machine.set_so_far())
     found = {}
     for path in (machine.folder / 'kernels').glob('*.json'):
-        record = check_probe.load(path)
+        record = load(path)
         limit, measured = record['environment']['device_state']['power_limit_w'], record['results'][0]
         found[limit] = measured['step_form']['variant'], len(measured['variants'])
     expect(found == {350: ('step=streaming', 2), 210: ('step=streaming', 0)}, found)
@@ -123,7 +124,7 @@ def test_same_kernels(machine):
 def test_check(machine):
     """A record of another limit is not compared with what the device does now."""
     for path in (machine.folder / 'records').glob('*.json'):
-        watts = check_probe.load(path)['environment']['device_state']['power_limit_w']
+        watts = load(path)['environment']['device_state']['power_limit_w']
         done = machine.probe('check', path)
         said = ' '.join(done.stderr.split())
         expect(done.returncode == BAD_INPUT and not done.stdout and
@@ -143,7 +144,7 @@ def at_limits(machine):
     folder.mkdir()
     path = next((machine.folder / 'records').glob('*.json'))
     for watts, share, finished in ((350, 1, '2026-11-20T10:00:00Z'), (210, 0.8, '2026-11-20T11:00:00Z')):
-        record = check_probe.load(path)
+        record = load(path)
         record['environment']['device_state']['power_limit_w'] = watts
         record['finished'] = finished
         for result in record['results']:
@@ -151,7 +152,7 @@ def at_limits(machine):
             result['tokens_per_s'] *= share
             result['step_seconds'] /= share
             result['ci95_low'], result['ci95_high'] = result['ci95_low'] * share, result['ci95_high'] * share
-        check_probe.save(folder / f'at-{watts}.json', record)
+        save(folder / f'at-{watts}.json', record)
     return folder
 
 

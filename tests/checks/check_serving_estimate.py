@@ -16,13 +16,13 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent / room) for room in ('workbook', 'page')]
 import check_page  # noqa: E402
-import check_probe  # noqa: E402
 import check_recalculation  # noqa: E402
 import gnumeric  # noqa: E402
 import harness  # noqa: E402
 import layout  # noqa: E402
 import libreoffice  # noqa: E402
 import xlsx  # noqa: E402
+from support.probing import write_data  # noqa: E402
 from support.program import (BAD_INPUT, Count, DEEP, Skip, expect, expect_exit, near, run,  # noqa: E402
                              run_json)
 from support.estimated import DECODE, DECODE_W, IDLE_W, SCENARIO, SECONDS, WATTS, measure, rounded  # noqa: E402
@@ -35,7 +35,7 @@ class Place:
     def __init__(self, folder):
         self.folder, self.path = folder, folder / 'estimated.ini'
         self.path.write_text(SCENARIO)
-        check_probe.write_data(folder / 'data')
+        write_data(folder / 'data')
         (folder / 'records').mkdir()
         harness.PLACES[self.path] = ['--data', folder / 'data', '--measurements', folder / 'records']
         self.keep(lambda result: None)

@@ -17,7 +17,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
 import check_charts  # noqa: E402
-import check_probe  # noqa: E402
 import check_recalculation  # noqa: E402
 import check_rules  # noqa: E402
 import gnumeric  # noqa: E402
@@ -26,8 +25,10 @@ import libreoffice  # noqa: E402
 import metered  # noqa: E402
 import rules  # noqa: E402
 import xlsx  # noqa: E402
+from support.probing import SCHEMA, probe, record_in, write_data  # noqa: E402
 from support.program import (BAD_INPUT, Count, DEEP, PROBE, Skip, expect, expect_exit, near, run,  # noqa: E402
                              skip_all)
+from support.records import digest_of, load, save  # noqa: E402
 
 BUILD = PROBE.parent
 PLUGIN = BUILD / 'tests' / 'metered' / 'metered.so'
@@ -66,7 +67,7 @@ class Machine:
 
     def __init__(self, folder):
         self.folder, self.data = folder, folder / 'data'
-        check_probe.write_data(self.data)
+        write_data(self.data)
         for source, target in ((PLUGIN, 'plugins/metered.so'), (LIBRARY, 'libraries/libnvidia-ml.so.1')):
             (folder / target).parent.mkdir()
             shutil.copy(source, folder / target)
@@ -80,16 +81,16 @@ class Machine:
         done = self.probe('run', '--device', 'cuda:0', '--model', 'tiny', '--data', self.data,
                           '--time', '0.3', '-o', folder)
         expect(done.returncode == 0, done.stderr)
-        return check_probe.load(check_probe.record_in(folder))
+        return load(record_in(folder))
 
     def probe(self, *arguments):
-        return check_probe.probe(*arguments, environment=self.environment)
+        return probe(*arguments, environment=self.environment)
 
     def scenario(self, name, record):
         """The scenario with a record of its own, for harness and the checks that use it."""
         records = self.folder / name
         records.mkdir()
-        check_probe.save(records / 'record.json', record)
+        save(records / 'record.json', record)
         path = self.folder / f'{name}.ini'
         path.write_text(SCENARIO)
         harness.PLACES[path] = ['--measurements', records, '--data', self.data, '--mixed']
@@ -116,7 +117,7 @@ def joules(window):
 
 def test_record(machine):
     record, result = machine.record, machine.record['results'][0]
-    expect(record['schema'] == check_probe.SCHEMA and record['digest'] == check_probe.digest_of(record), 'header')
+    expect(record['schema'] == SCHEMA and record['digest'] == digest_of(record), 'header')
     expect(result['energy_meter'].startswith('nvml, 1 GPU: total energy'), result['energy_meter'])
     idle, load = result['readings']['idle'], result['readings']['load']
     for window in (idle, load):
@@ -137,7 +138,7 @@ def test_hand_edited_readings(machine):
     def more(result):
         result['readings']['load']['power_w'][7] *= 1.01
     path = machine.folder / 'edited.json'
-    check_probe.save(path, edited(machine.record, more))
+    save(path, edited(machine.record, more))
     expect_exit(machine.probe('check', path), BAD_INPUT, 'the mean of the readings is not the window')
 
 

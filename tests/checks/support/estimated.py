@@ -1,7 +1,7 @@
 """A record with decoding and prompts, their watts included, as a serving estimate: made by the probe of a tiny model,
 with its figures replaced by round ones.
 """
-import check_probe
+from support.probing import probe, record_in, write_data
 from support.program import expect
 from support.records import load
 
@@ -33,11 +33,11 @@ record = record.json
 
 def measure(folder):
     """A record of the probe's, with every possible field."""
-    check_probe.write_data(folder / 'data')
-    done = check_probe.probe('run', '--device', 'cpu', '--model', 'tiny', '--data', folder / 'data', '--batch',
-                             '2', '--context', '64', '--prefill', '16', '--time', '0.1', '-o', folder / 'measured')
+    write_data(folder / 'data')
+    done = probe('run', '--device', 'cpu', '--model', 'tiny', '--data', folder / 'data', '--batch', '2', '--context',
+                 '64', '--prefill', '16', '--time', '0.1', '-o', folder / 'measured')
     expect(done.returncode == 0, done.stderr)
-    return load(check_probe.record_in(folder / 'measured'))
+    return load(record_in(folder / 'measured'))
 
 
 def rounded(record):
