@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/process.h"
 #include "base/source.h"
 #include "probe/fleet/wire.h"
 
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -212,20 +212,14 @@ static void *run(void *context) {
 // ---- the thread
 
 static int allow_files(size_t callers, struct diagnostics *diagnostics) {
-  struct rlimit limit;
-  const rlim_t needed = callers + MAX_STRANGERS + OTHER_FILES;
-  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
+  size_t most;
+  if (process_may_open(callers + MAX_STRANGERS + OTHER_FILES, &most))
     return 0;
-  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= needed) {
-    limit.rlim_cur = needed;
-    if (!setrlimit(RLIMIT_NOFILE, &limit))
-      return 0;
-  }
   diagnostics->machine_failed = true;
   diagnostics_error(diagnostics, nowhere,
                     "%zu processes will connect, but this one may open only %zu files: raise "
                     "that limit with 'ulimit -n'",
-                    callers, (size_t)limit.rlim_max);
+                    callers, most);
   return -1;
 }
 

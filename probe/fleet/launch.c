@@ -33,14 +33,14 @@ static const struct launcher launchers[] = {
 
 enum { LAUNCHERS = sizeof launchers / sizeof launchers[0] };
 
-static const char *set_in_environment(const char *name) {
+const char *launch_variable(const char *name) {
   const char *text = getenv(name);
   return text ? text : "";
 }
 
 static int read_number(const char *name, long low, long high, int *out,
                        struct diagnostics *diagnostics) {
-  const char *text = set_in_environment(name);
+  const char *text = launch_variable(name);
   char *end;
   errno = 0;
   const long value = strtol(text, &end, 10);
@@ -64,7 +64,7 @@ static bool is_one_per_node(const char *text) {
 static const char *key_of(const struct launcher *launcher, struct arena *arena) {
   const char *text = launcher->rank;
   for (size_t i = 0; i < sizeof launcher->key / sizeof launcher->key[0]; i++)
-    text = arena_printf(arena, "%s|%s", text, set_in_environment(launcher->key[i]));
+    text = arena_printf(arena, "%s|%s", text, launch_variable(launcher->key[i]));
   return arena_copy_n(arena, source_sha256(source_from_text("launch", text, arena), arena), 16);
 }
 
@@ -73,7 +73,7 @@ static int read_launcher(const struct launcher *launcher, struct launch *launch,
   if (read_number(launcher->size, 1, MAX_LAUNCH, &launch->size, diagnostics) ||
       read_number(launcher->rank, 0, launch->size - 1, &launch->rank, diagnostics))
     return -1;
-  if (!is_one_per_node(set_in_environment(launcher->per_node))) {
+  if (!is_one_per_node(launch_variable(launcher->per_node))) {
     diagnostics_error(diagnostics, nowhere,
                       "several processes were started on one node, but each measures the whole "
                       "node: start one with %s",
@@ -86,7 +86,7 @@ static int read_launcher(const struct launcher *launcher, struct launch *launch,
 
 // A batch script runs only on the first node: without srun, only that one would be measured.
 static int read_alone(struct launch *launch, struct arena *arena, struct diagnostics *diagnostics) {
-  const char *nodes = set_in_environment("SLURM_JOB_NUM_NODES");
+  const char *nodes = launch_variable("SLURM_JOB_NUM_NODES");
   *launch = (struct launch){0, 1, NULL, NULL};
   launch->key = arena_printf(arena, "%016lx", (unsigned long)getpid());
   if (!*nodes || !strcmp(nodes, "1"))
@@ -100,7 +100,7 @@ static int read_alone(struct launch *launch, struct arena *arena, struct diagnos
 
 static const char *name_of_node(struct arena *arena) {
   char name[HOST_NAME_MAX + 1] = "";
-  const char *node = set_in_environment("SLURMD_NODENAME");
+  const char *node = launch_variable("SLURMD_NODENAME");
   if (*node)
     return node;
   gethostname(name, sizeof name - 1);
@@ -109,7 +109,7 @@ static const char *name_of_node(struct arena *arena) {
 
 int launch_read(struct launch *launch, struct arena *arena, struct diagnostics *diagnostics) {
   size_t i = 0;
-  while (i < LAUNCHERS && !*set_in_environment(launchers[i].size))
+  while (i < LAUNCHERS && !*launch_variable(launchers[i].size))
     i++;
   const int result = i < LAUNCHERS ? read_launcher(&launchers[i], launch, arena, diagnostics)
                                    : read_alone(launch, arena, diagnostics);

@@ -22,4 +22,7 @@ enum { MAX_LAUNCH = 100000 };
 // Returns 0 or -1.
 int launch_read(struct launch *launch, struct arena *arena, struct diagnostics *diagnostics);
 
+// A variable of the environment; "" if it is not set.
+const char *launch_variable(const char *name);
+
 #endif

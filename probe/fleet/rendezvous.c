@@ -21,17 +21,12 @@ static const char secret_name[] = "PERTOKEN_FLEET_SECRET";
 
 enum { FIRST_PORT = 63001, LAST_PORT = 65534, WAITING = 1024, CONNECT_MS = 3000 };
 
-static const char *set_in_environment(const char *name) {
-  const char *text = getenv(name);
-  return text ? text : "";
-}
-
 // ---- the secret
 
 static int take_secret(struct rendezvous *rendezvous, struct diagnostics *diagnostics) {
-  const char *secret = set_in_environment(secret_name);
+  const char *secret = launch_variable(secret_name);
   if (!*secret)
-    secret = set_in_environment("OMPI_MCA_orte_precondition_transports");
+    secret = launch_variable("OMPI_MCA_orte_precondition_transports");
   const size_t length = strlen(secret);
   rendezvous->secret = secret;
   if (!length) {
@@ -57,7 +52,7 @@ static int take_secret(struct rendezvous *rendezvous, struct diagnostics *diagno
 
 // "1771962368.0;tcp://192.0.2.2,198.51.100.7:44501;tcp6://[fd00::2]:57159": the addresses.
 static void take_mpirun(struct rendezvous *rendezvous, struct arena *arena) {
-  const char *at = set_in_environment("OMPI_MCA_orte_hnp_uri");
+  const char *at = launch_variable("OMPI_MCA_orte_hnp_uri");
   while ((at = strstr(at, "://"))) {
     at += strlen("://");
     const char *end = at + strcspn(at, ";");
@@ -82,8 +77,8 @@ static int take_first_node(struct rendezvous *rendezvous, const char *list, stru
 
 static int take_launcher(struct rendezvous *rendezvous, struct arena *arena,
                          struct diagnostics *diagnostics) {
-  const bool is_mpirun = *set_in_environment("OMPI_COMM_WORLD_SIZE");
-  const char *nodes = set_in_environment(is_mpirun ? "SLURM_JOB_NODELIST" : "SLURM_STEP_NODELIST");
+  const bool is_mpirun = *launch_variable("OMPI_COMM_WORLD_SIZE");
+  const char *nodes = launch_variable(is_mpirun ? "SLURM_JOB_NODELIST" : "SLURM_STEP_NODELIST");
   if (*nodes)
     return take_first_node(rendezvous, nodes, arena, diagnostics);
   if (is_mpirun)

@@ -1,6 +1,5 @@
 #include "probe/measure/folder.h"
 
-#include "base/arena.h"
 #include "base/source.h"
 
 #include <errno.h>
@@ -92,6 +91,19 @@ int folder_open(struct folder *folder, const char *path, struct diagnostics *dia
   }
   if (fd >= 0)
     close(fd);
+  return -1;
+}
+
+const char *folder_record(const char *path, const char *model, const char *kind,
+                          const char *identity, struct arena *arena) {
+  const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
+  return arena_printf(arena, "%s/%s-%s-%.8s.json", path, model, kind, hash);
+}
+
+int folder_refuse_record(const char *record, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, nowhere,
+                    "this run would resume '%s': move it away, or choose another directory with -o",
+                    record);
   return -1;
 }
 

@@ -396,56 +396,77 @@ static double read_short_time(const char *text, const char *option, struct argp_
 }
 
 // A process in the middle of a result must not be taken for lost.
-static void finish_fleet(struct probe_options *options, struct argp_state *state) {
+static void settle_wait(struct probe_options *options, struct argp_state *state) {
   const double result_s = options->time_s + options->soak_s + options->energy_s;
-  if (!options->output_directory)
-    argp_error(state, "expected -o DIR, a folder that all nodes share");
-  if (options->fleet.first && !options->fleet.send)
-    argp_error(state, "--first needs --send");
-  if (options->fleet.guarantee && !options->fleet.offer)
-    argp_error(state, "--for needs --offer");
-  if (!options->fleet.offer && !options->model)
-    argp_error(state, "expected --model ID, or --offer FILE");
-  if (options->fleet.offer && (options->model || options->precision_count))
-    argp_error(state, "--offer sets the model and its precision: leave out --model and "
-                      "--precision");
   if (isnan(options->fleet.wait_s))
     options->fleet.wait_s = fmax(usual_wait_s, 2 * result_s);
   else if (options->fleet.wait_s < result_s)
     argp_error(state, "--wait must be longer than a result takes: here at least %g s", result_s);
 }
 
+// Options that do not go together; the first that applies is reported.
+struct conflict {
+  bool is_there;
+  const char *words;
+};
+
+static void refuse(const struct conflict *conflicts, size_t count, struct argp_state *state) {
+  for (size_t i = 0; i < count; i++)
+    if (conflicts[i].is_there)
+      argp_error(state, "%s", conflicts[i].words);
+}
+
+static void refuse_fleet(const struct probe_options *options, struct argp_state *state) {
+  const bool has_offer = options->fleet.offer != NULL;
+  const struct conflict conflicts[] = {
+      {!options->output_directory, "expected -o DIR, a folder that all nodes share"},
+      {options->fleet.first && !options->fleet.send, "--first needs --send"},
+      {options->fleet.guarantee && !has_offer, "--for needs --offer"},
+      {!has_offer && !options->model, "expected --model ID, or --offer FILE"},
+      {has_offer && (options->model || options->precision_count),
+       "--offer sets the model and its precision: leave out --model and --precision"},
+  };
+  refuse(conflicts, sizeof conflicts / sizeof conflicts[0], state);
+}
+
+static void refuse_conflicts(const struct probe_options *options, struct argp_state *state) {
+  const struct measurement_shard *shard = &options->shard;
+  const bool has_limits = options->power_limits.count, has_time = !isnan(shard->all_reduce_s);
+  const bool is_typed = !isnan(options->wall.typed_w) || options->fleet.wall_table;
+  const struct conflict conflicts[] = {
+      {options->chunk && !options->prefills.count, "--chunk needs --prefill"},
+      {options->prefills.count && options->layers.count > 1,
+       "--prefill measures one depth, --layers asks for several: choose one"},
+      {options->tensor_parallel && shard->of,
+       "--shard measures one device's share, --tensor-parallel all of them: choose one"},
+      {has_limits && options->verify_only,
+       "--power-limit measures one device: leave --verify-only out"},
+      {has_limits && options->tensor_parallel,
+       "--power-limit measures one device: leave --tensor-parallel out"},
+      {has_time && !shard->of, "--all-reduce needs --shard"},
+      {has_time != (*shard->source != '\0'),
+       "--all-reduce and --all-reduce-note go together: a time needs its source"},
+      {options->wall.redfish && is_typed,
+       "--redfish and --wall-power both supply wall power: choose one"},
+      {*options->wall.note && !is_typed, "--wall-note needs --wall-power"},
+  };
+  refuse(conflicts, sizeof conflicts / sizeof conflicts[0], state);
+}
+
 static void finish(const struct parsing *parsing, struct argp_state *state) {
-  if (parsing->syntax->command == COMMAND_CHECK && !parsing->options->record)
+  struct probe_options *options = parsing->options;
+  const enum probe_command command = parsing->syntax->command;
+  if (command == COMMAND_CHECK && !options->record)
     argp_error(state, "expected RECORD");
-  if (parsing->syntax->command == COMMAND_RUN && !parsing->options->model)
+  if (command == COMMAND_RUN && !options->model)
     argp_error(state, "expected --model ID");
-  if (parsing->syntax->command == COMMAND_FLEET)
-    finish_fleet(parsing->options, state);
-  if (!parsing->options->precision_count)
-    parsing->options->precisions[parsing->options->precision_count++] = "bf16";
-  const struct measurement_shard *shard = &parsing->options->shard;
-  if (parsing->options->chunk && !parsing->options->prefills.count)
-    argp_error(state, "--chunk needs --prefill");
-  if (parsing->options->prefills.count && parsing->options->layers.count > 1)
-    argp_error(state, "--prefill measures one depth, --layers asks for several: choose one");
-  if (parsing->options->tensor_parallel && shard->of)
-    argp_error(state,
-               "--shard measures one device's share, --tensor-parallel all of them: choose one");
-  if (parsing->options->power_limits.count &&
-      (parsing->options->tensor_parallel || parsing->options->verify_only))
-    argp_error(state, "--power-limit measures one device: leave %s out",
-               parsing->options->verify_only ? "--verify-only" : "--tensor-parallel");
-  if (!isnan(shard->all_reduce_s) && !shard->of)
-    argp_error(state, "--all-reduce needs --shard");
-  if (isnan(shard->all_reduce_s) != !*shard->source)
-    argp_error(state, "--all-reduce and --all-reduce-note go together: a time needs its source");
-  const bool is_typed =
-      !isnan(parsing->options->wall.typed_w) || parsing->options->fleet.wall_table;
-  if (parsing->options->wall.redfish && is_typed)
-    argp_error(state, "--redfish and --wall-power both supply wall power: choose one");
-  if (*parsing->options->wall.note && !is_typed)
-    argp_error(state, "--wall-note needs --wall-power");
+  if (command == COMMAND_FLEET) {
+    refuse_fleet(options, state);
+    settle_wait(options, state);
+  }
+  if (!options->precision_count)
+    options->precisions[options->precision_count++] = "bf16";
+  refuse_conflicts(options, state);
 }
 
 static void add_argument(const struct parsing *parsing, const char *text,

@@ -53,14 +53,8 @@ struct probe_options {
   bool json, calibrate, verify_only, quiet;
 };
 
-enum probe_command {
-  COMMAND_LIST = 1,
-  COMMAND_RUN = 2,
-  COMMAND_CHECK = 4,
-  COMMAND_SERVING = 8,
-  COMMAND_METER = 16,
-  COMMAND_FLEET = 32
-};
+// The commands with these options, as bits.
+enum probe_command { COMMAND_LIST = 1, COMMAND_RUN = 2, COMMAND_CHECK = 4, COMMAND_FLEET = 8 };
 
 // argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0
 // or 2. Texts are those of argv.

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_ACCELERATORS = 100000, MAX_TOKENS = 1 << 22, LIMIT_S = 1800 };
+enum { MAX_ACCELERATORS = 100000, MAX_TOKENS = 1 << 22, MAX_CONCURRENCY = 1024 };
+enum { USUAL_INPUT = 1024, USUAL_OUTPUT = 256 }; // tokens
 
 enum key {
   KEY_ACCELERATOR = 256,
@@ -255,7 +256,7 @@ struct serving_options serving_options_parse(int argc, char **argv, struct arena
       .slo = {NAN, NAN},
       .clock_offset_s = NAN,
       .window_s = STEADY_WINDOW_S,
-      .limit_s = LIMIT_S,
+      .limit_s = USUAL_LIMIT_S,
       .output_directory = ".",
   };
   struct parsing parsing = {.options = &options};

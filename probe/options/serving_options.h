@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_CONCURRENCY = 1024, USUAL_INPUT = 1024, USUAL_OUTPUT = 256 };
+enum { USUAL_LIMIT_S = 1800 }; // of a load
 
 struct serving_options {
   const char *url;

@@ -40,6 +40,11 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
   return all;
 }
 
+// The beginning of every line about a result below the table.
+static void print_workload(const struct measurement *result, FILE *out) {
+  fprintf(out, "%-9s %5d %8d  ", result->precision, result->batch, result->context);
+}
+
 static void print_result(const struct measurement *result, bool metered, struct arena *arena,
                          FILE *out) {
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
@@ -70,9 +75,9 @@ static void print_exchanges(const struct measurement *result, struct arena *aren
       ranks->all_reduce_bytes < 10240
           ? arena_printf(arena, "%llu bytes", (unsigned long long)ranks->all_reduce_bytes)
           : arena_printf(arena, "%.4g KiB", (double)ranks->all_reduce_bytes / 1024);
-  fprintf(out, "%-9s %5d %8d  all-reduces: %d a step of %s, %.4g us each alone, %.2g %% of it (",
-          result->precision, result->batch, result->context, count, size, 1e6 * ranks->all_reduce_s,
-          100 * count * ranks->all_reduce_s / result->step_seconds);
+  print_workload(result, out);
+  fprintf(out, "all-reduces: %d a step of %s, %.4g us each alone, %.2g %% of it (", count, size,
+          1e6 * ranks->all_reduce_s, 100 * count * ranks->all_reduce_s / result->step_seconds);
   print_safely(ranks->library, out);
   fputs(")\n", out);
 }
@@ -95,8 +100,8 @@ static void print_arithmetic(const struct measurement_record *record, FILE *out)
 static void print_variants(const struct measurement *result, struct arena *arena, FILE *out) {
   if (result->variant_count == 0)
     return;
-  fprintf(out, "%-9s %5d %8d  variants, ms a step: ", result->precision, result->batch,
-          result->context);
+  print_workload(result, out);
+  fputs("variants, ms a step: ", out);
   for (size_t i = 0; i < result->variant_count; i++) {
     const struct measurement_variant *one = &result->variants[i];
     const bool is_used = !strcmp(one->variant, result->step_form.variant);
@@ -119,10 +124,9 @@ static void print_experts(const struct measurement *result, FILE *out) {
     return;
   const int layers = (result->slice_count ? result->model.layers : result->layers_measured) -
                      experts->dense_layers;
-  fprintf(out,
-          "%-9s %5d %8d  experts: %.4g of %d touched a layer and step, %.4g by uniform routing",
-          result->precision, result->batch, result->context, routing->touched / layers,
-          experts->count, routing->expected / layers);
+  print_workload(result, out);
+  fprintf(out, "experts: %.4g of %d touched a layer and step, %.4g by uniform routing",
+          routing->touched / layers, experts->count, routing->expected / layers);
   fprintf(out, "; %.4g MB each; routing: ", 1e-6 * (double)routing->expert_bytes);
   print_safely(routing->policy, out);
   if (!isnan(routing->skew))
@@ -236,7 +240,8 @@ static void add(struct spread *spread, double rate, double power_w) {
 
 static void print_spread(const struct measurement *result, const char *how,
                          const struct spread *spread, struct arena *arena, FILE *out) {
-  fprintf(out, "%-9s %5d %8d  %-10s", result->precision, result->batch, result->context, how);
+  print_workload(result, out);
+  fprintf(out, "%-10s", how);
   print_digits(spread->total, 5, 11, arena, out);
   print_digits(spread->slowest, 5, 10, arena, out);
   print_digits(spread->fastest, 5, 10, arena, out);
@@ -296,7 +301,8 @@ static bool find_together(const struct measurement_record *const *records, size_
 
 // Why a workload has no row of all devices.
 static void print_apart(const struct measurement *first, FILE *out) {
-  fprintf(out, "%-9s %5d %8d  not at once: %s\n", first->precision, first->batch, first->context,
+  print_workload(first, out);
+  fprintf(out, "not at once: %s\n",
           first->slice_count ? "slices of a model are measured one by one"
                              : "it is not measured yet");
 }

@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LIMIT_S = 1800 };
-
 static const struct serving_rung *best_rung(const struct serving_record *record) {
   const struct serving_rung *best = NULL;
   for (size_t i = 0; i < record->count; i++) {
@@ -39,7 +37,7 @@ static struct serving_options options_of(const struct serving_record *record,
       .output_tokens = (int)rung->asked_output_tokens,
       .slo = {rung->slo_ttft_s, rung->slo_tpot_s},
       .window_s = fmin(rung->window_s, STEADY_WINDOW_S),
-      .limit_s = LIMIT_S,
+      .limit_s = USUAL_LIMIT_S,
   };
 }
 

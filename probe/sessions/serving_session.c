@@ -136,18 +136,10 @@ static void set_prompt(struct serving_session *session, long vocabulary) {
   prompt_set_ids(&session->prompt, known ? known : USUAL_VOCABULARY);
 }
 
-static bool is_here(const struct serving_session *session) {
-  static const char *const here[] = {"//localhost", "//127.", "//[::1]"};
-  for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
-    if (strstr(session->server.url, here[i]))
-      return true;
-  return false;
-}
-
 // The processor's name, if the server runs on this host's.
 static const char *processor_of(const struct serving_session *session) {
   struct decode_device device = {.name = ""};
-  return !strcmp(session->record->accelerator, "cpu") && is_here(session) &&
+  return !strcmp(session->record->accelerator, "cpu") && server_is_here(session->server.url) &&
                  cpu_backend.describe(0, &device) == DECODE_OK
              ? arena_copy(session->arena, device.name)
              : "";
@@ -157,9 +149,9 @@ static const char *processor_of(const struct serving_session *session) {
 // asked.
 static const char *node_of(const struct serving_session *session) {
   const char *by_slurm = getenv("SLURMD_NODENAME");
-  return session->options->node         ? session->options->node
-         : by_slurm && is_here(session) ? by_slurm
-                                        : "";
+  return session->options->node                            ? session->options->node
+         : by_slurm && server_is_here(session->server.url) ? by_slurm
+                                                           : "";
 }
 
 int serving_session_open(struct serving_session *session) {
@@ -209,9 +201,7 @@ static const char *record_path(const struct serving_session *session) {
     identity = arena_printf(arena, "%s|%s", identity, record->node);
   if (*record->activations || *record->kv)
     identity = arena_printf(arena, "%s|%s|%s", identity, record->activations, record->kv);
-  const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
-  return arena_printf(arena, "%s/%s-serving-%.8s.json", options->output_directory, record->model,
-                      hash);
+  return folder_record(options->output_directory, record->model, "serving", identity, arena);
 }
 
 // Refused rungs are measured again.
@@ -229,13 +219,8 @@ static int resume_record(struct serving_session *session) {
     return 0;
   struct serving_record *earlier =
       serving_read(session->path, session->arena, session->diagnostics);
-  if (!earlier) {
-    diagnostics_error(session->diagnostics, nowhere,
-                      "this run would resume '%s': move it away, or choose another directory with "
-                      "-o",
-                      session->path);
-    return -1;
-  }
+  if (!earlier)
+    return folder_refuse_record(session->path, session->diagnostics);
   drop_refused(earlier);
   session->record = earlier;
   session->known = earlier->count;

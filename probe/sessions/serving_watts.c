@@ -12,6 +12,7 @@
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"
 #include "probe/measure/power_log.h"
+#include "probe/serving/server.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -25,20 +26,11 @@ static const double least_rise = 0.03;
 // A record's times are whole seconds.
 static const double time_step_s = 1;
 
-static bool is_here(const char *url) {
-  static const char *const hosts[] = {"localhost", "127.", "[::1]"};
-  const char *host = strstr(url, "://");
-  for (size_t i = 0; host && i < sizeof hosts / sizeof hosts[0]; i++)
-    if (!strncmp(host + strlen("://"), hosts[i], strlen(hosts[i])))
-      return true;
-  return false;
-}
-
 // ---- this host's own meters
 
 static void start(struct serving_watts *watts) {
   watts->clock_before = clock_state_read();
-  if (!is_here(watts->url) && !watts->devices) {
+  if (!server_is_here(watts->url) && !watts->devices) {
     watts->why = "the server runs on another host: run 'pertoken probe meter' there meanwhile, and "
                  "name its file with --power";
     return;

@@ -115,9 +115,8 @@ static const char *record_path(const struct session *session, const struct measu
                             session->ranks[i].described.pci);
   if (!*described->uuid && !*described->pci && device->index)
     identity = arena_printf(arena, "%s|device %d", identity, device->index);
-  const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
-  return arena_printf(arena, "%s/%s-%s-%.8s.json", options->output_directory, model->id,
-                      device->backend->name, hash);
+  return folder_record(options->output_directory, model->id, device->backend->name, identity,
+                       arena);
 }
 
 // Whether a result belongs to that trial.
@@ -154,14 +153,8 @@ static int open_record(struct session *session, const struct measurement_environ
   const struct measurement_device here = device_record(device, protocol->arena);
   if (access(session->path, F_OK) == 0) {
     session->record = measurement_read(session->path, protocol->arena, protocol->diagnostics);
-    if (!session->record) {
-      diagnostics_error(
-          protocol->diagnostics, nowhere,
-          "this run would resume '%s': move it away, or choose another directory with "
-          "-o",
-          session->path);
-      return -1;
-    }
+    if (!session->record)
+      return folder_refuse_record(session->path, protocol->diagnostics);
     if (!measurement_same_device(&session->record->device, &here)) {
       diagnostics_error(protocol->diagnostics, (struct place){session->record->source, 0, 0},
                         "the record is from another device, '%s'", session->record->device.name);
