@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const struct place nowhere = {0};
 static const long long last_second = 253402300799; // of 9999
@@ -58,6 +59,16 @@ bool process_epoch(time_t *epoch) {
     return false;
   *epoch = (time_t)second;
   return true;
+}
+
+bool process_may_open(size_t files, size_t *most) {
+  struct rlimit limit;
+  *most = SIZE_MAX;
+  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= files)
+    return true;
+  *most = limit.rlim_max;
+  limit.rlim_cur = files;
+  return files <= *most && !setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 bool process_shows_utf8(void) {

@@ -1,5 +1,6 @@
 // process: what a program was started with apart from its options: whether its arguments are valid
-// text, which characters its locale shows, and the day that the environment sets.
+// text, which characters its locale shows, the day that the environment sets, and how many files it
+// may open.
 //
 // The programs stay in the C locale, so that letters sort, fold and compare the same everywhere.
 #ifndef PERTOKEN_BASE_PROCESS_H
@@ -9,6 +10,7 @@
 #include "base/diagnostics.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
 
 // Reports each argument that is not valid UTF-8. Returns 0 or -1.
@@ -23,6 +25,10 @@ bool process_epoch(time_t *epoch);
 
 // The day of SOURCE_DATE_EPOCH, else today: YYYY-MM-DD, in UTC.
 const char *process_today(struct arena *arena);
+
+// Whether this process may have that many files open at a time; raises its limit if necessary.
+// *most is the highest that it may be raised to.
+bool process_may_open(size_t files, size_t *most);
 
 // Whether the user's locale writes UTF-8.
 bool process_shows_utf8(void);

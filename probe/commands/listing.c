@@ -4,9 +4,12 @@
 #include "base/clock.h"
 #include "base/source.h"
 #include "kernels/decode.h"
-#include "probe/commands/result_table.h"
+#include "probe/commands/commands.h"
+#include "probe/commands/invocation.h"
 #include "probe/devices/exchange.h"
 #include "probe/measure/calibration.h"
+#include "probe/options/options.h"
+#include "probe/sessions/print.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -248,4 +251,25 @@ int listing_print(const struct listing_request *request, FILE *out, struct arena
   }
   json_decref(all);
   return result;
+}
+
+// It has nothing to lose: a signal kills it.
+int probe_list(struct invocation *invocation, int argc, char **argv) {
+  const struct probe_options options =
+      probe_options_parse(COMMAND_LIST, argc, argv, invocation->arena);
+  struct listing_request request = {
+      .backends = invocation_backends(invocation),
+      .meters = &machine_meters,
+      .calibrate = options.calibrate,
+      .json = options.json,
+  };
+  struct device *devices;
+  invocation->quiet = options.quiet;
+  if (options.device) {
+    if (devices_find(options.device, request.backends, &devices, &request.device_count,
+                     invocation->arena, invocation->diagnostics))
+      return -1;
+    request.devices = devices;
+  }
+  return listing_print(&request, stdout, invocation->arena, invocation->diagnostics);
 }

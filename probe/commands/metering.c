@@ -5,19 +5,21 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/version.h"
-#include "model/cost/quantity.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_record.h"
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"
+#include "probe/commands/commands.h"
+#include "probe/commands/invocation.h"
+#include "probe/commands/progress.h"
 #include "probe/measure/power_log.h"
+#include "probe/options/values.h"
 
 #include <argp.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-static const double longest_s = 86400;
 static const double most_readings = 50000; // per device, so that a day fits into a file
 static const double tell_every_s = 1;
 
@@ -34,24 +36,10 @@ static const struct argp_option known_options[] = {
     {0},
 };
 
-static double read_seconds(const char *text, struct argp_state *state) {
-  double value = 0;
-  const size_t length = number_prefix(text, &value);
-  const char *unit = text + length + strspn(text + length, " ");
-  if (!strcmp(unit, "min"))
-    value *= 60;
-  else if (*unit && strcmp(unit, "s") != 0)
-    value = NAN;
-  if (!length || !(value >= 1) || value > longest_s)
-    argp_error(state, "expected --seconds from 1 s to a day, such as '90' or '30min', found '%s'",
-               text);
-  return value;
-}
-
 static error_t parse_one(int key, char *text, struct argp_state *state) {
   struct metering *metering = state->input;
   switch (key) {
-  case 's': metering->seconds = read_seconds(text, state); break;
+  case 's': metering->seconds = value_seconds(text, "seconds", 1, state); break;
   case 'o': metering->path = text; break;
   case 'd': metering->devices = text; break;
   case 'q': metering->quiet = true; break;
@@ -65,7 +53,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   return 0;
 }
 
-struct metering metering_parse(int argc, char **argv, struct arena *arena) {
+static struct metering parse(int argc, char **argv, struct arena *arena) {
   static const struct argp argp = {
       .options = known_options,
       .parser = parse_one,
@@ -169,5 +157,17 @@ int metering_run(const struct metering *metering, FILE *out, struct arena *arena
   const int result =
       write_down(metering, log, elapsed_s < metering->seconds, out, arena, diagnostics);
   power_log_stop(log);
+  return result;
+}
+
+int probe_meter(struct invocation *invocation, int argc, char **argv) {
+  struct metering metering = parse(argc, argv, invocation->arena);
+  invocation_begin(invocation, metering.quiet);
+  metering.roots = &machine_meters;
+  metering.clock = &machine_clock;
+  metering.stop = invocation->stop;
+  metering.progress = invocation_progress(invocation);
+  const int result = metering_run(&metering, stdout, invocation->arena, invocation->diagnostics);
+  progress_clear();
   return result;
 }

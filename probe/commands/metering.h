@@ -1,5 +1,4 @@
-// metering: records this host's power over a time, for a measurement that another host runs:
-// pertoken probe meter.
+// metering: records this host's power over a time, for a measurement that another host runs.
 #ifndef PERTOKEN_PROBE_COMMANDS_METERING_H
 #define PERTOKEN_PROBE_COMMANDS_METERING_H
 
@@ -15,18 +14,13 @@
 struct metering {
   double seconds;
   const char *devices; // of power_log_request
-  const char *path;
+  const char *path;    // of the file to write
   bool quiet;
-  // Set by the caller.
   const struct meter_roots *roots;
   const struct clock *clock;
   const volatile sig_atomic_t *stop;
   void (*progress)(const char *text); // NULL: nobody is told
 };
-
-// argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0
-// or 2. Texts are those of argv.
-struct metering metering_parse(int argc, char **argv, struct arena *arena);
 
 // Reads for the given time, or until it is stopped, then writes the file and prints a summary to
 // `out`. Errors: no meter; nothing read; a file that cannot be written. Returns 0 or -1.

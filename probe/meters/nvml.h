@@ -12,7 +12,6 @@ enum nvml_code { // nvmlReturn_t, "Device Enums"
   NVML_DONE = 0,
   NVML_NOT_SUPPORTED = 3,
   NVML_NO_PERMISSION = 4,
-  NVML_NOT_FOUND = 6,
   NVML_LOST = 15,
   NVML_OPERATING_SYSTEM = 17, // the device is blocked, by cgroups for example
 };

@@ -1,6 +1,7 @@
 #include "probe/serving/loop.h"
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "base/source.h"
 
 #include <curl/multi.h>
@@ -9,7 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,18 +42,14 @@ static int set_due(CURLM *multi, long wait_ms, void *context) {
 // ---- opening
 
 static int allow_files(size_t connections, struct diagnostics *diagnostics) {
-  const rlim_t wanted = connections + OTHER_FILES;
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= wanted)
-    return 0;
-  const rlim_t allowed = limit.rlim_max;
-  limit.rlim_cur = wanted;
-  if (wanted <= allowed && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+  const size_t wanted = connections + OTHER_FILES;
+  size_t most;
+  if (process_may_open(wanted, &most))
     return 0;
   diagnostics_error(diagnostics, (struct place){0},
-                    "%zu connections at a time need %ju open files, and this process may have %ju "
+                    "%zu connections at a time need %zu open files, and this process may have %zu "
                     "(ulimit -n)",
-                    connections, (uintmax_t)wanted, (uintmax_t)allowed);
+                    connections, wanted, most);
   return -1;
 }
 

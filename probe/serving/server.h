@@ -12,6 +12,7 @@
 #include "base/diagnostics.h"
 
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct server {
@@ -35,6 +36,9 @@ struct answer {
 int server_open(struct server *server, const char *url, struct arena *arena,
                 struct diagnostics *diagnostics);
 void server_close(struct server *server);
+
+// Whether a URL names this host.
+bool server_is_here(const char *url);
 
 enum { MAX_ANSWER = 64 << 20 }; // bytes; a longer body is a failure
 

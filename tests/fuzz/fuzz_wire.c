@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/host_list.h"
-#include "probe/commands/clerk.h"
-#include "probe/commands/wire.h"
+#include "probe/fleet/clerk.h"
+#include "probe/fleet/wire.h"
 
 #include <assert.h>
 #include <dirent.h>

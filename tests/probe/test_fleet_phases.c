@@ -1,32 +1,24 @@
 // A node of a fleet that measures several workloads of several trials each: it enters none before
 // the other node does. The test controls the clock, and what the other node does while one waits.
 #include "base/clock.h"
-#include "probe/commands/fleet.h"
-#include "probe/commands/offered.h"
-#include "probe/commands/options.h"
-#include "probe/measure/protocol.h"
-#include "probe/measure/trial.h"
+#include "probe/fleet/member.h"
+#include "probe/fleet/node_lists.h"
+#include "probe/options/offered.h"
+#include "probe/options/options.h"
 #include "tests/support/fixture.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORKLOADS = 3, TRIALS = 4, NODES = 2 };
 
-struct node {
-  struct fleet_member member;
-  struct probe_options options;
-  struct offered workloads[WORKLOADS];
-};
-
 struct yard {
   struct fixture fixture;
   char folder[64];
   struct clock clock;
   double now_s;
-  struct node nodes[NODES];
+  struct member nodes[NODES];
   size_t waits;
   // What the other node does once this one waits for it: joins, or enters this trial.
   bool joins;
@@ -34,38 +26,19 @@ struct yard {
   volatile sig_atomic_t stop;
 };
 
-static void enter(struct node *node, size_t workload, size_t number) {
-  const struct trial trial = {.number = number};
-  const struct session_gate *gate = &node->member.gate;
-  node->member.workload = workload;
-  assert_int_equal(gate->pass(gate->context, &trial, true), 0);
-}
-
-static struct protocol protocol_of(struct yard *yard) {
-  return (struct protocol){.clock = &yard->clock,
-                           .stop = &yard->stop,
-                           .arena = &yard->fixture.arena,
-                           .diagnostics = &yard->fixture.diagnostics};
-}
-
-static void join(struct yard *yard, int rank, const char *variant) {
-  struct node *node = &yard->nodes[rank];
-  const struct protocol protocol = protocol_of(yard);
+static void join(struct yard *yard, int rank) {
+  struct member *node = &yard->nodes[rank];
   char number[2] = {(char)('0' + rank), '\0'}, name[8] = "node-";
   setenv("SLURM_PROCID", number, 1);
   setenv("SLURMD_NODENAME", strcat(name, number), 1);
-  node->options = (struct probe_options){.device = "cpu",
-                                         .model = "tiny",
-                                         .kv = "bf16",
-                                         .node = "",
-                                         .variant = variant,
-                                         .output_directory = yard->folder,
-                                         .wall = {.typed_w = NAN, .note = ""},
-                                         .fleet = {.wait_s = 60}};
-  for (size_t w = 0; w < WORKLOADS; w++)
-    node->workloads[w] = (struct offered){"", node->options};
-  assert_int_equal(fleet_join(&node->member, &node->options, node->workloads, WORKLOADS, &protocol),
-                   0);
+  *node = (struct member){.shared = yard->folder,
+                          .wait_s = 60,
+                          .clock = &yard->clock,
+                          .stop = &yard->stop,
+                          .arena = &yard->fixture.arena,
+                          .diagnostics = &yard->fixture.diagnostics};
+  assert_int_equal(member_name(node, ""), 0);
+  assert_int_equal(member_join(node, "0123456789abcdef"), 0);
 }
 
 static double now(void *context) {
@@ -78,9 +51,9 @@ static void sleep_and_watch(void *context, double seconds) {
   if (yard->waits++ > 0)
     fail_msg("the other node is there, and still it is waited for");
   if (yard->joins)
-    join(yard, 1, NULL);
+    join(yard, 1);
   else
-    enter(&yard->nodes[1], yard->workload, yard->trial);
+    assert_int_equal(member_pass(&yard->nodes[1], yard->workload, yard->trial, true), 0);
 }
 
 static void start(struct yard *yard) {
@@ -94,9 +67,9 @@ static void start(struct yard *yard) {
 }
 
 static void end(struct yard *yard, int count) {
-  struct fleet_tally tally;
+  struct node_lists lists;
   for (int rank = count - 1; rank >= 0; rank--)
-    assert_int_equal(fleet_leave(&yard->nodes[rank].member, false, &tally), 0);
+    assert_int_equal(member_leave(&yard->nodes[rank], false, &lists), 0);
   const char *command = arena_printf(&yard->fixture.arena, "rm -rf '%s'", yard->folder);
   assert_int_equal(system(command), 0);
   fixture_end(&yard->fixture);
@@ -107,13 +80,13 @@ static void each_trial_is_entered_together(void **state) {
   (void)state;
   start(&yard);
   yard.joins = true;
-  join(&yard, 0, NULL);
+  join(&yard, 0);
   assert_int_equal(yard.waits, 1);
   yard.joins = false;
   for (yard.workload = 0; yard.workload < WORKLOADS; yard.workload++)
     for (yard.trial = 0; yard.trial < TRIALS; yard.trial++) {
       yard.waits = 0;
-      enter(&yard.nodes[0], yard.workload, yard.trial);
+      assert_int_equal(member_pass(&yard.nodes[0], yard.workload, yard.trial, true), 0);
       if (yard.waits != 1)
         fail_msg("workload %zu, trial %zu: the other node is not waited for", yard.workload,
                  yard.trial);
@@ -124,21 +97,19 @@ static void each_trial_is_entered_together(void **state) {
 // Having measured one variant of the kernels does not count for another.
 static void variants_are_apart(void **state) {
   static const char *const variants[] = {NULL, "step=streaming", "matrix=registers"};
-  const char *folders[3];
+  const char *plans[3];
+  struct fixture fixture;
   (void)state;
+  fixture_start(&fixture);
   for (size_t i = 0; i < 3; i++) {
-    struct yard yard;
-    start(&yard);
-    setenv("SLURM_STEP_NUM_TASKS", "1", 1);
-    join(&yard, 0, variants[i]);
-    const char *folder = strrchr(yard.nodes[0].member.roll.folder, '/');
-    folders[i] = strdup(folder);
+    const struct offered workload = {
+        "", {.device = "cpu", .model = "tiny", .kv = "bf16", .variant = variants[i]}};
+    plans[i] = offered_plan(&workload, 1, &fixture.arena);
+    assert_int_equal(strlen(plans[i]), 16);
     for (size_t k = 0; k < i; k++)
-      assert_string_not_equal(folders[i], folders[k]);
-    end(&yard, 1);
+      assert_string_not_equal(plans[i], plans[k]);
   }
-  for (size_t i = 0; i < 3; i++)
-    free((char *)folders[i]);
+  fixture_end(&fixture);
 }
 
 int main(void) {

@@ -4,8 +4,8 @@
 #include "probe/measure/result.h"
 #include "tests/support/stand_in.h"
 
-#include "probe/commands/result_table.h"
 #include "probe/measure/calibration.h"
+#include "probe/sessions/result_table.h"
 
 #include <math.h>
 #include <string.h>

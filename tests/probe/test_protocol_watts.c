@@ -4,8 +4,8 @@
 #include "model/records/measurement_write.h"
 #include "tests/support/stand_in.h"
 
-#include "probe/commands/recheck.h"
 #include "probe/measure/environment.h"
+#include "probe/sessions/recheck.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

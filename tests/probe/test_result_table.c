@@ -1,7 +1,7 @@
 // Tables of several records: results are compared with those of the same workload, wherever each
 // record has them, and kernels that are not the same are named.
-#include "probe/commands/power_sweep.h"
-#include "probe/commands/result_table.h"
+#include "probe/sessions/power_sweep.h"
+#include "probe/sessions/result_table.h"
 #include "tests/support/fixture.h"
 
 #include <stdio.h>

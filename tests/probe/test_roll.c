@@ -1,8 +1,8 @@
 // Nodes that wait for each other in a folder: which may start, which are left out, and what a
 // launcher tells. The test controls the clock and what other nodes do while one waits.
 #include "base/clock.h"
-#include "probe/commands/launch.h"
-#include "probe/commands/roll.h"
+#include "probe/fleet/launch.h"
+#include "probe/fleet/roll.h"
 #include "tests/support/fixture.h"
 
 #include <cmocka.h>

@@ -14,10 +14,10 @@
 #include "model/telemetry/power_record.h"
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"
-#include "probe/commands/serving_watts.h"
 #include "probe/measure/power_log.h"
 #include "probe/meters/meter.h"
 #include "probe/serving/rung.h"
+#include "probe/sessions/serving_watts.h"
 
 #include <cmocka.h>
 #include <math.h>

@@ -6,11 +6,11 @@
 #include "tests/support/twins.h"
 
 #include "probe/commands/listing.h"
-#include "probe/commands/recheck.h"
-#include "probe/commands/result_table.h"
-#include "probe/commands/session.h"
 #include "probe/devices/device.h"
 #include "probe/measure/together.h"
+#include "probe/sessions/recheck.h"
+#include "probe/sessions/result_table.h"
+#include "probe/sessions/session.h"
 
 #include <math.h>
 #include <stdlib.h>

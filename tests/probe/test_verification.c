@@ -4,21 +4,21 @@
 #include "kernels/decode.h"
 #include "kernels/family.h"
 #include "model/records/measurement.h"
-#include "probe/commands/options.h"
-#include "probe/commands/session.h"
 #include "probe/devices/device.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/result.h"
 #include "probe/measure/trial.h"
+#include "probe/options/options.h"
+#include "probe/sessions/session.h"
 #include "tests/support/fixture.h"
 #include "tests/support/kernels/pieces.h"
 #include "tests/support/kernels/shapes.h"
 #include "tests/support/stand_in.h"
 
-#include "probe/commands/verification.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/prefill.h"
 #include "probe/measure/verify.h"
+#include "probe/sessions/verification.h"
 
 #include <cmocka.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 // launch and in order, with everything else refused; what process 0 accepts from another process,
 // and what it does not.
 #include "base/clock.h"
-#include "probe/commands/clerk.h"
-#include "probe/commands/wire.h"
+#include "probe/fleet/clerk.h"
+#include "probe/fleet/wire.h"
 #include "tests/support/fixture.h"
 
 #include <dirent.h>

@@ -16,7 +16,6 @@ enum { MAX_ANCESTORS = 32 };
 
 struct chain {
   struct scenario_text *text;
-  size_t capacity; // of text->sections
   bool (*is_common)(const char *kind);
   const char *paths[MAX_ANCESTORS]; // canonical, youngest first
   int length;
@@ -149,7 +148,8 @@ static bool is_number_of(const char *key, const char *item) {
 }
 
 // What ancestors state about the numbers in an item's formula is about theirs.
-static void drop_numbers(struct chain *chain, size_t inherited, const struct ini_section *item) {
+static void drop_numbers(const struct chain *chain, size_t inherited,
+                         const struct ini_section *item) {
   if (strcmp(item->kind, "item") != 0 || !ini_find(item, "formula"))
     return;
   for (size_t i = 0; i < inherited; i++) {
@@ -168,38 +168,7 @@ static void drop_prices(struct ini_section *section, const struct ini_key *key,
     retract(section, selection_api_prices[i], arena);
 }
 
-// Within a file no section repeats another, so only the first `inherited` ones can be the same.
-static void merge_section(struct chain *chain, size_t inherited, const struct ini_section *from) {
-  struct scenario_text *text = chain->text;
-  struct ini_section *into = NULL;
-  for (size_t i = 0; i < inherited && !into; i++)
-    if (!strcmp(text->sections[i].kind, from->kind) &&
-        !strcmp(text->sections[i].argument, from->argument))
-      into = &text->sections[i];
-  if (!into) {
-    if (text->section_count == chain->capacity) {
-      chain->capacity = chain->capacity ? 2 * chain->capacity : 16;
-      text->sections = arena_grow(chain->arena, text->sections, text->section_count,
-                                  chain->capacity, sizeof *text->sections);
-    }
-    into = &text->sections[text->section_count++];
-    *into = *from;
-    return;
-  }
-  into->place = from->place;
-  for (size_t k = 0; k < from->key_count; k++) {
-    retract(into, from->keys[k].name, chain->arena);
-    drop_prices(into, &from->keys[k], chain->arena);
-  }
-  into->keys = arena_grow(chain->arena, into->keys, into->key_count,
-                          into->key_count + from->key_count, sizeof *into->keys);
-  for (size_t k = 0; k < from->key_count; k++) {
-    struct ini_key *key = find_key(into, from->keys[k].name);
-    if (!key)
-      key = &into->keys[into->key_count++];
-    *key = from->keys[k];
-  }
-}
+// ---- empty keys
 
 // Keys that an empty value takes back; any other one needs a value.
 static bool may_be_empty(const char *key) {
@@ -235,41 +204,103 @@ static bool gives_way(const struct ini_section *from, const struct ini_key *empt
   return found;
 }
 
-// The keys of a section that take back what is inherited, before that is dropped.
-static bool *find_taken_back(struct chain *chain, size_t inherited,
-                             const struct ini_section *from) {
-  bool *taken = arena_array(chain->arena, from->key_count + 1, sizeof *taken);
-  for (size_t k = 0; k < from->key_count; k++)
-    for (size_t i = 0; i < inherited && !*from->keys[k].value; i++) {
-      struct ini_section *section = &chain->text->sections[i];
-      taken[k] |=
-          may_be_empty(from->keys[k].name) &&
-          (gives_way(from, &from->keys[k]) || (is_same_place(chain, section, from) &&
-                                               states(section, from->keys[k].name, chain->arena)));
-    }
-  return taken;
+static bool takes_back(const struct chain *chain, size_t inherited, const struct ini_section *from,
+                       const struct ini_key *key) {
+  if (*key->value || !may_be_empty(key->name))
+    return false;
+  bool found = inherited && gives_way(from, key);
+  for (size_t i = 0; i < inherited && !found; i++)
+    found = is_same_place(chain, &chain->text->sections[i], from) &&
+            states(&chain->text->sections[i], key->name, chain->arena);
+  return found;
 }
 
-// Once it is merged: what has been taken back leaves nothing behind.
-static void drop_taken_back(struct chain *chain, const struct ini_section *from,
-                            const bool *taken) {
-  struct scenario_text *text = chain->text;
-  for (size_t i = 0; i < text->section_count; i++)
+// Which keys of a file's sections take back what is inherited.
+static bool **find_taken_back(const struct chain *chain, size_t inherited, const struct ini *ini) {
+  bool **taken_back = arena_array(chain->arena, ini->section_count, sizeof *taken_back);
+  for (size_t i = 0; i < ini->section_count; i++) {
+    const struct ini_section *from = &ini->sections[i];
+    taken_back[i] = arena_array(chain->arena, from->key_count, sizeof **taken_back);
     for (size_t k = 0; k < from->key_count; k++)
-      if (taken[k] && !strcmp(text->sections[i].kind, from->kind) &&
-          !strcmp(text->sections[i].argument, from->argument))
-        drop_key(&text->sections[i], from->keys[k].name);
+      taken_back[i][k] = takes_back(chain, inherited, from, &from->keys[k]);
+  }
+  return taken_back;
 }
+
+// ---- a file over those it inherits
 
 // A key of a common section replaces the inherited one, whichever common section that is in.
-static void drop_inherited(struct chain *chain, size_t inherited, const struct ini_section *from) {
-  for (size_t i = 0; i < inherited && chain->is_common(from->kind); i++) {
+static void drop_inherited(const struct chain *chain, size_t inherited,
+                           const struct ini_section *from) {
+  if (!chain->is_common(from->kind))
+    return;
+  for (size_t i = 0; i < inherited; i++) {
     struct ini_section *section = &chain->text->sections[i];
-    for (size_t k = 0; k < from->key_count && chain->is_common(section->kind) &&
-                       strcmp(section->kind, from->kind) != 0;
-         k++)
+    if (!chain->is_common(section->kind) || !strcmp(section->kind, from->kind))
+      continue;
+    for (size_t k = 0; k < from->key_count; k++)
       retract(section, from->keys[k].name, chain->arena);
   }
+}
+
+// Within a file no section repeats another, so only an inherited one can be the same.
+static struct ini_section *find_inherited(const struct chain *chain, size_t inherited,
+                                          const struct ini_section *like) {
+  struct ini_section *sections = chain->text->sections;
+  for (size_t i = 0; i < inherited; i++)
+    if (!strcmp(sections[i].kind, like->kind) && !strcmp(sections[i].argument, like->argument))
+      return &sections[i];
+  return NULL;
+}
+
+static struct ini_section *add_section(const struct chain *chain, const struct ini_section *from) {
+  struct scenario_text *text = chain->text;
+  text->sections =
+      arena_room(chain->arena, text->sections, text->section_count, sizeof *text->sections);
+  text->sections[text->section_count] = *from;
+  return &text->sections[text->section_count++];
+}
+
+static void restate(struct ini_section *into, const struct ini_section *from, struct arena *arena) {
+  into->place = from->place;
+  for (size_t k = 0; k < from->key_count; k++) {
+    retract(into, from->keys[k].name, arena);
+    drop_prices(into, &from->keys[k], arena);
+  }
+  into->keys = arena_grow(arena, into->keys, into->key_count, into->key_count + from->key_count,
+                          sizeof *into->keys);
+  for (size_t k = 0; k < from->key_count; k++) {
+    struct ini_key *key = find_key(into, from->keys[k].name);
+    if (!key)
+      key = &into->keys[into->key_count++];
+    *key = from->keys[k];
+  }
+}
+
+// The last first: an added section shares its keys with the file's, and those behind one that is
+// dropped move up.
+static void merge_section(const struct chain *chain, size_t inherited,
+                          const struct ini_section *from, const bool *taken_back) {
+  struct ini_section *into = find_inherited(chain, inherited, from);
+  if (into)
+    restate(into, from, chain->arena);
+  else
+    into = add_section(chain, from);
+  for (size_t k = from->key_count; k-- > 0;)
+    if (taken_back[k])
+      drop_key(into, from->keys[k].name);
+}
+
+// What takes something back is found before anything is dropped.
+static void merge(const struct chain *chain, const struct ini *ini) {
+  const size_t inherited = chain->text->section_count;
+  bool **taken_back = find_taken_back(chain, inherited, ini);
+  for (size_t i = 0; i < ini->section_count; i++) {
+    drop_inherited(chain, inherited, &ini->sections[i]);
+    drop_numbers(chain, inherited, &ini->sections[i]);
+  }
+  for (size_t i = 0; i < ini->section_count; i++)
+    merge_section(chain, inherited, &ini->sections[i], taken_back[i]);
 }
 
 static int read_source(struct chain *chain, const char *path, const struct source *source);
@@ -308,18 +339,7 @@ static int read_source(struct chain *chain, const char *path, const struct sourc
   const struct ini_section *scenario = ini_section(ini, "scenario", "");
   const struct ini_key *inherits = scenario ? ini_find(scenario, "inherits") : NULL;
   int bad = inherits ? read_ancestor(chain, path, inherits) : 0;
-  const size_t inherited = chain->text->section_count;
-  bool **taken = arena_array(chain->arena, ini->section_count + 1, sizeof *taken);
-  for (size_t i = 0; i < ini->section_count; i++)
-    taken[i] = find_taken_back(chain, inherited, &ini->sections[i]);
-  for (size_t i = 0; i < ini->section_count; i++) {
-    drop_inherited(chain, inherited, &ini->sections[i]);
-    drop_numbers(chain, inherited, &ini->sections[i]);
-  }
-  for (size_t i = 0; i < ini->section_count; i++)
-    merge_section(chain, inherited, &ini->sections[i]);
-  for (size_t i = 0; i < ini->section_count; i++)
-    drop_taken_back(chain, &ini->sections[i], taken[i]);
+  merge(chain, ini);
   chain->text->all_text = arena_printf(chain->arena, "%s%s", chain->text->all_text, source->text);
   chain->text->source = source;
   return bad;

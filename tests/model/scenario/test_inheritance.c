@@ -52,6 +52,10 @@ static const struct {
     {"grid = DE\n[case x]\nb.grid = FR\n", "[case x]\nb.grid =\n", NULL},
     {"evidence_spread = no\n", "[option b]\nevidence_spread =\n", NULL},
     {"", "[option a]\nlist_price = 9 USD/gpu\nprice =\n", NULL},
+    {"",
+     "[option d]\naccelerator = h200-sxm-141\nprice =\nlist_price = 9 USD/gpu\nevidence =\n"
+     "throughput = 9 token/s\n",
+     NULL},
     {"", "[option b]\ngrid =\n", "4:7: an empty 'grid' only removes"},
     {"grid = DE\n", "[case x]\nb.grid =\n", "4:9: an empty 'grid' only removes"},
     {"grid = DE\n", "[case x]\nb.quote =\n", "4:10: an empty 'quote' only removes"},

@@ -3,10 +3,10 @@
 #include "tests/stand_ins/fake/fake_nvml.h"
 #include "tests/stand_ins/fake/load.h"
 
-#include "probe/commands/power_sweep.h"
 #include "probe/meters/power_guard.h"
 #include "probe/meters/power_limit.h"
 #include "probe/meters/users.h"
+#include "probe/sessions/power_sweep.h"
 
 #include <math.h>
 #include <signal.h>

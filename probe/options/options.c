@@ -1,0 +1,597 @@
+#include "probe/options/options.h"
+
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/text_option.h"
+#include "kernels/decode.h"
+#include "model/cost/quantity.h"
+#include "model/cost/units.h"
+#include "model/records/measurement.h"
+#include "probe/devices/precision.h"
+#include "probe/measure/protocol.h"
+#include "probe/measure/trial.h"
+#include "probe/options/values.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The highest values that the options accept.
+enum {
+  MAX_BATCH = 65536,
+  MAX_CONTEXT = 1 << 24,
+  MAX_LAYERS = 10000,
+  MAX_THREADS = 1024,
+  MAX_RANKS = 1024,
+  MAX_SKEW = 10,
+  MAX_POWER_LIMIT = 10000, // watts
+};
+
+static const double usual_wait_s = 900; // for other nodes
+
+const char usual_fleet_devices[] = "auto:all";
+
+enum key {
+  KEY_DEVICE = 256,
+  KEY_MODEL,
+  KEY_PRECISION,
+  KEY_BATCH,
+  KEY_CONTEXT,
+  KEY_PREFILL,
+  KEY_CHUNK,
+  KEY_KV,
+  KEY_HEAD,
+  KEY_ACTIVATIONS,
+  KEY_LAYERS,
+  KEY_TIME,
+  KEY_SOAK,
+  KEY_WALL_POWER,
+  KEY_WALL_NOTE,
+  KEY_REDFISH,
+  KEY_POWER_LIMIT,
+  KEY_TENSOR_PARALLEL,
+  KEY_SHARD,
+  KEY_ALL_REDUCE,
+  KEY_ALL_REDUCE_NOTE,
+  KEY_THREADS,
+  KEY_NODE,
+  KEY_EXPECT,
+  KEY_ONE_BY_ONE,
+  KEY_WAIT,
+  KEY_SEND,
+  KEY_FIRST,
+  KEY_OFFER,
+  KEY_FOR,
+  KEY_ROUTING,
+  KEY_SEED,
+  KEY_DATA,
+  KEY_DATA_EXTRA,
+  KEY_FORMAT,
+  KEY_CALIBRATE,
+  KEY_VERIFY_ONLY,
+  KEY_TOLERANCE,
+  KEY_VARIANT,
+};
+
+static const struct known_option {
+  const char *name;
+  int key;
+  unsigned commands;
+  const char *argument;
+  const char *doc;
+} known_options[] = {
+    {"device", KEY_DEVICE, COMMAND_RUN, "NAME",
+     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2, cuda:all or auto:all "
+     "(every GPU) measures several, one by one and then those of each kind at once"},
+    {"device", KEY_DEVICE, COMMAND_FLEET, "NAME",
+     "Measure these devices, one by one and then those of each kind at once: cuda:all, cuda:0,2, "
+     "cuda:1, cpu (auto:all, which is every GPU, or the CPU where there is none)"},
+    {"device", KEY_DEVICE, COMMAND_LIST, "NAME",
+     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
+    {"model", KEY_MODEL, COMMAND_RUN | COMMAND_FLEET, "ID",
+     "A model in the catalogue; 'pertoken catalog models' lists them"},
+    {"offer", KEY_OFFER, COMMAND_FLEET, "FILE",
+     "Measure the decoding that this offer guarantees, instead of --model and --precision; other "
+     "options set what it leaves open"},
+    {"for", KEY_FOR, COMMAND_FLEET, "NAME", "Measure only this guarantee of the offer"},
+    {"precision", KEY_PRECISION, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "Precision of the weights: bf16, int8, fp8, mxfp4, fp4, mxfp6, mxfp6-e3m2, int4, int8-g128 "
+     "(bf16)"},
+    {"batch", KEY_BATCH, COMMAND_RUN | COMMAND_FLEET, "LIST", "Rows decoded together: 1,4,16 (1)"},
+    {"context", KEY_CONTEXT, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "Positions attended to: 512,4096 (512)"},
+    {"prefill", KEY_PREFILL, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "Also measure prompts with these numbers of tokens, no longer than the context: 512,2048 "
+     "(none)"},
+    {"chunk", KEY_CHUNK, COMMAND_RUN | COMMAND_FLEET, "N",
+     "Tokens of a prompt computed at once (2048)"},
+    {"kv", KEY_KV, COMMAND_RUN | COMMAND_FLEET, "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)"},
+    {"activations", KEY_ACTIVATIONS, COMMAND_RUN | COMMAND_FLEET, "TYPE",
+     "Type of the activations: bf16, fp8, int8, or weights: same as the weights (the best the "
+     "device supports)"},
+    {"head", KEY_HEAD, COMMAND_RUN | COMMAND_FLEET, "TYPE",
+     "Type of embedding and head: bf16, or weights: same as the weights (weights for int8, "
+     "otherwise bf16)"},
+    {"layers", KEY_LAYERS, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
+     "model"},
+    {"time", KEY_TIME, COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, "SECONDS",
+     "Maximum sampling time per result (10)"},
+    {"soak", KEY_SOAK, COMMAND_RUN | COMMAND_FLEET, "SECONDS",
+     "Hold the load this long (300): the last half, at most a minute, is under the energy meter, "
+     "and samples are taken just before that (without --soak: 5.5 under the meter)"},
+    {"wall-power", KEY_WALL_POWER, COMMAND_RUN, "WATTS",
+     "Wall power of the whole machine under this load, read from a PDU: '512 W' (default: "
+     "ipmitool, if installed)"},
+    {"wall-power", KEY_WALL_POWER, COMMAND_FLEET, "TABLE",
+     "Wall power of each node under this load, read from a PDU: a CSV table with the columns "
+     "'node' and 'wall_power', such as 5.2 kW; for a single node, just '5.2 kW' (default: "
+     "ipmitool, if installed)"},
+    {"wall-note", KEY_WALL_NOTE, COMMAND_RUN | COMMAND_FLEET, "TEXT",
+     "Where --wall-power was measured"},
+    {"redfish", KEY_REDFISH, COMMAND_RUN, "URL",
+     "Ask the board's management controller for the whole machine's watts: "
+     "https://HOST/redfish/v1/Chassis/1/Power"},
+    {"redfish", KEY_REDFISH, COMMAND_FLEET, "URL",
+     "Ask each board's management controller for its machine's watts; {node} stands for the node's "
+     "name: https://{node}-bmc/redfish/v1/Chassis/1/Power"},
+    {"power-limit", KEY_POWER_LIMIT, COMMAND_RUN, "LIST",
+     "Measure a GPU at each of these power limits, in watts, the highest first: 350,450,700; needs "
+     "root, and always restores the limit"},
+    {"tensor-parallel", KEY_TENSOR_PARALLEL, COMMAND_RUN | COMMAND_FLEET, "N",
+     "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
+    {"shard", KEY_SHARD, COMMAND_RUN | COMMAND_FLEET, "1/N",
+     "Measure one rank's share of a model that N devices would hold together (tensor parallel)"},
+    {"all-reduce", KEY_ALL_REDUCE, COMMAND_RUN | COMMAND_FLEET, "TIME",
+     "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s"},
+    {"all-reduce-note", KEY_ALL_REDUCE_NOTE, COMMAND_RUN | COMMAND_FLEET, "TEXT",
+     "Source of the --all-reduce time"},
+    {"routing", KEY_ROUTING, COMMAND_RUN | COMMAND_FLEET, "POLICY",
+     "How rows are routed to a mixture's experts: model: as its router chooses; uniform: equally "
+     "likely; skewed:1.2: by that power of their rank (model)"},
+    {"variant", KEY_VARIANT, COMMAND_RUN | COMMAND_FLEET, "WHICH",
+     "Which variant of a GPU's kernels: own: their own choice; fastest: each that may be faster is "
+     "tried on the device, and the fastest measured; or one: step=streaming (fastest)"},
+    {"threads", KEY_THREADS, COMMAND_RUN | COMMAND_FLEET, "N",
+     "Threads on a CPU (0: the backend chooses)"},
+    {"node", KEY_NODE, COMMAND_RUN, "NAME",
+     "Name of this machine in a fleet, for 'pertoken fleet': \"$(hostname)\""},
+    {"node", KEY_NODE, COMMAND_FLEET, "NAME",
+     "Name of this machine (default: its Slurm name, otherwise its host name)"},
+    {"expect", KEY_EXPECT, COMMAND_FLEET, "NODES",
+     "The expected nodes: a plain list, a CSV table with a column 'node', or names such as "
+     "n[1-16]"},
+    {"one-by-one", KEY_ONE_BY_ONE, COMMAND_FLEET, NULL,
+     "Load one node after another, the rest idle (all at once)"},
+    {"wait", KEY_WAIT, COMMAND_FLEET, "TIME",
+     "Continue without nodes that have been silent for this long, which must exceed the time for a "
+     "result (15 min)"},
+    {"send", KEY_SEND, COMMAND_FLEET, NULL,
+     "The nodes share no folder: each sends its records to process 0, over TCP"},
+    {"first", KEY_FIRST, COMMAND_FLEET, "HOST[:PORT]",
+     "Address of process 0, for --send (from Slurm or Open MPI; a port from 63001 to 65534)"},
+    {"seed", KEY_SEED, COMMAND_RUN | COMMAND_FLEET, "N", "Seed of weights and cache (1)"},
+    {"data", KEY_DATA, COMMAND_RUN | COMMAND_FLEET, "DIR", "Use the catalogue in this directory"},
+    {"data-extra", KEY_DATA_EXTRA, COMMAND_RUN | COMMAND_FLEET, "FILE",
+     "Also load rows from this file"},
+    {"output", 'o', COMMAND_RUN, "DIR",
+     "Write the record to this directory; the same command resumes it (the current one)"},
+    {"output", 'o', COMMAND_FLEET, "DIR",
+     "A folder that all nodes share or, with --send, that each has: each node's records go to a "
+     "folder of its name there; the same command resumes them"},
+    {"verify-only", KEY_VERIFY_ONLY, COMMAND_RUN, NULL,
+     "Only compare the kernels with the oracle, with one layer and with two, and each variant that "
+     "would be tried: exit status 1 if any is out of tolerance, 4 if there was no time for all "
+     "variants; no record is written"},
+    {"tolerance", KEY_TOLERANCE, COMMAND_CHECK, "SHARE", "Tolerance for token/s (4 %)"},
+    {"format", KEY_FORMAT, COMMAND_LIST, "FORMAT", "Print as table or json"},
+    {"calibrate", KEY_CALIBRATE, COMMAND_LIST, NULL,
+     "Measure how fast each device reads and multiplies"},
+    {"quiet", 'q', COMMAND_LIST | COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, NULL,
+     "No warnings and no progress on standard error"},
+};
+
+enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
+
+static const struct syntax {
+  enum probe_command command;
+  const char *name, *arguments, *doc;
+} syntaxes[] = {
+    {COMMAND_LIST, "list", "",
+     "Show the devices, their memory, and which energy meters work.\vExample:\n"
+     "  pertoken probe list --calibrate"},
+    {COMMAND_RUN, "run", "",
+     "Measure how fast a model decodes on this machine, and how much power it takes.\vExample:\n"
+     "  pertoken probe run --model tinyllama-1.1b --precision bf16,int8 --batch 1,16 -o records"},
+    {COMMAND_FLEET, "fleet", "",
+     "Measure every node of a fleet: started once on each, by Slurm or Open MPI.\vExample:\n"
+     "  srun --ntasks-per-node=1 pertoken probe fleet --model llama-2-70b --precision fp8 "
+     "--soak -o fleet\n"
+     "and then 'pertoken fleet fleet/*'."},
+    {COMMAND_CHECK, "check", "RECORD",
+     "Measure a record's results again: exit status 1 if any is out of tolerance.\v"
+     "Example:\n  pertoken probe check records/tinyllama-1.1b-cpu-1a2b3c4d.json --tolerance '4 %'"},
+};
+
+struct parsing {
+  const struct syntax *syntax;
+  struct arena *arena;
+  struct probe_options *options;
+};
+
+static void read_layers(const char *text, struct argp_state *state, struct number_list *out) {
+  value_list(text, MAX_LAYERS, "layers", state, out);
+  if (out->count > MAX_DEPTHS)
+    argp_error(state, "--layers takes one depth, or two or three to extrapolate from");
+  for (size_t i = 1; i < out->count; i++)
+    if (out->values[i] <= out->values[i - 1])
+      argp_error(state, "expected --layers in ascending order, found '%s'", text);
+}
+
+static void read_precisions(char *text, const struct parsing *parsing, struct argp_state *state) {
+  struct probe_options *options = parsing->options;
+  struct diagnostics diagnostics = {.arena = parsing->arena};
+  options->precision_count = 0;
+  char *rest = arena_copy(parsing->arena, text);
+  for (char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
+    const char *known = precision_find(name, &diagnostics);
+    if (!known) {
+      argp_error(state, "%s", diagnostics.list[0].message);
+      return;
+    }
+    for (size_t i = 0; i < options->precision_count; i++)
+      if (!strcmp(options->precisions[i], known))
+        argp_error(state, "--precision names %s twice", known);
+    options->precisions[options->precision_count++] = known;
+  }
+}
+
+static const char *one_of(const char *text, const char *a, const char *b, const char *option,
+                          struct argp_state *state) {
+  if (strcmp(text, a) != 0 && strcmp(text, b) != 0)
+    argp_error(state, "expected --%s %s or %s, not '%s'", option, a, b, text);
+  return text;
+}
+
+static void read_activations(const char *text, struct argp_state *state,
+                             struct probe_options *options) {
+  static const char *const known[] = {"bf16", "fp8", "int8", "weights"};
+  size_t i = 0;
+  while (i < sizeof known / sizeof known[0] && strcmp(text, known[i]) != 0)
+    i++;
+  if (i == sizeof known / sizeof known[0])
+    argp_error(state, "expected --activations bf16, fp8, int8 or weights, not '%s'", text);
+  options->activations = text;
+}
+
+// "model", "uniform", "skewed:1.2"
+static void read_routing(const char *text, struct argp_state *state,
+                         struct probe_options *options) {
+  static const char skewed[] = "skewed:";
+  double skew = 0;
+  options->routing = !strcmp(text, "uniform") ? ROUTING_UNIFORM : ROUTING_MODEL;
+  if (options->routing == ROUTING_UNIFORM || !strcmp(text, "model"))
+    return;
+  const char *number = text + strlen(skewed);
+  if (strncmp(text, skewed, strlen(skewed)) != 0 || number_prefix(number, &skew) == 0 ||
+      number[number_prefix(number, &skew)] || !(skew >= 0) || skew > MAX_SKEW)
+    argp_error(state, "expected --routing model, uniform or skewed:N with N from 0 to %d, not '%s'",
+               MAX_SKEW, text);
+  options->routing = ROUTING_SKEWED;
+  options->skew = (float)skew;
+}
+
+// "own", "fastest", or as the backend names it, which refuses those that it does not know.
+static void read_variant(const char *text, struct argp_state *state,
+                         struct probe_options *options) {
+  if (!strchr(text, '=') && strcmp(text, "own") != 0 && strcmp(text, "fastest") != 0)
+    argp_error(state, "expected --variant own, fastest or such as step=streaming, not '%s'", text);
+  options->fastest = !strcmp(text, "fastest");
+  options->variant = strchr(text, '=') ? text : NULL;
+}
+
+// A number with a unit: "4 %", "1.2 kW".
+static double read_quantity(const char *text, const char *unit_text, const char *option,
+                            const struct parsing *parsing, struct argp_state *state) {
+  struct diagnostics diagnostics = {.arena = parsing->arena};
+  const struct place nowhere = {0};
+  struct unit unit;
+  double value = -1;
+  if (unit_parse(unit_text, nowhere, &unit, parsing->arena, &diagnostics) ||
+      quantity_parse(text, nowhere, &unit, &value, &diagnostics))
+    argp_error(state, "--%s: %s", option, diagnostics.list[0].message);
+  return value;
+}
+
+static double read_tolerance(const char *text, const struct parsing *parsing,
+                             struct argp_state *state) {
+  const double value = read_quantity(text, "%", "tolerance", parsing, state);
+  if (!(value >= 0) || value >= 1)
+    argp_error(state, "expected --tolerance from '0 %%' to below '100 %%', found '%s'", text);
+  return value;
+}
+
+static double read_watts(const char *text, const struct parsing *parsing,
+                         struct argp_state *state) {
+  const double value = read_quantity(text, "W", "wall-power", parsing, state);
+  if (!(value > 0) || value > 1e6)
+    argp_error(state, "expected --wall-power above '0 W' and up to '1 MW', found '%s'", text);
+  return value;
+}
+
+// Rather than a number with a unit: "watts", "./watts.csv", "2026-watts.csv".
+static bool is_file_name(const char *text) {
+  const char *point = strrchr(text, '.');
+  return !strchr("+-.0123456789", *text) || strchr(text, '/') ||
+         (point && isalpha((unsigned char)point[1]));
+}
+
+// In a fleet each node has power of its own, so a file lists it.
+static void read_wall(const char *text, const struct parsing *parsing, struct argp_state *state) {
+  if (parsing->syntax->command == COMMAND_FLEET && is_file_name(text))
+    parsing->options->fleet.wall_table = text;
+  else
+    parsing->options->wall.typed_w = read_watts(text, parsing, state);
+}
+
+// A user name and password would be visible to everyone in the list of processes.
+static const char *read_address(const char *text, struct argp_state *state) {
+  const bool web = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
+  if (!web || strchr(text, '@') || strpbrk(text, " \t\n"))
+    argp_error(state,
+               "expected --redfish https://HOST/redfish/v1/Chassis/1/Power, name and password in "
+               "~/.netrc, found '%s'",
+               text);
+  return text;
+}
+
+// The metering window is the last half of it, but at most a minute.
+static void read_soak(const char *text, struct argp_state *state, struct probe_options *options) {
+  const double soak_s =
+      text ? value_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : PROTOCOL_SOAK_S;
+  options->energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, soak_s / 2));
+  options->soak_s = soak_s - options->energy_s;
+}
+
+static int descending(const void *a, const void *b) {
+  return *(const int *)b - *(const int *)a;
+}
+
+// The highest first: by default that counts, so its fastest kernels are measured at all of them.
+static void read_power_limits(const char *text, struct argp_state *state,
+                              struct probe_options *options) {
+  struct number_list *limits = &options->power_limits;
+  value_list(text, MAX_POWER_LIMIT, "power-limit", state, limits);
+  qsort(limits->values, limits->count, sizeof *limits->values, descending);
+}
+
+static int read_shard(const char *text, struct argp_state *state) {
+  int ranks;
+  if (strncmp(text, "1/", 2) != 0)
+    argp_error(state, "expected --shard 1/N, such as 1/8, found '%s'", text);
+  value_int(text + 2, "", 2, MAX_RANKS, "shard", state, &ranks);
+  return ranks;
+}
+
+// "12 us", "0.1 ms"
+static double read_short_time(const char *text, const char *option, struct argp_state *state) {
+  static const struct {
+    const char *name;
+    double seconds;
+  } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  double value = 0;
+  const size_t length = number_prefix(text, &value);
+  const char *unit = text + length + strspn(text + length, " ");
+  for (size_t i = 0; length && i < sizeof units / sizeof units[0]; i++)
+    if (!strcmp(unit, units[i].name) && value > 0 && value * units[i].seconds <= 1)
+      return value * units[i].seconds;
+  argp_error(state, "expected --%s above 0 and up to '1 s', such as '12 us', found '%s'", option,
+             text);
+  return NAN;
+}
+
+// A process in the middle of a result must not be taken for lost.
+static void settle_wait(struct probe_options *options, struct argp_state *state) {
+  const double result_s = options->time_s + options->soak_s + options->energy_s;
+  if (isnan(options->fleet.wait_s))
+    options->fleet.wait_s = fmax(usual_wait_s, 2 * result_s);
+  else if (options->fleet.wait_s < result_s)
+    argp_error(state, "--wait must be longer than a result takes: here at least %g s", result_s);
+}
+
+// Options that do not go together; the first that applies is reported.
+struct conflict {
+  bool is_there;
+  const char *words;
+};
+
+static void refuse(const struct conflict *conflicts, size_t count, struct argp_state *state) {
+  for (size_t i = 0; i < count; i++)
+    if (conflicts[i].is_there)
+      argp_error(state, "%s", conflicts[i].words);
+}
+
+static void refuse_fleet(const struct probe_options *options, struct argp_state *state) {
+  const bool has_offer = options->fleet.offer != NULL;
+  const struct conflict conflicts[] = {
+      {!options->output_directory, "expected -o DIR, a folder that all nodes share"},
+      {options->fleet.first && !options->fleet.send, "--first needs --send"},
+      {options->fleet.guarantee && !has_offer, "--for needs --offer"},
+      {!has_offer && !options->model, "expected --model ID, or --offer FILE"},
+      {has_offer && (options->model || options->precision_count),
+       "--offer sets the model and its precision: leave out --model and --precision"},
+  };
+  refuse(conflicts, sizeof conflicts / sizeof conflicts[0], state);
+}
+
+static void refuse_conflicts(const struct probe_options *options, struct argp_state *state) {
+  const struct measurement_shard *shard = &options->shard;
+  const bool has_limits = options->power_limits.count, has_time = !isnan(shard->all_reduce_s);
+  const bool is_typed = !isnan(options->wall.typed_w) || options->fleet.wall_table;
+  const struct conflict conflicts[] = {
+      {options->chunk && !options->prefills.count, "--chunk needs --prefill"},
+      {options->prefills.count && options->layers.count > 1,
+       "--prefill measures one depth, --layers asks for several: choose one"},
+      {options->tensor_parallel && shard->of,
+       "--shard measures one device's share, --tensor-parallel all of them: choose one"},
+      {has_limits && options->verify_only,
+       "--power-limit measures one device: leave --verify-only out"},
+      {has_limits && options->tensor_parallel,
+       "--power-limit measures one device: leave --tensor-parallel out"},
+      {has_time && !shard->of, "--all-reduce needs --shard"},
+      {has_time != (*shard->source != '\0'),
+       "--all-reduce and --all-reduce-note go together: a time needs its source"},
+      {options->wall.redfish && is_typed,
+       "--redfish and --wall-power both supply wall power: choose one"},
+      {*options->wall.note && !is_typed, "--wall-note needs --wall-power"},
+  };
+  refuse(conflicts, sizeof conflicts / sizeof conflicts[0], state);
+}
+
+static void finish(const struct parsing *parsing, struct argp_state *state) {
+  struct probe_options *options = parsing->options;
+  const enum probe_command command = parsing->syntax->command;
+  if (command == COMMAND_CHECK && !options->record)
+    argp_error(state, "expected RECORD");
+  if (command == COMMAND_RUN && !options->model)
+    argp_error(state, "expected --model ID");
+  if (command == COMMAND_FLEET) {
+    refuse_fleet(options, state);
+    settle_wait(options, state);
+  }
+  if (!options->precision_count)
+    options->precisions[options->precision_count++] = "bf16";
+  refuse_conflicts(options, state);
+}
+
+static void add_argument(const struct parsing *parsing, const char *text,
+                         struct argp_state *state) {
+  if (parsing->options->soak_s > 0) // '--soak 300' is a soak of the usual length, and an argument
+    argp_error(state, "one argument too many: '%s'; a soak of that length is --soak=%s", text,
+               text);
+  if (parsing->syntax->command != COMMAND_CHECK || parsing->options->record)
+    argp_error(state, "one argument too many: '%s'", text);
+  parsing->options->record = text;
+}
+
+// Options whose text is kept unchanged, and where it is stored.
+static const struct text_option text_options[] = {
+    {KEY_DEVICE, offsetof(struct probe_options, device)},
+    {KEY_MODEL, offsetof(struct probe_options, model)},
+    {KEY_WALL_NOTE, offsetof(struct probe_options, wall.note)},
+    {KEY_ALL_REDUCE_NOTE, offsetof(struct probe_options, shard.source)},
+    {KEY_DATA, offsetof(struct probe_options, data_directory)},
+    {KEY_DATA_EXTRA, offsetof(struct probe_options, data_extra)},
+    {KEY_NODE, offsetof(struct probe_options, node)},
+    {KEY_EXPECT, offsetof(struct probe_options, fleet.expect)},
+    {KEY_FIRST, offsetof(struct probe_options, fleet.first)},
+    {KEY_OFFER, offsetof(struct probe_options, fleet.offer)},
+    {KEY_FOR, offsetof(struct probe_options, fleet.guarantee)},
+    {'o', offsetof(struct probe_options, output_directory)},
+};
+
+enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
+
+static error_t parse_one(int key, char *text, struct argp_state *state) {
+  struct parsing *parsing = state->input;
+  struct probe_options *options = parsing->options;
+  if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
+    return 0;
+  switch (key) {
+  case KEY_PRECISION: read_precisions(text, parsing, state); break;
+  case KEY_BATCH: value_list(text, MAX_BATCH, "batch", state, &options->batches); break;
+  case KEY_CONTEXT: value_list(text, MAX_CONTEXT, "context", state, &options->contexts); break;
+  case KEY_PREFILL: value_list(text, MAX_CONTEXT, "prefill", state, &options->prefills); break;
+  case KEY_CHUNK: value_int(text, "", 1, MAX_CONTEXT, "chunk", state, &options->chunk); break;
+  case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
+  case KEY_ACTIVATIONS: read_activations(text, state, options); break;
+  case KEY_ROUTING: read_routing(text, state, options); break;
+  case KEY_VARIANT: read_variant(text, state, options); break;
+  case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
+  case KEY_LAYERS: read_layers(text, state, &options->layers); break;
+  case KEY_TIME: options->time_s = value_seconds(text, "time", 0.1, state); break;
+  case KEY_SOAK: read_soak(text, state, options); break;
+  case KEY_WALL_POWER: read_wall(text, parsing, state); break;
+  case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
+  case KEY_POWER_LIMIT: read_power_limits(text, state, options); break;
+  case KEY_TENSOR_PARALLEL:
+    value_int(text, "", 2, MAX_DECODE_RANKS, "tensor-parallel", state, &options->tensor_parallel);
+    break;
+  case KEY_SHARD: options->shard.of = read_shard(text, state); break;
+  case KEY_ALL_REDUCE:
+    options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
+    break;
+  case KEY_THREADS: value_int(text, "", 0, MAX_THREADS, "threads", state, &options->threads); break;
+  case KEY_ONE_BY_ONE: options->fleet.one_by_one = true; break;
+  case KEY_SEND: options->fleet.send = true; break;
+  case KEY_WAIT: options->fleet.wait_s = value_seconds(text, "wait", 1, state); break;
+  case KEY_SEED: options->seed = value_seed(text, state); break;
+  case KEY_FORMAT:
+    options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
+    break;
+  case KEY_CALIBRATE: options->calibrate = true; break;
+  case KEY_VERIFY_ONLY: options->verify_only = true; break;
+  case KEY_TOLERANCE: options->tolerance = read_tolerance(text, parsing, state); break;
+  case 'q': options->quiet = true; break;
+  case ARGP_KEY_ARG: add_argument(parsing, text, state); break;
+  case ARGP_KEY_END: finish(parsing, state); break;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+// --soak can be given without a value; --quiet comes last in the help.
+static struct argp_option *options_of(enum probe_command command, struct arena *arena) {
+  struct argp_option *list = arena_array(arena, KNOWN_OPTIONS + 1, sizeof *list);
+  size_t count = 0;
+  for (const struct known_option *known = known_options; known < known_options + KNOWN_OPTIONS;
+       known++)
+    if (known->commands & command)
+      list[count++] =
+          (struct argp_option){.name = known->name,
+                               .key = known->key,
+                               .arg = known->argument,
+                               .flags = known->key == KEY_SOAK ? OPTION_ARG_OPTIONAL : 0,
+                               .doc = known->doc,
+                               .group = known->key == 'q'};
+  return list;
+}
+
+struct probe_options probe_options_parse(enum probe_command command, int argc, char **argv,
+                                         struct arena *arena) {
+  const struct syntax *syntax = syntaxes;
+  while (syntax->command != command)
+    syntax++;
+  struct probe_options options = {
+      .device = command == COMMAND_RUN     ? "cpu"
+                : command == COMMAND_FLEET ? usual_fleet_devices
+                                           : NULL,
+      .kv = "bf16",
+      .batches = {{1}, 1},
+      .contexts = {{512}, 1},
+      .fastest = true,
+      .time_s = PROTOCOL_TIME_S,
+      .energy_s = PROTOCOL_ENERGY_S,
+      .wall = {.typed_w = NAN, .note = ""},
+      .node = "",
+      .shard = measurement_whole_model,
+      .tolerance = 0.04,
+      .seed = 1,
+      .output_directory = command == COMMAND_FLEET ? NULL : ".",
+      .fleet = {.wait_s = NAN},
+  };
+  struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
+  const struct argp argp = {.options = options_of(command, arena),
+                            .parser = parse_one,
+                            .args_doc = syntax->arguments,
+                            .doc = syntax->doc};
+  argv[0] = arena_printf(arena, "pertoken probe %s", syntax->name);
+  argp_err_exit_status = 2;
+  argp_parse(&argp, argc, argv, 0, NULL, &parsing);
+  return options;
+}
