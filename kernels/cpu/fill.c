@@ -1,8 +1,8 @@
 #include "kernels/cpu/fill.h"
 
-#include "kernels/cpu/limits.h"
 #include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/limits.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"

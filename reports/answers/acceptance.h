@@ -2,8 +2,8 @@
 #ifndef PERTOKEN_REPORTS_ANSWERS_ACCEPTANCE_H
 #define PERTOKEN_REPORTS_ANSWERS_ACCEPTANCE_H
 
-#include "model/delivery/clause.h"
 #include "base/arena.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/offer.h"
 #include "model/delivery/settlement.h"
 #include "model/questions/shortfall.h"

@@ -1,7 +1,7 @@
 #include "reports/answers/acceptance_plan.h"
 
-#include "model/delivery/clause.h"
 #include "base/texts.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/offer.h"
 #include "model/records/serving.h"
 #include "reports/answers/acceptance.h"

@@ -1,11 +1,11 @@
 #include "reports/answers/settlement.h"
 
-#include "model/delivery/clause.h"
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/acceptance.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/fleet.h"
 #include "model/delivery/offer.h"
 #include "model/scenario/scenario.h"

@@ -121,7 +121,8 @@ def test_hits(place):
 
 
 def test_cases(place):
-    """Each case has the rate of its own prompts; one whose prompts were not measured must state it."""
+    """Each case has the rate of its own prompts; one whose prompts were not measured must state it, and draws the watts
+    of decoding meanwhile."""
     place.path.write_text(SCENARIO + '[case short]\ninput_tokens = 16 token\n')
     done = run_json('compare', place.path, '--case', 'short', *place.arguments())
     expect_estimate(done['options'][0], 16 / SECONDS[16], input_tokens=16, watts=WATTS[16])
@@ -133,6 +134,8 @@ def test_cases(place):
     expect("in case 'long': the record measured prompts of 16 to 32 tokens, not of 33" in done.stderr, done.stderr)
     place.path.write_text(long + 'mine.prefill_throughput = 1000 token/s\n')
     expect_estimate(place.mine(), 32 / SECONDS[32], watts=WATTS[32])
+    done = run_json('compare', place.path, '--case', 'long', *place.arguments())
+    expect_estimate(done['options'][0], 1000, input_tokens=33, watts=DECODE_W)
 
 
 def test_typed(place):

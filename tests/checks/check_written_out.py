@@ -61,6 +61,7 @@ power = {2} W/gpu
 TYPED = 'accelerator = h200-sxm-141\nlist_price = 30000 USD\nthroughput = 1500 token/s'
 RATE = 'throughput = 1400 token/s'
 QUOTED = 'quote = offer.ini'
+RANGE = '[range]\ninput_tokens = uniform(900, 1100) token\n'
 # What the option a states, a case, and the same by hand: what b or a states more, or the prompts' length.
 CASES = {
     'a length of all options': (TYPED, 'input_tokens = 2048 token', {'input': 2048}),
@@ -127,6 +128,19 @@ def test_unlike(folder):
 def test_lengths_not_guaranteed(folder):
     said = run('compare', written(folder, scenario(QUOTED, 'input_tokens = 8192 token'))).stderr
     expect("guarantees no 'throughput' for the request lengths of option 'a' in case 'x'" in said, said)
+
+
+def test_what_was_found_for_a_length(folder):
+    """A length is fixed only where the offer gives the option something for it, which is named."""
+    given = {'throughput': scenario(QUOTED), 'power': scenario(QUOTED, a=RATE),
+             'remedy': scenario(QUOTED, a=RATE + '\nload_power = 700 W')}
+    for what, text in given.items():
+        said = run('compare', written(folder, text + RANGE)).stderr
+        expect(f"a range on 'input_tokens' is not drawn: the {what} of a was found" in said, f'{what}: {said}')
+    path = written(folder, given['remedy'] + RANGE)
+    (folder / 'offer.ini').write_text((folder / 'offer.ini').read_text().replace('remedy', ';'))
+    done = run('compare', path)
+    expect(done.returncode == DONE, done.stderr)
 
 
 def watts_of(folder, text, *arguments):

@@ -163,14 +163,16 @@ static void warn_of_resale(const struct subject *subject) {
   const double life =
       amount(subject->scenario, subject->option, "life_periods") * subject->scenario->period_h;
   const double horizon = amount(subject->scenario, subject->option, "horizon");
-  const double age = ceil((life > 0 ? fmin(life, horizon) : horizon) / arithmetic_year_h - 1e-9);
+  const double age = (life > 0 ? fmin(life, horizon) : horizon) / arithmetic_year_h;
   const size_t years = resale->year_count ? resale->year_count : 1;
   const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
-  if (option_is_owned(subject->option) && is_there(resale) && last > 0 && age > (double)years)
-    texts_add(&subject->option->warnings, subject->arena,
-              "resale ends with an age of %zu yr, so hardware sold at %g yr is worth nothing: add "
-              "values up to that age, 0 %% for none",
-              years, age);
+  if (option_is_owned(subject->option) && is_there(resale) && last > 0 &&
+      age - 1e-9 > (double)years)
+    texts_add(
+        &subject->option->warnings, subject->arena,
+        "resale ends with an age of %zu yr, so hardware sold at %.3g yr is worth nothing: add "
+        "values up to %g yr, 0 %% for none",
+        years, age, ceil(age - 1e-9));
 }
 
 static void warn_of_overlaps(const struct subject *subject) {
@@ -445,12 +447,14 @@ static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
     return;
   const struct option *first = &scenario->options[ranking->cheapest];
   const struct option *other = &scenario->options[ranking->turned_to];
-  texts_add(
-      &scenario->warnings, arena,
-      "%s costs least undiscounted, but by levelized cost %s does, %.3g %% less than %s",
-      first->label, other->label,
-      100 * (1 - option_value(scenario, other, item, 0) / option_value(scenario, first, item, 0)),
-      first->label);
+  const double cost = option_value(scenario, other, item, 0);
+  const double share = 1 - cost / option_value(scenario, first, item, 0);
+  const char *less = cost < 0
+                         ? "less than nothing"
+                         : arena_printf(arena, "%.3g %% less than %s", 100 * share, first->label);
+  texts_add(&scenario->warnings, arena,
+            "%s costs least undiscounted, but by levelized cost %s does, %s", first->label,
+            other->label, less);
 }
 
 // How the name of an accelerator or model was read is the first thing to know about an option.

@@ -26,6 +26,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
+#include "model/scenario/sources/sources.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -585,6 +586,14 @@ static bool take_own(struct resolving *resolving) {
   return true;
 }
 
+static void note_found(const struct resolving *resolving) {
+  const struct option *option = resolving->option;
+  sources_found_for_lengths(resolving,
+                            option->served_watts ? option->served_watts->rungs->record->grade
+                                                 : option->watts_of->grade,
+                            "power");
+}
+
 // Where the first case that leaves it open has it, or NULL: one offer may guarantee watts, another
 // none.
 static const struct figure **open_load(const struct resolving *resolving, int load_power) {
@@ -605,7 +614,9 @@ void hardware_power(struct resolving *resolving) {
   const struct figure **load = open_load(resolving, load_power);
   if (!load)
     return;
-  if (!take_own(resolving) && !take_like(resolving) && hardware_is_tdp(scenario, *load))
+  if (take_own(resolving))
+    note_found(resolving);
+  else if (!take_like(resolving) && hardware_is_tdp(scenario, *load))
     option->power_doubt = arena_printf(
         resolving->arena,
         "power under load is the TDP, %s: no measurement available; actual draw is likely lower",

@@ -30,15 +30,22 @@ static struct figure guaranteed(const struct resolving *resolving, const struct 
                          .date = offer->date};
 }
 
+static const char *what_of(const struct offer_guarantee *guarantee, const char *input) {
+  if (!strcmp(input, offer_guaranteed_input(guarantee)))
+    return "throughput";
+  return strcmp(input, "load_power") != 0 ? "remedy" : "power";
+}
+
 void offered_set(struct resolving *resolving, size_t which_case, const struct offer *offer,
                  const struct offer_guarantee *guarantee, const char *input, double value,
                  struct place place) {
   const int d = model_find(resolving->scenario->model, input);
+  const struct figure **at = d < 0 ? NULL : &resolving_figures(resolving, which_case)[d];
+  if (!at || ((*at)->origin != ORIGIN_NONE && (*at)->origin != ORIGIN_CATALOGUE))
+    return;
+  *at = resolving_keep(resolving, guaranteed(resolving, offer, guarantee, value, place));
   if (guarantee->input_tokens > 0)
-    sources_found_for_lengths(resolving, GRADE_QUOTED);
-  const struct figure **at = &resolving_figures(resolving, which_case)[d];
-  if (d >= 0 && ((*at)->origin == ORIGIN_NONE || (*at)->origin == ORIGIN_CATALOGUE))
-    *at = resolving_keep(resolving, guaranteed(resolving, offer, guarantee, value, place));
+    sources_found_for_lengths(resolving, GRADE_QUOTED, what_of(guarantee, input));
 }
 
 // Watts of decoding do not belong to a throughput of serving, nor the other way round.

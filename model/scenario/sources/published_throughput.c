@@ -86,7 +86,7 @@ void published_throughput_apply(const struct sources *sources) {
   workload_take_lengths(workload, evidence->workload.input_tokens,
                         evidence->workload.output_tokens);
   option->evidence = option->watts_of = evidence;
-  sources_found_for_lengths(sources->resolving, evidence->grade);
+  sources_found_for_lengths(sources->resolving, evidence->grade, "throughput");
   resolving_fill(sources->resolving, sources->throughput,
                  (struct figure){.origin = ORIGIN_CATALOGUE,
                                  .value = rate_per_hour(evidence->tokens_per_s),

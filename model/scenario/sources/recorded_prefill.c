@@ -204,7 +204,8 @@ static void check_case(const struct sources *sources, size_t which_case, const c
   sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
 }
 
-// Where prompts were measured in any case, their watts are an input of their own in all.
+// Where prompts were measured in any case, their watts are an input of their own in all: also in one
+// that states the rate of prompts of a length that was not measured.
 static void take_powers(const struct sources *sources, const struct recorded *recorded,
                         const struct case_rate *rates) {
   const size_t cases = sources->scenario->case_count;
@@ -214,13 +215,12 @@ static void take_powers(const struct sources *sources, const struct recorded *re
   if (!isfinite(recorded->load_power_w) || file_states(sources, "load_power"))
     return;
   for (size_t c = 0; c < cases; c++) {
-    const struct prompt_rate *rate = &rates[c].at;
-    if (rates[c].why)
-      continue;
-    put(sources, c, metered ? "prefill_power" : "load_power",
-        isfinite(rate->load_power_w)
-            ? sources_recorded(recorded, rate->load_power_w, rate->grade, rate->source)
-            : unmetered(sources, recorded));
+    const struct prompt_rate *rate = rates[c].why ? NULL : &rates[c].at;
+    if (rate || metered)
+      put(sources, c, metered ? "prefill_power" : "load_power",
+          rate && isfinite(rate->load_power_w)
+              ? sources_recorded(recorded, rate->load_power_w, rate->grade, rate->source)
+              : unmetered(sources, recorded));
   }
 }
 

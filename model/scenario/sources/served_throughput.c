@@ -88,7 +88,7 @@ void served_throughput_apply(const struct sources *sources) {
   sources_check_cases(sources, why_not, served);
   take_served_workload(sources, served);
   sources->option->served = sources->option->served_watts = served;
-  sources_found_for_lengths(sources->resolving, served->rungs->record->grade);
+  sources_found_for_lengths(sources->resolving, served->rungs->record->grade, "throughput");
   resolving_fill(sources->resolving, sources->throughput,
                  (struct figure){.origin = ORIGIN_CATALOGUE,
                                  .value = rate_per_hour(served->tokens_per_s),

@@ -177,11 +177,12 @@ void sources_found_for(const struct resolving *resolving, const char *input, con
         arena_printf(resolving->arena, "%s of %s", what, resolving->option->label);
 }
 
-void sources_found_for_lengths(const struct resolving *resolving, enum grade grade) {
+void sources_found_for_lengths(const struct resolving *resolving, enum grade grade,
+                               const char *what) {
   if (grade == GRADE_BENCHMARK)
     return;
-  sources_found_for(resolving, "input_tokens", "throughput");
-  sources_found_for(resolving, "output_tokens", "throughput");
+  sources_found_for(resolving, "input_tokens", what);
+  sources_found_for(resolving, "output_tokens", what);
 }
 
 bool sources_stated(const struct sources *sources) {

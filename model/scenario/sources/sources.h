@@ -73,7 +73,8 @@ void sources_found_for(const struct resolving *resolving, const char *input, con
 
 // The same for both, of evidence that counts for requests of its own lengths: not MLPerf's, which
 // counts for any.
-void sources_found_for_lengths(const struct resolving *resolving, enum grade grade);
+void sources_found_for_lengths(const struct resolving *resolving, enum grade grade,
+                               const char *what);
 
 // A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);

@@ -81,18 +81,14 @@ static void keep_published_watts(const struct sources *sources) {
     beneath.workload.values[WORKLOAD_TOKENS] = "output";
   if (its.request.throughputs && !published_throughput_choose(&its, evidence).kind)
     sources->option->watts_of = evidence;
-  if (sources->option->watts_of)
-    sources_found_for_lengths(sources->resolving, evidence->grade);
 }
 
 static void keep_served_watts(const struct sources *sources) {
   struct served *served = arena_alloc(sources->arena, sizeof *served);
   struct option beneath;
   const struct sources its = without_rate(sources, &beneath);
-  if (served_throughput_choose(&its, served).kind)
-    return;
-  sources->option->served_watts = served;
-  sources_found_for_lengths(sources->resolving, served->rungs->record->grade);
+  if (!served_throughput_choose(&its, served).kind)
+    sources->option->served_watts = served;
 }
 
 // A what-if changes the rate alone; beside one that the scenario states, only the watts of decoding

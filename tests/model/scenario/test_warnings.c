@@ -139,11 +139,16 @@ static void test_uneven_comparisons(void **state) {
   (void)state;
 #define RENT(rate) "[option b]\naccelerator = h200-sxm-141\nrental_rate = " rate " USD/gpu/h\n"
 #define OTHER      "[option b]\naccelerator = mi325x-256\nlist_price = 3e4 USD\n"
+#define PAID_LATER                                                                                 \
+  "wacc = 10 %/yr\n[item grant]\nlabel = Grant\noptions = b\nunit = USD\ngroup = capex\n"          \
+  "formula = -3e6 USD\n[item fee]\nlabel = Fee\noptions = b\nunit = USD/yr\ngroup = opex\n"        \
+  "formula = 1.05e6 USD/yr\n"
   static const struct {
     const char *keys, *other, *said, *unsaid; // "": nothing
   } cases[] = {
       {"wacc = 9 %/yr\n", RENT("1.3"), "a costs least undiscounted, but by levelized cost b does, ",
        "TDP for"},
+      {"wacc = 10 %/yr\n", OTHER PAID_LATER, "by levelized cost b does, less than nothing", ""},
       {"wacc = 9 %/yr\n", RENT("1.2"), "", "undiscounted"},
       {"wacc = 9 %/yr\n", RENT("1.6"), "", "undiscounted"},
       {"", RENT("1.3"), "", "undiscounted"},
@@ -157,6 +162,8 @@ static void test_uneven_comparisons(void **state) {
       {"resale = 60, 40 %\n", "", "resale ends with an age of 2 yr, so hardware sold at 3 yr", ""},
       {"resale = 60, 40 %\nlife = 2 yr\n", "", "", "resale"},
       {"resale = 60 %\nlife = 30 month\n", "", "sold at 2 yr is worth nothing", ""},
+      {"resale = 60, 40 %\nhorizon = 27 month\n", "",
+       "sold at 2.25 yr is worth nothing: add values up to 3 yr", ""},
       {"resale = 60 %\nlife = 18 month\n", "", "", "resale"}, // kept for one whole period
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
