@@ -240,14 +240,34 @@ struct marked {
   int first; // of the cheapest; -1: none
 };
 
+typedef double cost_function(const struct scenario *scenario, const struct option *option);
+
+static double cost(const struct scenario *scenario, const struct option *option) {
+  return option_value(scenario, option, model_find(scenario->model, "cost_per_mtok"), 0);
+}
+
+static double levelised_cost(const struct scenario *scenario, const struct option *option) {
+  return option_value(scenario, option, model_find(scenario->model, "levelised_cost_per_mtok"), 0);
+}
+
+double ranking_cost_without_remedy(const struct scenario *scenario, const struct option *option) {
+  const int credit = model_find(scenario->model, "remedy_total"),
+            tokens = model_find(scenario->model, "tokens_total");
+  const double owed = credit < 0 || tokens < 0 || !option_has(option, credit)
+                          ? 0
+                          : option_value(scenario, option, credit, 0);
+  // Where nothing is owed, not a bit of the cost changes, and ties stay ties.
+  return owed == 0 ? cost(scenario, option)
+                   : cost(scenario, option) - owed / option_value(scenario, option, tokens, 0);
+}
+
 static struct marked mark_by(const struct scenario *scenario, const struct standing *options,
-                             const char *item, struct arena *arena) {
+                             cost_function *cost_of, struct arena *arena) {
   const size_t count = scenario->option_count;
-  const int cost = model_find(scenario->model, item);
   bool *ranked = arena_array(arena, 2 * count, sizeof *ranked);
   struct marked marked = {arena_array(arena, count, sizeof(double)), ranked + count, 0, -1};
   for (size_t o = 0; o < count; o++) {
-    marked.costs[o] = option_value(scenario, &scenario->options[o], cost, 0);
+    marked.costs[o] = cost_of(scenario, &scenario->options[o]);
     ranked[o] = options[o].ranked;
   }
   marked.cheapest_count = ranking_mark(marked.costs, ranked, count, marked.cheapest);
@@ -256,9 +276,10 @@ static struct marked mark_by(const struct scenario *scenario, const struct stand
   return marked;
 }
 
+// The first of the cheapest by another cost, if none of the cheapest is one of those; or -1.
 static int turned_to(const struct scenario *scenario, const struct standing *options,
-                     struct arena *arena) {
-  const struct marked marked = mark_by(scenario, options, "levelised_cost_per_mtok", arena);
+                     cost_function *cost_of, struct arena *arena) {
+  const struct marked marked = mark_by(scenario, options, cost_of, arena);
   for (size_t o = 0; o < scenario->option_count; o++)
     if (marked.cheapest[o] && options[o].cheapest)
       return -1;
@@ -271,7 +292,7 @@ static const struct ranking *rank(const struct scenario *scenario, bar_function 
   struct standing *options = arena_array(arena, count, sizeof *options);
   for (size_t o = 0; o < count; o++)
     options[o] = standing_of(scenario, &scenario->options[o], fixed_bar, arena);
-  const struct marked marked = mark_by(scenario, options, "cost_per_mtok", arena);
+  const struct marked marked = mark_by(scenario, options, cost, arena);
   for (size_t o = 0; o < count; o++)
     options[o].cheapest = marked.cheapest[o];
   struct ranking *ranking = arena_alloc(arena, sizeof *ranking);
@@ -281,7 +302,9 @@ static const struct ranking *rank(const struct scenario *scenario, bar_function 
                               .cheapest = marked.first,
                               .cheapest_count = marked.cheapest_count,
                               .against = -1,
-                              .turned_to = turned_to(scenario, options, arena)};
+                              .turned_to = turned_to(scenario, options, levelised_cost, arena),
+                              .without_remedy =
+                                  turned_to(scenario, options, ranking_cost_without_remedy, arena)};
   ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking, arena);
   if (ranking->cheapest >= 0)
     ranking->against = against_of(scenario, options, marked.costs);

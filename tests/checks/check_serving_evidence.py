@@ -268,6 +268,26 @@ def test_remedy_of_what_was_served(place):
         place.path.write_text(SCENARIO)
 
 
+def test_watts_in_writing(place):
+    """Guaranteed watts stand in for those that no rung has, with either kind of throughput; not for measured ones, and
+    not for those of other conditions."""
+    bare = [rung(flight, rate, **times(ttft, 0.01 + flight / 1e4)) for flight, rate, _, ttft in POINTS]
+    offer = OFFER.replace('[acceptance]', 'power = 560 W/gpu\n[acceptance]')
+    try:
+        for curve, conditions, watts, grade in (
+                (bare, '', 560, 'quoted'), (CURVE, '', 5600 / GPUS, 'measured'),
+                (bare, 'kv = int8\n', TDP_W, 'projected'), (bare, 'concurrency = 64 request\n', TDP_W, 'projected')):
+            place.records(serving(*curve, kv='fp8'))
+            (place.folder / 'offer.ini').write_text(offer.replace('power', conditions + 'power'))
+            for typed in '', 'throughput = 1000 token/s\n':
+                place.path.write_text(SCENARIO + 'quote = offer.ini\n' + typed)
+                option = place.compare()['options'][0]
+                expect(near(option['items']['average_power'], watts) and option['grades']['power'] == grade,
+                       f'{conditions}{typed}: {option["items"]["average_power"]}, {option["grades"]}')
+    finally:
+        place.path.write_text(SCENARIO)
+
+
 def test_damaged(place):
     folder = place.records(serving(*CURVE))
     path = folder / 'record-0.json'

@@ -103,6 +103,9 @@ static void warn_of_rented_energy(const struct subject *subject) {
               at_tdp ? ", and assume the TDP" : "", cooling ? "'pue'" : "",
               cooling && hosts ? " and " : "", hosts ? "'host_power'" : "",
               owned ? " before comparing them with an owned option's" : "");
+  // Nobody pays for its watts, but every output shows its energy beside an owned option's.
+  if (owned && load == option->doubted_power && !(at_tdp && (cooling || hosts)))
+    texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
 }
 
 static void warn_of_power(const struct subject *subject) {
@@ -267,7 +270,8 @@ static void warn_of_remedy(const struct subject *subject, const struct offer *of
         offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
 }
 
-// The slower its accelerators, the less such an option costs.
+// The slower its accelerators, the less such an option costs; and a remedy is owed only once an
+// acceptance has found what is assumed here.
 static void warn_of_credit(const struct subject *subject) {
   const double share = amount(subject->scenario, subject->option, "remedy_share");
   const double credit = amount(subject->scenario, subject->option, "remedy_total");
@@ -277,6 +281,11 @@ static void warn_of_credit(const struct subject *subject) {
     texts_add(&subject->option->warnings, subject->arena,
               "the vendor's remedy is %.4g %% of the hardware price%s: 'remedy_limit' caps it",
               100 * share, turns ? ", and turns the total cost negative" : "");
+  else if (credit < 0)
+    texts_add(&subject->option->warnings, subject->arena,
+              "the vendor's remedy, %.4g %% of the hardware price, is counted as received: the "
+              "throughput is %.4g %% below its guarantee",
+              100 * share, 100 * amount(subject->scenario, subject->option, "shortfall"));
 }
 
 // Inputs that the offer gives, but that the option takes from elsewhere.
@@ -457,6 +466,21 @@ static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
             other->label, less);
 }
 
+static void warn_of_remedies(struct scenario *scenario, struct arena *arena) {
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  if (ranking->without_remedy < 0)
+    return;
+  const struct option *first = &scenario->options[ranking->cheapest];
+  const struct option *other = &scenario->options[ranking->without_remedy];
+  texts_add(&scenario->warnings, arena,
+            "%s costs least only with what its vendor owes for slow accelerators; without any "
+            "remedy, %s does, %.3g %% less than %s",
+            first->label, other->label,
+            100 * (1 - ranking_cost_without_remedy(scenario, other) /
+                           ranking_cost_without_remedy(scenario, first)),
+            first->label);
+}
+
 // How the name of an accelerator or model was read is the first thing to know about an option.
 static void say_readings(const struct subject *subject) {
   const struct texts *readings = &subject->option->readings;
@@ -482,6 +506,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena) {
   scenario_say_mixed(scenario, arena);
   for (size_t o = 0; o < scenario->option_count; o++)
     option_assess(scenario, o, arena);
+  warn_of_remedies(scenario, arena);
   warn_of_turn(scenario, arena);
   warn_of_idle_power(scenario, arena);
   warn_of_uneven_power(scenario, arena);

@@ -1,12 +1,15 @@
 #include "model/scenario/sources/offered_remedy.h"
 
+#include "model/cost/model.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/workload.h"
 #include "model/records/served.h"
 #include "model/records/serving.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
+#include "model/scenario/sources/hardware.h"
 #include "model/scenario/sources/offered_throughput.h"
 #include "model/scenario/sources/sources.h"
 
@@ -112,5 +115,26 @@ void offered_remedy_apply(const struct sources *sources) {
     const struct promise own = promise_of(sources, c);
     const bool owes = promises_remedy(&own);
     apply(sources, c, owes ? &own : &all.first, &all, owes);
+  }
+}
+
+// Neither a rung nor another record of the option has them, and nobody stated them.
+static bool lacks_watts(const struct sources *sources, size_t which_case) {
+  const struct served *served = sources->option->served_watts;
+  const int load_power = model_find(sources->scenario->model, "load_power");
+  const struct figure *load = resolving_figures(sources->resolving, which_case)[load_power];
+  return !(served && (isfinite(served->load_power_w) || isfinite(served->node_power_w))) &&
+         (load->origin == ORIGIN_NONE || hardware_is_tdp(sources->scenario, load));
+}
+
+void offered_watts_apply(const struct sources *sources) {
+  if (!sources->option->served_watts && !sources->option->record)
+    return;
+  for (size_t c = 0; c < sources->scenario->case_count; c++) {
+    const struct promise own = promise_of(sources, c);
+    if (own.guarantee && !own.offer->per_node && !isnan(own.guarantee->power_w) &&
+        lacks_watts(sources, c))
+      offered_set(sources->resolving, c, own.offer, own.guarantee, "load_power",
+                  own.guarantee->power_w, own.guarantee->power_place);
   }
 }

@@ -1,5 +1,6 @@
-// offered_remedy: what an option's vendor owes by its offer if the accelerators are slower than
-// guaranteed, as inputs of the cost model.
+// offered_remedy: what an option's vendor promises by its offer beside a throughput that was found
+// elsewhere: what it owes if the accelerators are slower, and their watts; as inputs of the cost
+// model.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_OFFERED_REMEDY_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_OFFERED_REMEDY_H
 
@@ -11,5 +12,9 @@
 // for a guarantee of another throughput than the one that the option states, and for rented
 // accelerators.
 void offered_remedy_apply(const struct sources *sources);
+
+// The watts that such a guarantee promises, in every case in which the option's record measured
+// none: what is owed in writing says more than the TDP.
+void offered_watts_apply(const struct sources *sources);
 
 #endif

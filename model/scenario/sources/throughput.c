@@ -167,5 +167,6 @@ void throughput_apply(struct resolving *resolving) {
   settle_basis(resolving);
   settle_cases(&sources);
   offered_remedy_apply(&sources);
+  offered_watts_apply(&sources);
   select_workload(&sources);
 }

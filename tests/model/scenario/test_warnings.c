@@ -71,13 +71,14 @@ static void test_energy_of_a_rent(void **state) {
     const char *owned, *rented, *said; // NULL: nothing
   } cases[] = {
       {"", "", "leave out cooling, and assume the TDP: state 'pue' before comparing them"},
-      {"", "pue = 1.2\n", NULL},
+      {"", "pue = 1.2\n", "power under load is the TDP, 700 W/gpu"},
       {"", "load_power = 600 W\n", "leave out cooling: state 'pue' before comparing them"},
       {"", SIMILAR, "leave out cooling: state 'pue' before"},
+      {"", SIMILAR "pue = 1.2\n", "W/gpu, is from a similar run, tp"},
       {"host_power = 300 W\n", "",
        "cooling and hosts, and assume the TDP: state 'pue' and 'host_p"},
       {"host_power = 300 W\n", "pue = 1.2\n", "hosts, and assume the TDP: state 'host_power' be"},
-      {"host_power = 300 W\n", "pue = 1.2\nhost_power = 0 W\n", NULL},
+      {"host_power = 300 W\n", "pue = 1.2\nhost_power = 0 W\nload_power = 600 W\n", NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct scenario_fixture fixture;
@@ -96,7 +97,8 @@ static void test_energy_of_a_rent(void **state) {
     const struct texts *warnings = &fixture.scenario->options[1].warnings;
     const char *said = NULL;
     for (size_t w = 0; w < warnings->count; w++)
-      if (strstr(warnings->list[w], "energy and carbon"))
+      if (strstr(warnings->list[w], "energy and carbon") ||
+          (!said && strstr(warnings->list[w], "power under load")))
         said = warnings->list[w];
     if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
       fail_msg("%zu: %s", i, said ? said : "nothing");
@@ -134,7 +136,7 @@ static void test_short_lease(void **state) {
   }
 }
 
-// Beside a bought option at its TDP, 32,155 USD each with power; the rent is 26,280 h at its rate.
+// Beside a bought option at its TDP, 32,207 USD each with power; the rent is 26,280 h at its rate.
 static void test_uneven_comparisons(void **state) {
   (void)state;
 #define RENT(rate) "[option b]\naccelerator = h200-sxm-141\nrental_rate = " rate " USD/gpu/h\n"
@@ -143,6 +145,7 @@ static void test_uneven_comparisons(void **state) {
   "wacc = 10 %/yr\n[item grant]\nlabel = Grant\noptions = b\nunit = USD\ngroup = capex\n"          \
   "formula = -3e6 USD\n[item fee]\nlabel = Fee\noptions = b\nunit = USD/yr\ngroup = opex\n"        \
   "formula = 1.05e6 USD/yr\n"
+#define SHORT      "remedy = 1 %\nguaranteed_throughput = 5000 token/s\n" // 6000 USD each is owed
   static const struct {
     const char *keys, *other, *said, *unsaid; // "": nothing
   } cases[] = {
@@ -152,6 +155,17 @@ static void test_uneven_comparisons(void **state) {
       {"wacc = 9 %/yr\n", RENT("1.2"), "", "undiscounted"},
       {"wacc = 9 %/yr\n", RENT("1.6"), "", "undiscounted"},
       {"", RENT("1.3"), "", "undiscounted"},
+      {SHORT, RENT("1.1"),
+       "only with what its vendor owes for slow accelerators; without any "
+       "remedy, b does, 10.2 % less than a",
+       "undiscounted"},
+      {SHORT, RENT("1.1"),
+       "20 % of the hardware price, is counted as received: the throughput is "
+       "20 % below its guarantee",
+       "caps it"},
+      {SHORT, RENT("1.3"), "", "only with"},
+      {SHORT, RENT("0.9"), "", "only with"},
+      {SHORT "guarantee_tolerance = 20 %\n", RENT("1.1"), "", "remedy"},
       {"", OTHER, "", "TDP for"},
       {"", OTHER "load_power = 800 W\n", "the TDP for a but not for b: compare", ""},
       {"load_power = 600 W\n", OTHER, "the TDP for b but not for a: compare", ""},
