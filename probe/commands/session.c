@@ -148,9 +148,26 @@ static int check_activations(const struct session *session, const struct trial *
   return -1;
 }
 
+// Says whether it is the model or the chosen variant that the device cannot run.
+static void refuse_types(const struct session *session, const struct trial *trial,
+                         const struct precision_request *wanted, enum decode_status status) {
+  struct arena *arena = session->protocol.arena;
+  const struct decode_backend *backend = session->protocol.device->backend;
+  const char *why = device_failure(backend, status, arena);
+  const char *words = arena_copy(arena, backend->error && backend->error() ? backend->error() : "");
+  struct decode_request own = trial_request(trial, trial_deepest(trial));
+  own.variant = NULL;
+  if (trial->variant && precision_choose(session->protocol.device, wanted, &own) == DECODE_OK)
+    diagnostics_error(session->protocol.diagnostics, nowhere, "--variant %s: %s", trial->variant,
+                      *words ? words : why);
+  else
+    diagnostics_error(session->protocol.diagnostics, nowhere,
+                      "%s cannot run %s with kv %s and head %s: %s", backend->name,
+                      trial_text(trial, arena), wanted->kv, wanted->head, why);
+}
+
 static int choose_types(const struct session *session, struct trial *trial) {
   const struct probe_options *options = session->options;
-  const struct decode_backend *backend = session->protocol.device->backend;
   const char *usual_head = strcmp(trial->precision, "int8") ? "bf16" : "weights";
   const char *experts = session->notes.expert_precision;
   const struct precision_request wanted = {
@@ -167,10 +184,7 @@ static int choose_types(const struct session *session, struct trial *trial) {
   trial->types = request.types;
   if (status == DECODE_OK)
     return check_blocks(session, trial);
-  diagnostics_error(session->protocol.diagnostics, nowhere,
-                    "%s cannot run %s with kv %s and head %s: %s", backend->name,
-                    trial_text(trial, session->protocol.arena), wanted.kv, wanted.head,
-                    device_failure(backend, status, session->protocol.arena));
+  refuse_types(session, trial, &wanted, status);
   return -1;
 }
 
