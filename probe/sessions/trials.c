@@ -127,9 +127,26 @@ static int check_activations(const struct trials_scope *scope, const struct tria
   return -1;
 }
 
+// Says whether it is the model or the chosen variant that the device cannot run.
+static void refuse_types(const struct trials_scope *scope, const struct trial *trial,
+                         const struct precision_request *wanted, enum decode_status status) {
+  const struct decode_backend *backend = scope->device->backend;
+  const char *why = device_failure(backend, status, scope->arena);
+  const char *words =
+      arena_copy(scope->arena, backend->error && backend->error() ? backend->error() : "");
+  struct decode_request own = trial_request(trial, trial_deepest(trial));
+  own.variant = NULL;
+  if (trial->variant && precision_choose(scope->device, wanted, &own) == DECODE_OK)
+    diagnostics_error(scope->diagnostics, nowhere, "--variant %s: %s", trial->variant,
+                      *words ? words : why);
+  else
+    diagnostics_error(scope->diagnostics, nowhere, "%s cannot run %s with kv %s and head %s: %s",
+                      backend->name, trial_text(trial, scope->arena), wanted->kv, wanted->head,
+                      why);
+}
+
 static int choose_types(const struct trials_scope *scope, struct trial *trial) {
   const struct probe_options *options = scope->options;
-  const struct decode_backend *backend = scope->device->backend;
   const char *usual_head = strcmp(trial->precision, "int8") ? "bf16" : "weights";
   const char *experts = scope->notes->expert_precision;
   const struct precision_request wanted = {
@@ -146,9 +163,7 @@ static int choose_types(const struct trials_scope *scope, struct trial *trial) {
   trial->types = request.types;
   if (status == DECODE_OK)
     return check_blocks(scope, trial);
-  diagnostics_error(scope->diagnostics, nowhere, "%s cannot run %s with kv %s and head %s: %s",
-                    backend->name, trial_text(trial, scope->arena), wanted.kv, wanted.head,
-                    device_failure(backend, status, scope->arena));
+  refuse_types(scope, trial, &wanted, status);
   return -1;
 }
 

@@ -62,6 +62,8 @@ def test_mixture_in_ranks(directory):
     expect_exit(probe(*verify, 'mxfp4', *two, environment=environment), 0, '2 comparisons within tolerance')
     expect_exit(probe(*verify, 'mxfp4', *two, environment={**environment, 'EMULATOR_UNITS_1': '3'}), BAD_INPUT,
                 'needs equal devices, but emulator:0 is host emulator, warp 32 with 2 units, and emulator:1')
+    unknown = probe(*verify, 'bf16', '--device', 'emulator:0', '--variant', 'step=streamed', environment=environment)
+    expect_exit(unknown, BAD_INPUT, "error: --variant step=streamed: unknown step 'streamed'; known: graph")
     if not DEEP:
         return
     expect_exit(probe(*latent, 'fp8', *two, environment=environment), 0, 'within tolerance')

@@ -31,12 +31,12 @@ int state_device_count(void) {
   return count > 0 ? count : 0;
 }
 
-// As a text from `where` says.
+// As a text says; `where` begins the words about one that says nothing known.
 static enum decode_status tune(struct gpu_device *device, const char *text, const char *where) {
   char words[256], refused[sizeof words + 32];
   if (gpu_tuning_read(text, &device->tuning, words, sizeof words))
     return DECODE_OK;
-  snprintf(refused, sizeof refused, "%s: %s", where, words);
+  snprintf(refused, sizeof refused, "%s%s", where, words);
   return failure_keep(DECODE_UNSUPPORTED, refused);
 }
 
@@ -44,7 +44,7 @@ static enum decode_status tune(struct gpu_device *device, const char *text, cons
 static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
   char words[256];
   if (status == DECODE_OK)
-    status = tune(out, getenv("PERTOKEN_GPU_TUNING"), "PERTOKEN_GPU_TUNING");
+    status = tune(out, getenv("PERTOKEN_GPU_TUNING"), "PERTOKEN_GPU_TUNING: ");
   if (status != DECODE_OK)
     return status;
   gpu_tuning_write(&out->tuning, words, sizeof words);
@@ -71,7 +71,7 @@ enum decode_status state_plan(int device, const struct decode_request *request, 
   const char *why = NULL;
   enum decode_status status = state_describe(device, &gpu);
   if (status == DECODE_OK && request->variant && *request->variant)
-    status = tune(&gpu, request->variant, "variant");
+    status = tune(&gpu, request->variant, "");
   if (status != DECODE_OK)
     return status;
   status = gpu_plan_make(request, rank, &gpu, out, &why);
