@@ -31,6 +31,10 @@ bool figure_is_stated(const struct figure *figure) {
   return figure->origin > ORIGIN_RENT;
 }
 
+bool figure_is_given(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE && figure->origin != ORIGIN_RENT;
+}
+
 bool figure_is_of_option(const struct figure *figure) {
   return origin_layers[figure->origin].of_option;
 }

@@ -65,6 +65,9 @@ extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
 // Is it stated in the scenario or found in data/, rather than a default or of no concern?
 bool figure_is_stated(const struct figure *figure);
 
+// Is it there, a default too, and not a zero of what a rent includes?
+bool figure_is_given(const struct figure *figure);
+
 // Is it stated for this option, not for all?
 bool figure_is_of_option(const struct figure *figure);
 

@@ -2,14 +2,11 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
-#include "base/texts.h"
-#include "model/cost/graph.h"
 #include "model/cost/model_read.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/scenario/selection.h"
 
 #include <math.h>
 #include <string.h>
@@ -450,138 +447,16 @@ static bool holds(const struct quoting *quoting, const struct figure *figure) {
   return !from || from == quoting->holding;
 }
 
-static bool option_says(const struct inputs *inputs, const struct scenario *scenario, size_t option,
-                        size_t which_case, int d) {
+bool inputs_of_option(const struct scenario *scenario, size_t option, size_t which_case,
+                      int declaration) {
   const struct quoting quoting = quoting_of(scenario, (int)option, which_case);
   for (enum origin origin = ORIGIN_COMMON; origin < ORIGINS; origin++) {
-    const struct figure *figure = inputs_said(inputs, layer_of(origin, (int)option, which_case), d);
+    const struct figure *figure =
+        inputs_said(scenario->inputs, layer_of(origin, (int)option, which_case), declaration);
     if (figure && figure_is_of_option(figure) && holds(&quoting, figure))
       return true;
   }
   return false;
-}
-
-// The key by which an option itself gives an input in a case, or NULL.
-static const char *own_key(const struct inputs *inputs, const struct scenario *scenario,
-                           size_t option, size_t which_case, int d) {
-  const int of = inputs->model->declarations[d].year_of; // the input whose list also states it
-  const int selected = selection_giving(&scenario->selections[1 + option],
-                                        inputs->model->declarations[of < 0 ? d : of].name);
-  if (option_says(inputs, scenario, option, which_case, d) ||
-      (of >= 0 && option_says(inputs, scenario, option, which_case, of)))
-    return declaration_key(inputs->model, d);
-  return selected < 0 ? NULL : selection_key_name(selected);
-}
-
-// The options with their own statement about an input in a case: "h200.discount", "b200.discount".
-static struct texts own_words(const struct inputs *inputs, const struct scenario *scenario,
-                              size_t which_case, int d) {
-  struct texts own = {0};
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const char *key = own_key(inputs, scenario, o, which_case, d);
-    if (key)
-      texts_add(&own, inputs->arena, "%s.%s", scenario->options[o].id, key);
-  }
-  return own;
-}
-
-// `own`: what options state themselves instead.
-static void report_reach(const struct inputs *inputs, struct scenario *scenario, const char *name,
-                         const struct texts *own, struct place place,
-                         struct diagnostics *diagnostics) {
-  struct arena *arena = inputs->arena;
-  if (own->count && own->count == scenario->option_count)
-    diagnostics_error(diagnostics, place, "every option sets its own '%s': %s", name,
-                      texts_joined(own, arena));
-  else if (own->count)
-    texts_add(&scenario->warnings, arena, "--set %s does not affect options that set their own: %s",
-              name, texts_joined(own, arena));
-}
-
-static void check_workload_reach(const struct inputs *inputs, struct scenario *scenario,
-                                 struct diagnostics *diagnostics) {
-  const struct selections *all = scenario->selections;
-  for (int key = SELECT_WORKLOAD; key < SELECTION_KEYS; key++) {
-    const char *name = selection_key_name(key);
-    struct texts own = {0};
-    if (!all->keys[key].name || !origin_layers[all->origins[key]].is_set)
-      continue;
-    for (size_t o = 0; o < scenario->option_count; o++)
-      if (all[1 + o].keys[key].name)
-        texts_add(&own, inputs->arena, "%s.%s", scenario->options[o].id, name);
-    report_reach(inputs, scenario, name, &own, all->keys[key].value_place, diagnostics);
-  }
-}
-
-static void check_setting_reach(const struct inputs *inputs, struct scenario *scenario, int d,
-                                struct diagnostics *diagnostics) {
-  const struct layer set = {ORIGIN_SET, -1, 0};
-  const char *name = declaration_key(inputs->model, d);
-  if (!inputs_said(inputs, set, d) || !*name)
-    return;
-  const struct texts own = own_words(inputs, scenario, scenario->selected, d);
-  report_reach(inputs, scenario, name, &own, said_at(inputs, set, d)->figure.place, diagnostics);
-}
-
-void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
-                        struct diagnostics *diagnostics) {
-  check_workload_reach(inputs, scenario, diagnostics);
-  for (int d = 0; d < inputs->model->count; d++) {
-    check_setting_reach(inputs, scenario, d, diagnostics);
-    for (size_t c = 1; c < inputs->case_count; c++) {
-      const char *name = declaration_key(inputs->model, d);
-      if (!inputs_said(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
-        continue;
-      const struct texts own = own_words(inputs, scenario, c, d);
-      if (own.count && own.count == scenario->option_count)
-        texts_add(&scenario->warnings, inputs->arena,
-                  "'%s' in case %s has no effect, because every option sets its own: %s", name,
-                  scenario->cases[c], texts_joined(&own, inputs->arena));
-    }
-  }
-}
-
-// Does the option's cost follow what a layer says about an input, itself or in USD?
-static bool uses(const struct scenario *scenario, const struct option *option, struct layer layer,
-                 int d) {
-  const int in_usd = scenario->model->declarations[d].in_usd;
-  const struct figure *figure = option_figure(scenario, option, layer.which_case, d);
-  const bool is_input =
-      option->graph->state[d] == GRAPH_INPUT || figure->year_count || figure->tier_count;
-  return (is_input && figure->origin == layer.origin) ||
-         (in_usd >= 0 && uses(scenario, option, layer, in_usd));
-}
-
-// A --set is for all cases.
-static bool is_unused(const struct inputs *inputs, const struct scenario *scenario,
-                      struct layer layer, int d) {
-  const size_t first = is_set(layer) ? 0 : layer.which_case;
-  const size_t last = is_set(layer) ? scenario->case_count - 1 : layer.which_case;
-  if (!inputs_said(inputs, layer, d) || !*declaration_key(inputs->model, d))
-    return false;
-  if (own_words(inputs, scenario, layer.which_case, d).count == scenario->option_count)
-    return false; // inputs_check_reach has said so
-  for (layer.which_case = first; layer.which_case <= last; layer.which_case++)
-    for (size_t o = 0; o < scenario->option_count; o++)
-      if (uses(scenario, &scenario->options[o], layer, d))
-        return false;
-  return true;
-}
-
-void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
-                      struct diagnostics *diagnostics) {
-  const struct layer set = {ORIGIN_SET, -1, scenario->selected};
-  for (int d = 0; d < inputs->model->count; d++) {
-    const char *name = declaration_key(inputs->model, d);
-    if (is_unused(inputs, scenario, set, d))
-      diagnostics_error(diagnostics, said_at(inputs, set, d)->figure.place,
-                        "'%s' has no effect: no option uses it, given its other values", name);
-    for (size_t c = 1; c < inputs->case_count; c++)
-      if (is_unused(inputs, scenario, (struct layer){ORIGIN_CASE, -1, c}, d))
-        texts_add(&scenario->warnings, inputs->arena,
-                  "'%s' in case %s has no effect: no option uses it, given its other values", name,
-                  scenario->cases[c]);
-  }
 }
 
 static void apply(const struct inputs *inputs, struct layer layer, const struct quoting *quoting,

@@ -43,6 +43,10 @@ const struct figure *inputs_said(const struct inputs *inputs, struct layer layer
 // Whether the scenario states the input for the option in every case: for it or for all options.
 bool inputs_states(const struct scenario *scenario, int option, int declaration);
 
+// Whether the option itself states the input in a case, in any layer, its offer included.
+bool inputs_of_option(const struct scenario *scenario, size_t option, size_t which_case,
+                      int declaration);
+
 // Reports a source, date or quote that the layer states without a value: what gives the value in
 // its place has its own.
 void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,
@@ -51,17 +55,6 @@ void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, i
 // After the last assignment: grades the figures by their sources. Reports a source, date or quote
 // without a value.
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics);
-
-// Reports a --set that affects no option, because each has its own value or selection. Warns in
-// scenario->warnings of one that does not affect some options, and of a case's key that affects
-// none.
-void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
-                        struct diagnostics *diagnostics);
-
-// The same, once the options are resolved, of what no option uses: what does not go with its other
-// values.
-void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
-                      struct diagnostics *diagnostics);
 
 // Sets figures[model->count] to what the layers of scenario->inputs alone give an option in a case:
 // figure_none if nothing was said. Layers hold in the order of enum origin; of the option's offers,

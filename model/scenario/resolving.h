@@ -3,16 +3,17 @@
 //
 //   inputs        what its layers say in every case, and an amendment
 //   free          the midpoint of a range if no value was stated
-//   resolution    which inputs exclude or require others; what a rented option does not pay for
+//   resolution    which inputs exclude others; what a rented option does not pay for
+//   companions    which inputs require others
 //   hardware      what its accelerator and its price give
 //   throughput    what its evidence gives
 //   utilization   what a record of production gives
-//   hardware      watts that were not stated
+//   load_power    watts that were not stated
 //   resolution    defaults
 //   currency      amounts in USD
 //   lending       inputs that another option's tokens follow from
 //   resolution    its graph and its values
-//   grading       grades and warnings
+//   warnings      grades and warnings
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLVING_H
 #define PERTOKEN_MODEL_SCENARIO_RESOLVING_H
 

@@ -11,6 +11,7 @@
 #include "model/scenario/inputs.h"
 #include "model/scenario/reading/assignment.h"
 #include "model/scenario/reading/cost_model.h"
+#include "model/scenario/reading/effect.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/head.h"
 #include "model/scenario/reading/likeness.h"
@@ -52,7 +53,7 @@ static void read_sections(struct reading *reading) {
   scenario->inputs = reading->inputs;
   assign_all(reading);
   inputs_finish(reading->inputs, reading->diagnostics);
-  inputs_check_reach(reading->inputs, scenario, reading->diagnostics);
+  effect_check_reach(scenario, reading->arena, reading->diagnostics);
   ranges_read(reading);
   frees_read(reading);
 }
@@ -140,7 +141,7 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   scenario_resolve(scenario, arena, diagnostics);
   if (failed(&reading))
     return NULL;
-  inputs_check_use(reading.inputs, scenario, diagnostics);
+  effect_check_use(scenario, arena, diagnostics);
   ranges_of_evidence(&reading);
   scenario_evaluate(scenario, arena, diagnostics);
   ranges_check(&reading);

@@ -11,17 +11,19 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
+#include "model/scenario/reading/companions.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/effect.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/lending.h"
 #include "model/scenario/reading/plausibility.h"
-#include "model/scenario/reading/range.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
 #include "model/scenario/reading/warnings.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/hardware.h"
+#include "model/scenario/sources/load_power.h"
 #include "model/scenario/sources/throughput.h"
 #include "model/scenario/sources/utilization.h"
 
@@ -33,10 +35,6 @@ enum { MIN_YEARS = 7 };
 
 static bool said(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
-}
-
-static bool is_given(const struct figure *figure) {
-  return said(figure) && figure->origin != ORIGIN_RENT;
 }
 
 // ---- inputs that affect one another
@@ -156,132 +154,6 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
   }
 }
 
-// The input without which this one has no effect, or -1: for a rate on something that an option may
-// lack, the input that it changes.
-static int companion_of(const struct model *model, int declaration, const struct figure **figures) {
-  const struct declaration *input = &model->declarations[declaration];
-  const int with = input->only_with >= 0 ? input->only_with : input->idle_without;
-  if (with >= 0 || !input->typed || !input->rated_count ||
-      model->declarations[input->rated[0]].required)
-    return with;
-  for (int i = 0; i < input->rated_count && figures; i++)
-    if (is_given(figures[input->rated[i]]))
-      return input->rated[i];
-  return input->rated[0];
-}
-
-// Is the input given, or drawn around its default?
-static bool is_given_or_drawn(const struct resolving *resolving, int declaration,
-                              const struct figure *figure) {
-  const struct scenario *scenario = resolving->scenario;
-  if (said(figure) || !scenario->model->declarations[declaration].has_default)
-    return is_given(figure);
-  for (size_t r = 0; r < scenario->range_count; r++) {
-    const struct range *range = &scenario->ranges[r];
-    if (range->declaration == declaration &&
-        (range->option < 0 || (size_t)range->option == resolving->number))
-      return true;
-  }
-  return false;
-}
-
-// An input that is there without its companion may be for another case, which gives that.
-static bool has_companion(const struct resolving *resolving, int declaration, int with,
-                          const struct figure **figures) {
-  const struct scenario *scenario = resolving->scenario;
-  const struct model *model = scenario->model;
-  const bool idle = model->declarations[declaration].idle_without == with ||
-                    model->declarations[with].has_default;
-  for (size_t c = 0; c < (idle ? scenario->case_count : 0); c++)
-    if (is_given(resolving_figures(resolving, c)[with]))
-      return true;
-  return is_given_or_drawn(resolving, with, figures[with]);
-}
-
-static bool is_of_case(const struct figure *figure) {
-  return origin_layers[figure->origin].of_case;
-}
-
-// "", or " in case 'x'" of what a case itself states.
-static const char *in_case(const struct scenario *scenario, size_t which, struct arena *arena) {
-  return which ? arena_printf(arena, " in case '%s'", scenario->cases[which]) : "";
-}
-
-// An input without its companion.
-static void report_alone(const struct resolving *resolving, size_t which, int declaration, int with,
-                         const struct figure *figure) {
-  const struct scenario *scenario = resolving->scenario;
-  const size_t stated_in = is_of_case(figure) ? which : 0;
-  const char *name = declaration_key(scenario->model, declaration);
-  struct companions *companions = resolving->companions;
-  if (figure_is_of_option(figure) && *name)
-    diagnostics_error(resolving->diagnostics, figure->place,
-                      "'%s' has no effect on option '%s'%s without '%s'", name,
-                      resolving->option->id, in_case(scenario, stated_in, resolving->arena),
-                      scenario->model->declarations[with].name);
-  else if (companions && !companions[stated_in].idle[declaration].source)
-    companions[stated_in].idle[declaration] = figure->place;
-}
-
-// An input that the option has no use for, such as one for a view of finance that it does not have:
-// an error at the option's own level, but allowed at the common one as long as some option uses it.
-// What a case states is for that case alone.
-//
-// `late` is for the inputs that depend on what is known only along with the option's throughput:
-// an offer's `remedy`, a record's `prefill_throughput`.
-static void settle_companions(const struct resolving *resolving, size_t which, bool late) {
-  const struct model *model = resolving->scenario->model;
-  const struct figure **figures = resolving_figures(resolving, which);
-  struct companions *companions = resolving->companions;
-  const int remedy = model_find(model, "remedy");
-  const int prefill = model_find(model, "prefill_throughput");
-  for (int d = 0; d < model->count; d++) {
-    const int with = companion_of(model, d, figures);
-    if (with < 0 || !is_given(figures[d]) || (with == remedy || with == prefill) != late)
-      continue;
-    const bool here = is_given_or_drawn(resolving, with, figures[with]);
-    const bool somewhere = has_companion(resolving, d, with, figures);
-    if (companions) {
-      companions[which].some_has[d] |= here;
-      companions[0].some_has[d] |= somewhere;
-    }
-    if (!(is_of_case(figures[d]) ? here : somewhere))
-      report_alone(resolving, which, d, with, figures[d]);
-    // One that is there anyway keeps the common value, which is the same for all options.
-    if (!somewhere && model->declarations[d].idle_without != with)
-      figures[d] = &figure_none;
-  }
-}
-
-// An option with errors may have any: so that no other error says that no option has it.
-static void assume_companions(const struct resolving *resolving, size_t which) {
-  struct companions *companions = resolving->companions;
-  for (int d = 0; d < resolving->scenario->model->count && companions; d++)
-    companions[which].some_has[d] = true;
-}
-
-// The same as settle_companions for inputs that exist only if something varies over the years.
-static void settle_varying(const struct resolving *resolving) {
-  const struct option *option = resolving->option;
-  const struct model *model = resolving->scenario->model;
-  struct companions *companions = resolving->companions;
-  for (int d = 0; d < model->count; d++) {
-    const struct declaration *input = &model->declarations[d];
-    const struct figure *figure = option->figures[d];
-    if (input->when_varies < 0 || !is_given(figure) || figure->origin == ORIGIN_DEFAULT)
-      continue;
-    const bool has = option->graph->state[d] == GRAPH_INPUT;
-    if (!has && figure_is_of_option(figure))
-      diagnostics_error(resolving->diagnostics, figure->place,
-                        "'%s' has no effect on option '%s': its '%s' is the same in all years",
-                        input->name, option->id, model->declarations[input->when_varies].name);
-    else if (!has && companions && !companions->idle[d].source)
-      companions->idle[d] = figure->place;
-    else if (has && companions)
-      companions->some_has[d] = true;
-  }
-}
-
 // A life shorter than a period cannot be modeled.
 static void check_life(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
@@ -289,7 +161,8 @@ static void check_life(const struct resolving *resolving) {
   for (size_t c = 0; life >= 0 && c < scenario->case_count; c++) {
     const struct figure *figure = resolving_figures(resolving, c)[life];
     const struct unit *unit = &scenario->model->declarations[life].unit;
-    if (!is_given(figure) || figure->value <= 0 || figure->value >= scenario->period_h * (1 - 1e-9))
+    if (!figure_is_given(figure) || figure->value <= 0 ||
+        figure->value >= scenario->period_h * (1 - 1e-9))
       continue;
     diagnostics_error(resolving->diagnostics, figure->place,
                       "option '%s' has a 'life' of %s, which is shorter than a period of %s: give "
@@ -307,7 +180,7 @@ static void check_lead_time(const struct resolving *resolving) {
   const int lead_time = model_find(scenario->model, "lead_time");
   for (size_t c = 0; life >= 0 && lead_time >= 0 && c < scenario->case_count; c++) {
     const struct figure *const *figures = resolving_figures(resolving, c);
-    if (!is_given(figures[life]) || !is_given(figures[lead_time]) ||
+    if (!figure_is_given(figures[life]) || !figure_is_given(figures[lead_time]) ||
         figures[lead_time]->value <= figures[life]->value)
       continue;
     diagnostics_error(resolving->diagnostics, figures[lead_time]->place,
@@ -316,23 +189,6 @@ static void check_lead_time(const struct resolving *resolving) {
                       resolving->option->id);
     return;
   }
-}
-
-static void report_idle(const struct scenario *scenario, size_t which,
-                        const struct companions *companions, struct diagnostics *diagnostics) {
-  const struct model *model = scenario->model;
-  for (int d = 0; d < model->count; d++)
-    if (companions->idle[d].source && !companions->some_has[d] && *declaration_key(model, d)) {
-      const struct declaration *input = &model->declarations[d];
-      const bool varies = input->when_varies >= 0;
-      diagnostics_error(
-          diagnostics, companions->idle[d],
-          varies  ? "'%s' has no effect%s: '%s' is the same in all years, in every option"
-          : which ? "'%s' has no effect%s without '%s', which no option has there"
-                  : "'%s' has no effect%s without '%s', which no option has",
-          declaration_key(model, d), in_case(scenario, which, diagnostics->arena),
-          model->declarations[varies ? input->when_varies : companion_of(model, d, NULL)].name);
-    }
 }
 
 // ---- what was not stated
@@ -350,9 +206,9 @@ static bool is_stated_somewhere(const struct resolving *resolving, int declarati
 
 static bool may_apply(const struct resolving *resolving, const struct declaration *input,
                       const struct figure **figures) {
-  return (input->only_with < 0 || is_given(figures[input->only_with]) ||
+  return (input->only_with < 0 || figure_is_given(figures[input->only_with]) ||
           is_stated_somewhere(resolving, input->only_with)) &&
-         (input->absent_with < 0 || !is_given(figures[input->absent_with]));
+         (input->absent_with < 0 || !figure_is_given(figures[input->absent_with]));
 }
 
 static void apply_defaults(const struct resolving *resolving, const struct figure **figures) {
@@ -369,19 +225,6 @@ static void apply_defaults(const struct resolving *resolving, const struct figur
                                    .grade = GRADE_ASSUMED,
                                    .source = neutral ? "included in the rent" : "default",
                                    .date = ""});
-  }
-}
-
-// Inputs that are required once another one is above zero.
-static void check_companions(const struct resolving *resolving, const struct figure **figures) {
-  const struct model *model = resolving->scenario->model;
-  for (int d = 0; d < model->count; d++) {
-    const int with = model->declarations[d].needed_with;
-    if (with >= 0 && figure_highest(figures[with]) > 0 && figures[d]->origin == ORIGIN_DEFAULT)
-      diagnostics_error(resolving->diagnostics, figures[with]->place,
-                        "option '%s' has '%s' and so needs '%s' (%s)", resolving->option->id,
-                        model->declarations[with].name, model->declarations[d].name,
-                        model->declarations[d].unit.text);
   }
 }
 
@@ -497,10 +340,10 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
 }
 
 static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
-  settle_companions(resolving, which, true);
+  companions_settle(resolving, which, true);
   apply_defaults(resolving, resolving_figures(resolving, which));
   static void (*const checks[])(const struct resolving *, const struct figure **) = {
-      check_companions, check_api, check_cache, check_shares};
+      companions_check, check_api, check_cache, check_shares};
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
     if (resolving->diagnostics->errors == errors)
       checks[i](resolving, resolving_figures(resolving, which));
@@ -533,7 +376,7 @@ static void build_graph(const struct resolving *resolving) {
                                    resolving->arena, resolving->diagnostics);
   if (!option->graph)
     return;
-  settle_varying(resolving);
+  companions_settle_varying(resolving);
   check_life(resolving);
   check_lead_time(resolving);
   if (option->lent)
@@ -548,15 +391,15 @@ static void settle(struct resolving *resolving) {
     settle_case(resolving, c, errors);
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     if (resolving->diagnostics->errors == errors)
-      settle_companions(resolving, c, false);
+      companions_settle(resolving, c, false);
     else
-      assume_companions(resolving, c);
+      companions_assume(resolving, c);
   schedules_settle(resolving);
   tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {
     throughput_apply(resolving);
     utilization_apply(resolving);
-    hardware_power(resolving);
+    load_power_find(resolving);
   }
   if (resolving->lack && resolving->lack->kind)
     return;
@@ -625,7 +468,7 @@ void scenario_resolve(struct scenario *scenario, struct arena *arena,
       settle(&resolving);
     }
   for (size_t c = 0; c < scenario->case_count; c++)
-    report_idle(scenario, c, &companions[c], diagnostics);
+    companions_report(scenario, c, &companions[c], diagnostics);
   currency_check(scenario, diagnostics);
 }
 
@@ -676,8 +519,8 @@ const struct scenario *scenario_in_case(const struct scenario *scenario, size_t 
   copy->warnings = (struct texts){0};
   for (size_t i = 0; i < scenario->text_warnings; i++)
     texts_add(&copy->warnings, arena, "%s", scenario->warnings.list[i]);
-  inputs_check_reach(copy->inputs, copy, diagnostics);
-  inputs_check_use(copy->inputs, copy, diagnostics);
+  effect_check_reach(copy, arena, diagnostics);
+  effect_check_use(copy, arena, diagnostics);
   if (diagnostics->errors != errors)
     return NULL;
   scenario_assess(copy, arena);

@@ -20,7 +20,7 @@
 #include "model/scenario/reading/periods.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
-#include "model/scenario/sources/hardware.h"
+#include "model/scenario/sources/load_power.h"
 #include "model/scenario/sources/recorded_prefill.h"
 
 #include <ctype.h>
@@ -88,7 +88,7 @@ static void warn_of_rented_energy(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
   const struct figure *load = figure_of(scenario, option, "load_power");
-  const bool at_tdp = hardware_is_tdp(scenario, load);
+  const bool at_tdp = load_power_is_tdp(scenario, load);
   bool hosts;
   if (!option->rented || load->origin <= ORIGIN_RENT)
     return;
@@ -397,7 +397,7 @@ static void warn_of_uneven_power(struct scenario *scenario, struct arena *arena)
     const struct option *option = &scenario->options[o];
     const struct figure *load = figure_of(scenario, option, "load_power");
     if (!option->rented && is_there(load))
-      texts_add(hardware_is_tdp(scenario, load) ? &at_tdp : &others, arena, "%s", option->label);
+      texts_add(load_power_is_tdp(scenario, load) ? &at_tdp : &others, arena, "%s", option->label);
   }
   if (at_tdp.count && others.count)
     texts_add(&scenario->warnings, arena,

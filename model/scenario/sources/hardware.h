@@ -5,9 +5,6 @@
 
 #include "model/scenario/figure.h"
 #include "model/scenario/resolving.h"
-#include "model/scenario/scenario.h"
-
-#include <stdbool.h>
 
 // Fills what the option's layers leave open. From the accelerator: accelerators_per_node,
 // load_power (the TDP) and, if the grid's carbon is given, embodied_carbon. From the price, in
@@ -17,16 +14,6 @@
 // or a part that it includes. Returns 0, or -1 if the accelerator is unknown, so that nothing more
 // can be looked up.
 int hardware_apply(struct resolving *resolving);
-
-// After throughput_apply: replaces the TDP with the watts of the row that the throughput is from,
-// else with those of a like run (model/evidence/like_run.h), graded projected; option->power_doubt
-// has a note on watts that are not the row's own, which are option->doubted_power. A case's
-// host_power is deducted from a whole node's watts, and is then contained in these: figure.h.
-// Error: it is more than these.
-void hardware_power(struct resolving *resolving);
-
-// Is the power under load the accelerator's TDP?
-bool hardware_is_tdp(const struct scenario *scenario, const struct figure *load);
 
 // Before all of that, in each case: gives an option with `api` the prices of that row, and removes
 // from an option with an output_price whatever absent_with excludes. A price that the option states

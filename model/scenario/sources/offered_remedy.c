@@ -9,7 +9,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
-#include "model/scenario/sources/hardware.h"
+#include "model/scenario/sources/load_power.h"
 #include "model/scenario/sources/offered_throughput.h"
 #include "model/scenario/sources/sources.h"
 
@@ -124,7 +124,7 @@ static bool lacks_watts(const struct sources *sources, size_t which_case) {
   const int load_power = model_find(sources->scenario->model, "load_power");
   const struct figure *load = resolving_figures(sources->resolving, which_case)[load_power];
   return !(served && (isfinite(served->load_power_w) || isfinite(served->node_power_w))) &&
-         (load->origin == ORIGIN_NONE || hardware_is_tdp(sources->scenario, load));
+         (load->origin == ORIGIN_NONE || load_power_is_tdp(sources->scenario, load));
 }
 
 void offered_watts_apply(const struct sources *sources) {
