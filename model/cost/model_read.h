@@ -86,14 +86,7 @@ struct declaration *model_declare(struct model *model, const char *name, struct 
 // Has the formulas of an item multiplied by another item in the options that have the latter.
 void model_multiply(const struct model *model, struct declaration *item, int factor);
 
-// Declares NAME_usd, from which NAME is computed, for an input of money if the report is in another
-// currency; else nothing.
-void model_declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics);
-
 // The number of a group, or -1.
 int model_group(const struct model *model, const char *name);
-
-// Is the report in another currency than USD?
-bool model_is_foreign(const struct model *model);
 
 #endif

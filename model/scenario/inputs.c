@@ -2,7 +2,7 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
-#include "model/cost/model_read.h"
+#include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
