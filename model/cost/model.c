@@ -1,7 +1,9 @@
 #include "model/cost/model.h"
 
+#include "model/cost/units.h"
 #include "model/cost/words.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define uthash_malloc(size)       arena_alloc(model->arena, size)
@@ -14,7 +16,7 @@ struct model_name {
   UT_hash_handle hh;
 };
 
-void model_enter(struct model *model) {
+static void enter(struct model *model) {
   struct model_name *entry = arena_alloc(model->arena, sizeof *entry);
   *entry = (struct model_name){.name = model->declarations[model->entered].name,
                                .declaration = model->entered};
@@ -31,6 +33,68 @@ int model_find(const struct model *model, const char *name) {
     if (!strcmp(model->declarations[i].name, name))
       return i;
   return -1;
+}
+
+int model_group(const struct model *model, const char *name) {
+  for (int i = 0; i < model->group_count; i++)
+    if (!strcmp(model->groups[i].name, name))
+      return i;
+  return -1;
+}
+
+static bool legal_name(const struct model *model, const char *name, struct place place,
+                       struct diagnostics *diagnostics) {
+  size_t length = strlen(name);
+  bool legal = length > 0 && length <= MAX_NAME_LENGTH && isalpha((unsigned char)name[0]);
+  for (size_t i = 0; i < length; i++)
+    legal &= isalnum((unsigned char)name[i]) || name[i] == '_';
+  if (!legal)
+    diagnostics_error(diagnostics, place,
+                      "'%s' is not a name: a letter, then letters, digits and _, at most %d", name,
+                      MAX_NAME_LENGTH);
+  else if ((unit_is_symbol(name) && strcmp(name, "year") != 0) || !strcmp(name, "t"))
+    diagnostics_error(diagnostics, place, "'%s' is a reserved word in formulas", name);
+  else if (model_find(model, name) >= 0)
+    diagnostics_error(diagnostics, place, "'%s' is already a name of the cost model", name);
+  else
+    return true;
+  return false;
+}
+
+static struct declaration *declare(struct model *model, const char *name, struct place place) {
+  if (model->count == model->capacity) {
+    int capacity = model->capacity ? 2 * model->capacity : 128;
+    model->declarations = arena_grow(model->arena, model->declarations, (size_t)model->count,
+                                     (size_t)capacity, sizeof *model->declarations);
+    model->capacity = capacity;
+  }
+  struct declaration *declaration = &model->declarations[model->count++];
+  *declaration = (struct declaration){.name = name,
+                                      .label = name,
+                                      .place = place,
+                                      .conflicts = -1,
+                                      .needed_with = -1,
+                                      .only_with = -1,
+                                      .idle_without = -1,
+                                      .when_varies = -1,
+                                      .or_with = -1,
+                                      .unless = -1,
+                                      .absent_with = -1,
+                                      .none_below = -1,
+                                      .none = "none",
+                                      .in_usd = -1,
+                                      .usd_of = -1,
+                                      .scale = -1,
+                                      .year_of = -1,
+                                      .scale_of = -1,
+                                      .unit = {.text = ""}};
+  enter(model);
+  return declaration;
+}
+
+struct declaration *model_declare(struct model *model, const char *name, struct place place,
+                                  struct diagnostics *diagnostics) {
+  return legal_name(model, name, place, diagnostics) ? declare(model, name, place) : NULL;
 }
 
 int model_require(const struct model *model, const char *name, struct diagnostics *diagnostics) {

@@ -107,8 +107,12 @@ int model_named(const struct model *model, int declaration);
 // A unit of money in the report's currency: "EUR/Mtok" for "USD/Mtok". In the model's arena.
 const char *model_unit_text(const struct model *model, const char *usd_text);
 
-// Enters the next declaration's name, so that lookups find it at once.
-void model_enter(struct model *model);
+// Declares a name, at the end. NULL after an error: it is not a valid name, or it is taken.
+struct declaration *model_declare(struct model *model, const char *name, struct place place,
+                                  struct diagnostics *diagnostics);
+
+// The number of a group, or -1.
+int model_group(const struct model *model, const char *name);
 
 // Index of the declaration, or -1; declarations not yet entered are searched one by one.
 int model_find(const struct model *model, const char *name);

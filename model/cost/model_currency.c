@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/ini.h"
 #include "model/cost/formula.h"
-#include "model/cost/model_read.h"
 #include "model/cost/units.h"
 
 #include <stdbool.h>

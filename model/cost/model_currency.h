@@ -1,4 +1,5 @@
-// model_currency: what a model has more if the report is in another currency than USD: model_read.h.
+// model_currency: what a model has more if the report is in another currency than USD, as
+// model_read.h says.
 #ifndef PERTOKEN_MODEL_COST_MODEL_CURRENCY_H
 #define PERTOKEN_MODEL_COST_MODEL_CURRENCY_H
 

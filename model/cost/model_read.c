@@ -54,13 +54,6 @@ static void read_unit(struct model_reader *reader, const struct ini_key *key) {
              reader->diagnostics);
 }
 
-int model_group(const struct model *model, const char *name) {
-  for (int i = 0; i < model->group_count; i++)
-    if (!strcmp(model->groups[i].name, name))
-      return i;
-  return -1;
-}
-
 static void read_group(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->group = model_group(reader->model, key->value);
   if (reader->declaration->group < 0)
@@ -394,61 +387,6 @@ static void read_attributes(struct model_reader *reader, unsigned kind) {
   }
 }
 
-static bool legal_name(const struct model *model, const char *name, struct place place,
-                       struct diagnostics *diagnostics) {
-  size_t length = strlen(name);
-  bool legal = length > 0 && length <= MAX_NAME_LENGTH && isalpha((unsigned char)name[0]);
-  for (size_t i = 0; i < length; i++)
-    legal &= isalnum((unsigned char)name[i]) || name[i] == '_';
-  if (!legal)
-    diagnostics_error(diagnostics, place,
-                      "'%s' is not a name: a letter, then letters, digits and _, at most %d", name,
-                      MAX_NAME_LENGTH);
-  else if ((unit_is_symbol(name) && strcmp(name, "year") != 0) || !strcmp(name, "t"))
-    diagnostics_error(diagnostics, place, "'%s' is a reserved word in formulas", name);
-  else if (model_find(model, name) >= 0)
-    diagnostics_error(diagnostics, place, "'%s' is already a name of the cost model", name);
-  else
-    return true;
-  return false;
-}
-
-static struct declaration *declare(struct model *model, const char *name, struct place place) {
-  if (model->count == model->capacity) {
-    int capacity = model->capacity ? 2 * model->capacity : 128;
-    model->declarations = arena_grow(model->arena, model->declarations, (size_t)model->count,
-                                     (size_t)capacity, sizeof *model->declarations);
-    model->capacity = capacity;
-  }
-  struct declaration *declaration = &model->declarations[model->count++];
-  *declaration = (struct declaration){.name = name,
-                                      .label = name,
-                                      .place = place,
-                                      .conflicts = -1,
-                                      .needed_with = -1,
-                                      .only_with = -1,
-                                      .idle_without = -1,
-                                      .when_varies = -1,
-                                      .or_with = -1,
-                                      .unless = -1,
-                                      .absent_with = -1,
-                                      .none_below = -1,
-                                      .none = "none",
-                                      .in_usd = -1,
-                                      .usd_of = -1,
-                                      .scale = -1,
-                                      .year_of = -1,
-                                      .scale_of = -1,
-                                      .unit = {.text = ""}};
-  model_enter(model);
-  return declaration;
-}
-
-struct declaration *model_declare(struct model *model, const char *name, struct place place,
-                                  struct diagnostics *diagnostics) {
-  return legal_name(model, name, place, diagnostics) ? declare(model, name, place) : NULL;
-}
-
 static void read_group_section(struct model *model, const struct ini_section *section,
                                struct diagnostics *diagnostics) {
   const struct ini_key *label = ini_find(section, "label"), *view = ini_find(section, "view");
@@ -483,8 +421,11 @@ static void read_declaration(struct model *model, const struct ini_section *sect
   if (may_be_in_usd)
     model_declare_exchange_rate(model, section->place, diagnostics);
   const int number = model->count;
-  struct model_reader reader = {model, declare(model, section->argument, section->place), section,
-                                diagnostics};
+  struct model_reader reader = {
+      model, model_declare(model, section->argument, section->place, diagnostics), section,
+      diagnostics};
+  if (!reader.declaration)
+    return;
   reader.declaration->kind = declared;
   if (kind == SECTION_CHECK) {
     int group = model_group(model, "check");
@@ -512,8 +453,6 @@ static void read_one(struct model *model, const struct ini_section *section,
     read_group_section(model, section, diagnostics);
     return;
   }
-  if (!legal_name(model, section->argument, section->place, diagnostics))
-    return;
   static const char *const needed[] = {"label", "unit", "formula"};
   demand_keys(section, needed, kind == SECTION_INPUT ? 2 : 3, diagnostics);
   read_declaration(model, section, kind, kinds[kind], diagnostics);

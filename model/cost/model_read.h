@@ -78,15 +78,7 @@ struct model *model_read(const struct source *source, struct arena *arena,
 struct model *model_read_in(const struct source *source, const char *currency, struct arena *arena,
                             struct diagnostics *diagnostics);
 
-// Declares a name of the user's, at the end. NULL after an error: it is not a valid name, or it is
-// taken.
-struct declaration *model_declare(struct model *model, const char *name, struct place place,
-                                  struct diagnostics *diagnostics);
-
 // Has the formulas of an item multiplied by another item in the options that have the latter.
 void model_multiply(const struct model *model, struct declaration *item, int factor);
-
-// The number of a group, or -1.
-int model_group(const struct model *model, const char *name);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "model/cost/formula.h"
 #include "model/cost/model_currency.h"
-#include "model/cost/model_read.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
