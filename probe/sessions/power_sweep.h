@@ -11,9 +11,9 @@
 #include "base/diagnostics.h"
 #include "model/records/measurement.h"
 #include "probe/devices/device.h"
+#include "probe/limits/power_guard.h"
+#include "probe/limits/power_limit.h"
 #include "probe/meters/meter.h"
-#include "probe/meters/power_guard.h"
-#include "probe/meters/power_limit.h"
 #include "probe/meters/users.h"
 #include "probe/options/values.h"
 
