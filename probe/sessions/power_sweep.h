@@ -41,6 +41,7 @@ int power_sweep_begin(struct power_sweep *sweep);
 // Finds the device's limit, and refuses what must not be set.
 int power_sweep_open(struct power_sweep *sweep, const struct device *device);
 
+// Sets the limit, after telling the guard which one to restore.
 int power_sweep_hold(struct power_sweep *sweep, double watts);
 
 // Restores the limit that was found; also allowed for a sweep that was not opened.
