@@ -26,11 +26,10 @@
 struct member {
   // Set by the caller.
   const char *shared; // DIR
-  const char
-      *expect;       // where the expected nodes are listed, as fleet_list_read takes it; NULL: none
-  const char *first; // where process 0 is, if it sends; NULL: as the launcher says
-  bool sends;        // its records to process 0, as no folder is shared
-  bool one_by_one;   // as in roll.h, like wait_s
+  const char *expect; // the list of expected nodes, for fleet_list_read; NULL: none
+  const char *first;  // where process 0 is, if it sends; NULL: as the launcher says
+  bool sends;         // its records to process 0, as no folder is shared
+  bool one_by_one;    // as in roll.h, like wait_s
   double wait_s;
   const struct clock *clock;
   const volatile sig_atomic_t *stop;

@@ -17,6 +17,7 @@ struct pace {
   size_t count;
 };
 
+// Adds a chunk; they come in order.
 void pace_keep(struct pace *pace, double start_s, double end_s);
 
 // Units per second from start_s to end_s: chunks that are partly within count in part. NAN if the

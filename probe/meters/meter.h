@@ -92,6 +92,8 @@ enum meter_status meter_open(struct meter *meter, const struct meter_roots *root
 enum meter_status meter_open_devices(struct meter *meter, const char *const *devices, size_t count,
                                      const struct meter_roots *roots, const struct clock *clock,
                                      struct arena *arena);
+
+// The same with one kind alone, whatever the vendor; a failure is that of meter_open_kind.
 enum meter_status meter_open_device_kind(struct meter *meter, const struct meter_kind *kind,
                                          const char *const *devices, size_t count,
                                          const struct meter_roots *roots, const struct clock *clock,

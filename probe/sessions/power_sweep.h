@@ -11,9 +11,9 @@
 #include "base/diagnostics.h"
 #include "model/records/measurement.h"
 #include "probe/devices/device.h"
+#include "probe/limits/power_guard.h"
+#include "probe/limits/power_limit.h"
 #include "probe/meters/meter.h"
-#include "probe/meters/power_guard.h"
-#include "probe/meters/power_limit.h"
 #include "probe/meters/users.h"
 #include "probe/options/values.h"
 
@@ -41,6 +41,7 @@ int power_sweep_begin(struct power_sweep *sweep);
 // Finds the device's limit, and refuses what must not be set.
 int power_sweep_open(struct power_sweep *sweep, const struct device *device);
 
+// Sets the limit, after telling the guard which one to restore.
 int power_sweep_hold(struct power_sweep *sweep, double watts);
 
 // Restores the limit that was found; also allowed for a sweep that was not opened.

@@ -36,6 +36,7 @@ struct serving_watts {
 // The meter for every load, for rung_run. It waits for SERVING_IDLE_S before the first.
 struct rung_meter serving_watts_meter(struct serving_watts *watts);
 
+// Closes the meters; also allowed without any.
 void serving_watts_stop(struct serving_watts *watts);
 
 // Joins the loads of a record that have no watts yet to another host's file by time. `offset_s`:

@@ -3,8 +3,8 @@
 #include "tests/stand_ins/fake/fake_nvml.h"
 #include "tests/stand_ins/fake/load.h"
 
-#include "probe/meters/power_guard.h"
-#include "probe/meters/power_limit.h"
+#include "probe/limits/power_guard.h"
+#include "probe/limits/power_limit.h"
 #include "probe/meters/users.h"
 #include "probe/sessions/power_sweep.h"
 

@@ -1,11 +1,11 @@
 // Power limits of AMD accelerators by AMD SMI.
 #include "base/arena.h"
+#include "probe/limits/power_limit.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
 #include "probe/meters/hwmon.h"
 #include "probe/meters/kinds.h"
 #include "probe/meters/meter.h"
-#include "probe/meters/power_limit.h"
 #include "probe/meters/small_file.h"
 #include "probe/meters/users.h"
 

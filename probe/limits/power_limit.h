@@ -1,8 +1,8 @@
 // power_limit: a GPU's power limit, read and set through its vendor's management library: NVML or
 // AMD SMI. Setting needs root, and lasts beyond the process: whoever sets it must ensure that it is
 // restored (power_guard.h). A device is found by its PCI address.
-#ifndef PERTOKEN_PROBE_METERS_POWER_LIMIT_H
-#define PERTOKEN_PROBE_METERS_POWER_LIMIT_H
+#ifndef PERTOKEN_PROBE_LIMITS_POWER_LIMIT_H
+#define PERTOKEN_PROBE_LIMITS_POWER_LIMIT_H
 
 #include "base/arena.h"
 #include "probe/meters/meter.h"

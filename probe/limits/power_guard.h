@@ -3,8 +3,8 @@
 // because a forked copy could not use one, and in its own session, so that no terminal ends it; a
 // signal meant for this process does not reach it. It cannot help against what ends both at once,
 // such as a killed cgroup or a machine going down.
-#ifndef PERTOKEN_PROBE_METERS_POWER_GUARD_H
-#define PERTOKEN_PROBE_METERS_POWER_GUARD_H
+#ifndef PERTOKEN_PROBE_LIMITS_POWER_GUARD_H
+#define PERTOKEN_PROBE_LIMITS_POWER_GUARD_H
 
 #include "probe/meters/meter.h"
 

@@ -1,8 +1,8 @@
-#include "probe/meters/power_guard.h"
+#include "probe/limits/power_guard.h"
 
 #include "base/arena.h"
+#include "probe/limits/power_limit.h"
 #include "probe/meters/meter.h"
-#include "probe/meters/power_limit.h"
 
 #include <errno.h>
 #include <signal.h>

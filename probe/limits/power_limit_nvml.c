@@ -1,10 +1,10 @@
 // Power limits of NVIDIA GPUs by NVML: nvmlDeviceGetPowerManagementLimit, its constraints, and
 // nvmlDeviceSetPowerManagementLimit, all in milliwatts.
 #include "base/arena.h"
+#include "probe/limits/power_limit.h"
 #include "probe/meters/address.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/nvml.h"
-#include "probe/meters/power_limit.h"
 #include "probe/meters/users.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "probe/meters/power_limit.h"
+#include "probe/limits/power_limit.h"
 
 #include "base/arena.h"
 #include "probe/meters/address.h"
