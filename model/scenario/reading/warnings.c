@@ -407,7 +407,7 @@ static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
 // Rounds of a benchmark are months of software development apart.
 static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
   const struct evidence *first = NULL;
-  const char *list = "";
+  struct texts rounds = {0};
   bool differ = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct evidence *evidence = option_published(scenario, &scenario->options[o]);
@@ -415,13 +415,11 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
       continue;
     first = first ? first : evidence;
     differ |= strcmp(first->date, evidence->date) != 0;
-    list = options_joined(
-        scenario, list, arena_printf(arena, "%s of %s", scenario->options[o].label, evidence->date),
-        arena);
+    texts_add(&rounds, arena, "%s of %s", scenario->options[o].label, evidence->date);
   }
   if (differ)
     texts_add(&scenario->warnings, arena, "the published throughputs are of different rounds: %s",
-              list);
+              texts_joined_by(&rounds, options_between(scenario), arena));
 }
 
 static void warn_of_differences(struct scenario *scenario, struct arena *arena) {
