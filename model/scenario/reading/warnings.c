@@ -253,13 +253,19 @@ static void warn_of_record(const struct subject *subject) {
               form->fallback);
 }
 
+// A case whose offer owes none has 0 beside cases in which one is owed.
+static bool has_remedy(const struct subject *subject) {
+  const struct figure *remedy = figure_of(subject->scenario, subject->option, "remedy");
+  return is_there(remedy) && (remedy->origin != ORIGIN_CATALOGUE || remedy->value > 0 ||
+                              amount(subject->scenario, subject->option, "replacement") > 0);
+}
+
 // An offer's remedy for slow accelerators counts only for what it guarantees.
 static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
   struct option *option = subject->option;
   size_t others = 0;
   const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
-  if (offer_promises_remedy(offer) && option_is_owned(option) &&
-      !is_there(figure_of(subject->scenario, option, "remedy")))
+  if (offer_promises_remedy(offer) && option_is_owned(option) && !has_remedy(subject))
     texts_add(
         &option->warnings, subject->arena,
         "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
