@@ -195,6 +195,15 @@ static const char *unit_as_typed(const char *text, struct arena *arena) {
   return found ? named : text;
 }
 
+const char *quantity_spelled_out(const char *text, struct arena *arena) {
+  char *copy = arena_copy(arena, unit_as_typed(text, arena)), *to = copy;
+  for (const char *from = copy; *from; from++)
+    if (*from != ' ' && *from != '\t')
+      *to++ = *from;
+  *to = '\0';
+  return copy;
+}
+
 // A place in the rewritten text means nothing in the typed one, so such an error points at the
 // start.
 static int typed_unit_parse(const char *typed, struct place place, struct unit *unit,

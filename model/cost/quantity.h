@@ -21,6 +21,10 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
 // to the same double.
 const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
 
+// "30000USD/gpu" for "30000 USD per GPU": the units' own names, without spaces. For what a text
+// names: counts are no part of a dimension.
+const char *quantity_spelled_out(const char *text, struct arena *arena);
+
 // A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal.
 // Returns its length, or 0.
 size_t number_prefix(const char *text, double *value);

@@ -23,7 +23,7 @@ static const char *const rate_units[] = {"token/s", "W"};
 
 static void take_rate(struct offer_reader *reader, int which, const struct ini_key *key,
                       double *out) {
-  const char *per = offer_per_what(key->value);
+  const char *per = offer_per_what(quantity_spelled_out(key->value, reader->arena));
   const char *unit = arena_printf(reader->arena, "%s%s", rate_units[which], *per ? per : "/gpu");
   double value;
   if (quantity_parse(key->value, key->value_place, unit_constant(unit, reader->arena), &value,

@@ -217,19 +217,20 @@ static void take_price(struct offer_reader *reader, enum offer_line line,
                        const struct ini_key *key) {
   const struct offer_line_info *info = &offer_lines[line];
   struct offer_price *price = &reader->offer->prices[line];
+  const char *said = quantity_spelled_out(key->value, reader->arena);
   const char *unit = text_in_currency(info->unit, "USD", reader->offer->currency, reader->arena);
   *price = (struct offer_price){.text = key->value, .place = key->value_place};
   if (is_another_currency(reader, key))
     return;
-  price->is_amount = info->amount && !strchr(key->value, '%') && !strstr(key->value, "percent");
-  price->is_whole = info->whole && strstr(key->value, offer_per_what(info->whole));
+  price->is_amount = info->amount && !strchr(said, '%');
+  price->is_whole = info->whole && strstr(said, offer_per_what(info->whole));
   if (price->is_amount || price->is_whole)
     unit = text_in_currency(price->is_whole ? info->whole : info->amount, "USD",
                             reader->offer->currency, reader->arena);
   if (quantity_parse(key->value, key->value_place, unit_constant(unit, reader->arena),
                      &price->value, reader->diagnostics))
     return;
-  if (!strstr(key->value, offer_per_what(unit)))
+  if (!strstr(said, offer_per_what(unit)))
     diagnostics_error(
         reader->diagnostics, key->value_place,
         "expected an amount with its basis (%s%s%s), not '%s'", unit, info->whole ? " or " : "",

@@ -6,6 +6,7 @@
 #include "model/scenario/option.h"
 
 #include <math.h>
+#include <string.h>
 
 bool ranking_compares(const struct option *a, const struct option *b) {
   return a->decode_only == b->decode_only;
@@ -48,21 +49,30 @@ static const char *difference_of(const struct option *a, const struct option *b,
   return workload_difference(&a->workloads[which_case], &b->workloads[which_case], arena);
 }
 
-static bool is_like(const struct option *a, const struct option *b, size_t which_case,
-                    struct arena *arena) {
-  return ranking_compares(a, b) && !difference_of(a, b, which_case, arena);
+// The same texts of the same places: what is like one is like the other.
+static bool is_same(const struct workload *a, const struct workload *b) {
+  return !memcmp(a->values, b->values, sizeof a->values) &&
+         a->shipped_precision == b->shipped_precision && a->input_tokens == b->input_tokens &&
+         a->output_tokens == b->output_tokens;
 }
 
-// Among the options like the baseline, finds the first that differs from this one: the difference,
-// or NULL.
+// Among the options like the baseline, to which this one is like, finds the first that differs from
+// this one: the difference, or NULL. Workloads that were compared before are not again: of many
+// options most have the same.
 static const char *difference_from_others(const struct scenario *scenario,
                                           const struct option *option, size_t which_case,
                                           const char **other, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
+  const struct workload *same = &baseline->workloads[which_case], *before = same;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    *other = scenario->options[o].id;
-    const char *difference = difference_of(&scenario->options[o], option, which_case, arena);
-    if (difference && is_like(baseline, &scenario->options[o], which_case, arena))
+    const struct option *one = &scenario->options[o];
+    const struct workload *its = &one->workloads[which_case];
+    if (!ranking_compares(baseline, one) || is_same(its, same) || is_same(its, before))
+      continue;
+    before = its;
+    const char *difference = difference_of(one, option, which_case, arena);
+    *other = one->id;
+    if (difference && !difference_of(baseline, one, which_case, arena))
       return difference;
   }
   return NULL;

@@ -1,6 +1,7 @@
 #include "model/scenario/scenario.h"
 
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
@@ -185,11 +186,13 @@ static bool is_api(const struct option *option) {
 // "WHAT: a, b. " for the options that it holds for, or "".
 static const char *stamp_of(const struct scenario *scenario, const char *what,
                             bool (*holds)(const struct option *), struct arena *arena) {
-  const char *labels = "";
+  struct texts labels = {0};
   for (size_t o = 0; o < scenario->option_count; o++)
     if (holds(&scenario->options[o]))
-      labels = options_joined(scenario, labels, scenario->options[o].label, arena);
-  return *labels ? arena_printf(arena, "%s: %s. ", what, labels) : "";
+      texts_add(&labels, arena, "%s", scenario->options[o].label);
+  return labels.count ? arena_printf(arena, "%s: %s. ", what,
+                                     texts_joined_by(&labels, options_between(scenario), arena))
+                      : "";
 }
 
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {

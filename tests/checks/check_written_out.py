@@ -143,6 +143,15 @@ def test_what_was_found_for_a_length(folder):
     expect(done.returncode == DONE, done.stderr)
 
 
+def test_a_remedy_that_does_not_count(folder):
+    """In a case as by hand, though the case has a remedy of 0 beside the base case's."""
+    stated = f'{QUOTED}\n{RATE}'
+    written(folder, scenario(stated, 'input_tokens = 700 token'))
+    for case, counts in (('base', True), ('x', False)):
+        said = run('compare', folder / 'written.ini', '--case', case, '-q').stdout
+        expect(('does not count' in ' '.join(said.split())) != counts, f'{case}: {said}')
+
+
 def watts_of(folder, text, *arguments):
     said = run('explain', written(folder, text), 'a.load_power', '-q', *arguments).stdout
     return re.search(r'^load_power = (\S+) W/gpu +\[(\w+)]', said, re.M).groups()

@@ -256,13 +256,19 @@ static void warn_of_record(const struct subject *subject) {
               form->fallback);
 }
 
+// A case whose offer owes none has 0 beside cases in which one is owed.
+static bool has_remedy(const struct subject *subject) {
+  const struct figure *remedy = figure_of(subject->scenario, subject->option, "remedy");
+  return is_there(remedy) && (remedy->origin != ORIGIN_CATALOGUE || remedy->value > 0 ||
+                              amount(subject->scenario, subject->option, "replacement") > 0);
+}
+
 // An offer's remedy for slow accelerators counts only for what it guarantees.
 static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
   struct option *option = subject->option;
   size_t others = 0;
   const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
-  if (offer_promises_remedy(offer) && option_is_owned(option) &&
-      !is_there(figure_of(subject->scenario, option, "remedy")))
+  if (offer_promises_remedy(offer) && option_is_owned(option) && !has_remedy(subject))
     texts_add(
         &option->warnings, subject->arena,
         "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
@@ -416,7 +422,7 @@ static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
 // Rounds of a benchmark are months of software development apart.
 static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
   const struct evidence *first = NULL;
-  const char *list = "";
+  struct texts rounds = {0};
   bool differ = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct evidence *evidence = option_published(scenario, &scenario->options[o]);
@@ -424,13 +430,11 @@ static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
       continue;
     first = first ? first : evidence;
     differ |= strcmp(first->date, evidence->date) != 0;
-    list = options_joined(
-        scenario, list, arena_printf(arena, "%s of %s", scenario->options[o].label, evidence->date),
-        arena);
+    texts_add(&rounds, arena, "%s of %s", scenario->options[o].label, evidence->date);
   }
   if (differ)
     texts_add(&scenario->warnings, arena, "the published throughputs are of different rounds: %s",
-              list);
+              texts_joined_by(&rounds, options_between(scenario), arena));
 }
 
 static void warn_of_differences(struct scenario *scenario, struct arena *arena) {

@@ -130,6 +130,9 @@ static const struct {
     {"support = 4 %/yr\nwarranty = 1 %/yr\n", OFFER_WARRANTY, NULL},
     {"warranty = 22240 USD/yr\n", OFFER_WARRANTY, "1 %/yr"},
     {"discount = 10 %\ninstallation = 20480 USD\n", OFFER_INSTALLATION, "1 %"},
+    {"network = 4247 USD per GPU\n", OFFER_NETWORK, "4247 USD per GPU"}, // as the input reads it
+    {"support = 4 pct/y\n", OFFER_SUPPORT, "4 pct/y"},
+    {"support = 4 pct/y\nwarranty = 1 % p.a.\n", OFFER_SUPPORT, "5 %/yr"},
 };
 
 static void test_lines(void **state) {
