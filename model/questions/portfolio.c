@@ -31,6 +31,11 @@ const char *const demand_key_names[DEMAND_KEYS] = {
     [DEMAND_INTERACTIVITY] = "interactivity",
 };
 
+const char *const demand_input_names[DEMAND_INPUTS] = {
+    [DEMAND_INPUT_TOKENS] = "input_tokens",
+    [DEMAND_OUTPUT_TOKENS] = "output_tokens",
+};
+
 const char *const demand_option_key_names[DEMAND_OPTION_KEYS] = {
     [DEMAND_THROUGHPUT] = "throughput",
     [DEMAND_EVIDENCE] = "evidence",
@@ -240,8 +245,11 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
                            const struct ini_section *section, const struct ini_key *key,
                            const char *const *known, size_t known_count) {
   const int which = find_word(key->name, demand_key_names, DEMAND_KEYS);
+  const int input = find_word(key->name, demand_input_names, DEMAND_INPUTS);
   if (which >= 0)
     demand->keys[which] = key;
+  else if (input >= 0)
+    demand->inputs[input] = key;
   else if (!strcmp(key->name, "tokens"))
     demand->tokens = read_amount(reader, key, "token/month", "a demand must be above zero tokens");
   else if (!strcmp(key->name, "growth"))
@@ -277,12 +285,13 @@ static void check_evidence(const struct portfolio_reader *reader, const struct d
 }
 
 static void read_demand(const struct portfolio_reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {"tokens",     "context",       "split",
-                                      "kv",         "model",         "precision",
-                                      "scenario",   "batch",         "ready",
-                                      "throughput", "evidence",      "record",
-                                      "load_power", "interactivity", "nodes_per_replica",
-                                      "growth",     "ready_from"};
+  static const char *const known[] = {"tokens",       "context",       "split",
+                                      "kv",           "model",         "precision",
+                                      "scenario",     "batch",         "ready",
+                                      "throughput",   "evidence",      "record",
+                                      "load_power",   "interactivity", "nodes_per_replica",
+                                      "growth",       "ready_from",    "input_tokens",
+                                      "output_tokens"};
   const size_t known_count = sizeof known / sizeof known[0];
   const size_t options = reader->scenario->option_count;
   struct demand *demand = &reader->portfolio->demands[reader->portfolio->demand_count++];

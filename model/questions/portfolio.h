@@ -5,7 +5,10 @@
 //     tokens               output tokens to be served: "2e12 token/month"; required
 //     model, precision, scenario, batch, interactivity
 //                          as in [workload], and instead of it; interactivity is the latency limit
-//     context              tokens that a request holds, for the memory; kv: precision of its cache
+//     input_tokens, output_tokens
+//                          of a request, instead of those of all options
+//     context              tokens that a request holds, for the memory; by default those that it
+//                          states; kv: precision of its cache
 //     nodes_per_replica    nodes that one replica spans; by default the fewest that hold a request
 //     split = no           it may not be split between options
 //     throughput.OPTION, evidence.OPTION, record.OPTION, load_power.OPTION
@@ -50,6 +53,9 @@ enum demand_key {
   DEMAND_KEYS
 };
 
+// Inputs of a demand, which replace those of every option.
+enum demand_input { DEMAND_INPUT_TOKENS, DEMAND_OUTPUT_TOKENS, DEMAND_INPUTS };
+
 // Keys of a demand for one option, which replace the option's.
 enum demand_option_key {
   DEMAND_THROUGHPUT,
@@ -60,6 +66,7 @@ enum demand_option_key {
 };
 
 extern const char *const demand_key_names[DEMAND_KEYS];
+extern const char *const demand_input_names[DEMAND_INPUTS];
 extern const char *const demand_option_key_names[DEMAND_OPTION_KEYS];
 
 struct demand {
@@ -67,6 +74,7 @@ struct demand {
   struct place place;
   double tokens;                                            // token/h
   const struct ini_key *keys[DEMAND_KEYS];                  // NULL: as in [workload]
+  const struct ini_key *inputs[DEMAND_INPUTS];              // NULL: as the options have them
   const struct ini_key *(*option_keys)[DEMAND_OPTION_KEYS]; // [option_count]; NULL: not stated
   double *ready;                                            // [option_count]; 0: not ready
   double *ready_from;                                       // [option_count], h after the start

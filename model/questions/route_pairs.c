@@ -34,6 +34,10 @@ static const struct amendment *amendment_of(const struct pairing *pairing, size_
     if (demand->keys[k] && !(loose && k == DEMAND_INTERACTIVITY))
       amendment_take_workload(amendment, demand_key_names[k], demand->keys[k],
                               pairing->diagnostics);
+  for (int k = 0; k < DEMAND_INPUTS; k++)
+    if (demand->inputs[k])
+      amendment_take_option(amendment, demand_input_names[k], demand->inputs[k],
+                            pairing->diagnostics);
   for (int k = 0; k < DEMAND_OPTION_KEYS; k++)
     if (demand->option_keys[o][k])
       amendment_take_option(amendment, demand_option_key_names[k], demand->option_keys[o][k],
@@ -197,6 +201,24 @@ static int span_of(const struct scenario *scenario, const struct option *option,
   return (int)ceil(replica / option_value(scenario, option, per_node, 0));
 }
 
+// Of a request, as the option has it; 0: none.
+static double tokens_of(const struct scenario *scenario, const struct option *option,
+                        enum demand_input input) {
+  const int d = model_find(scenario->model, demand_input_names[input]);
+  return d < 0 || !option_has(option, d) ? 0 : option_value(scenario, option, d, 0);
+}
+
+// What a request holds in the end: the demand's own statement, else the tokens that it states.
+static double context_of(const struct scenario *scenario, const struct demand *demand,
+                         const struct option *option) {
+  const bool has_lengths =
+      demand->inputs[DEMAND_INPUT_TOKENS] && demand->inputs[DEMAND_OUTPUT_TOKENS];
+  return demand->context > 0 || !has_lengths
+             ? demand->context
+             : tokens_of(scenario, option, DEMAND_INPUT_TOKENS) +
+                   tokens_of(scenario, option, DEMAND_OUTPUT_TOKENS);
+}
+
 // Checks weights and one request, or the batch of the throughput, against the memory of a node or
 // domain.
 static void check_memory(const struct pairing *pairing, const struct demand *demand,
@@ -214,7 +236,8 @@ static void check_memory(const struct pairing *pairing, const struct demand *dem
       !fit_device_of(parts, (size_t)part, &device))
     return;
   const char *kv = *demand->kv ? demand->kv : *values[WORKLOAD_KV] ? values[WORKLOAD_KV] : "bf16";
-  const struct fit_terms terms = {.context = fmax(demand->context, 1),
+  const double context = context_of(pairing->scenario, demand, option);
+  const struct fit_terms terms = {.context = fmax(context, 1),
                                   .kv = kv,
                                   .memory_share = MEMORY_SHARE,
                                   .chunk = MEMORY_CHUNK,
@@ -229,7 +252,7 @@ static void check_memory(const struct pairing *pairing, const struct demand *dem
     pair->why = arena_printf(
         pairing->arena, "%s in %s with a request of %g tokens does not fit in %d with %.4g GB",
         model.id, precision, terms.context, fit.nodes * device.most, device.memory / 1e9);
-  else if (demand->context > 0 && batch > fit.concurrency_most)
+  else if (context > 0 && batch > fit.concurrency_most)
     pair->why = arena_printf(
         pairing->arena, "memory holds %.0f requests of %g tokens, but the throughput assumes %g",
         fit.concurrency_most, terms.context, batch);
@@ -239,6 +262,13 @@ static void check_memory(const struct pairing *pairing, const struct demand *dem
 }
 
 // ---- the program
+
+static bool states(const struct scenario *scenario, const struct option *option,
+                   const char *input) {
+  const int d = model_find(scenario->model, input);
+  return d >= 0 &&
+         option_figure(scenario, option, scenario->selected, d)->origin > ORIGIN_CATALOGUE;
+}
 
 // Whether a throughput typed for the option itself is for another workload than the demand's, for
 // which the option has been resolved.
@@ -253,18 +283,17 @@ static bool is_of_other_workload(const struct pairing *pairing, const struct dem
       [DEMAND_BATCH] = WORKLOAD_BATCH,
       [DEMAND_INTERACTIVITY] = WORKLOAD_INTERACTIVITY,
   };
-  const int inputs[] = {model_find(scenario->model, "throughput"),
-                        model_find(scenario->model, "decode_throughput")};
-  bool typed = false;
-  for (size_t i = 0; i < 2; i++)
-    typed |=
-        inputs[i] >= 0 &&
-        option_figure(scenario, option, scenario->selected, inputs[i])->origin > ORIGIN_CATALOGUE;
-  if (!typed || demand->option_keys[o][DEMAND_THROUGHPUT])
+  const bool serves = states(scenario, option, "throughput");
+  if (!(serves || states(scenario, option, "decode_throughput")) ||
+      demand->option_keys[o][DEMAND_THROUGHPUT])
     return false;
   for (int k = 0; k < DEMAND_KEYS; k++)
     if (demand->keys[k] &&
         strcmp(resolved->workload.values[keys[k]], option->workload.values[keys[k]]) != 0)
+      return true;
+  for (int k = 0; k < DEMAND_INPUTS; k++) // a rate of decoding is for any
+    if (serves && demand->inputs[k] &&
+        workload_lengths_differ(tokens_of(scenario, resolved, k), tokens_of(scenario, option, k)))
       return true;
   return false;
 }

@@ -404,7 +404,7 @@ static const char *served_words(const struct writing *writing) {
       writing->arena, "%s for %zu workload%s over %.4g years, %s of it upfront: %s.%s%s",
       money(writing, answer->split.cost), answer->problem.workload_count,
       answer->problem.workload_count == 1 ? "" : "s", years, money(writing, answer->split.capex),
-      purchases(writing), discounted, dual_words(writing));
+      purchases(writing), dual_words(writing), discounted); // "That is" is what is paid
 }
 
 static bool can_serve(const struct route_answer *answer, size_t w) {

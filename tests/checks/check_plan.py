@@ -118,7 +118,8 @@ def check_route(folder):
                 check('undiscounted, too', near(all_of_it['cost'], total, 1e-12), all_of_it)
                 total = all_of_it['discounted']
                 check('they add up', near(sum(row['discounted'] for row in rows), total, 1e-12), rows)
-                check('said', f'Discounted, it costs {total:,.0f} USD' in routed['answer'], routed['answer'])
+                # Last, as what precedes it compares what is paid.
+                check('said', routed['answer'].endswith(f' Discounted, it costs {total:,.0f} USD.'), routed['answer'])
             check(f'as route, {portfolio!r}, {wacc}', near(cost_of(planned), total, 1e-9), (cost_of(planned), total))
             nodes = {row['option']: row['accelerators'] for row in routed['tables']['split']['rows'][:-1]}
             bought = {row['option']: row['accelerators'] for row in planned['tables']['calendar']['rows']}

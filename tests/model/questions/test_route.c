@@ -218,11 +218,52 @@ static void test_bad_input(void **state) {
   }
 }
 
+// Requests of a workload's own lengths: x reads 1,000 and writes 100 token/s, so 100 tokens take 2 s
+// after 1,000 of input and 5 s after 4,000. A throughput that was stated is for other requests, and
+// those of 4 million tokens do not fit. y has a throughput for each.
+static void test_lengths(void **state) {
+  (void)state;
+  static const char text[] =
+      "[scenario]\ntitle = T\ndate = 2026-11-20\n"
+      "[workload]\nmodel = llama-2-70b\nprecision = fp8\nutilization = 100 %\n"
+      "input_tokens = 1000 token\noutput_tokens = 100 token\n"
+      "[common]\naccelerators = 8\npue = 1\nelectricity_price = 0 USD/kWh\n"
+      "[option x]\naccelerator = h200-sxm-141\nlist_price = 1000 USD\n"
+      "prefill_throughput = 1000 token/s\ndecode_throughput = 100 token/s\n"
+      "[option y]\naccelerator = mi325x-256\nlist_price = 1500 USD\nthroughput = 1 token/s\n"
+      "[demand own]\ntokens = 1e6 token/month\n"
+      "[demand rag]\ntokens = 1e6 token/month\ninput_tokens = 4000 token\n"
+      "[demand chat]\ntokens = 1e6 token/month\ninput_tokens = 1010 token\n"
+      "[demand book]\ntokens = 1e6 token/month\ninput_tokens = 4e6 token\n"
+      "output_tokens = 100 token\nthroughput.y = 0.2 token/s\n";
+  static const struct {
+    double x, y; // token/s; 0: it cannot serve
+    unsigned barriers_x;
+  } cases[] = {{50, 1, 0}, {20, 0, 0}, {100 / 2.01, 1, 0}, {0, 0.2, ROUTE_TOO_LARGE}};
+  struct scenario_fixture fixture;
+  if (!allocation_available())
+    skip();
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  const struct route_answer *answer =
+      route_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+  expect_error(&fixture.fixture, "lengths", "");
+  for (size_t w = 0; w < sizeof cases / sizeof cases[0]; w++) {
+    const struct route_pair *x = route_pair_of(answer, w, 0), *y = route_pair_of(answer, w, 1);
+    assert_int_equal(x->barriers, cases[w].barriers_x);
+    assert_int_equal(y->barriers & ROUTE_NO_THROUGHPUT, cases[w].y > 0 ? 0 : ROUTE_NO_THROUGHPUT);
+    if (cases[w].x > 0)
+      expect_near(x->throughput, cases[w].x * 3600, 1e-9, "x");
+    if (cases[w].y > 0)
+      expect_near(y->throughput, cases[w].y * 3600, 1e-9, "y");
+  }
+  scenario_fixture_end(&fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_split),      cmocka_unit_test(test_prices),
-      cmocka_unit_test(test_infeasible), cmocka_unit_test(test_barriers),
-      cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_split),    cmocka_unit_test(test_lengths),
+      cmocka_unit_test(test_prices),   cmocka_unit_test(test_infeasible),
+      cmocka_unit_test(test_barriers), cmocka_unit_test(test_bad_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
