@@ -12,8 +12,8 @@
 
 struct scenario_text {
   const struct source *source; // the file itself
-  struct ini_section
-      *sections; // merged: in a child each key overrides the same key of the same section
+  // Merged: in a child each key overrides the same key of the same section.
+  struct ini_section *sections; // [section_count]
   size_t section_count;
   const char *all_text; // of all files, oldest ancestor first: the input of the digest
 };
