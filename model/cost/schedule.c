@@ -40,12 +40,14 @@ static const char *behind_number(const char *text) {
   return length ? text + strspn(text, " \t") : NULL;
 }
 
-// The unit of a value, or "".
-static const char *unit_of(const char *text) {
+// The unit of a value, also of several words ("USD per kWh"), or "".
+static const char *unit_of(const char *text, struct arena *arena) {
   const char *unit = behind_number(text);
-  const bool is_unit =
-      unit && *unit && !strchr(",._0123456789", *unit) && !strpbrk(unit, " +-*()^");
-  return is_unit ? unit : "";
+  if (!unit || !*unit || strchr(",._0123456789", *unit))
+    return "";
+  const char *own = quantity_spelled_out(unit, arena);
+  struct unit ignored;
+  return !strpbrk(unit, " +-*()^") || !own[unit_prefix(own, &ignored, arena)] ? unit : "";
 }
 
 static bool has_no_unit(const char *text) {
@@ -69,7 +71,7 @@ const struct list_value *list_split(const char *text, struct place place, size_t
     more = at[length] == ',';
     at += length + more;
   }
-  const char *unit = unit_of(values[*count - 1].text);
+  const char *unit = unit_of(values[*count - 1].text, arena);
   for (size_t i = 0; i + 1 < *count && *unit; i++)
     if (has_no_unit(values[i].text))
       values[i].text = arena_printf(arena, "%s %s", values[i].text, unit);

@@ -327,8 +327,7 @@ static void assign_quote(struct figure *figure, const struct ini_key *key, struc
 static void refuse_two_sources(const struct said *said, const char *attribute,
                                const struct ini_key *key, struct diagnostics *diagnostics) {
   const bool has_one = said->figure.source || said->figure.date;
-  if (said->attribute && has_one && *key->value &&
-      said->attribute_place.source == key->place.source &&
+  if (said->attribute && has_one && said->attribute_place.source == key->place.source &&
       !strcmp(said->attribute, "quote") != !strcmp(attribute, "quote"))
     diagnostics_error(diagnostics, key->place,
                       "both '%s' and '%s' of one value are given: a quote has its own source and "
@@ -336,27 +335,41 @@ static void refuse_two_sources(const struct said *said, const char *attribute,
                       said->attribute, attribute);
 }
 
-static bool assign_attribute(struct said *said, const char *attribute, const struct ini_key *key,
+void inputs_refuse_empty(const char *name, const struct ini_key *key, bool is_set,
+                         struct diagnostics *diagnostics) {
+  diagnostics_error(
+      diagnostics, key->value_place,
+      is_set ? "an empty '%s' only removes what a file inherits: --set needs a value"
+             : "an empty '%s' only removes what an inherited file states in the same section, and "
+               "none states it there",
+      name);
+}
+
+static bool is_attribute(const char *name) {
+  for (size_t i = 0; i < FIGURE_ATTRIBUTES; i++)
+    if (!strcmp(name, figure_attributes[i]))
+      return true;
+  return false;
+}
+
+static void assign_attribute(struct said *said, const char *attribute, const struct ini_key *key,
                              struct arena *arena, struct diagnostics *diagnostics) {
   struct figure *figure = &said->figure;
   struct date date;
-  const bool none = !*key->value; // an empty text undoes what a file has inherited
   refuse_two_sources(said, attribute, key, diagnostics);
-  if (!strcmp(attribute, "quote") && !none)
+  if (!strcmp(attribute, "quote"))
     assign_quote(figure, key, arena, diagnostics);
   else if (!strcmp(attribute, "source")) {
-    figure->source = none ? NULL : key->value;
+    figure->source = key->value;
     short_text_check("a source", key->value, key->value_place, diagnostics);
-  } else if (!strcmp(attribute, "date")) {
-    figure->date = none ? NULL : key->value;
-    if (!none && !date_parse(key->value, &date))
+  } else {
+    figure->date = key->value;
+    if (!date_parse(key->value, &date))
       diagnostics_error(diagnostics, key->value_place,
                         "expected a date (2026, 2026-10 or 2026-10-01), not '%s'", key->value);
-  } else if (strcmp(attribute, "quote") != 0)
-    return false;
+  }
   said->attribute = attribute;
   said->attribute_place = key->place;
-  return true;
 }
 
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
@@ -379,7 +392,13 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
     assign_value(inputs, layer, d, stated, key, diagnostics);
     return true;
   }
-  return assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
+  if (!is_attribute(point + 1))
+    return false;
+  if (*key->value)
+    assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
+  else
+    inputs_refuse_empty(name, key, origin_layers[layer.origin].is_set, diagnostics);
+  return true;
 }
 
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,

@@ -47,6 +47,11 @@ bool inputs_states(const struct scenario *scenario, int option, int declaration)
 bool inputs_of_option(const struct scenario *scenario, size_t option, size_t which_case,
                       int declaration);
 
+// Reports an empty key: what it takes back is no longer there (reading/text.h), so this one takes
+// back nothing. `is_set`: it is of a --set.
+void inputs_refuse_empty(const char *name, const struct ini_key *key, bool is_set,
+                         struct diagnostics *diagnostics);
+
 // Reports a source, date or quote that the layer states without a value: what gives the value in
 // its place has its own.
 void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,

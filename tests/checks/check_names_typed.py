@@ -59,6 +59,7 @@ TAKEN = [
     ('price', '25k $', '25000 USD'),
     ('price', '0.025M USD', '25000 USD'),
     ('electricity', '0.08 USD per kWh', '0.08 USD/kWh'),
+    ('electricity', '0.08, 0.09 USD per kWh', '0.08, 0.09 USD/kWh'),
 ]
 
 # What is typed, and the text of the only error.

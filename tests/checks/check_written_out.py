@@ -130,6 +130,22 @@ def test_lengths_not_guaranteed(folder):
     expect("guarantees no 'throughput' for the request lengths of option 'a' in case 'x'" in said, said)
 
 
+def test_two_guarantees(folder):
+    """One error, whether the base case's lengths or a case's are of two guarantees."""
+    for base, case in ((1100, ''), (700, 'input_tokens = 1100 token')):
+        text = scenario(f'{QUOTED}\nthroughput = 1500 token/s' if case else QUOTED, case, input=base)
+        path = written(folder, text.replace('throughput = 1500 token/s\n', ''))
+        (folder / 'offer.ini').write_text(OFFER + ''.join(GUARANTEE.format(length, 400, 600)
+                                                          for length in (720, 1080, 1120)))
+        said = run('compare', path).stderr
+        expect(said.count('error:') == 1 and 'guarantees 2 rates' in said, said)
+        expect(("of option 'a' in case 'x'" in said) == bool(case), said)
+        told = path.read_text()
+        path.write_text(told + f'a.{RATE}\n' if case else told.replace(QUOTED, f'{QUOTED}\n{RATE}'))
+        done = run('compare', path)
+        expect(done.returncode == DONE, done.stderr)
+
+
 def test_what_was_found_for_a_length(folder):
     """A length is fixed only where the offer gives the option something for it, which is named."""
     given = {'throughput': scenario(QUOTED), 'power': scenario(QUOTED, a=RATE),

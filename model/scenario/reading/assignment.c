@@ -224,17 +224,6 @@ static void unknown_head_key(struct reading *reading, const struct ini_key *key)
                     did_you_mean(meant != key->name ? meant : nearest, reading->arena));
 }
 
-// What an empty key takes back is no longer there: text.h.
-static void refuse_empty(struct reading *reading, const char *name, const struct ini_key *key,
-                         bool is_set) {
-  diagnostics_error(
-      reading->diagnostics, key->value_place,
-      is_set ? "an empty '%s' only removes what a file inherits: --set needs a value"
-             : "an empty '%s' only removes what an inherited file states in the same section, and "
-               "none states it there",
-      name);
-}
-
 // Takes a key as an input, or as one that stands for inputs; the latter needs a value.
 static bool assign_input(struct reading *reading, struct layer layer, const char *name,
                          const struct ini_key *key) {
@@ -246,7 +235,7 @@ static bool assign_input(struct reading *reading, struct layer layer, const char
   if (*key->value)
     shorthand->take(reading, layer, &named);
   else
-    refuse_empty(reading, name, key, origin_layers[layer.origin].is_set);
+    inputs_refuse_empty(name, key, origin_layers[layer.origin].is_set, reading->diagnostics);
   return true;
 }
 
@@ -257,7 +246,7 @@ static bool select_key(struct reading *reading, int option, enum origin origin, 
   const int which = selection_key_find(name);
   if (which >= SELECT_PRICE && which < SELECT_WORKLOAD && option >= 0 && !*key->value &&
       !origin_layers[origin].is_set)
-    refuse_empty(reading, name, key, false);
+    inputs_refuse_empty(name, key, false, reading->diagnostics);
   return selection_take(&reading->selections[option + 1], origin, name, key,
                         reading->scenario->catalog, reading->arena, reading->diagnostics);
 }

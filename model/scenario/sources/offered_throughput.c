@@ -138,6 +138,26 @@ static void check_cases(const struct sources *sources) {
     }
 }
 
+static bool lacks_rate(const struct sources *sources, size_t which_case,
+                       const struct offer_guarantee *guarantee) {
+  const int d = model_find(sources->scenario->model, offer_guaranteed_input(guarantee));
+  return d >= 0 && resolving_figures(sources->resolving, which_case)[d]->origin == ORIGIN_NONE;
+}
+
+static const struct scenario_offer *refuse_several(const struct sources *sources, size_t which_case,
+                                                   const struct scenario_offer *quote,
+                                                   size_t count) {
+  const struct figure *length = sources_other_length(sources, which_case);
+  const char *in_case =
+      length ? arena_printf(sources->arena, " in case '%s'", sources->scenario->cases[which_case])
+             : "";
+  diagnostics_error(sources->resolving->diagnostics, length ? length->place : quote->place,
+                    "the offer %s guarantees %zu rates that match the workload of option '%s'%s: "
+                    "state its batch, context, basis or scenario",
+                    quote->offer->reference, count, sources->option->id, in_case);
+  return quote;
+}
+
 bool offered_throughput_apply(const struct sources *sources) {
   struct resolving *resolving = sources->resolving;
   struct option *option = sources->option;
@@ -145,6 +165,7 @@ bool offered_throughput_apply(const struct sources *sources) {
   // A rate that the scenario itself states is for the scenario's own conditions.
   const bool replaced = !stated || sources_typed_over(sources, sources->throughput) ||
                         sources_typed_over(sources, sources->decode);
+  const struct scenario_offer *refused = NULL;
   bool found = false;
   if (sources->evidence || sources->request.power_limit_w > 0)
     return false;
@@ -156,12 +177,10 @@ bool offered_throughput_apply(const struct sources *sources) {
         quote ? offer_guarantee_for(quote->offer, &workload, &others) : NULL;
     if (!guarantee || stands_under_another(sources, guarantee))
       continue;
-    if (others && !stated && (!c || quote != option_offer(resolving->scenario, option, 0)))
-      diagnostics_error(resolving->diagnostics, quote->place,
-                        "the offer %s guarantees %zu rates that match the workload of option '%s': "
-                        "state its batch, context, basis or scenario",
-                        quote->offer->reference, others + 1, option->id);
-    if (!others)
+    const bool open = lacks_rate(sources, c, guarantee);
+    if (others && open && quote != refused)
+      refused = refuse_several(sources, c, quote, others + 1);
+    if (!others || open) // after an error too, so that it is the only one
       apply_guarantee(resolving, c, quote->offer, guarantee);
     if (!found && replaced)
       take_workload(&option->workload, guarantee);

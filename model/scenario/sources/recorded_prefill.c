@@ -204,8 +204,8 @@ static void check_case(const struct sources *sources, size_t which_case, const c
   sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
 }
 
-// Where prompts were measured in any case, their watts are an input of their own in all: also in
-// one that states the rate of prompts of a length that was not measured.
+// Where prompts were measured in any case, their watts are an input of their own in all: in one
+// that states the rate of prompts of an unmeasured length, too.
 static void take_powers(const struct sources *sources, const struct recorded *recorded,
                         const struct case_rate *rates) {
   const size_t cases = sources->scenario->case_count;
