@@ -58,19 +58,28 @@ static struct number_unit unit_of_hint(const char *text, const struct unit *expe
   return (struct number_unit){is_bare ? "" : arena_printf(arena, " %s", unit), 1};
 }
 
+// The unit that a number is in: what follows it, or the currency before it with what follows.
+static const char *unit_around(const char *currency, const char *rest, struct arena *arena) {
+  if (!currency)
+    return rest;
+  return arena_printf(arena, "%s%s%s", currency, isalpha((unsigned char)*rest) ? " " : "", rest);
+}
+
 // The same text with a currency that begins it behind the number: "30,000 USD" for "$30,000".
 static const char *number_first(const char *text, struct arena *arena) {
   size_t length;
-  double ignored;
+  double ignored = 1;
   const char *code = leading_currency(text, &length);
   if (!code)
     return text;
   const char *number = text + length + spaces(text + length), *end = number_end(number);
-  const char *rest = end + multiple_prefix(end, true, &ignored);
-  while (end == rest && end > number && end[-1] == ' ')
+  const size_t length_of_multiple = multiple_prefix(end, true, &ignored);
+  const char *rest = end + length_of_multiple;
+  while (!length_of_multiple && end > number && end[-1] == ' ')
     end--;
-  return arena_printf(arena, "%.*s%s %s%s", (int)(end - number), number,
-                      arena_copy_n(arena, end, (size_t)(rest - end)), code, rest);
+  const char *multiple = arena_copy_n(arena, rest - length_of_multiple, length_of_multiple);
+  return arena_printf(arena, "%.*s%s %s", (int)(end - number), number, multiple,
+                      unit_around(code, rest, arena));
 }
 
 static const char *hint_of(const char *text, const struct unit *expected, struct arena *arena) {
@@ -170,7 +179,8 @@ static bool may_be_thousands(const char *number, size_t length, const struct uni
   const bool is_count = expected->counts && strcmp(expected->text, "-") != 0;
   const bool is_power = *expected->text == 'W' && *unit == 'W';
   return (is_count || is_power || is_amount(expected)) && whole >= 1 && whole <= DECIMALS &&
-         *number != '0' && length == whole + 1 + DECIMALS && number[length - 1] == '0';
+         *number != '0' && length == whole + 1 + DECIMALS && number[whole] == '.' &&
+         strspn(number + whole + 1, "0123456789") == DECIMALS && number[length - 1] == '0';
 }
 
 static int report_thousands(const char *text, const char *number, size_t length, struct place place,
@@ -181,13 +191,6 @@ static int report_thousands(const char *text, const char *number, size_t length,
                     "'%s' may mean %.15g or %.15g: write '%.15g%s' or '%.15g%s'", text, more, less,
                     more, after, less, after);
   return -1;
-}
-
-// The unit that a number is in: what follows it, or the currency before it with what follows.
-static const char *unit_around(const char *currency, const char *rest, struct arena *arena) {
-  if (!currency)
-    return rest;
-  return arena_printf(arena, "%s%s%s", currency, isalpha((unsigned char)*rest) ? " " : "", rest);
 }
 
 static int check_unit(const struct unit *unit, struct place place, const struct unit *expected,

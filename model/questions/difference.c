@@ -159,8 +159,8 @@ static bool belongs_to_node(const struct difference *difference, size_t pair, in
   return false;
 }
 
-// Whether the price of power is part of the pair's colocation rent, in one of the scenarios: the rent
-// and what it includes then change together.
+// Whether the price of power is part of the pair's colocation rent in one of the scenarios: the
+// rent and what it includes then change together.
 static bool belongs_to_colocation(const struct difference *difference, size_t pair, int whole) {
   static const char *const names[] = {"electricity_price", "colo_power", "colo_rate"};
   const struct model *model = difference->a->model;

@@ -200,8 +200,8 @@ int option_price(const struct scenario *scenario, const struct option *option);
 // Whether neither the option nor the baseline costs less than nothing, which is no share of a cost.
 bool option_may_save(const struct scenario *scenario, const struct option *option, int item);
 
-// 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case; NAN if the option may
-// not save.
+// 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case; NAN if the option
+// may not save.
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item);
 

@@ -102,6 +102,8 @@ static const struct {
     {"0.120 USD/kWh", "USD/kWh", 0.12e-3},
     {"1.250", "-", 1.25},
     {"12.345 USD", "USD", 12.345},
+    {"1e300", "gpu", 1e300},
+    {"2e+10 USD", "USD", 2e10},
     {"1.200 kW", "W/gpu", 1200},
 };
 
@@ -143,7 +145,7 @@ static const struct {
     {"30000,5 USD", "USD", "decimals: write '30000.5 USD')"},
     {"1,23,4 USD", "USD", "a point for decimals)"},
     {"$30,000", "USD", "decimals: write '30000 USD' or '30 USD')"},
-    {"$1,2M", "USD", "decimals: write '1.2M USD')"},
+    {"$1,2M", "USD", "decimals: write '1.2 M USD')"},
     {"1,2 M USD", "USD", "decimals: write '1.2 M USD')"},
     {"$60,000 per GPU", "USD/gpu", "decimals: write '60000 USD per GPU' or '60 USD per GPU')"},
     {"\xE2\x82\xAC 30000", "USD", "1: amounts here are in USD, not EUR"},
@@ -165,7 +167,7 @@ static const struct {
     {"12 quarters", "yr", "unknown unit 'quarters': write months"},
     {"60 k", "USD", "'60 k' has no unit: expected a quantity such as '100 USD'"},
     {"60000 USD each", "USD/node",
-     "7: unknown unit 'each': expected a quantity such as '100 USD/node'"},
+     "11: unknown unit 'each': expected a quantity such as '100 USD/node'"},
     {"0.08 $/kwh", "USD/kWh", "6: unknown unit 'kwh'; did you mean 'kWh'?"},
     {"2.50 USD/GPU*h", "USD/gpu/h", "wrong unit 'USD/gpu*h': expected a quantity"},
     {"30000 USD EUR", "USD", "'EUR' cannot follow there"},
