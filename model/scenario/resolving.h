@@ -5,6 +5,7 @@
 //   free          the midpoint of a range if no value was stated
 //   resolution    which inputs exclude others; what a rented option does not pay for
 //   companions    which inputs require others
+//   colocation    electricity that is part of a rent
 //   hardware      what its accelerator and its price give
 //   throughput    what its evidence gives
 //   utilization   what a record of production gives

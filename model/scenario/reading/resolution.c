@@ -11,6 +11,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
+#include "model/scenario/reading/colocation.h"
 #include "model/scenario/reading/companions.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/effect.h"
@@ -394,6 +395,7 @@ static void settle(struct resolving *resolving) {
       companions_settle(resolving, c, false);
     else
       companions_assume(resolving, c);
+  colocation_apply(resolving);
   schedules_settle(resolving);
   tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {
