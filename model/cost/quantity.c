@@ -45,17 +45,55 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
                       expected->text);
 }
 
+// What people type for the names in a unit: "$/kWh", "EUR per kWh", "percent", "% p.a.", "gpus".
+static const char *name_as_typed(const char *word, size_t length) {
+  static const struct {
+    const char *typed, *name;
+  } words[] = {{"percent", "%"},    {"pct", "%"},
+               {"y", "yr"},         {"per", "/"},
+               {"p.a.", "/yr"},     {"pa", "/yr"},
+               {"mo", "month"},     {"GPU", "gpu"},
+               {"GPUs", "gpu"},     {"gpus", "gpu"},
+               {"nodes", "node"},   {"tokens", "token"},
+               {"Tokens", "token"}, {"requests", "request"},
+               {"FTEs", "FTE"},     {"watt", "W"},
+               {"Watt", "W"},       {"watts", "W"}};
+  for (size_t i = 0; i < CURRENCY_SIGNS; i++)
+    if (strlen(currency_signs[i].sign) == length && !strncmp(word, currency_signs[i].sign, length))
+      return currency_signs[i].code;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strlen(words[i].typed) == length && !strncmp(word, words[i].typed, length))
+      return words[i].name;
+  return NULL;
+}
+
+// The text itself if it has none of these.
+static const char *unit_as_typed(const char *text, struct arena *arena) {
+  const char *named = "";
+  bool found = false;
+  for (const char *word = text; *word;) {
+    const size_t length = strcspn(word, " /*^"), end = length + !!word[length];
+    const char *name = name_as_typed(word, length);
+    found |= name != NULL;
+    named = name ? arena_printf(arena, "%s%s%.*s", named, name, (int)(end - length), word + length)
+                 : arena_printf(arena, "%s%.*s", named, (int)end, word);
+    word += end;
+  }
+  return found ? named : text;
+}
+
 // The unit that a hint gives the number of a text: its own, or for none and for words the expected.
 static struct number_unit unit_of_hint(const char *text, const struct unit *expected,
                                        struct arena *arena) {
   struct unit unit;
-  const char *rest = number_end(text);
+  const char *rest = unit_as_typed(number_end(text), arena);
   const bool is_bare = !*rest && (expected->counts || !strcmp(expected->text, "-"));
   const size_t length = unit_prefix(rest, &unit, arena), word = strcspn(rest, "/ ");
   if (is_bare || (length && !rest[length]))
-    return (struct number_unit){*rest ? arena_printf(arena, " %s", rest) : "", 1};
+    return (struct number_unit){*rest ? arena_printf(arena, " %s", rest) : "", 1, false};
   return (struct number_unit){arena_printf(arena, " %s", expected->text),
-                              unit_is_cents(arena_copy_n(arena, rest, word)) ? 0.01 : 1};
+                              unit_is_cents(arena_copy_n(arena, rest, word)) ? 0.01 : 1,
+                              !*rest && expected->percents};
 }
 
 static const char *hint_of(const char *text, const struct unit *expected, struct arena *arena) {
@@ -65,11 +103,9 @@ static const char *hint_of(const char *text, const struct unit *expected, struct
 
 // The code of the currency that the text begins with, and its length; NULL: none.
 static const char *leading_currency(const char *text, size_t *length) {
-  static const char *const signs[][2] = {
-      {"$", "USD"}, {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
-  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-    if (!strncmp(text, signs[i][0], *length = strlen(signs[i][0])))
-      return currency_find(signs[i][1]) < 0 ? NULL : signs[i][1];
+  for (size_t i = 0; i < CURRENCY_SIGNS; i++)
+    if (!strncmp(text, currency_signs[i].sign, *length = strlen(currency_signs[i].sign)))
+      return currency_signs[i].code;
   *length = 3;
   for (size_t i = 0; i < CURRENCIES; i++)
     if (!strncmp(text, currency_codes[i], *length))
@@ -126,7 +162,8 @@ static void wrong_unit(const struct unit *unit, struct place place, const struct
   const int wanted = dimension_currency(expected->dimension);
   const int typed = dimension_currency(unit->dimension);
   const struct dimension both = dimension_multiply(unit->dimension, expected->dimension, 1);
-  const bool turned = dimension_is_one(both) && !dimension_is_one(expected->dimension);
+  const bool turned = dimension_is_one(both) && !dimension_is_one(expected->dimension) &&
+                      !expected->percents; // "3 yr" is no share per year at all
   if (wanted < 0 || typed < 0 || wanted == typed || turned)
     diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s%s", unit->text,
                       example_of(expected, diagnostics->arena),
@@ -147,52 +184,6 @@ static size_t multiple_prefix(const char *text, double *value) {
     return 0;
   *value *= multiple;
   return 1;
-}
-
-// What people type for the names in a unit: "$/kWh", "EUR per kWh", "percent", "% p.a.", "gpus".
-static const char *name_as_typed(const char *word, size_t length) {
-  static const struct {
-    const char *typed, *name;
-  } words[] = {{"$", "USD"},
-               {"US$", "USD"},
-               {"\xE2\x82\xAC", "EUR"},
-               {"percent", "%"},
-               {"pct", "%"},
-               {"y", "yr"},
-               {"per", "/"},
-               {"p.a.", "/yr"},
-               {"pa", "/yr"},
-               {"mo", "month"},
-               {"GPU", "gpu"},
-               {"GPUs", "gpu"},
-               {"gpus", "gpu"},
-               {"nodes", "node"},
-               {"tokens", "token"},
-               {"Tokens", "token"},
-               {"requests", "request"},
-               {"FTEs", "FTE"},
-               {"watt", "W"},
-               {"Watt", "W"},
-               {"watts", "W"}};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-    if (strlen(words[i].typed) == length && !strncmp(word, words[i].typed, length))
-      return words[i].name;
-  return NULL;
-}
-
-// The text itself if it has none of these.
-static const char *unit_as_typed(const char *text, struct arena *arena) {
-  const char *named = "";
-  bool found = false;
-  for (const char *word = text; *word;) {
-    const size_t length = strcspn(word, " /*^"), end = length + !!word[length];
-    const char *name = name_as_typed(word, length);
-    found |= name != NULL;
-    named = name ? arena_printf(arena, "%s%s%.*s", named, name, (int)(end - length), word + length)
-                 : arena_printf(arena, "%s%.*s", named, (int)end, word);
-    word += end;
-  }
-  return found ? named : text;
 }
 
 // A place in the rewritten text means nothing in the typed one, so such an error points at the
