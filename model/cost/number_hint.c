@@ -10,6 +10,8 @@
 
 #define DIGITS "0123456789"
 
+enum { DIGITS_SHOWN = 15 };
+
 // The length of a number whose thousands and decimals are separated so; 0: it is none. `out` [its
 // length] gets it without the first, and with a point for the other. '\0': not separated.
 static size_t scan(const char *text, char thousands, char decimals, char *out) {
@@ -58,7 +60,6 @@ static void drop_zeros(char *number) {
 
 static const char *in_unit(const char *number, const struct number_unit *unit,
                            struct arena *arena) {
-  enum { DIGITS_SHOWN = 15 };
   return unit->factor == 1 ? arena_printf(arena, "%s%s", number, unit->text)
                            : arena_printf(arena, "%.*g%s", DIGITS_SHOWN,
                                           strtod(number, NULL) * unit->factor, unit->text);
@@ -81,6 +82,8 @@ static const char *as_number(const char *text, const struct number_unit *unit,
     else if (strcmp(meant, first) != 0 && !*second)
       second = meant;
   }
+  if (unit->is_share && *first && !*second && strtod(first, NULL) <= 1)
+    second = arena_printf(arena, "%.*g%s", DIGITS_SHOWN, 100 * strtod(first, NULL), unit->text);
   return !*first    ? ""
          : !*second ? arena_printf(arena, "write '%s'", first)
                     : arena_printf(arena, "write '%s' or '%s'", first, second);

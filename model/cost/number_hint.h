@@ -4,10 +4,13 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
+
 // The unit of a hint, as it follows the number, and the number's factor: cents become dollars.
 struct number_unit {
   const char *text; // " USD", ""
   double factor;
+  bool is_share; // of a bare number where a percentage is expected: 0.12 may be 12 %
 };
 
 // Where a text that begins with a number, whatever its separators, goes on: its unit, or "".

@@ -53,9 +53,10 @@ static struct number_unit unit_of_hint(const char *text, const struct unit *expe
   const bool is_bare = !*rest && (expected->counts || !strcmp(expected->text, "-"));
   const size_t word = strcspn(rest, "/ ");
   if (unit_is_cents(arena_copy_n(arena, rest, word)))
-    return (struct number_unit){arena_printf(arena, " %s", expected->text), 0.01};
+    return (struct number_unit){arena_printf(arena, " %s", expected->text), 0.01, false};
   const char *unit = *rest ? rest : expected->text;
-  return (struct number_unit){is_bare ? "" : arena_printf(arena, " %s", unit), 1};
+  return (struct number_unit){is_bare ? "" : arena_printf(arena, " %s", unit), 1,
+                              !*rest && expected->percents};
 }
 
 // The unit that a number is in: what follows it, or the currency before it with what follows.
@@ -121,7 +122,8 @@ static void wrong_unit(const struct unit *unit, struct place place, const struct
   const int wanted = dimension_currency(expected->dimension);
   const int typed = dimension_currency(unit->dimension);
   const struct dimension both = dimension_multiply(unit->dimension, expected->dimension, 1);
-  const bool turned = dimension_is_one(both) && !dimension_is_one(expected->dimension);
+  const bool turned = dimension_is_one(both) && !dimension_is_one(expected->dimension) &&
+                      !expected->percents; // "3 yr" is no share per year at all
   if (wanted < 0 || typed < 0 || wanted == typed || turned)
     diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s%s", unit->text,
                       example_of(expected, diagnostics->arena),

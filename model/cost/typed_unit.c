@@ -84,11 +84,9 @@ size_t multiple_prefix(const char *text, bool after_currency, double *value) {
 // ---- currencies
 
 const char *leading_currency(const char *text, size_t *length) {
-  static const char *const signs[][2] = {
-      {"$", "USD"}, {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
-  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-    if (!strncmp(text, signs[i][0], *length = strlen(signs[i][0])))
-      return signs[i][1];
+  for (size_t i = 0; i < CURRENCY_SIGNS; i++)
+    if (!strncmp(text, currency_signs[i].sign, *length = strlen(currency_signs[i].sign)))
+      return currency_signs[i].code;
   *length = 3;
   for (size_t i = 0; i < CURRENCIES; i++)
     if (!strncmp(text, currency_codes[i], *length))
@@ -101,14 +99,10 @@ const char *leading_currency(const char *text, size_t *length) {
 static const struct {
   const char *typed, *name;
 } words[] = {
-    {"$", "USD"},
-    {"US$", "USD"},
     {"dollar", "USD"},
     {"dollars", "USD"},
-    {"\xE2\x82\xAC", "EUR"},
     {"euro", "EUR"},
     {"euros", "EUR"},
-    {"\xC2\xA3", "GBP"},
     {"percent", "%"},
     {"pct", "%"},
     {"per", "/"},
@@ -175,6 +169,9 @@ static const struct {
 };
 
 static const char *name_of(const char *word, size_t length) {
+  for (size_t i = 0; i < CURRENCY_SIGNS; i++)
+    if (is_word(word, length, currency_signs[i].sign))
+      return currency_signs[i].code;
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (is_word(word, length, words[i].typed))
       return words[i].name;

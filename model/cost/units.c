@@ -420,7 +420,13 @@ bool dimension_is_money_per(struct dimension dimension, enum base_unit per) {
   return is_one_currency_times(dimension, rest);
 }
 
+const struct currency_sign currency_signs[CURRENCY_SIGNS] = {
+    {"US$", "USD"}, {"$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
+
 int currency_find(const char *code) {
+  for (int i = 0; i < CURRENCY_SIGNS; i++)
+    if (!strcmp(currency_signs[i].sign, code))
+      code = currency_signs[i].code;
   for (int i = 0; i < CURRENCIES; i++)
     if (!strcmp(currency_codes[i], code))
       return i;
@@ -438,7 +444,10 @@ static const char *find_currency(const char *text, const char *code) {
 }
 
 bool text_has_currency(const char *text, const char *code) {
-  return find_currency(text, code) != NULL;
+  bool has = find_currency(text, code) != NULL;
+  for (int i = 0; i < CURRENCY_SIGNS && !has; i++)
+    has = !strcmp(currency_signs[i].code, code) && strstr(text, currency_signs[i].sign);
+  return has;
 }
 
 const char *text_in_currency(const char *text, const char *from, const char *to,

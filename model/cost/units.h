@@ -172,10 +172,18 @@ int dimension_currency(struct dimension dimension);
 bool dimension_is_money(struct dimension dimension);
 bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
 
-// An index into currency_codes, or -1.
+// What people write for a currency; a sign that another one ends in comes after it.
+struct currency_sign {
+  const char *sign, *code;
+};
+
+enum { CURRENCY_SIGNS = 4 };
+extern const struct currency_sign currency_signs[CURRENCY_SIGNS];
+
+// Of a code or a sign: an index into currency_codes, or -1.
 int currency_find(const char *code);
 
-// Does the code occur in the text as a word? "0.08 USD/kWh" has USD.
+// Does the code occur in the text as a word, or its sign? "0.08 USD/kWh" and "0.08 $/kWh" have USD.
 bool text_has_currency(const char *text, const char *code);
 
 // The text with one currency's code replaced by another's. Both have three letters, so columns keep

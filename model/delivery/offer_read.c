@@ -9,6 +9,7 @@
 #include "model/catalog/columns.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
+#include "model/cost/words.h"
 #include "model/delivery/offer_guarantee.h"
 #include "model/delivery/offer_reader.h"
 #include "model/evidence/catalog.h"
@@ -39,10 +40,11 @@ static void take_day(struct offer_reader *reader, const struct ini_key *key, voi
 }
 
 static void take_currency(struct offer_reader *reader, const struct ini_key *key, void *out) {
-  if (currency_find(key->value) < 0)
+  const int found = currency_find(key->value);
+  if (found < 0)
     offer_refuse(reader, key->value_place, "a currency code such as USD", key->value);
   else
-    *(const char **)out = key->value;
+    *(const char **)out = currency_codes[found];
 }
 
 static void take_count(struct offer_reader *reader, const struct ini_key *key, void *out) {
@@ -220,7 +222,9 @@ static void take_price(struct offer_reader *reader, enum offer_line line,
   const char *said = quantity_spelled_out(key->value, reader->arena);
   const char *unit = text_in_currency(info->unit, "USD", reader->offer->currency, reader->arena);
   *price = (struct offer_price){.text = key->value, .place = key->value_place};
-  if (is_another_currency(reader, key))
+  // Of an offer in an unknown currency, no amount can be read, nor said to be in another one.
+  if (reader->is_unknown_currency ? line != OFFER_DISCOUNT && !strchr(key->value, '%')
+                                  : is_another_currency(reader, key))
     return;
   price->is_amount = info->amount && !strchr(said, '%');
   price->is_whole = info->whole && strstr(said, offer_per_what(info->whole));
@@ -242,18 +246,29 @@ static void take_price(struct offer_reader *reader, enum offer_line line,
                       key->value);
 }
 
-static void read_prices(struct offer_reader *reader, const struct ini_section *section) {
-  const char *names[OFFER_LINES];
+// "did you mean 'delivery'?" for a duty: the line of the input that the word stands for.
+static void unknown_line(const struct offer_reader *reader, const struct ini_section *section,
+                         const struct ini_key *key) {
+  const char *names[OFFER_LINES + MODEL_WORDS];
   for (int line = 0; line < OFFER_LINES; line++)
     names[line] = offer_lines[line].key;
+  const char *nearest = words_nearest(key->name, names, OFFER_LINES), *meant = NULL;
+  for (int line = 0; line < OFFER_LINES && nearest && !meant; line++)
+    if (!strcmp(offer_lines[line].key, nearest) || !strcmp(offer_lines[line].input, nearest))
+      meant = offer_lines[line].key;
+  diagnostics_error(reader->diagnostics, key->place, "unknown key '%s' in [%s]%s", key->name,
+                    section->kind, did_you_mean(meant, reader->arena));
+}
+
+static void read_prices(struct offer_reader *reader, const struct ini_section *section) {
   for (size_t k = 0; k < section->key_count; k++) {
     int line = 0;
-    while (line < OFFER_LINES && strcmp(names[line], section->keys[k].name) != 0)
+    while (line < OFFER_LINES && strcmp(offer_lines[line].key, section->keys[k].name) != 0)
       line++;
     if (line < OFFER_LINES)
       take_price(reader, (enum offer_line)line, &section->keys[k]);
     else
-      offer_unknown_key(reader, section, &section->keys[k], names, OFFER_LINES);
+      unknown_line(reader, section, &section->keys[k]);
   }
 }
 
@@ -284,7 +299,7 @@ static void settle_amounts(const struct offer_reader *reader) {
       continue;
     if (hardware > 0)
       price->value /= hardware;
-    else
+    else if (!reader->diagnostics->errors || !offer->prices[OFFER_ACCELERATORS].text)
       diagnostics_error(reader->diagnostics, price->place,
                         "an amount for '%s' is converted to a share of the hardware price, and the "
                         "offer has none",
@@ -403,7 +418,7 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   const struct source *source = source_read(path, arena, diagnostics);
   const struct ini *ini = source ? ini_read(source, arena, diagnostics) : NULL;
   struct offer *offer = arena_alloc(arena, sizeof *offer);
-  struct offer_reader reader = {offer, ini, catalog, NULL, arena, diagnostics};
+  struct offer_reader reader = {offer, ini, catalog, NULL, false, arena, diagnostics};
   if (!ini)
     return NULL;
   *offer = (struct offer){.source = source,
@@ -419,8 +434,10 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   offer->guarantees = arena_array(arena, ini->section_count, sizeof *offer->guarantees);
   const struct ini_section *head = ini_section(ini, "offer", "");
   const struct ini_key *currency = head ? ini_find(head, "currency") : NULL;
-  if (currency && currency_find(currency->value) >= 0)
-    offer->currency = currency->value;
+  const int known = currency ? currency_find(currency->value) : -1;
+  reader.is_unknown_currency = currency && known < 0;
+  if (known >= 0)
+    offer->currency = currency_codes[known];
   const struct ini_section *option = NULL;
   for (size_t s = 0; s < ini->section_count && !option; s++)
     option = strcmp(ini->sections[s].kind, "option") ? NULL : &ini->sections[s];

@@ -28,6 +28,9 @@ static const struct {
     {"[price]\naccelerators = 220000 USD/node\n", "a price per node needs 'nodes'"},
     {"[price]\nnetwork = 220000 USD/node\n", "wrong unit 'USD/node'"},
     {"[price]\naccelerators = 27500 EUR/gpu\n", "the offer is in USD but this is in EUR"},
+    {"[price]\nduty = 2 %\n", "did you mean 'delivery'"},
+    {"[price]\nmaintenance = 2 %/yr\n", "did you mean 'support'"},
+    {"[price]\nsalary = 2 USD\n", "unknown key 'salary' in [price]\n"},
     {"[price]\naccelerators = -1 USD/gpu\n", "cannot be -1 USD/gpu"},
     {"[price]\naccelerators = 1 USD/gpu\ndiscount = 100 %\n", "cannot be 100 %"},
     {"[price]\nservers = 58000 USD/node\n", "a price per node needs 'nodes'"},
@@ -111,6 +114,33 @@ static void test_refused(void **state) {
     assert_null(read_offer(&folder, refused[i].text));
     expect_error(&folder.fixture, refused[i].text, refused[i].error);
     offer_folder_end(&folder);
+  }
+}
+
+// A sign stands for its currency. Of an unknown one, only that is said, not that prices in euros are
+// in another one, nor that a sum has no hardware beside it.
+static void test_currencies(void **state) {
+  (void)state;
+  static const struct {
+    const char *currency;
+    size_t errors;
+  } cases[] = {{"EUR", 0}, {"\xE2\x82\xAC", 0}, {"Euro", 1}, {"$", 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct world world;
+    char text[1024];
+    start(&world);
+    snprintf(text, sizeof text,
+             "[offer]\nvendor = V\nreference = R\ndate = 2026-11-02\ncurrency = %s\n"
+             "accelerator = h200-sxm-141\naccelerators = 64 gpu\n[price]\n"
+             "accelerators = 30000 EUR/gpu\ndelivery = 500 \xE2\x82\xAC\nsupport = 9 EUR/yr\n",
+             cases[i].currency);
+    const struct offer *offer = read_offer(&world, text);
+    if (world.fixture.diagnostics.errors != cases[i].errors)
+      fail_msg("%s: %s", cases[i].currency, fixture_errors(&world.fixture));
+    assert_true(!offer == (cases[i].errors > 0));
+    if (offer)
+      assert_string_equal(offer->currency, "EUR");
+    end(&world);
   }
 }
 
@@ -333,10 +363,11 @@ static void test_other_currency(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),          cmocka_unit_test(test_lines),
-      cmocka_unit_test(test_times_choose),     cmocka_unit_test(test_conditions),
-      cmocka_unit_test(test_served),           cmocka_unit_test(test_whole_servers),
-      cmocka_unit_test(test_unreadable_nodes), cmocka_unit_test(test_other_currency),
+      cmocka_unit_test(test_refused),        cmocka_unit_test(test_currencies),
+      cmocka_unit_test(test_lines),          cmocka_unit_test(test_times_choose),
+      cmocka_unit_test(test_conditions),     cmocka_unit_test(test_served),
+      cmocka_unit_test(test_whole_servers),  cmocka_unit_test(test_unreadable_nodes),
+      cmocka_unit_test(test_other_currency),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

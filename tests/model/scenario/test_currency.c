@@ -68,6 +68,9 @@ static const struct {
     {"node_price = 500 EUR", NULL, "b.node_price", 500},
     {"node_price = 500 USD/node", NULL, "b.node_price", 400},
     {"node_price_usd = 500 USD", NULL, "b.node_price", 400},
+    {"node_price = 500 $/node", NULL, "b.node_price", 400},
+    {"node_price = 500 US$", NULL, "b.node_price", 400},
+    {"node_price = 500 \xE2\x82\xAC/node", NULL, "b.node_price", 500},
     {"migration_cost = 0 USD", NULL, "b.migration_cost", 0},
     // The option's own value takes precedence over the common one, whatever their currencies.
     {"electricity_price = 0.2 EUR/kWh", NULL, "b.electricity_price", 0.2},
