@@ -158,7 +158,7 @@ static const struct {
     {"0,12", "%", "decimals: write '0.12 %' or '12 %')"},
     {"12,5", "%", "decimals: write '12.5 %')"},
     {"0,12 %", "%", "decimals: write '0.12 %')"},
-    {"3,20 $/h", "EUR/h", "decimals: write '3.20 USD/h')"},
+    {"3,20 $/h", "EUR/h", "decimals: write '3.2 $/h')"},
     {"3 yr", "%/yr", "3: wrong unit 'yr': expected a quantity such as '5 %/yr'\n"},
     {"\xE2\x82\xAC 0,08/kWh", "EUR/kWh", "decimals: write '0.08 EUR/kWh')"},
     {"20 ct/kWh", "USD/kWh", "4: unknown unit 'ct': 20 ct/kWh is 0.2 USD/kWh"},

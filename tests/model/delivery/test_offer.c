@@ -117,8 +117,8 @@ static void test_refused(void **state) {
   }
 }
 
-// A sign stands for its currency. Of an unknown one, only that is said, not that prices in euros are
-// in another one, nor that a sum has no hardware beside it.
+// A sign stands for its currency. Of an unknown one, only that is said, not that prices in euros
+// are in another one, nor that a sum has no hardware beside it.
 static void test_currencies(void **state) {
   (void)state;
   static const struct {
@@ -126,21 +126,21 @@ static void test_currencies(void **state) {
     size_t errors;
   } cases[] = {{"EUR", 0}, {"\xE2\x82\xAC", 0}, {"Euro", 1}, {"$", 3}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct world world;
+    struct offer_folder folder;
     char text[1024];
-    start(&world);
+    offer_folder_start(&folder);
     snprintf(text, sizeof text,
              "[offer]\nvendor = V\nreference = R\ndate = 2026-11-02\ncurrency = %s\n"
              "accelerator = h200-sxm-141\naccelerators = 64 gpu\n[price]\n"
              "accelerators = 30000 EUR/gpu\ndelivery = 500 \xE2\x82\xAC\nsupport = 9 EUR/yr\n",
              cases[i].currency);
-    const struct offer *offer = read_offer(&world, text);
-    if (world.fixture.diagnostics.errors != cases[i].errors)
-      fail_msg("%s: %s", cases[i].currency, fixture_errors(&world.fixture));
+    const struct offer *offer = read_offer(&folder, text);
+    if (folder.fixture.diagnostics.errors != cases[i].errors)
+      fail_msg("%s: %s", cases[i].currency, fixture_errors(&folder.fixture));
     assert_true(!offer == (cases[i].errors > 0));
     if (offer)
       assert_string_equal(offer->currency, "EUR");
-    end(&world);
+    offer_folder_end(&folder);
   }
 }
 
