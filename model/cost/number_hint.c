@@ -45,6 +45,17 @@ const char *number_end(const char *text) {
   return text + strspn(text, DIGITS " ,.'");
 }
 
+// "2.5" for "2.500", which might be read as thousands again.
+static void drop_zeros(char *number) {
+  size_t length = strlen(number);
+  if (!strchr(number, '.'))
+    return;
+  while (number[length - 1] == '0')
+    number[--length] = '\0';
+  if (number[length - 1] == '.')
+    number[length - 1] = '\0';
+}
+
 static const char *in_unit(const char *number, const struct number_unit *unit,
                            struct arena *arena) {
   enum { DIGITS_SHOWN = 15 };
@@ -63,6 +74,7 @@ static const char *as_number(const char *text, const struct number_unit *unit,
     const size_t length = scan(text, ways[i][0], ways[i][1], number);
     if (!length || !is_whole(text + length) || !strncmp(number, text, length))
       continue;
+    drop_zeros(number);
     const char *meant = in_unit(number, unit, arena);
     if (!*first)
       first = meant;

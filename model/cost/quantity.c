@@ -1,6 +1,7 @@
 #include "model/cost/quantity.h"
 
 #include "model/cost/number_hint.h"
+#include "model/cost/typed_unit.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -40,64 +41,58 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
   if (!strcmp(expected->text, "-"))
     return "a plain number";
   if (expected->counts)
-    return "a count";
+    return arena_printf(arena, "a count such as '8 %s'", expected->text);
   return arena_printf(arena, "a quantity such as '%s %s'", expected->percents ? "5" : "100",
                       expected->text);
 }
 
-// The unit that a hint gives the number of a text: its own, or for none and for words the expected.
+// The unit that a hint gives the number of a text: its own, or for none and for cents the expected.
 static struct number_unit unit_of_hint(const char *text, const struct unit *expected,
                                        struct arena *arena) {
-  struct unit unit;
   const char *rest = number_end(text);
   const bool is_bare = !*rest && (expected->counts || !strcmp(expected->text, "-"));
-  const size_t length = unit_prefix(rest, &unit, arena), word = strcspn(rest, "/ ");
-  if (is_bare || (length && !rest[length]))
-    return (struct number_unit){*rest ? arena_printf(arena, " %s", rest) : "", 1};
-  return (struct number_unit){arena_printf(arena, " %s", expected->text),
-                              unit_is_cents(arena_copy_n(arena, rest, word)) ? 0.01 : 1};
+  const size_t word = strcspn(rest, "/ ");
+  if (unit_is_cents(arena_copy_n(arena, rest, word)))
+    return (struct number_unit){arena_printf(arena, " %s", expected->text), 0.01};
+  const char *unit = *rest ? rest : expected->text;
+  return (struct number_unit){is_bare ? "" : arena_printf(arena, " %s", unit), 1};
+}
+
+// The unit that a number is in: what follows it, or the currency before it with what follows.
+static const char *unit_around(const char *currency, const char *rest, struct arena *arena) {
+  if (!currency)
+    return rest;
+  return arena_printf(arena, "%s%s%s", currency, isalpha((unsigned char)*rest) ? " " : "", rest);
+}
+
+// The same text with a currency that begins it behind the number: "30,000 USD" for "$30,000".
+static const char *number_first(const char *text, struct arena *arena) {
+  size_t length;
+  double ignored = 1;
+  const char *code = leading_currency(text, &length);
+  if (!code)
+    return text;
+  const char *number = text + length + spaces(text + length), *end = number_end(number);
+  const size_t length_of_multiple = multiple_prefix(end, true, &ignored);
+  const char *rest = end + length_of_multiple;
+  while (!length_of_multiple && end > number && end[-1] == ' ')
+    end--;
+  const char *multiple = arena_copy_n(arena, rest - length_of_multiple, length_of_multiple);
+  return arena_printf(arena, "%.*s%s %s", (int)(end - number), number, multiple,
+                      unit_around(code, rest, arena));
 }
 
 static const char *hint_of(const char *text, const struct unit *expected, struct arena *arena) {
-  const struct number_unit unit = unit_of_hint(text, expected, arena);
-  return number_hint(text, &unit, arena);
-}
-
-// The code of the currency that the text begins with, and its length; NULL: none.
-static const char *leading_currency(const char *text, size_t *length) {
-  static const char *const signs[][2] = {
-      {"$", "USD"}, {"US$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
-  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-    if (!strncmp(text, signs[i][0], *length = strlen(signs[i][0])))
-      return currency_find(signs[i][1]) < 0 ? NULL : signs[i][1];
-  *length = 3;
-  for (size_t i = 0; i < CURRENCIES; i++)
-    if (!strncmp(text, currency_codes[i], *length))
-      return currency_codes[i];
-  return NULL;
-}
-
-// " (the number comes first: write '30000 USD')", or what else is wrong with the number after a
-// currency, or "".
-static const char *order_hint(const char *text, const struct unit *expected, struct arena *arena) {
-  size_t length;
-  double value;
-  const char *code = leading_currency(text, &length);
-  if (!code)
-    return "";
-  const char *number = text + length + spaces(text + length);
-  const size_t before = strcspn(number, "/"), digits = number_prefix(number, &value);
-  const char *meant = arena_printf(arena, "%.*s %s%s", (int)before, number, code, number + before);
-  return !digits            ? ""
-         : digits == before ? arena_printf(arena, " (the number comes first: write '%s')", meant)
-                            : hint_of(meant, expected, arena);
+  const char *meant = number_first(text, arena);
+  const struct number_unit unit = unit_of_hint(meant, expected, arena);
+  return number_hint(meant, &unit, arena);
 }
 
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
                         struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
-  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s%s", example_of(expected, arena),
-                    text, hint_of(text, expected, arena), order_hint(text, expected, arena));
+  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s", example_of(expected, arena),
+                    text, hint_of(text, expected, arena));
   return -1;
 }
 
@@ -140,72 +135,72 @@ static void wrong_unit(const struct unit *unit, struct place place, const struct
                                                         currency_codes[typed]));
 }
 
-// "250k", "1.5M": a number with a multiple, at the end of the text or before a unit of its own.
-static size_t multiple_prefix(const char *text, double *value) {
-  const double multiple = *text == 'k' ? 1e3 : *text == 'M' ? 1e6 : 0;
-  if (multiple == 0 || isalnum((unsigned char)text[1]) || text[1] == '_')
-    return 0;
-  *value *= multiple;
-  return 1;
+// "20 ct/kWh is 0.2 USD/kWh" in the currency of what is expected; NULL if it is not in cents.
+static const char *cents_hint(double number, const char *unit, const struct unit *expected,
+                              struct arena *arena) {
+  enum { DIGITS_SHOWN = 15 };
+  const int currency = dimension_currency(expected->dimension);
+  const size_t word = strcspn(unit, " /");
+  if (currency < 0 || !unit_is_cents(arena_copy_n(arena, unit, word)))
+    return NULL;
+  return arena_printf(arena, "unknown unit '%.*s': %.*g %s is %.*g %s%s", (int)word, unit,
+                      DIGITS_SHOWN, number, unit, DIGITS_SHOWN, number / 100,
+                      currency_codes[currency], unit + word);
 }
 
-// What people type for the names in a unit: "$/kWh", "EUR per kWh", "percent", "% p.a.", "gpus".
-static const char *name_as_typed(const char *word, size_t length) {
-  static const struct {
-    const char *typed, *name;
-  } words[] = {{"$", "USD"},
-               {"US$", "USD"},
-               {"\xE2\x82\xAC", "EUR"},
-               {"percent", "%"},
-               {"pct", "%"},
-               {"y", "yr"},
-               {"per", "/"},
-               {"p.a.", "/yr"},
-               {"pa", "/yr"},
-               {"mo", "month"},
-               {"GPU", "gpu"},
-               {"GPUs", "gpu"},
-               {"gpus", "gpu"},
-               {"nodes", "node"},
-               {"tokens", "token"},
-               {"Tokens", "token"},
-               {"requests", "request"},
-               {"FTEs", "FTE"},
-               {"watt", "W"},
-               {"Watt", "W"},
-               {"watts", "W"}};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-    if (strlen(words[i].typed) == length && !strncmp(word, words[i].typed, length))
-      return words[i].name;
-  return NULL;
-}
-
-// The text itself if it has none of these.
-static const char *unit_as_typed(const char *text, struct arena *arena) {
-  const char *named = "";
-  bool found = false;
-  for (const char *word = text; *word;) {
-    const size_t length = strcspn(word, " /*^"), end = length + !!word[length];
-    const char *name = name_as_typed(word, length);
-    found |= name != NULL;
-    named = name ? arena_printf(arena, "%s%s%.*s", named, name, (int)(end - length), word + length)
-                 : arena_printf(arena, "%s%.*s", named, (int)end, word);
-    word += end;
-  }
-  return found ? named : text;
-}
-
-// A place in the rewritten text means nothing in the typed one, so such an error points at the
-// start.
-static int typed_unit_parse(const char *typed, struct place place, struct unit *unit,
-                            struct arena *arena, struct diagnostics *diagnostics) {
-  const char *text = unit_as_typed(typed, arena);
+// A place in a unit that is read in other words means nothing in the typed one, so such an error
+// points at the start.
+static int typed_unit_parse(const char *typed, struct place place, const struct unit *expected,
+                            struct unit *unit, struct diagnostics *diagnostics) {
+  struct arena *arena = diagnostics->arena;
+  const char *text = unit_as_typed(typed, arena), *example = example_of(expected, arena);
   struct diagnostics quiet = {.arena = arena};
   if (text == typed)
-    return unit_parse(typed, place, unit, arena, diagnostics);
-  if (!unit_parse(text, place, unit, arena, &quiet))
+    return unit_parse_for(typed, place, example, unit, arena, diagnostics);
+  if (!unit_parse_for(text, place, example, unit, arena, &quiet))
     return 0;
-  diagnostics_error(diagnostics, place, "unknown unit '%s'", typed);
+  diagnostics_error(diagnostics, place, "%s", quiet.list[0].message);
+  return -1;
+}
+
+// An amount of money that nobody writes to a thousandth; rates per hour, kWh or token have such.
+static bool is_amount(const struct unit *unit) {
+  const signed char *power = unit->dimension.power;
+  const bool by_year = !power[BASE_H] || unit->conversion.power[CONVERT_HOURS_PER_YEAR];
+  return dimension_money(unit->dimension) == 1 && !power[BASE_TOKEN] && !power[BASE_L] && by_year &&
+         !(power[BASE_W] && power[BASE_H]);
+}
+
+// "30.000 USD": thirty, or thirty thousand with a point between the thousands?
+static bool may_be_thousands(const char *number, size_t length, const struct unit *expected) {
+  enum { DECIMALS = 3 };
+  const char *unit = number + length + spaces(number + length);
+  const size_t whole = strspn(number, "0123456789");
+  const bool is_count = expected->counts && strcmp(expected->text, "-") != 0;
+  const bool is_power = *expected->text == 'W' && *unit == 'W';
+  return (is_count || is_power || is_amount(expected)) && whole >= 1 && whole <= DECIMALS &&
+         *number != '0' && length == whole + 1 + DECIMALS && number[whole] == '.' &&
+         strspn(number + whole + 1, "0123456789") == DECIMALS && number[length - 1] == '0';
+}
+
+static int report_thousands(const char *text, const char *number, size_t length, struct place place,
+                            struct diagnostics *diagnostics) {
+  const char *after = number + length;
+  const double less = strtod(number, NULL), more = 1000 * less;
+  diagnostics_error(diagnostics, place,
+                    "'%s' may mean %.15g or %.15g: write '%.15g%s' or '%.15g%s'", text, more, less,
+                    more, after, less, after);
+  return -1;
+}
+
+static int check_unit(const struct unit *unit, struct place place, const struct unit *expected,
+                      struct diagnostics *diagnostics) {
+  const bool shares_differ =
+      dimension_is_one(unit->dimension) && unit->percents != expected->percents;
+  if (dimension_equal(unit->dimension, expected->dimension) && !shares_differ &&
+      !counts_differ(unit, expected))
+    return 0;
+  wrong_unit(unit, place, expected, diagnostics);
   return -1;
 }
 
@@ -213,35 +208,42 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
                    struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
   const char *start = text + spaces(text);
-  double sign = *start == '-' ? -1 : 1;
+  const double sign = *start == '-' ? -1 : 1;
   if (*start == '-' || *start == '+')
     start += 1 + spaces(start + 1);
-  size_t length = number_prefix(start, value);
+  size_t before = 0;
+  const char *currency = leading_currency(start, &before);
+  const char *number = currency ? start + before + spaces(start + before) : start;
+  const size_t length = number_prefix(number, value);
   if (!length)
     return wrong_number(text, place, expected, diagnostics);
   *value *= sign;
-  length += multiple_prefix(start + length, value);
-  const char *rest = start + length + spaces(start + length);
+  const size_t multiple = multiple_prefix(number + length, currency != NULL, value);
+  const char *rest = number + length + multiple;
+  rest += spaces(rest);
   if (*rest && strchr(",.'_0123456789", *rest))
     return wrong_number(text, place, expected, diagnostics);
-  if (!*rest) {
+  if (!multiple && may_be_thousands(number, length, expected))
+    return report_thousands(text, number, length, place, diagnostics);
+  const char *unit_text = unit_around(currency, rest, arena);
+  if (!*unit_text) {
     if (expected->counts)
       return 0;
     diagnostics_error(diagnostics, place, "'%s' has no unit: expected %s", text,
                       example_of(expected, arena));
     return -1;
   }
-  struct unit unit;
   struct place unit_place = place;
-  unit_place.column += (int)(rest - text);
-  if (typed_unit_parse(rest, unit_place, &unit, arena, diagnostics))
-    return -1;
-  bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
-  if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ ||
-      counts_differ(&unit, expected)) {
-    wrong_unit(&unit, unit_place, expected, diagnostics);
+  unit_place.column += (int)((currency ? start : rest) - text);
+  const char *cents = cents_hint(*value, unit_text, expected, arena);
+  if (cents) {
+    diagnostics_error(diagnostics, unit_place, "%s", cents);
     return -1;
   }
+  struct unit unit;
+  if (typed_unit_parse(unit_text, unit_place, expected, &unit, diagnostics) ||
+      check_unit(&unit, unit_place, expected, diagnostics))
+    return -1;
   *value *= unit_factor(&unit);
   if (isfinite(*value))
     return 0;

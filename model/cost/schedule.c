@@ -3,6 +3,7 @@
 #include "model/cost/formula.h"
 #include "model/cost/model_read.h"
 #include "model/cost/quantity.h"
+#include "model/cost/typed_unit.h"
 #include "model/cost/units.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static const char *behind_number(const char *text) {
   text += strspn(text, " \t");
   const size_t length = number_prefix(text, &ignored);
   text += length;
-  text += (*text == 'k' || *text == 'M') && (!text[1] || strchr(" \t", text[1]));
+  text += multiple_prefix(text, false, &ignored);
   return length ? text + strspn(text, " \t") : NULL;
 }
 

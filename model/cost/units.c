@@ -11,6 +11,7 @@ const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
     [CONVERT_HOURS_PER_YEAR] = {"hours_per_year", "Hours per year", 8760},
     [CONVERT_MONTHS_PER_YEAR] = {"months_per_year", "Months per year", 12},
     [CONVERT_HOURS_PER_DAY] = {"hours_per_day", "Hours per day", 24},
+    [CONVERT_DAYS_PER_WEEK] = {"days_per_week", "Days per week", 7},
     [CONVERT_MINUTES_PER_HOUR] = {"minutes_per_hour", "Minutes per hour", 60},
     [CONVERT_SECONDS_PER_HOUR] = {"seconds_per_hour", "Seconds per hour", 3600},
     [CONVERT_THOUSAND] = {"thousand", "Thousand (k)", 1e3},
@@ -77,6 +78,8 @@ static const struct symbol symbols[] = {
     {"hours", TIME, {{0}}, 0},
     {"day", TIME, BY(HOURS_PER_DAY, 1), 0},
     {"days", TIME, BY(HOURS_PER_DAY, 1), 0},
+    {"week", TIME, {{[CONVERT_HOURS_PER_DAY] = 1, [CONVERT_DAYS_PER_WEEK] = 1}}, 0},
+    {"weeks", TIME, {{[CONVERT_HOURS_PER_DAY] = 1, [CONVERT_DAYS_PER_WEEK] = 1}}, 0},
     {"month", TIME, {{[CONVERT_HOURS_PER_YEAR] = 1, [CONVERT_MONTHS_PER_YEAR] = -1}}, 0},
     {"months", TIME, {{[CONVERT_HOURS_PER_YEAR] = 1, [CONVERT_MONTHS_PER_YEAR] = -1}}, 0},
     {"yr", TIME, BY(HOURS_PER_YEAR, 1), 0},
@@ -232,15 +235,37 @@ const struct unit *unit_constant(const char *text, struct arena *arena) {
 }
 
 bool unit_is_cents(const char *word) {
-  static const char *const names[] = {"c", "ct", "cts", "cent", "cents"};
+  static const char *const names[] = {"c", "ct", "cts", "cent", "cents", "\xC2\xA2"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!strcmp(word, names[i]))
       return true;
   return false;
 }
 
-// Suggests the nearest name for a word that is not a unit.
-static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
+// What to write instead of a word that has no name near it, or more than one meaning.
+static const char *other_words(const char *word) {
+  static const char *const instead[][2] = {
+      {"m", "'month', 'm3', or 'M' for millions"},
+      {"MM", "'M' for millions"},
+      {"VA", "'W', the power factor included"},
+      {"kVA", "'kW', the power factor included"},
+      {"MVA", "'MW', the power factor included"},
+      {"TEUR", "'kEUR' for thousands"},
+      {"TUSD", "'kUSD' for thousands"},
+      {"quarter", "'3 month'"},
+      {"quarters", "months, three to a quarter"},
+      {"rack", "'node', or the figure of one accelerator"},
+      {"GPUh", "'gpu/h'"},
+  };
+  for (size_t i = 0; i < sizeof instead / sizeof instead[0]; i++)
+    if (!strcmp(instead[i][0], word))
+      return instead[i][1];
+  return NULL;
+}
+
+// Suggests the nearest name for a word that is not a unit, or says what is expected.
+static void unknown_unit(const char *text, struct place place, const char *expected,
+                         struct diagnostics *diagnostics) {
   const char *names[SYMBOLS + CURRENCIES];
   for (size_t i = 0; i < SYMBOLS; i++)
     names[i] = symbols[i].name;
@@ -251,7 +276,10 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
   // Of so few letters almost any others are near.
   if (nearest && strlen(word) < 3 && strcasecmp(word, nearest) != 0)
     nearest = NULL;
-  if (*text == '#')
+  const char *instead = other_words(word);
+  if (instead)
+    diagnostics_error(diagnostics, place, "unknown unit '%s': write %s", word, instead);
+  else if (*text == '#')
     diagnostics_error(diagnostics, place, "a comment after a value begins with ' ;', not '#'");
   else if (unit_is_cents(word))
     diagnostics_error(diagnostics, place, "unknown unit '%s': 20 cents are 0.20 of the currency",
@@ -261,12 +289,19 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
                       word);
   else if (nearest)
     diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
+  else if (expected)
+    diagnostics_error(diagnostics, place, "unknown unit '%s': expected %s", word, expected);
   else
     diagnostics_error(diagnostics, place, "unknown unit '%s'", word);
 }
 
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
                struct diagnostics *diagnostics) {
+  return unit_parse_for(text, place, NULL, unit, arena, diagnostics);
+}
+
+int unit_parse_for(const char *text, struct place place, const char *expected, struct unit *unit,
+                   struct arena *arena, struct diagnostics *diagnostics) {
   *unit = (struct unit){.text = arena_copy(arena, text), .counts = true};
   if (!strcmp(text, "-"))
     return 0;
@@ -289,7 +324,7 @@ int unit_parse(const char *text, struct place place, struct unit *unit, struct a
         diagnostics, place,
         "a unit is missing before '%s': expected a unit such as 'token/s' or 'USD/kWh'", text);
   else
-    unknown_unit(text + rest, place, diagnostics);
+    unknown_unit(text + rest, place, expected, diagnostics);
   return -1;
 }
 

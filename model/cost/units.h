@@ -76,6 +76,7 @@ enum conversion_constant {
   CONVERT_HOURS_PER_YEAR,
   CONVERT_MONTHS_PER_YEAR,
   CONVERT_HOURS_PER_DAY,
+  CONVERT_DAYS_PER_WEEK,
   CONVERT_MINUTES_PER_HOUR,
   CONVERT_SECONDS_PER_HOUR,
   CONVERT_THOUSAND,
@@ -122,6 +123,11 @@ extern const struct unit unit_percent, unit_plain;
 // one), stray text.
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
                struct diagnostics *diagnostics);
+
+// The same where one like `expected`, "a quantity such as '100 USD'", is: an error about a word
+// that means nothing says so.
+int unit_parse_for(const char *text, struct place place, const char *expected, struct unit *unit,
+                   struct arena *arena, struct diagnostics *diagnostics);
 
 // A unit that the program itself names, and so is valid: "token/s", "-". In the arena.
 const struct unit *unit_constant(const char *text, struct arena *arena);

@@ -58,7 +58,11 @@ TAKEN = [
     ('price', '25k USD', '25000 USD'),
     ('price', '25k $', '25000 USD'),
     ('price', '0.025M USD', '25000 USD'),
+    ('price', '25 k USD', '25000 USD'),
+    ('price', '25kUSD', '25000 USD'),
+    ('price', '$25k per GPU', '25000 USD'),
     ('electricity', '0.08 USD per kWh', '0.08 USD/kWh'),
+    ('electricity', '$0.08/kWh', '0.08 USD/kWh'),
 ]
 
 # What is typed, and the text of the only error.
@@ -72,13 +76,14 @@ ASKED_BACK = [
     ('model', 'gpt', 'matches more than one model: '),
     ('precision', 'fp9', "unknown precision 'fp9'; did you mean"),
     ('precision', 'half', "unknown precision 'half': expected bf16, fp16, fp8, fp4"),
-    ('price', '2,300 USD', "write '2300 USD' or '2.300 USD'"),
+    ('price', '2,300 USD', "write '2300 USD' or '2.3 USD'"),
+    ('price', '25.000 USD', "'25.000 USD' may mean 25000 or 25: write '25000 USD' or '25 USD'"),
     ('price', '1,250,000 USD', "write '1250000 USD'"),
-    ('price', '2300,50 USD', "write '2300.50 USD'"),
-    ('price', '25 k USD', "unknown unit 'k'"),
-    ('price', '25kUSD', "unknown unit 'kUSD'"),
-    ('electricity', '0.08 ¥/kWh', 'unknown unit'),
-    ('electricity', '0.08 $/kwh', "unknown unit '$/kwh'"),
+    ('price', '2300,50 USD', "write '2300.5 USD'"),
+    ('price', '25 TUSD', "unknown unit 'TUSD': write 'kUSD' for thousands"),
+    ('electricity', '8 ct/kWh', "unknown unit 'ct': 8 ct/kWh is 0.08 USD/kWh"),
+    ('electricity', '0.08 ¥/kWh', "unknown unit '¥/kWh': expected a quantity such as '100 USD/kWh'"),
+    ('electricity', '0.08 $/kwh', "unknown unit 'kwh'; did you mean 'kWh'?"),
     ('electricity', '0.08 $;', "names.ini:11:26: error: unknown unit '$;'"),
 ]
 NOTE = "'H100' is read as h100-sxm5-80: the SXM5 form"

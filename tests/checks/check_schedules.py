@@ -309,12 +309,12 @@ def check_warned(folder):
 
 # What replaces what, and the message with its place.
 BAD = {
-    'an empty list': ((ENGINEERS, 'engineers ='), "33:12: error: expected a count, not ''"),
+    'an empty list': ((ENGINEERS, 'engineers ='), "33:12: error: expected a count such as '8 FTE', not ''"),
     'an empty element': ((ENGINEERS, 'engineers = 2, , 1 FTE'), '33:16: error: expected the value of year 2'),
     'nothing at the end': ((ENGINEERS, 'engineers = 2, 1,'), '33:18: error: expected the value of year 3'),
     'a thousands separator': ((TARIFF, 'electricity_price = 30,000 USD/kWh'), "12:21: error: expected a quantity such as "
                               "'100 USD/kWh', not '30,000 USD/kWh' (no thousands separators"),
-    'one within a list': ((ENGINEERS, 'engineers = 2, 1,5 FTE'), "33:16: error: expected a count, not '1,5 FTE'"),
+    'one within a list': ((ENGINEERS, 'engineers = 2, 1,5 FTE'), "33:16: error: expected a count such as '8 FTE', not '1,5 FTE'"),
     'no unit at all': ((TARIFF, 'electricity_price = 0.08, 0.10'), "12:27: error: '0.10' has no unit"),
     'a wrong unit': ((TARIFF, 'electricity_price = 0.08 USD, 0.10 USD/kWh'), "12:26: error: wrong unit 'USD'"),
     'beyond a limit': ((ENGINEERS, 'engineers = 2, -1 FTE'), "33:16: error: 'engineers' must be at least 0"),
