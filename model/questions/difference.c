@@ -159,13 +159,35 @@ static bool belongs_to_node(const struct difference *difference, size_t pair, in
   return false;
 }
 
+// Whether the price of power is part of the pair's colocation rent in one of the scenarios: the
+// rent and what it includes then change together.
+static bool belongs_to_colocation(const struct difference *difference, size_t pair, int whole) {
+  static const char *const names[] = {"electricity_price", "colo_power", "colo_rate"};
+  const struct model *model = difference->a->model;
+  const int price = model_find(model, names[0]);
+  bool is_of_it = false;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    is_of_it |= !strcmp(model->declarations[whole].name, names[i]);
+  if (!is_of_it || price < 0 || difference->in_b[price] < 0)
+    return false;
+  for (int second = 0; second < 2; second++) {
+    const struct side side = difference_side(difference, pair, price, second);
+    const char *within = is_input(side) ? figure_of(side)->part_of : NULL;
+    if (within && !strcmp(within, names[1]))
+      return true;
+  }
+  return false;
+}
+
 // With what an input of a pair changes.
-enum scope { SCOPE_ITS_PARTS, SCOPE_RENT, SCOPE_NODE };
+enum scope { SCOPE_ITS_PARTS, SCOPE_RENT, SCOPE_NODE, SCOPE_COLOCATION };
 
 static enum scope scope_of(const struct difference *difference, size_t pair, int whole) {
   if (belongs_to_rent(difference, pair, whole))
     return SCOPE_RENT;
-  return belongs_to_node(difference, pair, whole) ? SCOPE_NODE : SCOPE_ITS_PARTS;
+  return belongs_to_node(difference, pair, whole)         ? SCOPE_NODE
+         : belongs_to_colocation(difference, pair, whole) ? SCOPE_COLOCATION
+                                                          : SCOPE_ITS_PARTS;
 }
 
 // A change that is being put together.
@@ -272,12 +294,17 @@ static struct collection collect_scope(const struct difference *difference, cons
 static void find_changes(struct difference *difference, struct arena *arena) {
   const int count = difference->a->model->count, *wholes = find_wholes(difference, arena);
   const size_t pairs = difference->pair_count;
-  const struct collection node = collect_scope(difference, wholes, SCOPE_NODE, arena);
-  difference->changes = arena_array(arena, (size_t)count + 2, sizeof *difference->changes);
+  static const struct {
+    enum scope scope;
+    const char *named; // after this input, if there are several
+  } scopes[] = {{SCOPE_NODE, "host_power"}, {SCOPE_COLOCATION, "colo_power"}};
+  difference->changes = arena_array(arena, (size_t)count + 3, sizeof *difference->changes);
   add_change(difference, -1, collect_scope(difference, wholes, SCOPE_RENT, arena));
-  add_change(difference,
-             node.count == 1 ? node.inputs[0] : model_find(difference->a->model, "host_power"),
-             node);
+  for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+    const struct collection all = collect_scope(difference, wholes, scopes[i].scope, arena);
+    const int named = model_find(difference->a->model, scopes[i].named);
+    add_change(difference, all.count == 1 ? all.inputs[0] : named, all);
+  }
   for (int whole = 0; whole < count; whole++) {
     const size_t parts = part_count(wholes, count, whole);
     if (!parts)

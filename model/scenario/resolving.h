@@ -4,6 +4,7 @@
 //   inputs        what its layers say in every case, and an amendment
 //   free          the midpoint of a range if no value was stated
 //   resolution    which inputs exclude or require others; what a rented option does not pay for
+//   colocation    electricity that is part of a rent
 //   hardware      what its accelerator and its price give
 //   throughput    what its evidence gives
 //   utilization   what a record of production gives

@@ -11,6 +11,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
+#include "model/scenario/reading/colocation.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/lending.h"
@@ -551,6 +552,7 @@ static void settle(struct resolving *resolving) {
       settle_companions(resolving, c, false);
     else
       assume_companions(resolving, c);
+  colocation_apply(resolving);
   schedules_settle(resolving);
   tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {

@@ -22,7 +22,7 @@ import layout  # noqa: E402
 import libreoffice  # noqa: E402
 import xlsx  # noqa: E402
 from support import random_zeros  # noqa: E402
-from support.program import Count, DEEP, ROOT, expect, run, run_json, skip_all  # noqa: E402
+from support.program import BAD_INPUT, Count, DEEP, ROOT, expect, expect_exit, run, run_json, skip_all  # noqa: E402
 
 SCENARIO = """\
 [scenario]
@@ -299,6 +299,48 @@ def test_no_host_in_a_node(folder):
         expect(said == ', '.join(told), f'{settings}: {said}, not {told}')
 
 
+COLOCATION = """\
+colo_rate = 150 USD/kW/month
+colo_power = included
+"""
+
+
+def test_power_in_the_rent(folder):
+    """A rent that includes power needs no price of electricity. Typed over as metered, power is not free: it is left
+    out, until a price is typed too. So says the command."""
+    scenario = folder / 'colocation.ini'
+    price = 'electricity_price = 0.08 USD/kWh\n'
+    included = SCENARIO.replace('electricity_price.source = a tariff\n', '').replace(price, COLOCATION)
+    stated = SCENARIO.replace(price, price + COLOCATION)
+    scenario.write_text(stated)
+    same = run_json('compare', scenario)['options']
+    scenario.write_text(included)
+    options = run_json('compare', scenario)['options']
+    expect([option['items']['tco'] for option in options] == [option['items']['tco'] for option in same], 'a price matters')
+    expect('electricity' not in options[0]['not_included'], options[0]['not_included'])
+    book, wrong = made_in(folder, scenario)
+    for typed, left_out in (({}, False), ({('colo_power', 'base'): 1}, True),
+                            ({('colo_power', 'base'): 1, ('a.electricity_price', 'base'): 0.08}, False)):
+        shown = Shown(book, in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder))
+        said = shown.at('Cover', shown.row('Cover', 'Not included'), 3)
+        expect(('electricity' in said) == left_out, f'{typed}: not included: {said}')
+    for addition, words in (('[case metered]\ncolo_power = metered\n',
+                             "option 'a' pays for its power in case 'metered' and so needs 'electricity_price'"),
+                            ('[range]\ncolo_power = discrete(metered: 1, included: 1)\n',
+                             "option 'a' needs 'electricity_price'"),
+                            ('[case hall]\na.colo_rate = 0 USD/kW/month\n',
+                             "option 'a' pays for its power in case 'hall' and so needs 'electricity_price'")):
+        scenario.write_text(included + addition)
+        expect_exit(run('compare', scenario), BAD_INPUT, words)
+    scenario.write_text(included)
+    expect_exit(run('compare', scenario, '--set', 'colo_power=metered'), BAD_INPUT, "needs 'electricity_price' (USD/kWh")
+    scenario.write_text(included + '[case metered]\ncolo_power = metered\nelectricity_price = 0.08 USD/kWh\n')
+    metered = run_json('compare', scenario, '--case', 'metered')['options']
+    scenario.write_text(stated.replace('= included', '= metered'))
+    expect([option['items']['tco'] for option in metered]
+           == [option['items']['tco'] for option in run_json('compare', scenario)['options']], 'metered')
+
+
 LEFT_OUT = """
 [case bare]
 network_price = 0 USD
@@ -429,6 +471,7 @@ def check_all(count, folder, office):
     count.test('limited item', test_limited_item, folder)
     count.test('host in a node', test_host_in_a_node, folder)
     count.test('no host in a node', test_no_host_in_a_node, folder)
+    count.test('power in the rent', test_power_in_the_rent, folder)
     count.test('not included', test_not_included, folder)
     count.test('beside an offer', test_beside_an_offer, folder)
     count.test('zeros with and without a source', test_zeros, folder)
