@@ -121,6 +121,9 @@ struct offer {
   size_t text_count;
 };
 
+// Whether a file is an offer, though maybe a wrong one, rather than a scenario.
+bool offer_is_one(const char *path, struct arena *arena);
+
 // NULL after errors.
 const struct offer *offer_read(const char *path, struct catalog *catalog, struct arena *arena,
                                struct diagnostics *diagnostics);

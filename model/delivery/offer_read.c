@@ -386,6 +386,16 @@ static void check_whole(const struct offer_reader *reader) {
                       "'may_fail' must be fewer than the %d nodes", offer->nodes);
 }
 
+bool offer_is_one(const char *path, struct arena *arena) {
+  struct diagnostics quiet = {.arena = arena};
+  const struct source *source = source_read(path, arena, &quiet);
+  const struct ini *ini = source ? ini_read(source, arena, &quiet) : NULL;
+  bool has_option = false;
+  for (size_t s = 0; ini && s < ini->section_count; s++)
+    has_option |= !strcmp(ini->sections[s].kind, "option");
+  return ini && !has_option && ini_section(ini, "offer", "");
+}
+
 const struct offer *offer_read(const char *path, struct catalog *catalog, struct arena *arena,
                                struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;

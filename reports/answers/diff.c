@@ -10,6 +10,7 @@
 #include "model/evidence/workload.h"
 #include "model/questions/difference.h"
 #include "model/scenario/option.h"
+#include "reports/answers/offers.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
@@ -164,28 +165,6 @@ static void warn_of_unlike(const struct diff *diff, struct answer *answer) {
 
 // ---- lines of vendors' offers that differ
 
-static const char *offer_text(const struct offer *offer, const char *name) {
-  for (size_t i = 0; i < offer->text_count; i++)
-    if (!strcmp(offer->texts[i].name, name))
-      return offer->texts[i].text;
-  return NULL;
-}
-
-// Lines of A that differ in B or are missing from it; lines of B that A does not have.
-static void add_offer_lines(struct answer_table *table, const struct option *option,
-                            const struct offer *of, const struct offer *other, bool is_a) {
-  for (size_t i = 0; i < of->text_count; i++) {
-    const char *name = of->texts[i].name, *here = of->texts[i].text;
-    const char *there = offer_text(other, name);
-    if (there && (!is_a || !strcmp(here, there)))
-      continue;
-    const struct answer_cell mine = cell_words(here);
-    const struct answer_cell theirs = there ? cell_words(there) : cell_absent(NULL);
-    ANSWER_ROW(table, cell_words(name), cell_option(option), is_a ? mine : theirs,
-               is_a ? theirs : mine);
-  }
-}
-
 static void add_offers(const struct diff *diff, struct answer *answer) {
   const struct difference *difference = diff->difference;
   struct answer_table table = answer_table_new("offer_lines", NULL, diff->arena);
@@ -200,8 +179,7 @@ static void add_offers(const struct diff *diff, struct answer *answer) {
     const struct scenario_offer *b = option_offer(difference->b, both->b, difference->b->selected);
     if (!a || !b)
       continue;
-    add_offer_lines(&table, both->a, a->offer, b->offer, true);
-    add_offer_lines(&table, both->a, b->offer, a->offer, false);
+    offers_add_lines(&table, both->a, a->offer, b->offer);
   }
   if (table.row_count)
     answer_push(answer, table);
@@ -256,14 +234,6 @@ static void add_machine_inputs(const struct diff *diff, struct answer *answer) {
 
 // ---- results of an option
 
-// As number_change has it: there is none from zero, and a credit that shrinks is a rise.
-static struct answer_cell change_cell(double a, double b) {
-  struct answer_cell cell = {.kind = CELL_CHANGE};
-  if (a != b)
-    cell.value = a == 0 ? NAN : a < 0 ? 1 - b / a : b / a - 1;
-  return cell;
-}
-
 static void add_results(const struct diff *diff, struct answer *answer, size_t pair) {
   const struct difference *difference = diff->difference;
   const struct pair *both = &difference->pairs[pair];
@@ -283,7 +253,7 @@ static void add_results(const struct diff *diff, struct answer *answer, size_t p
     struct answer_cell *cells = answer_table_row_of(table, row);
     cells[1] = cell_value(option_value(difference->a, both->a, d, 0));
     cells[2] = cell_value(option_value(difference->b, both->b, d, 0));
-    cells[3] = change_cell(cells[1].value, cells[2].value);
+    cells[3] = cell_change(cells[1].value, cells[2].value);
   }
 }
 
@@ -297,7 +267,7 @@ static void add_effect(const struct diff *diff, struct answer_table *table, size
   if (!difference_cost(difference, pair, changes, count, diff->arena, &after))
     return;
   cells[1] = cell_value(after);
-  cells[2] = change_cell(before, after);
+  cells[2] = cell_change(before, after);
 }
 
 static const char *change_name(const struct diff *diff, const struct change *change) {

@@ -2,6 +2,8 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/delivery/offer.h"
+#include "model/evidence/catalog.h"
 #include "model/simulate/part.h"
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
@@ -11,6 +13,7 @@
 #include "reports/answers/diff.h"
 #include "reports/answers/explain.h"
 #include "reports/answers/finance.h"
+#include "reports/answers/offers.h"
 #include "reports/answers/questions.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
@@ -132,7 +135,20 @@ static int refuse_currencies(struct run *run, const struct scenario *a, const st
   return -1;
 }
 
+static int diff_offers(struct run *run) {
+  struct catalog catalog;
+  const char *const *paths = run->options.arguments;
+  if (run_open_catalog(run, &catalog))
+    return -1;
+  const struct offer *a = offer_read(paths[0], &catalog, run->arena, run->diagnostics);
+  const struct offer *b = offer_read(paths[1], &catalog, run->arena, run->diagnostics);
+  return a && b ? run_print_answer(run, NULL, offers_answer(a, b, run->arena)) : -1;
+}
+
 int command_diff(struct run *run) {
+  if (offer_is_one(run->options.arguments[0], run->arena) &&
+      offer_is_one(run->options.arguments[1], run->arena))
+    return diff_offers(run);
   const struct scenario *a = run_read_beside(run, 0, run->options.arguments[1]);
   const struct scenario *b = run_read_beside(run, 1, run->options.arguments[0]);
   if (!a || !b || refuse_currencies(run, a, b))

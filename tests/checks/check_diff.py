@@ -9,7 +9,7 @@ import json
 import random
 import re
 
-from support.program import BAD_INPUT, DEEP, DONE, expect, run, run_csv, run_json, run_tests
+from support.program import BAD_INPUT, DEEP, DONE, ROOT, expect, expect_exit, run, run_csv, run_json, run_tests
 
 HEAD = """[scenario]
 title = Two scenarios
@@ -151,6 +151,16 @@ def drawn(draw, head, like=None):
     return lines, '\n'.join(['[scenario]', 'title = T', 'date = 2026-11-20', head, '[common]', *common, *option])
 
 
+def test_power_in_a_rent_changes_with_it(folder):
+    """Metered power has a price, and power in the rent has none: neither means anything without the other."""
+    metered = scenario(OWNED, common='colo_rate = 150 USD/kW/month')
+    included = scenario(OWNED, electricity='', common='colo_rate = 190 USD/kW/month\ncolo_power = included')
+    included = included.replace('electricity_price = \n', '')
+    found = run_json('diff', *write(folder, metered, included))['options'][0]
+    expect(set(found['alone']) == {'colo_power'}, found['alone'])
+    expect(found['alone']['colo_power'] == found['together'], found)
+
+
 def test_all_inputs_together_are_b(folder):
     """Whatever the two scenarios are made of, the last line of the effects is what B costs."""
     count = 0
@@ -211,6 +221,38 @@ def test_some_workloads_are_unlike(folder):
     expect(', some of unlike workloads: a 0.0 %' in result['answer'], result['answer'])
     expect(result['warnings'] == ['b: the costs of A and B are of unlike workloads, batch: 64 and 32'],
            result['warnings'])
+
+
+OFFERS = ROOT / 'examples' / 'acceptance'
+
+
+def test_two_offers(folder):
+    """The lines that differ, and what each comes to: the prices as the file has them, multiplied here."""
+    first, second = OFFERS / 'offer.ini', OFFERS / 'offer-revised.ini'
+    found = run_json('diff', first, second)
+    lines = {line['line']: (line['a'], line['b']) for line in found['offer_lines']}
+    expect(lines['price.accelerators'] == ('27500 USD/gpu', '26200 USD/gpu') and len(lines) == 6, lines)
+    for side, accelerator, network in (('a', 27500, 3900), ('b', 26200, 4300)):
+        hardware = 64 * (accelerator + network) + 8 * 58000
+        wanted = {'hardware': hardware, 'purchase': hardware + 24000, 'per_accelerator': (hardware + 24000) / 64,
+                  'yearly': 0.035 * hardware}
+        for name, value in wanted.items():
+            said = found['totals'][name][side]
+            expect(abs(said - value) <= 1e-9 * value, f'{side}: {name} is {said}, not {value}')
+    expect_exit(run('diff', first, second), DONE, 'B differs from A in 6 lines; purchase -2.3 %.',
+                'Support, warranty and license a year  USD/yr')
+    expect(run_json('diff', first, first)['answer'] == 'The offers do not differ.', 'the same offer')
+    changed = folder / 'changed.ini'
+    changed.write_text(first.read_text().replace('= 64 gpu', '= 128 gpu').replace('= 8 node', '= 16 node'))
+    expect_exit(run('diff', first, changed), DONE, 'B differs from A in 2 lines; purchase +99.0 %, for each accelerator -0.5 %.')
+    changed.write_text(first.read_text().replace('USD', 'EUR').replace('h200-sxm-141', 'h200-nvl-141')
+                       .replace('network      = 3900 EUR/gpu\n', ''))
+    found = run_json('diff', first, changed)
+    for words in ('different accelerators: h200-sxm-141 and h200-nvl-141', 'different currencies, USD and EUR',
+                  'B alone has no line for: network'):
+        expect(any(words in warning for warning in found['warnings']), found['warnings'])
+    expect('totals' not in found, 'amounts in two currencies')
+    expect_exit(run('diff', first, OFFERS / 'quoted.ini'), BAD_INPUT, "this is a vendor's offer: name it as 'quote = FILE'")
 
 
 def test_changes_agree_with_the_sentence(folder):
