@@ -18,7 +18,7 @@ struct listing {
   const struct scenario *const *cases;
   const struct ranking **rankings; // [count]
   size_t count;
-  int cost; // cost_per_mtok
+  int cost, levelised; // cost_per_mtok, levelised_cost_per_mtok
   struct arena *arena;
 };
 
@@ -32,9 +32,17 @@ static struct answer_cell case_cell(const struct listing *listing, size_t c) {
   return (struct answer_cell){.text = id, .shown = label, .brief = label_brief(id, label)};
 }
 
-static double cost_of(const struct listing *listing, size_t c, size_t option) {
+static double item_of(const struct listing *listing, size_t c, size_t option, int item) {
   const struct scenario *scenario = listing->cases[c];
-  return option_value(scenario, &scenario->options[option], listing->cost, 0);
+  return option_value(scenario, &scenario->options[option], item, 0);
+}
+
+static double cost_of(const struct listing *listing, size_t c, size_t option) {
+  return item_of(listing, c, option, listing->cost);
+}
+
+static double levelised_of(const struct listing *listing, size_t c, size_t option) {
+  return item_of(listing, c, option, listing->levelised);
 }
 
 // All that tie for the cheapest: their labels for people, their ids for programs.
@@ -87,16 +95,42 @@ static struct answer_cell cost_cell(const struct listing *listing, size_t c, siz
   return cell;
 }
 
+static struct answer_cell levelised_cell(const struct listing *listing, size_t c, size_t option) {
+  struct answer_cell cell = cell_value(levelised_of(listing, c, option));
+  cell.grade = grade_name(listing->cases[c]->options[option].headline_grade);
+  return cell;
+}
+
+static bool has_saving(const struct listing *listing, size_t c, size_t option) {
+  return listing->rankings[c]->options[option].compared && option != listing->cases[c]->baseline;
+}
+
 static struct answer_cell saving_cell(const struct listing *listing, size_t c, size_t option) {
-  const struct standing *standing = &listing->rankings[c]->options[option];
-  const bool shown = standing->compared && option != listing->cases[c]->baseline;
-  return shown ? cell_value(standing->saving) : cell_nothing();
+  return has_saving(listing, c, option) ? cell_value(listing->rankings[c]->options[option].saving)
+                                        : cell_nothing();
+}
+
+static struct answer_cell saving_levelised_cell(const struct listing *listing, size_t c,
+                                                size_t option) {
+  return has_saving(listing, c, option)
+             ? cell_value(listing->rankings[c]->options[option].saving_levelised)
+             : cell_nothing();
 }
 
 static bool any_saving(const struct listing *listing) {
   for (size_t c = 0; c < listing->count; c++)
     for (size_t o = 0; o < listing->cases[c]->option_count; o++)
-      if (listing->rankings[c]->options[o].compared && o != listing->cases[c]->baseline)
+      if (has_saving(listing, c, o))
+        return true;
+  return false;
+}
+
+// Without a discount rate, levelized costs are the costs.
+static bool any_discounts(const struct listing *listing) {
+  for (size_t c = 0; c < listing->count; c++)
+    for (size_t o = 0; o < listing->cases[c]->option_count; o++)
+      if (fabs(levelised_of(listing, c, o) - cost_of(listing, c, o)) >
+          1e-12 * fabs(cost_of(listing, c, o)))
         return true;
   return false;
 }
@@ -106,9 +140,10 @@ static struct answer_cell evidence_cell(const struct listing *listing, size_t c,
 }
 
 // A table with a row for each case and a column for each option.
-static void add_options(const struct listing *listing, struct answer *answer, const char *key,
-                        const char *title, const struct unit *unit,
-                        struct answer_cell (*cell)(const struct listing *, size_t, size_t)) {
+static struct answer_table *
+add_options(const struct listing *listing, struct answer *answer, const char *key,
+            const char *title, const struct unit *unit,
+            struct answer_cell (*cell)(const struct listing *, size_t, size_t)) {
   const struct scenario *scenario = answer->scenario;
   struct answer_table *table = answer_push(answer, answer_table_new(key, title, listing->arena));
   ANSWER_COLUMN(table, .key = "case", .title = "Case");
@@ -120,6 +155,45 @@ static void add_options(const struct listing *listing, struct answer *answer, co
     cells[0] = case_cell(listing, c);
     for (size_t o = 0; o < scenario->option_count; o++)
       cells[1 + o] = cell(listing, c, o);
+  }
+  return table;
+}
+
+// The costs and savings of all options. Programs always have the levelized ones, people where they
+// differ.
+static void add_costs(const struct listing *listing, struct answer *answer) {
+  const struct scenario *scenario = answer->scenario;
+  const char *against = scenario->options[scenario->baseline].label;
+  const struct unit *usd = unit_of_item(scenario, "cost_per_mtok");
+  const struct unit *percent = unit_known("%", listing->arena);
+  const bool discounts = any_discounts(listing);
+  add_options(listing, answer, "cost", "Cost per million output tokens", usd, cost_cell);
+  struct answer_table *levelised =
+      add_options(listing, answer, "levelised", "Levelized cost per million output tokens", usd,
+                  levelised_cell);
+  if (!discounts)
+    levelised->faces = FACE_CSV | FACE_JSON;
+  if (!any_saving(listing))
+    return;
+  add_options(listing, answer, "saving", arena_printf(listing->arena, "Saving against %s", against),
+              percent, saving_cell);
+  levelised = add_options(listing, answer, "saving_levelised",
+                          arena_printf(listing->arena, "Saving against %s, levelized", against),
+                          percent, saving_levelised_cell);
+  if (!discounts)
+    levelised->faces = FACE_CSV | FACE_JSON;
+}
+
+// Where the discount rate decides who wins.
+static void note_turns(const struct listing *listing, struct answer *answer) {
+  for (size_t c = 0; c < listing->count; c++) {
+    const struct ranking *ranking = listing->rankings[c];
+    if (ranking->turned_to < 0)
+      continue;
+    const struct option *options = listing->cases[c]->options;
+    answer_note(answer, "Levelized: ", "%s: %s costs least, %s undiscounted",
+                case_label(listing, c), options[ranking->turned_to].label,
+                options[ranking->cheapest].label);
   }
 }
 
@@ -183,8 +257,8 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
   struct listing listing = {.cases = cases,
                             .count = scenario->case_count,
                             .cost = model_find(scenario->model, "cost_per_mtok"),
+                            .levelised = model_find(scenario->model, "levelised_cost_per_mtok"),
                             .arena = arena};
-  const struct unit *usd = unit_of_item(scenario, "cost_per_mtok");
   listing.rankings = arena_array(arena, listing.count, sizeof(const struct ranking *));
   for (size_t c = 0; c < listing.count; c++)
     listing.rankings[c] = ranking_of(cases[c], arena);
@@ -199,12 +273,7 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
     table->faces = FACE_CSV | FACE_JSON; // nothing is ranked
   for (size_t c = 0; c < listing.count; c++)
     add_verdict(&listing, table, c);
-  add_options(&listing, &answer, "cost", "Cost per million output tokens", usd, cost_cell);
-  if (any_saving(&listing))
-    add_options(
-        &listing, &answer, "saving",
-        arena_printf(arena, "Saving against %s", scenario->options[scenario->baseline].label),
-        unit_known("%", arena), saving_cell);
+  add_costs(&listing, &answer);
   add_options(&listing, &answer, "evidence", "Weakest evidence that matters", NULL, evidence_cell);
   if (scenario->option_count > 1)
     answer.tables[answer.table_count - 1].faces = FACE_CSV | FACE_JSON; // people read the verdict's
@@ -212,6 +281,7 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
     if (*listing.rankings[c]->why_none && scenario->option_count > 1)
       answer_note(&answer, "Not ranked: ", "%s: %s", case_label(&listing, c),
                   listing.rankings[c]->why_none);
+  note_turns(&listing, &answer);
   if (scenario->range_count)
     answer_note(
         &answer, "",

@@ -46,13 +46,15 @@ def check_case(path, name, tables):
     expect((verdict['cheapest'] or '') == ', '.join(cheapest), f'{path} {name}: {verdict}, not {cheapest}')
     expect((verdict.get('why_none') or '') == one.get('why_none', ''), f'{path} {name}: {verdict}')
     costs = {option['id']: option['items']['cost_per_mtok'] for option in one['options']}
+    levelised = {option['id']: option['items']['levelised_cost_per_mtok'] for option in one['options']}
     for option in one['options']:
         id = option['id']
         expect(same(tables['cost'][name][id], costs[id]), f'{path} {name}: cost of {id}')
+        expect(same(tables['levelised'][name][id], levelised[id]), f'{path} {name}: levelized cost of {id}')
         expect(tables['evidence'][name][id] == option['grade'], f'{path} {name}: evidence of {id}')
-        saving = one.get('saving', {}).get(id)
-        found = tables['saving'][name][id]
-        expect(same(found, None if saving is None else 100 * saving), f'{path} {name}: saving of {id}')
+        for measure in ('saving', 'saving_levelised'):
+            saving, found = one.get(measure, {}).get(id), tables[measure][name][id]
+            expect(same(found, None if saving is None else 100 * saving), f'{path} {name}: {measure} of {id}')
     if cheapest:
         expect(verdict['cost'] == min(costs[id] for id in cheapest), f'{path} {name}: {verdict}')
         order = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
@@ -80,6 +82,24 @@ def test_a_tie_and_labels(folder):
     expect(tables['cases']['dearer']['against'] == 'b', tables)
     expect(answer['answer'] == 'Cheapest: First in 2, Second in 1 of 2 cases.', answer['answer'])
     expect_exit(run('compare', path, '--all-cases'), DONE, 'First, Second (equal)')
+
+
+def test_levelized_costs(folder):
+    """People see them where a discount rate makes a difference, with a note on a case in which it turns the verdict."""
+    path = folder / 'made.ini'
+    bought = LABELLED.replace('[option a]\n', '[option a]\nrental_rate = 2 USD/gpu/h\n').replace(
+        'rental_rate = 2 USD/gpu/h\nthroughput', 'throughput', 1) + '[case discounted]\nwacc = 20 %/yr\n'
+    bought = bought.replace('horizon = 1 yr', 'horizon = 3 yr').replace(
+        '[option b]\n', '[option b]\nlist_price = 36000 USD\nload_power = 700 W\npue = 1.2\n'
+        'electricity_price = 0.1 USD/kWh\n').replace('b.rental_rate = 3 USD/gpu/h', 'b.list_price = 50000 USD')
+    path.write_text(bought)
+    _, tables = cases_of(path)
+    for name in ('base', 'dearer', 'discounted'):
+        check_case(path, name, tables)
+    expect_exit(run('compare', path, '--all-cases'), DONE, 'Levelized cost per million output tokens', 'Saving against First, levelized',
+                'Levelized: discounted: First costs least, Second undiscounted')
+    path.write_text(LABELLED)
+    expect('evelized' not in run('compare', path, '--all-cases').stdout, 'nothing is discounted')
 
 
 def test_formats_agree(_):
