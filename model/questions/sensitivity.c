@@ -88,7 +88,7 @@ static void set_ends(struct swing *swing, const struct scenario *scenario, doubl
 
 static double effect_of(const struct sensitivity *sensitivity, const struct swing *swing) {
   const size_t option = sensitivity->option;
-  if (option == sensitivity->scenario->baseline)
+  if (!sensitivity->of_saving)
     return fabs(swing->high.costs[option] - swing->low.costs[option]);
   return fabs(swing->high.saving - swing->low.saving);
 }
@@ -164,6 +164,9 @@ const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const
   sensitivity->item = model_require(scenario->model, "cost_per_mtok", diagnostics);
   if (sensitivity->item < 0 || choose_option(scenario, option, &sensitivity->option, diagnostics))
     return NULL;
+  sensitivity->of_saving =
+      sensitivity->option != scenario->baseline &&
+      option_may_save(scenario, &scenario->options[sensitivity->option], sensitivity->item);
   size_t targets;
   const struct target *all = targets_of(scenario, &targets, arena);
   const char **still = arena_array(arena, targets, sizeof *still);
@@ -332,8 +335,10 @@ const struct cost_grid *cost_grid_ask(const struct scenario *scenario, const cha
   if (grid->option == scenario->baseline)
     return grid;
   grid->saving = arena_array(arena, grid->cells, sizeof *grid->saving);
-  for (size_t i = 0; i < grid->cells; i++)
-    grid->saving[i] = 1 - grid->costs[grid->option * grid->cells + i] /
-                              grid->costs[scenario->baseline * grid->cells + i];
+  for (size_t i = 0; i < grid->cells; i++) {
+    const double cost = grid->costs[grid->option * grid->cells + i];
+    const double base = grid->costs[scenario->baseline * grid->cells + i];
+    grid->saving[i] = cost < 0 || base < 0 ? NAN : 1 - cost / base;
+  }
   return grid;
 }

@@ -24,13 +24,14 @@ struct swing {
   struct swing_end low, high;
   bool ranged;   // its ends are the 5th and 95th percentile of its range
   bool clipped;  // an end was limited to what the input may be
-  double effect; // |result(high) - result(low)|: of the saving, or of the cost with a single option
+  double effect; // |result(high) - result(low)|: of the saving, or of the cost
 };
 
 struct sensitivity {
   const struct scenario *scenario;
   int item;             // cost_per_mtok
   size_t option;        // the swings are sorted by its saving
+  bool of_saving;       // or by its cost: of the baseline, or if it may not save
   double share;         // the swing of inputs without a range
   struct swing *swings; // largest effect first; equal ones in the order of the model
   size_t count;

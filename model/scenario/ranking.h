@@ -39,7 +39,7 @@ struct standing {
   const char *why_not; // a clause such as "precision: fp8 and bf16"; "" for a ranked option
   bool compared, ranked;
   bool cheapest; // one of the cheapest
-  // 1 - cost / the baseline's cost, a fraction; NAN for the baseline and if `compared` is false.
+  // Of option_saving: a fraction; NAN also for the baseline and if `compared` is false.
   double saving, saving_levelised;
 };
 

@@ -1,6 +1,7 @@
 #include "model/scenario/scenario.h"
 
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
@@ -163,11 +164,22 @@ int option_price(const struct scenario *scenario, const struct option *option) {
   return list_price;
 }
 
+static double cost_of(const struct scenario *scenario, const struct option *option, int item) {
+  return option_value(scenario, option, item, 0);
+}
+
+bool option_may_save(const struct scenario *scenario, const struct option *option, int item) {
+  return cost_of(scenario, option, item) >= 0 &&
+         cost_of(scenario, &scenario->options[scenario->baseline], item) >= 0;
+}
+
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item) {
-  int d = model_find(scenario->model, item);
-  return 1 - option_value(scenario, option, d, 0) /
-                 option_value(scenario, &scenario->options[scenario->baseline], d, 0);
+  const int d = model_find(scenario->model, item);
+  if (!option_may_save(scenario, option, d))
+    return NAN;
+  return 1 - cost_of(scenario, option, d) /
+                 cost_of(scenario, &scenario->options[scenario->baseline], d);
 }
 
 static bool is_upper_bound(const struct option *option) {
@@ -192,15 +204,44 @@ static const char *stamp_of(const struct scenario *scenario, const char *what,
   return *labels ? arena_printf(arena, "%s: %s. ", what, labels) : "";
 }
 
-const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
+// "MIXED: a and b differ in ... in case c": unlike in other cases alone.
+static const char *mixed_in_cases(const struct scenario *scenario, struct arena *arena) {
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  struct texts reasons = {0};
+  for (size_t o = 0; o < scenario->option_count && scenario->may_mix; o++) {
+    const struct option *option = &scenario->options[o];
+    const char *difference = NULL;
+    size_t c = 0;
+    if (workload_difference(&baseline->workload, &option->workload, arena))
+      continue;
+    for (; c < scenario->case_count && !difference; c++)
+      difference = workload_difference(&baseline->workloads[c], &option->workloads[c], arena);
+    if (difference)
+      texts_add(&reasons, arena, "%s and %s differ in %s in case %s", baseline->label,
+                option->label, difference, scenario->case_labels[c - 1]);
+  }
+  return texts_joined_by(&reasons, "; ", arena);
+}
+
+static const char *stamp_with(const struct scenario *scenario, const char *mixed,
+                              struct arena *arena) {
   const char *text = arena_printf(
       arena, "%s%s%s",
       stamp_of(scenario, "Upper bound, decode only (prefill time ignored)", is_upper_bound, arena),
       stamp_of(scenario, "Serving estimate (prefill plus decoding)", is_estimate, arena),
       stamp_of(scenario, "Provider's precision (unknown, not compared)", is_api, arena));
-  if (scenario->mixed && *scenario->mixed_reason)
-    text = arena_printf(arena, "MIXED: %s. %s", scenario->mixed_reason, text);
-  return text;
+  return *mixed ? arena_printf(arena, "MIXED: %s. %s", mixed, text) : text;
+}
+
+const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
+  return stamp_with(scenario, scenario->mixed ? scenario->mixed_reason : "", arena);
+}
+
+const char *scenario_lasting_stamp(const struct scenario *scenario, struct arena *arena) {
+  const char *here = scenario->mixed ? scenario->mixed_reason : "";
+  const char *there = mixed_in_cases(scenario, arena);
+  const char *joint = *here && *there ? "; " : "";
+  return stamp_with(scenario, arena_printf(arena, "%s%s%s", here, joint, there), arena);
 }
 
 // A case may state another one.

@@ -127,6 +127,9 @@ const char *scenario_year_begins(const struct scenario *scenario, int year, stru
 // for nothing.
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena);
 
+// The same for a face in which another case can be selected: what is unlike in any of them.
+const char *scenario_lasting_stamp(const struct scenario *scenario, struct arena *arena);
+
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);
 
@@ -194,7 +197,11 @@ const char *option_doubt(const struct scenario *scenario, const struct option *o
 // that it is stated in; -1 if the model has none.
 int option_price(const struct scenario *scenario, const struct option *option);
 
-// 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case.
+// Whether neither the option nor the baseline costs less than nothing, which is no share of a cost.
+bool option_may_save(const struct scenario *scenario, const struct option *option, int item);
+
+// 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case; NAN if the option
+// may not save.
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item);
 

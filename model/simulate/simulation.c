@@ -44,7 +44,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
     not_ranked[o] = standing->why_not;
     outcomes[o] = certain_outcome(
         OUTCOME_COST, o, option_value(scenario, option, item, 0) / unit_factor(&cost->unit));
-    if (o != scenario->baseline && standing->compared)
+    if (o != scenario->baseline && standing->compared && !isnan(standing->saving))
       outcomes[savings++] = certain_outcome(OUTCOME_SAVING, o, standing->saving);
   }
   *result = (struct simulation){.item = cost->name,

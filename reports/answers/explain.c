@@ -408,10 +408,12 @@ static void write_saving(struct derivation *derivation, const struct saving *sav
   const struct option *option = derivation->option;
   const struct option *baseline = &scenario->options[scenario->baseline];
   const double value = option_saving(scenario, option, saving->cost);
-  start_answer(derivation, saving->name,
-               arena_printf(arena, "%s of %s against %s: %s.", saving->label, option->label,
-                            baseline->label, quantity_words(value, percent, SHOWN_DIGITS, arena)),
-               answer);
+  start_answer(
+      derivation, saving->name,
+      arena_printf(arena, "%s of %s against %s: %s.", saving->label, option->label, baseline->label,
+                   isnan(value) ? "none, as what costs less than nothing is no share of a cost"
+                                : quantity_words(value, percent, SHOWN_DIGITS, arena)),
+      answer);
   struct answer_cell *cells =
       answer_table_row_of(&derivation->table, (struct answer_row){.unit = percent, .depth = 0});
   for (size_t c = 0; c < STEP_COLUMNS; c++)

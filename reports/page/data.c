@@ -50,7 +50,7 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "currency", scenario->model->currency);
   put_text(object, "between", options_between(scenario));
   put_text(object, "sha256", scenario->digest);
-  put_text(object, "stamp", scenario_stamp(scenario, arena));
+  put_text(object, "stamp", scenario_lasting_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
   json_object_set_new(object, "baseline", json_integer((json_int_t)scenario->baseline));
   json_object_set_new(object, "contender",

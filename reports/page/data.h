@@ -4,8 +4,9 @@
 //   program      "pertoken 0.1.0"
 //   scenario     title, file (the path without folders), date, sha256, baseline (an option's
 //                index), contender (another's: ranking_contender in the case to open with), last
-//                (the last period), between (of options_between), stamp (of scenario_stamp),
-//                arguments, ranges (the verdict over them in the case to open with; "" for none)
+//                (the last period), between (of options_between), stamp (of
+//                scenario_lasting_stamp), arguments, ranges (the verdict over them in the case to
+//                open with; "" for none)
 //   settings     of --set, which an export must repeat: section, key, value
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind

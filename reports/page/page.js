@@ -39,7 +39,7 @@ function answer_texts(values, ranking, grades) {
     return [capital(verdict), rests_on(...data.options.keys())];
   const other = against < 0 ? '' : ` against ${number(against)}`;
   return [`${verdict}: ${with_unit(number(cheapest[0]) + other, item)}`,
-    rests_on(...cheapest, ...(against < 0 ? [] : [against]))];
+    turn_text(ranking) + rests_on(...cheapest, ...(against < 0 ? [] : [against]))];
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -227,9 +227,9 @@ function fill_axis_choices() {
   at('axis').replaceChildren(...names);
 }
 
-// Whether the drivers can be of a saving: over an option that costs nothing there is none, so that they
-// are of the cost alone.
-const saves = ({ from, to }, costs) => from !== to && compares(from, to) && costs[from] !== 0;
+// Whether the drivers can be of a saving: over an option that costs nothing, or of less than that, there
+// is none, so that they are of the cost alone.
+const saves = ({ from, to }, costs) => from !== to && compares(from, to) && costs[from] > 0 && costs[to] >= 0;
 
 const swings_of = (now) =>
   (now.swings ??= tornado(state, now.inputs, now.costs, state.to,
@@ -333,7 +333,7 @@ function fill_cases() {
     : ` over ${data.options[against].label}`);
   const verdict = ({ cheapest, against, saving }) => [
     cheapest.length ? list_text(cheapest.map((o) => data.options[o].label)) : 'not ranked',
-    cheapest.length && against >= 0 ? percent(saving) + over(against) : '\u2013'];
+    cheapest.length && against >= 0 && !Number.isNaN(saving) ? percent(saving) + over(against) : '\u2013'];
   at('cases').replaceChildren(
     element('thead', {}, head_row(`Case, ${per_mtok().unit}`, ...(several ? ['Cheapest', 'Saving'] : []),
       ...data.options.map((one) => one.label))),

@@ -20,6 +20,17 @@ function why_not_ranked(o, values) {
 
 const lower = (costs) => (a, b) => (costs[b] < costs[a] ? b : a);
 
+function cheapest_of(ranked, costs) {
+  const lowest = Math.min(...ranked.map((o) => costs[o]));
+  return ranked.length < 2 ? [] : ranked.filter((o) => compare(costs[o], lowest) <= 0);
+}
+
+// The first of the cheapest by levelized cost if that turns the verdict, or -1.
+function turned_to(ranked, cheapest, values) {
+  const levelised = cheapest_of(ranked, values.map((v) => v.levelised_cost_per_mtok));
+  return levelised.some((o) => cheapest.includes(o)) ? -1 : levelised[0] ?? -1;
+}
+
 function why_nobody() {
   const { one, unlike, unmet } = data.ranking;
   if (data.options.length === 1)
@@ -27,20 +38,20 @@ function why_nobody() {
   return data.options.some((option) => option.why) ? unlike : unmet;
 }
 
-// Over a base that costs nothing there is none to state, not even to an option that costs nothing too.
-const saving_of = (cost, base) => (base === 0 ? -Infinity : 1 - cost / base);
+// Over a base that costs nothing there is none to state, not even to an option that costs nothing too;
+// and what costs less than nothing is no share of a cost.
+const saving_of = (cost, base) => (cost < 0 || base < 0 ? NaN : base === 0 ? -Infinity : 1 - cost / base);
 
 // options: why_not (''), ranked, compared, cheapest, saving (NaN for the baseline and for one that is
 // not compared, infinite where the baseline costs nothing); cheapest: indexes, none if fewer than two
 // are ranked; against: the option that the sentence compares them with, or -1; saving over that one,
-// NaN if the cheapest costs less than nothing;
-// why_none.
+// NaN if the cheapest costs less than nothing; turned_to: the cheapest by the levelized cost, if none
+// of `cheapest` is, or -1; why_none.
 function ranking_of(values) {
   const base = data.scenario.baseline, costs = values.map((v) => v.cost_per_mtok);
   const reasons = values.map((v, o) => why_not_ranked(o, v));
   const ranked = reasons.flatMap((why, o) => (why ? [] : [o]));
-  const lowest = Math.min(...ranked.map((o) => costs[o]));
-  const cheapest = ranked.length < 2 ? [] : ranked.filter((o) => compare(costs[o], lowest) <= 0);
+  const cheapest = cheapest_of(ranked, costs), [first] = cheapest;
   const others = cheapest.length ? ranked.filter((o) => !cheapest.includes(o)) : [];
   const against = others.includes(base) ? base : others.length ? others.reduce(lower(costs)) : -1;
   const options = data.options.map(({ compared }, o) => ({
@@ -48,7 +59,8 @@ function ranking_of(values) {
     saving: compared && o !== base ? saving_of(costs[o], costs[base]) : NaN,
   }));
   return { options, cheapest, against, why_none: cheapest.length ? '' : why_nobody(),
-    saving: against < 0 ? 0 : lowest < 0 ? NaN : 1 - costs[cheapest[0]] / costs[against] };
+    turned_to: turned_to(ranked, cheapest, values),
+    saving: against < 0 ? 0 : costs[first] < 0 ? NaN : 1 - costs[first] / costs[against] };
 }
 
 // Whether a saving of one option over the other is meaningful.
@@ -72,6 +84,10 @@ function verdict_text({ cheapest, against, saving, why_none }) {
   const less = saving < 0.0005 ? 'less than 0.1 %' : percent(saving);
   return `${least}, ${less} less than ${data.options[against].label}`;
 }
+
+// Where the discount rate decides who wins.
+const turn_text = ({ turned_to }) => (turned_to < 0 ? ''
+  : `by levelized cost ${data.options[turned_to].label} costs least; `);
 
 const not_ranked_text = (ranking, o) =>
   (ranking.options[o].ranked ? '' : `not ranked: ${ranking.options[o].why_not}`);

@@ -120,6 +120,15 @@ void put_formula_text(struct book *book, int row, int column, const char *value,
                                             format, safe_text(value, MAX_CELL_TEXT, book->arena)));
 }
 
+void put_formula_or_dash(struct book *book, int row, int column, double value, lxw_format *format,
+                         const char *formula) {
+  if (isfinite(value))
+    put_formula_in(book, row, column, value, format, "%s", formula);
+  else
+    put_formula_text(book, row, column, "-", formats_text(&book->formats, TEXT_RIGHT), "%s",
+                     formula);
+}
+
 void put_link(struct book *book, int row, int column, struct name *name, double value,
               const struct unit *unit) {
   name->used = true;

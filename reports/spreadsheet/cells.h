@@ -24,6 +24,9 @@ void put_formula(struct book *book, int row, int column, double value, enum cell
     __attribute__((format(printf, 7, 8)));
 void put_formula_in(struct book *book, int row, int column, double value, lxw_format *format,
                     const char *formula, ...) __attribute__((format(printf, 6, 7)));
+// A formula that gives "-" instead of a number in some cases, as now if `value` is not finite.
+void put_formula_or_dash(struct book *book, int row, int column, double value, lxw_format *format,
+                         const char *formula);
 void put_formula_text(struct book *book, int row, int column, const char *value, lxw_format *format,
                       const char *formula, ...) __attribute__((format(printf, 6, 7)));
 

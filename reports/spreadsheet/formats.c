@@ -220,7 +220,7 @@ lxw_format *formats_share(struct formats *formats, enum cell_role role, double s
 }
 
 lxw_format *formats_saving(struct formats *formats, enum cell_role role, double saving) {
-  return saving == 0 ? cell_format(formats, role, NUMBER_SAVING)
+  return saving == 0 || !isfinite(saving) ? cell_format(formats, role, NUMBER_SAVING)
                      : formats_share(formats, role, saving);
 }
 

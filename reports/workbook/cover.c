@@ -128,7 +128,7 @@ static void write_ids(struct book *book, const struct band *band) {
   book->row += 2;
 }
 
-// A row of Outputs; NAN if there is no value.
+// A row of Outputs; NAN if there is no value, INFINITY if there is none as the inputs are.
 static void write_result(struct book *book, const struct band *band, const char *label,
                          int outputs_row, const double *values, const struct unit *unit) {
   put_text(book, book->row, 0, label, TEXT_PLAIN);
@@ -141,7 +141,8 @@ static void write_result(struct book *book, const struct band *band, const char 
     const char *cell = cell_on(book, SHEET_OUTPUTS, outputs_row, COLUMN_VALUE + (int)o);
     lxw_format *format = unit->percents ? formats_saving(&book->formats, CELL_TOTAL_LINK, values[o])
                                         : formats_cell(&book->formats, CELL_TOTAL_LINK, unit);
-    put_formula_in(book, book->row, option_column(band, o), values[o], format, "=%s", cell);
+    put_formula_or_dash(book, book->row, option_column(band, o), values[o], format,
+                        arena_printf(book->arena, "=%s", cell));
   }
   book->row++;
 }
@@ -164,10 +165,10 @@ static void write_saving(struct book *book, const struct band *band) {
   if (scenario->option_count < 2)
     return;
   for (size_t o = band->first; o < band->end; o++) {
-    const struct standing *standing = &book->sheets->ranking->options[o];
-    values[o] = isfinite(standing->saving) ? standing->saving : 0;
-    if (!standing->compared)
-      values[o] = NAN;
+    const double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
+    values[o] = !book->sheets->ranking->options[o].compared ? NAN
+                : isfinite(saving)                          ? saving
+                                                            : INFINITY;
   }
   const char *label = arena_printf(book->arena, "Saving per token against %s",
                                    option_brief(&scenario->options[scenario->baseline]));
@@ -339,7 +340,7 @@ static void write_title(struct book *book) {
 
 // Wrapped, as nobody scrolls a Cover. Returns the next row.
 static int write_stamp(struct book *book) {
-  const char *text = scenario_stamp(book->scenario, book->arena);
+  const char *text = scenario_lasting_stamp(book->scenario, book->arena);
   if (!*text)
     return FIRST_STAMP_ROW;
   merge_row(book, FIRST_STAMP_ROW, TEXT_STAMP_WRAPPED);

@@ -114,12 +114,12 @@ static int write_saving(struct book *book, const char *label, const char *key, c
       put_text(book, row, outputs_option_column(o), "-", TEXT_RIGHT);
       continue;
     }
-    double saving = option_saving(scenario, &scenario->options[o], item);
+    const double saving = option_saving(scenario, &scenario->options[o], item);
     const char *cost = cell_address(item_row, outputs_option_column(o), ADDRESS_ROW, arena);
-    saving = isfinite(saving) ? saving : 0;
-    put_formula_in(book, row, outputs_option_column(o), saving,
-                   formats_saving(&book->formats, CELL_TOTAL, saving), "=IF(%s=0,0,1-%s/%s)",
-                   baseline, cost, baseline);
+    put_formula_or_dash(
+        book, row, outputs_option_column(o), saving,
+        formats_saving(&book->formats, CELL_TOTAL, saving),
+        arena_printf(arena, "=IF(OR(%s<=0,%s<0),\"-\",1-%s/%s)", baseline, cost, cost, baseline));
   }
   return row;
 }

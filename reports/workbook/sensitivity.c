@@ -59,7 +59,7 @@ static const struct scenario *scenario_of(const struct writer *writer) {
 }
 
 static bool shows_saving(const struct writer *writer) {
-  return writer->sensitivity->option != scenario_of(writer)->baseline;
+  return writer->sensitivity->of_saving;
 }
 
 static const struct unit *result_unit(const struct writer *writer) {

@@ -156,7 +156,7 @@ void put_option_texts(struct book *book, int row, int column, const char *const 
 }
 
 int put_stamps(struct book *book, int row) {
-  const char *text = scenario_stamp(book->scenario, book->arena);
+  const char *text = scenario_lasting_stamp(book->scenario, book->arena);
   if (!*text)
     return row;
   put_text(book, row, 0, text, TEXT_STAMP);

@@ -238,8 +238,10 @@ static void write_savings(struct book *book) {
     if (o == scenario->baseline || !book->sheets->ranking->options[o].compared)
       continue;
     const double saving = book->sheets->ranking->options[o].saving;
-    put_formula(book, book->row, column, isfinite(saving) ? saving : 0, CELL_LINK, &unit_percent,
-                "=%s", cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column));
+    const char *cell = cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column);
+    put_formula_or_dash(book, book->row, column, saving,
+                        formats_cell(&book->formats, CELL_LINK, &unit_percent),
+                        arena_printf(book->arena, "=%s", cell));
   }
   put_entry(book, "Live, from the current inputs", "live", unit_percent.text);
   write_percentiles(book, OUTCOME_SAVING);

@@ -66,6 +66,8 @@ def less(cost):
 
 
 CHEAPER = serves(1250, rent(1.6))
+# Owed for three quarters of the tokens: more than twice the price of the hardware.
+PAID_FOR = f'{buys(1000, 700)}\nguaranteed_throughput = 4000 token/s\nremedy = 3 %'
 SERVED = 63072 / 120000       # share of the demand, by eight accelerators of 500 token/s
 RAMPED = 0.75 * 126144 / 120000  # by eight of 1,000 token/s with a ramp of half a year
 UPPER = 'its throughput is decode only, an upper bound'
@@ -102,6 +104,10 @@ MADE = {
                                 ('--case', 'even'), 'a*, b* 0'),
     'a setting that flips the winner': ('', (serves(1000), serves(1250)), '',
                                         ('--set', 'b.rental_rate=4 USD/gpu/h'), 'a*, b -60'),
+    'a baseline that costs less than nothing': ('', (PAID_FOR, serves(1250)), '', (), 'a*, b'),
+    'an option that costs less than nothing': ('', (serves(1000), PAID_FOR, serves(1250)), '', (), 'a, b*, c 20'),
+    'a discount rate that turns the verdict': ('wacc = 20 %/yr', (serves(1000), buys(1000, 700, 16000)), '', (),
+                                               f'a, b* {less(16000 / 17520)}'),
     'alike with --mixed': ('', (serves(1000, FP8), serves(1250, FP8)), '', MIXED, 'a, b* 20'),
     'mixed precision': ('', (serves(1000, FP8), serves(1250, BF16)), '', MIXED,
                         f'a, b 20 ({UNLIKE} fp8 and bf16); {NONE_UNLIKE}'),
@@ -184,7 +190,8 @@ def expected(text):
 def of_json(scenario, arguments):
     told = run_json('compare', scenario, *arguments)
     return {'labels': {option['id']: option.get('label', option['id']) for option in told['options']},
-            'cheapest': told['cheapest'], 'not_ranked': told['not_ranked'], 'saving': told['saving'],
+            'cheapest': told['cheapest'], 'not_ranked': told['not_ranked'],
+            'saving': {option: saving for option, saving in told['saving'].items() if saving is not None},
             'why_none': told.get('why_none', '')}
 
 
@@ -195,7 +202,7 @@ def of_csv(scenario, arguments):
     flagged = {name: [option for (option, item), value in rows.items() if (item, value) == name]
                for name in (('cheapest', 1), ('ranked', 0))}
     return {'cheapest': flagged['cheapest', 1], 'not_ranked': flagged['ranked', 0],
-            'saving': {option: value for (option, item), value in rows.items() if item == 'saving'}}
+            'saving': {option: value for (option, item), value in rows.items() if item == 'saving' and value == value}}
 
 
 def slices(line, ends):
@@ -383,6 +390,10 @@ class Show:
             check_sentence(told['answer'], self.judged, self.labels, 'page', ' cost')
             expect(told['answer'].startswith(self.sentence),
                    f'page: {told["answer"]!r} begins other than the terminal\'s {self.sentence!r}')
+            warnings = run_json('compare', self.scenario, *self.arguments)['warnings']
+            turned = any(' by levelized cost ' in warning for warning in warnings)
+            expect(told['detail'].startswith('By levelized cost ') == turned, f'page: {told["detail"]!r}, {warnings}')
+            expect(turned == ('turns' in self.name) or 'examples' in self.name, f'{self.name}: {warnings}')
 
 
 FACES = (Show.judge, Show.in_csv, Show.on_terminal, Show.in_simulation, Show.in_workbook,
@@ -419,6 +430,8 @@ def main():
             for face in FACES:
                 if face is Show.in_simulation and show.name.endswith(DRAWN):
                     continue  # its costs are drawn, and vary between draws
+                if face is Show.in_simulation and show.name.endswith('costs less than nothing'):
+                    continue  # it has the ratio of the costs of each draw
                 if face is Show.on_terminal and show.name.endswith('growing-demand.ini'):
                     continue  # series over the years turn its table: options are rows
                 count.test(f'{show.name}: {face.__name__}', face, show)

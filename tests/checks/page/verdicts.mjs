@@ -1,7 +1,7 @@
 // Which options are ranked and which is the cheapest as shown by what-if pages, all in one browser:
 //   node tests/checks/page/verdicts.mjs FILE.html ...
 // Prints a JSON list: for each page cheapest (ids), not_ranked ({ id: why }), saving ({ id: in % })
-// and answer, all read from the page's contents.
+// answer and detail, all read from the page's contents.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { with_browser } from './browser.mjs';
@@ -25,6 +25,7 @@ const read_page = () => {
       return number === undefined ? null : (way === 'more' ? -1 : 1) * Number(number);
     }),
     answer: document.getElementById('answer').textContent,
+    detail: document.getElementById('detail').textContent,
   };
 };
 
