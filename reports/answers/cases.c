@@ -140,10 +140,10 @@ static struct answer_cell evidence_cell(const struct listing *listing, size_t c,
 }
 
 // A table with a row for each case and a column for each option.
-static struct answer_table *
-add_options(const struct listing *listing, struct answer *answer, const char *key,
-            const char *title, const struct unit *unit,
-            struct answer_cell (*cell)(const struct listing *, size_t, size_t)) {
+static struct answer_table *add_options(const struct listing *listing, struct answer *answer,
+                                        const char *key, const char *title, const struct unit *unit,
+                                        struct answer_cell (*cell)(const struct listing *, size_t,
+                                                                   size_t)) {
   const struct scenario *scenario = answer->scenario;
   struct answer_table *table = answer_push(answer, answer_table_new(key, title, listing->arena));
   ANSWER_COLUMN(table, .key = "case", .title = "Case");

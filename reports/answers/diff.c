@@ -5,7 +5,6 @@
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
-#include "model/delivery/offer.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/questions/difference.h"

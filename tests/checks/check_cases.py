@@ -3,6 +3,8 @@
 
 Its verdicts are compared with the judge's, from compare's JSON case by case.
 """
+import zipfile
+
 from support.program import BAD_INPUT, DONE, ROOT, expect, expect_exit, near, run, run_csv, run_json, run_tests
 
 EXAMPLES = ('site', 'mi325x-vs-h200', 'finance-views', 'h200-vs-b200', 'own-items')
@@ -96,10 +98,24 @@ def test_levelized_costs(folder):
     _, tables = cases_of(path)
     for name in ('base', 'dearer', 'discounted'):
         check_case(path, name, tables)
-    expect_exit(run('compare', path, '--all-cases'), DONE, 'Levelized cost per million output tokens', 'Saving against First, levelized',
-                'Levelized: discounted: First costs least, Second undiscounted')
+    expect_exit(run('compare', path, '--all-cases'), DONE, 'Levelized cost per million output tokens',
+                'Saving against First, levelized', 'Levelized: discounted: First costs least, Second undiscounted')
     path.write_text(LABELLED)
     expect('evelized' not in run('compare', path, '--all-cases').stdout, 'nothing is discounted')
+
+
+def test_unlike_in_another_case(folder):
+    """A workbook and a page, in which it can be selected, are stamped; what shows one case is not."""
+    path, book, page = (folder / f'made.{ending}' for ending in ('ini', 'xlsx', 'html'))
+    lengths = 'input_tokens = 1000 token\noutput_tokens = 500 token\n[option a]'
+    path.write_text(LABELLED.replace('[option a]', lengths) + '[case long]\nlabel = Long\nb.input_tokens = 4000 token\n')
+    stamp = 'MIXED: First and Second differ in input_tokens: 1000 and 4000 in case Long.'
+    expect_exit(run('report', path, '--mixed', '-q', '-o', book), DONE)
+    expect_exit(run('page', path, '--mixed', '-q', '-o', page), DONE)
+    with zipfile.ZipFile(book) as parts:
+        expect(stamp in parts.read('xl/sharedStrings.xml').decode(), 'the workbook is not stamped')
+    expect(stamp in page.read_text(), 'the page is not stamped')
+    expect('MIXED' not in run('compare', path, '--mixed').stdout, 'the base case is alike')
 
 
 def test_formats_agree(_):

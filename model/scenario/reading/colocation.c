@@ -1,9 +1,12 @@
 #include "model/scenario/reading/colocation.h"
 
+#include "base/diagnostics.h"
 #include "model/cost/model.h"
-#include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 static bool is_drawn(const struct resolving *resolving, int declaration) {
   const struct scenario *scenario = resolving->scenario;
