@@ -568,6 +568,16 @@ static bool is_unused(const struct inputs *inputs, const struct scenario *scenar
   return true;
 }
 
+// Some options may set their own, and the others not use it.
+static const char *why_unused(const struct inputs *inputs, const struct scenario *scenario,
+                              size_t which_case, int d) {
+  const struct texts own = own_words(inputs, scenario, which_case, d);
+  return own.count
+             ? arena_printf(inputs->arena, "no option uses it, except those that set their own: %s",
+                            texts_joined(&own, inputs->arena))
+             : "no option uses it, given its other values";
+}
+
 void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
                       struct diagnostics *diagnostics) {
   const struct layer set = {ORIGIN_SET, -1, scenario->selected};
@@ -575,12 +585,12 @@ void inputs_check_use(const struct inputs *inputs, struct scenario *scenario,
     const char *name = declaration_key(inputs->model, d);
     if (is_unused(inputs, scenario, set, d))
       diagnostics_error(diagnostics, said_at(inputs, set, d)->figure.place,
-                        "'%s' has no effect: no option uses it, given its other values", name);
+                        "'%s' has no effect: %s", name,
+                        why_unused(inputs, scenario, set.which_case, d));
     for (size_t c = 1; c < inputs->case_count; c++)
       if (is_unused(inputs, scenario, (struct layer){ORIGIN_CASE, -1, c}, d))
-        texts_add(&scenario->warnings, inputs->arena,
-                  "'%s' in case %s has no effect: no option uses it, given its other values", name,
-                  scenario->cases[c]);
+        texts_add(&scenario->warnings, inputs->arena, "'%s' in case %s has no effect: %s", name,
+                  scenario->cases[c], why_unused(inputs, scenario, c, d));
   }
 }
 
