@@ -425,8 +425,9 @@ static void note_rules(const struct telling *telling) {
   answer_note(
       telling->answer, "",
       "A node counts once all of its %zu accelerators were measured: %zu of the offer's %zu "
-      "nodes, in %zu runs.",
-      rule->per_node, most->count, rule->nodes, most->run_count);
+      "nodes, in %s.",
+      rule->per_node, most->count, rule->nodes,
+      text_counted(most->run_count, "run", telling->arena));
   const bool has_times = acceptance_judges_times(telling->acceptance);
   answer_note(telling->answer, "",
               "The bound is one-sided and for the fleet's mean, with nodes as the sample: below it "

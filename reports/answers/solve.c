@@ -198,9 +198,9 @@ static const char *sentence(const struct solving *solving) {
     return arena_printf(solving->arena, "%s costs %s at every value of %s", solving->option, wanted,
                         solved->name);
   if (solved->flat)
-    return arena_printf(solving->arena,
-                        "No value of %s makes %s cost %s: it has no effect on that cost",
-                        solved->name, solving->option, wanted);
+    return arena_printf(solving->arena, "No value of %s makes %s cost %s: it has no effect on %s",
+                        solved->name, solving->option, wanted,
+                        solved->matches ? "how the two compare" : "that cost");
   return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
                       low_text(solving), input_text(solving, solved->high), solving->option,
                       wanted);

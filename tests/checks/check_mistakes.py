@@ -47,6 +47,8 @@ MISTAKES = [
     (f"compare {BASE} --set 'discount_rate=8 %/yr'", "unknown key 'discount_rate' in --set; did you mean 'wacc'?"),
     (f'solve {BASE} --option mi325x --for price', "unknown input 'price'; did you mean 'list_price'?"),
     ('diff examples/acceptance/offer.ini examples/acceptance/quoted.ini', "this is a vendor's offer: name it as 'quote = FILE'"),
+    ("compare examples/own-rent-api.ini --set 'own.colo_rate=1 USD/kW/month' --set 'colo_rate=2 USD/kW/month'",
+     "'colo_rate' has no effect: no option uses it, except those that set their own: own.colo_rate"),
     (f'accept {BASE} examples/acceptance/records', 'this is a scenario: give the offer that its option quotes'),
     (f"compare {BASE} --set 'electricity_price=0,08 USD/kWh'", 'a point for decimals'),
     (f"compare {BASE} --set 'electricity_price=0.08 USD/kwh'", "did you mean 'kWh'"),

@@ -196,6 +196,16 @@ def check_beyond(folder):
     expect('no more than a from electricity_price = 0.15 USD/kWh up to 3 USD/kWh; ' in found['answer'], found['answer'])
 
 
+def check_alike(folder):
+    """What moves both costs alike has no effect on which is less, though it has one on each."""
+    path = scenario(folder, '0 * migration_cost')
+    for item, target, effect in (('utilization', (), 'how the two compare'), ('repair_cost', (), 'how the two compare'),
+                                 ('repair_cost', ('--target', '9 USD/Mtok'), 'that cost')):
+        done = run('solve', path, '--option', 'b', '--for', item, *target, '-q')
+        said = ' '.join(done.stdout.split())
+        expect(done.returncode == NO and f': it has no effect on {effect}; now, at ' in said, said)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     for jump in JUMPS:
         count.test(f'{jump[1]} at {jump[2]} {jump[3]}', check_jump, scratch, *jump)
@@ -207,4 +217,5 @@ with tempfile.TemporaryDirectory() as scratch:
     count.test('a single number', check_every_number, scratch, SINGLE, 35e6)
     count.test('ties', check_ties, scratch)
     count.test('beyond', check_beyond, scratch)
+    count.test('alike', check_alike, scratch)
 count.finish()

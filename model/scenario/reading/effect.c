@@ -119,6 +119,16 @@ static bool is_unused(const struct scenario *scenario, struct layer layer, int d
   return true;
 }
 
+// Some options may set their own, and the others not use it.
+static const char *why_unused(const struct scenario *scenario, size_t which_case, int d,
+                              struct arena *arena) {
+  const struct texts own = own_words(scenario, which_case, d, arena);
+  return own.count
+             ? arena_printf(arena, "no option uses it, except those that set their own: %s",
+                            texts_joined(&own, arena))
+             : "no option uses it, given its other values";
+}
+
 void effect_check_use(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics) {
   const struct layer set = {ORIGIN_SET, -1, scenario->selected};
@@ -126,11 +136,11 @@ void effect_check_use(struct scenario *scenario, struct arena *arena,
     const char *name = declaration_key(scenario->model, d);
     if (is_unused(scenario, set, d, arena))
       diagnostics_error(diagnostics, inputs_said(scenario->inputs, set, d)->place,
-                        "'%s' has no effect: no option uses it, given its other values", name);
+                        "'%s' has no effect: %s", name,
+                        why_unused(scenario, set.which_case, d, arena));
     for (size_t c = 1; c < scenario->case_count; c++)
       if (is_unused(scenario, (struct layer){ORIGIN_CASE, -1, c}, d, arena))
-        texts_add(&scenario->warnings, arena,
-                  "'%s' in case %s has no effect: no option uses it, given its other values", name,
-                  scenario->cases[c]);
+        texts_add(&scenario->warnings, arena, "'%s' in case %s has no effect: %s", name,
+                  scenario->cases[c], why_unused(scenario, c, d, arena));
   }
 }

@@ -117,8 +117,8 @@ static void test_refused(void **state) {
   }
 }
 
-// A sign stands for its currency. Of an unknown one, only that is said, not that prices in euros
-// are in another one, nor that a sum has no hardware beside it.
+// A sign stands for its currency. Of an unknown one, only that is said: not that prices in euros
+// are in another, nor that a sum has no hardware beside it.
 static void test_currencies(void **state) {
   (void)state;
   static const struct {

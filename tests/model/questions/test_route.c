@@ -218,8 +218,8 @@ static void test_bad_input(void **state) {
   }
 }
 
-// Requests of a workload's own lengths: x reads 1,000 and writes 100 token/s, so 100 tokens take 2
-// s after 1,000 of input and 5 s after 4,000. A throughput that was stated is for other requests,
+// Requests of a workload's own lengths: x reads 1,000 and writes 100 token/s, so 100 tokens take
+// 2 s after 1,000 of input and 5 s after 4,000. A throughput that was stated is for other requests,
 // and those of 4 million tokens do not fit. y has a throughput for each.
 static void test_lengths(void **state) {
   (void)state;
