@@ -123,10 +123,9 @@ static bool is_unused(const struct scenario *scenario, struct layer layer, int d
 static const char *why_unused(const struct scenario *scenario, size_t which_case, int d,
                               struct arena *arena) {
   const struct texts own = own_words(scenario, which_case, d, arena);
-  return own.count
-             ? arena_printf(arena, "no option uses it, except those that set their own: %s",
-                            texts_joined(&own, arena))
-             : "no option uses it, given its other values";
+  return own.count ? arena_printf(arena, "no option uses it, except those that set their own: %s",
+                                  texts_joined(&own, arena))
+                   : "no option uses it, given its other values";
 }
 
 void effect_check_use(struct scenario *scenario, struct arena *arena,
