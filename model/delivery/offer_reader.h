@@ -16,7 +16,7 @@ struct offer_reader {
   struct offer *offer;
   const struct ini *ini;
   struct catalog *catalog;
-  const char *first_basis; // the unit of the first guaranteed rate: "/gpu" or "/node"; NULL: none
+  const char *first_basis;  // the unit of the first guaranteed rate: "/gpu" or "/node"; NULL: none
   bool is_unknown_currency; // an error that was reported
   struct arena *arena;
   struct diagnostics *diagnostics;
