@@ -25,6 +25,7 @@ struct inputs {
   struct arena *arena;
   size_t option_count, case_count;
   struct said ***rows; // by row_of, then in blocks of declarations; NULL if nothing is said
+  bool *misspelt;      // [model->count]
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -68,7 +69,8 @@ static size_t row_count(const struct inputs *inputs) {
 struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
                           struct arena *arena) {
   struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
-  *inputs = (struct inputs){model, arena, option_count, case_count, NULL};
+  *inputs = (struct inputs){model, arena, option_count, case_count, NULL, NULL};
+  inputs->misspelt = arena_array(arena, (size_t)model->count, sizeof *inputs->misspelt);
   inputs->rows = arena_array(arena, row_count(inputs), sizeof *inputs->rows);
   return inputs;
 }
@@ -261,6 +263,14 @@ static bool is_set(struct layer layer) {
 static struct layer layer_of(enum origin origin, int option, size_t which_case) {
   const struct origin_layer *of = &origin_layers[origin];
   return (struct layer){origin, of->of_option ? option : -1, of->of_case ? which_case : 0};
+}
+
+void inputs_note_misspelt(struct inputs *inputs, int declaration) {
+  inputs->misspelt[declaration] = true;
+}
+
+bool inputs_are_misspelt(const struct inputs *inputs, int declaration) {
+  return inputs->misspelt[declaration];
 }
 
 bool inputs_states(const struct scenario *scenario, int option, int declaration) {

@@ -202,9 +202,13 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
   else if (d >= 0)
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
-  else
+  else {
+    const int meant = nearest ? model_find(model, nearest) : -1;
+    if (meant >= 0)
+      inputs_note_misspelt(reading->inputs, meant);
     diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s", name, where,
                       did_you_mean(nearest, reading->arena));
+  }
 }
 
 static bool may_stand_in_workload(const struct reading *reading, const char *name) {

@@ -384,6 +384,14 @@ static void build_graph(const struct resolving *resolving) {
     tokens_hide(resolving);
 }
 
+// An input that an unknown key probably meant is not missing, too.
+static void pretend_misspelt(struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].required && inputs_are_misspelt(resolving->scenario->inputs, d))
+      resolving_pretend(resolving, model->declarations[d].name);
+}
+
 static void settle(struct resolving *resolving) {
   const size_t errors = resolving->diagnostics->errors;
   if (resolving->option->lacks_offer)
@@ -395,6 +403,7 @@ static void settle(struct resolving *resolving) {
       companions_settle(resolving, c, false);
     else
       companions_assume(resolving, c);
+  pretend_misspelt(resolving);
   colocation_apply(resolving);
   schedules_settle(resolving);
   tiers_settle(resolving);

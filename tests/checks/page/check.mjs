@@ -61,8 +61,9 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
   return { grades, missing, ignored: document.getElementById('ignored').textContent,
     verdict: { cheapest: cards.filter((card) => card.classList.contains('best')).map(id),
       not_ranked: Object.fromEntries(not_ranked) },
-    saving: Object.fromEntries(options.flatMap(({ saving }, o) =>
-      (Number.isNaN(saving) ? [] : [[data.options[o].id, Number.isFinite(saving) ? saving : null]]))),
+    saving: Object.fromEntries(options.flatMap(({ saving, compared }, o) =>
+      (compared && o !== data.scenario.baseline
+        ? [[data.options[o].id, Number.isFinite(saving) ? saving : null]] : []))),
     answer: document.getElementById('answer').textContent };
 }, fragment);
 
