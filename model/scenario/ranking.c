@@ -108,7 +108,7 @@ enum rank_bar ranking_lasting_bar(const struct scenario *scenario, const struct 
   for (size_t c = 0; c < scenario->case_count; c++) {
     const enum rank_bar bar = bar_in(scenario, option, c, why, arena);
     if (bar != RANK_FREE && c)
-      *why = arena_printf(arena, "in case %s %s", scenario->cases[c], *why);
+      *why = arena_printf(arena, "in case %s %s", scenario->case_labels[c], *why);
     if (bar != RANK_FREE)
       return bar;
   }

@@ -113,7 +113,7 @@ def test_cases(folder):
 
 def test_unlike(folder):
     """Refused in whichever case, and ranked with --mixed in the others; a page or workbook shows all of them."""
-    path = written(folder, scenario(TYPED, 'b.input_tokens = 2048 token'))
+    path = written(folder, scenario(TYPED, 'label = Longer\nb.input_tokens = 2048 token'))
     for arguments in ((), ('--case', 'x'), ('--all-cases',)):
         said = run('compare', path, *arguments).stderr
         expect("are not comparable in case 'x', input_tokens: 1024 and 2048" in said, said)
@@ -122,7 +122,7 @@ def test_unlike(folder):
         expect(bool(answer['cheapest']) == ranked, f'{case}: {answer["cheapest"]}')
     page = folder / 'page.html'
     run('page', path, '--mixed', '-o', page)
-    expect('in case x its workload differs from that of the baseline' in page.read_text(), 'the page')
+    expect('in case Longer its workload differs from that of the baseline' in page.read_text(), 'the page')
 
 
 def test_lengths_not_guaranteed(folder):
