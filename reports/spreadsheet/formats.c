@@ -221,7 +221,7 @@ lxw_format *formats_share(struct formats *formats, enum cell_role role, double s
 
 lxw_format *formats_saving(struct formats *formats, enum cell_role role, double saving) {
   return saving == 0 || !isfinite(saving) ? cell_format(formats, role, NUMBER_SAVING)
-                     : formats_share(formats, role, saving);
+                                          : formats_share(formats, role, saving);
 }
 
 lxw_format *formats_constant(struct formats *formats, double value, const struct unit *unit) {

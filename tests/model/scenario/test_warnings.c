@@ -145,7 +145,7 @@ static void test_uneven_comparisons(void **state) {
   "wacc = 10 %/yr\n[item grant]\nlabel = Grant\noptions = b\nunit = USD\ngroup = capex\n"          \
   "formula = -3e6 USD\n[item fee]\nlabel = Fee\noptions = b\nunit = USD/yr\ngroup = opex\n"        \
   "formula = 1.05e6 USD/yr\n"
-#define SHORT      "remedy = 1 %\nguaranteed_throughput = 5000 token/s\n" // 6000 USD each is owed
+#define SHORT "remedy = 1 %\nguaranteed_throughput = 5000 token/s\n" // 6000 USD each is owed
   static const struct {
     const char *keys, *other, *said, *unsaid; // "": nothing
   } cases[] = {
