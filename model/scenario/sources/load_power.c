@@ -22,6 +22,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 static struct figure watts_figure(const struct evidence *from, double value, const char *column,
                                   const char *source) {
