@@ -159,14 +159,15 @@ const char *quantity_spelled_out(const char *text, struct arena *arena) {
   return copy;
 }
 
-// A place in a unit that is read in other words means nothing in the typed one, so such an error
-// points at the start.
-static int typed_unit_parse(const char *typed, struct place place, const struct unit *expected,
-                            struct unit *unit, struct diagnostics *diagnostics) {
+// A place in a unit that is read in other words, or that the text has not in one piece, means
+// nothing in the typed one, so such an error points at the start.
+static int typed_unit_parse(const char *typed, bool in_one_piece, struct place place,
+                            const struct unit *expected, struct unit *unit,
+                            struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
   const char *text = unit_as_typed(typed, arena), *example = example_of(expected, arena);
   struct diagnostics quiet = {.arena = arena};
-  if (text == typed)
+  if (text == typed && in_one_piece)
     return unit_parse_for(typed, place, example, unit, arena, diagnostics);
   if (!unit_parse_for(text, place, example, unit, arena, &quiet))
     return 0;
@@ -252,7 +253,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
     return -1;
   }
   struct unit unit;
-  if (typed_unit_parse(unit_text, unit_place, expected, &unit, diagnostics) ||
+  if (typed_unit_parse(unit_text, !currency, unit_place, expected, &unit, diagnostics) ||
       check_unit(&unit, unit_place, expected, diagnostics))
     return -1;
   *value *= unit_factor(&unit);
