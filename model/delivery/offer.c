@@ -190,6 +190,20 @@ double offer_hardware(const struct offer *offer) {
          offer->accelerators * value_of(offer, OFFER_NETWORK);
 }
 
+double offer_purchase(const struct offer *offer) {
+  return offer_hardware(offer) *
+         (1 + value_of(offer, OFFER_INSTALLATION) + value_of(offer, OFFER_DELIVERY));
+}
+
+double offer_purchase_of_each(const struct offer *offer) {
+  return offer_purchase(offer) / offer->accelerators;
+}
+
+double offer_yearly(const struct offer *offer) {
+  const double rate = value_of(offer, OFFER_SUPPORT) + value_of(offer, OFFER_WARRANTY);
+  return offer_hardware(offer) * rate + offer->accelerators * value_of(offer, OFFER_LICENCE);
+}
+
 const char *offer_guaranteed_input(const struct offer_guarantee *guarantee) {
   const bool decodes = !strcmp(guarantee->workload.values[WORKLOAD_BASIS], "decode");
   return decodes ? "decode_throughput" : "throughput";

@@ -135,6 +135,12 @@ const char *offer_reference(const struct offer *offer, struct arena *arena);
 // servers, network; in the offer's currency.
 double offer_hardware(const struct offer *offer);
 
+// Hardware with what is charged for installation and delivery, altogether and for each accelerator;
+// and what is due every year for support, warranty and license. In the offer's currency.
+double offer_purchase(const struct offer *offer);
+double offer_purchase_of_each(const struct offer *offer);
+double offer_yearly(const struct offer *offer);
+
 // 0 without `nodes`.
 int offer_accelerators_per_node(const struct offer *offer);
 

@@ -156,6 +156,11 @@ static int by_effect(const void *a, const void *b) {
   return left->target.option - right->target.option;
 }
 
+bool sensitivity_is_of_saving(const struct scenario *scenario, size_t option, int item) {
+  return option != scenario->baseline &&
+         option_may_save(scenario, &scenario->options[option], item);
+}
+
 const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
                                           double share, struct arena *arena,
                                           struct diagnostics *diagnostics) {
@@ -165,8 +170,7 @@ const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const
   if (sensitivity->item < 0 || choose_option(scenario, option, &sensitivity->option, diagnostics))
     return NULL;
   sensitivity->of_saving =
-      sensitivity->option != scenario->baseline &&
-      option_may_save(scenario, &scenario->options[sensitivity->option], sensitivity->item);
+      sensitivity_is_of_saving(scenario, sensitivity->option, sensitivity->item);
   size_t targets;
   const struct target *all = targets_of(scenario, &targets, arena);
   const char **still = arena_array(arena, targets, sizeof *still);
@@ -335,10 +339,8 @@ const struct cost_grid *cost_grid_ask(const struct scenario *scenario, const cha
   if (grid->option == scenario->baseline)
     return grid;
   grid->saving = arena_array(arena, grid->cells, sizeof *grid->saving);
-  for (size_t i = 0; i < grid->cells; i++) {
-    const double cost = grid->costs[grid->option * grid->cells + i];
-    const double base = grid->costs[scenario->baseline * grid->cells + i];
-    grid->saving[i] = cost < 0 || base < 0 ? NAN : 1 - cost / base;
-  }
+  for (size_t i = 0; i < grid->cells; i++)
+    grid->saving[i] = cost_saving(grid->costs[grid->option * grid->cells + i],
+                                  grid->costs[scenario->baseline * grid->cells + i]);
   return grid;
 }

@@ -8,6 +8,7 @@
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // One end of a swing: the input's value, and the result of every option there, in base units.
@@ -39,6 +40,9 @@ struct sensitivity {
   const char *const *still; // inputs that are zero and have no range: a share of zero is zero
   size_t still_count;
 };
+
+// Whether an option's results are savings: not the baseline's, nor where nothing may be saved.
+bool sensitivity_is_of_saving(const struct scenario *scenario, size_t option, int item);
 
 enum { MAX_SWING_COSTS = 100000 };
 

@@ -319,9 +319,7 @@ static const struct ranking *rank(const struct scenario *scenario, bar_function 
   if (ranking->cheapest >= 0)
     ranking->against = against_of(scenario, options, marked.costs);
   if (ranking->against >= 0)
-    ranking->saving = marked.costs[ranking->cheapest] < 0
-                          ? NAN
-                          : 1 - marked.costs[ranking->cheapest] / marked.costs[ranking->against];
+    ranking->saving = cost_saving(marked.costs[ranking->cheapest], marked.costs[ranking->against]);
   return ranking;
 }
 

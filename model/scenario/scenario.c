@@ -168,6 +168,10 @@ static double cost_of(const struct scenario *scenario, const struct option *opti
   return option_value(scenario, option, item, 0);
 }
 
+double cost_saving(double cost, double base) {
+  return cost < 0 || base < 0 ? NAN : 1 - cost / base;
+}
+
 bool option_may_save(const struct scenario *scenario, const struct option *option, int item) {
   return cost_of(scenario, option, item) >= 0 &&
          cost_of(scenario, &scenario->options[scenario->baseline], item) >= 0;
@@ -176,10 +180,8 @@ bool option_may_save(const struct scenario *scenario, const struct option *optio
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item) {
   const int d = model_find(scenario->model, item);
-  if (!option_may_save(scenario, option, d))
-    return NAN;
-  return 1 - cost_of(scenario, option, d) /
-                 cost_of(scenario, &scenario->options[scenario->baseline], d);
+  return cost_saving(cost_of(scenario, option, d),
+                     cost_of(scenario, &scenario->options[scenario->baseline], d));
 }
 
 static bool is_upper_bound(const struct option *option) {

@@ -197,11 +197,13 @@ const char *option_doubt(const struct scenario *scenario, const struct option *o
 // that it is stated in; -1 if the model has none.
 int option_price(const struct scenario *scenario, const struct option *option);
 
-// Whether neither the option nor the baseline costs less than nothing, which is no share of a cost.
+// 1 - cost / base; NAN if one of them is less than nothing, which is no share of a cost.
+double cost_saving(double cost, double base);
+
+// Whether neither the option nor the baseline costs less than nothing.
 bool option_may_save(const struct scenario *scenario, const struct option *option, int item);
 
-// 1 - cost(option) / cost(baseline) for a USD/Mtok item, in the selected case; NAN if the option
-// may not save.
+// The option's over the baseline for a USD/Mtok item, in the selected case: cost_saving.
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item);
 

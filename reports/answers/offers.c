@@ -5,7 +5,6 @@
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
-#include <math.h>
 #include <string.h>
 
 // ---- lines
@@ -41,36 +40,14 @@ void offers_add_lines(struct answer_table *table, const struct option *option,
 
 // ---- amounts
 
-static double share_of(const struct offer *offer, enum offer_line line) {
-  return offer->prices[line].text ? offer->prices[line].value : 0;
-}
-
-static double hardware_of(const struct offer *offer) {
-  return offer_hardware(offer);
-}
-
-static double purchase_of(const struct offer *offer) {
-  return offer_hardware(offer) *
-         (1 + share_of(offer, OFFER_INSTALLATION) + share_of(offer, OFFER_DELIVERY));
-}
-
-static double purchase_of_each(const struct offer *offer) {
-  return purchase_of(offer) / offer->accelerators;
-}
-
-static double yearly_of(const struct offer *offer) {
-  const double rate = share_of(offer, OFFER_SUPPORT) + share_of(offer, OFFER_WARRANTY);
-  return offer_hardware(offer) * rate + offer->accelerators * share_of(offer, OFFER_LICENCE);
-}
-
 static const struct {
   const char *key, *label, *unit; // USD stands for the offers' currency
   double (*of)(const struct offer *);
 } totals[] = {
-    {"hardware", "Hardware", "USD", hardware_of},
-    {"purchase", "Hardware, installation and delivery", "USD", purchase_of},
-    {"per_accelerator", "The same, for each accelerator", "USD/gpu", purchase_of_each},
-    {"yearly", "Support, warranty and license a year", "USD/yr", yearly_of},
+    {"hardware", "Hardware", "USD", offer_hardware},
+    {"purchase", "Hardware, installation and delivery", "USD", offer_purchase},
+    {"per_accelerator", "The same, for each accelerator", "USD/gpu", offer_purchase_of_each},
+    {"yearly", "Support, warranty and license a year", "USD/yr", offer_yearly},
 };
 
 static void add_totals(struct answer *answer, const struct offer *a, const struct offer *b) {
@@ -129,16 +106,16 @@ static const char *sentence_of(const struct offer *a, const struct offer *b, siz
   if (!lines)
     return "The offers do not differ.";
   const char *first =
-      arena_printf(arena, "B differs from A in %zu line%s", lines, lines == 1 ? "" : "s");
+      arena_printf(arena, "B differs from A in %s", text_counted(lines, "line", arena));
   if (strcmp(a->currency, b->currency) != 0)
     return arena_printf(arena, "%s.", first);
-  const char *each =
-      a->accelerators == b->accelerators
-          ? ""
-          : arena_printf(arena, ", for each accelerator %s",
-                         number_change(purchase_of_each(a), purchase_of_each(b), arena));
+  const char *each = a->accelerators == b->accelerators
+                         ? ""
+                         : arena_printf(arena, ", for each accelerator %s",
+                                        number_change(offer_purchase_of_each(a),
+                                                      offer_purchase_of_each(b), arena));
   return arena_printf(arena, "%s; purchase %s%s.", first,
-                      number_change(purchase_of(a), purchase_of(b), arena), each);
+                      number_change(offer_purchase(a), offer_purchase(b), arena), each);
 }
 
 static void add_offer(struct answer *answer, struct answer_table *facts, const char *side,

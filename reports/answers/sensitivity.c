@@ -29,8 +29,7 @@ static struct result result_in(const struct scenario *scenario, int item, size_t
   const char *id = scenario->options[option].label,
              *baseline = scenario->options[scenario->baseline].label;
   const struct declaration *cost = &scenario->model->declarations[item];
-  const bool is_saving =
-      option != scenario->baseline && option_may_save(scenario, &scenario->options[option], item);
+  const bool is_saving = sensitivity_is_of_saving(scenario, option, item);
   struct result result = {.scenario = scenario,
                           .option = option,
                           .is_saving = is_saving,

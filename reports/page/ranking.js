@@ -60,7 +60,7 @@ function ranking_of(values) {
   }));
   return { options, cheapest, against, why_none: cheapest.length ? '' : why_nobody(),
     turned_to: turned_to(ranked, cheapest, values),
-    saving: against < 0 ? 0 : costs[first] < 0 ? NaN : 1 - costs[first] / costs[against] };
+    saving: against < 0 ? 0 : saving_of(costs[first], costs[against]) };
 }
 
 // Whether a saving of one option over the other is meaningful.

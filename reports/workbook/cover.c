@@ -128,13 +128,15 @@ static void write_ids(struct book *book, const struct band *band) {
   book->row += 2;
 }
 
-// A row of Outputs; NAN if there is no value, INFINITY if there is none as the inputs are.
+// A row of Outputs: of an option that has it, a value that is not finite where it is none as the
+// inputs are.
 static void write_result(struct book *book, const struct band *band, const char *label,
-                         int outputs_row, const double *values, const struct unit *unit) {
+                         int outputs_row, const bool *has, const double *values,
+                         const struct unit *unit) {
   put_text(book, book->row, 0, label, TEXT_PLAIN);
   put_text(book, book->row, 1, unit->text, TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
-    if (isnan(values[o])) {
+    if (!has[o]) {
       put_text(book, book->row, option_column(band, o), "-", TEXT_RIGHT);
       continue;
     }
@@ -154,25 +156,27 @@ static void write_item(struct book *book, const struct band *band, const char *i
     return;
   const struct declaration *declaration = &book->scenario->model->declarations[d];
   double *values = arena_array(book->arena, book->scenario->option_count, sizeof *values);
-  for (size_t o = band->first; o < band->end; o++)
+  bool *has = arena_array(book->arena, book->scenario->option_count, sizeof *has);
+  for (size_t o = band->first; o < band->end; o++) {
     values[o] = shown_value(book, &book->sheets->options[o], d, 0);
-  write_result(book, band, declaration->label, outputs_row, values, &declaration->unit);
+    has[o] = !isnan(values[o]);
+  }
+  write_result(book, band, declaration->label, outputs_row, has, values, &declaration->unit);
 }
 
 static void write_saving(struct book *book, const struct band *band) {
   const struct scenario *scenario = book->scenario;
   double *values = arena_array(book->arena, scenario->option_count, sizeof *values);
+  bool *has = arena_array(book->arena, scenario->option_count, sizeof *has);
   if (scenario->option_count < 2)
     return;
   for (size_t o = band->first; o < band->end; o++) {
-    const double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
-    values[o] = !book->sheets->ranking->options[o].compared ? NAN
-                : isfinite(saving)                          ? saving
-                                                            : INFINITY;
+    values[o] = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
+    has[o] = book->sheets->ranking->options[o].compared;
   }
   const char *label = arena_printf(book->arena, "Saving per token against %s",
                                    option_brief(&scenario->options[scenario->baseline]));
-  write_result(book, band, label, book->sheets->rows.saving, values, &unit_percent);
+  write_result(book, band, label, book->sheets->rows.saving, has, values, &unit_percent);
 }
 
 static void write_cheapest(struct book *book, const struct band *band) {

@@ -8,21 +8,10 @@
 
 #include <stddef.h>
 
-static bool is_drawn(const struct resolving *resolving, int declaration) {
-  const struct scenario *scenario = resolving->scenario;
-  for (size_t r = 0; r < scenario->range_count; r++) {
-    const struct range *range = &scenario->ranges[r];
-    if (range->declaration == declaration &&
-        (range->option < 0 || (size_t)range->option == resolving->number))
-      return true;
-  }
-  return false;
-}
-
 static bool includes_power(const struct resolving *resolving, const struct figure *rate,
                            const struct figure *power, int colo_power) {
   return figure_is_stated(rate) && figure_highest(rate) > 0 && figure_is_stated(power) &&
-         power->value == 0 && !is_drawn(resolving, colo_power);
+         power->value == 0 && !ranges_name(resolving->scenario, resolving->number, colo_power);
 }
 
 void colocation_apply(struct resolving *resolving) {

@@ -31,13 +31,7 @@ static bool is_given_or_drawn(const struct resolving *resolving, int declaration
   const struct scenario *scenario = resolving->scenario;
   if (figure->origin != ORIGIN_NONE || !scenario->model->declarations[declaration].has_default)
     return figure_is_given(figure);
-  for (size_t r = 0; r < scenario->range_count; r++) {
-    const struct range *range = &scenario->ranges[r];
-    if (range->declaration == declaration &&
-        (range->option < 0 || (size_t)range->option == resolving->number))
-      return true;
-  }
-  return false;
+  return ranges_name(scenario, resolving->number, declaration);
 }
 
 // An input that is there without its companion may be for another case, which gives that.

@@ -212,6 +212,15 @@ static bool takes_common(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE && figure->origin != ORIGIN_RENT && !figure_is_own(figure);
 }
 
+bool ranges_name(const struct scenario *scenario, size_t option, int declaration) {
+  for (size_t r = 0; r < scenario->range_count; r++) {
+    const struct range *range = &scenario->ranges[r];
+    if (range->declaration == declaration && (range->option < 0 || (size_t)range->option == option))
+      return true;
+  }
+  return false;
+}
+
 int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
   const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
   if (option_is_lent(option, declaration))

@@ -39,6 +39,9 @@ void ranges_check(struct reading *reading);
 // equal weights. An error if there is already a range for it; a single row gives no range.
 void ranges_of_evidence(struct reading *reading);
 
+// Is there a range of the input, the option's own or one for all? Before options are resolved.
+bool ranges_name(const struct scenario *scenario, size_t option, int declaration);
+
 // The range of an option's input in the selected case, or -1.
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 

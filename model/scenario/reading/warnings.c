@@ -452,6 +452,14 @@ static void warn_of_differences(struct scenario *scenario, struct arena *arena) 
       }
 }
 
+// "4.2 % less than b", of what costs least.
+static const char *less_than(double cost, const struct option *other, double of_other,
+                             struct arena *arena) {
+  const double saving = cost_saving(cost, of_other);
+  return isnan(saving) ? "less than nothing"
+                       : arena_printf(arena, "%.3g %% less than %s", 100 * saving, other->label);
+}
+
 // The verdict is by the undiscounted cost; whoever has a discount rate may decide by the other.
 static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
   const struct ranking *ranking = ranking_of(scenario, arena);
@@ -460,14 +468,11 @@ static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
     return;
   const struct option *first = &scenario->options[ranking->cheapest];
   const struct option *other = &scenario->options[ranking->turned_to];
-  const double cost = option_value(scenario, other, item, 0);
-  const double share = 1 - cost / option_value(scenario, first, item, 0);
-  const char *less = cost < 0
-                         ? "less than nothing"
-                         : arena_printf(arena, "%.3g %% less than %s", 100 * share, first->label);
   texts_add(&scenario->warnings, arena,
             "%s costs least undiscounted, but by levelized cost %s does, %s", first->label,
-            other->label, less);
+            other->label,
+            less_than(option_value(scenario, other, item, 0), first,
+                      option_value(scenario, first, item, 0), arena));
 }
 
 static void warn_of_remedies(struct scenario *scenario, struct arena *arena) {
@@ -478,11 +483,10 @@ static void warn_of_remedies(struct scenario *scenario, struct arena *arena) {
   const struct option *other = &scenario->options[ranking->without_remedy];
   texts_add(&scenario->warnings, arena,
             "%s costs least only with what its vendor owes for slow accelerators; without any "
-            "remedy, %s does, %.3g %% less than %s",
+            "remedy, %s does, %s",
             first->label, other->label,
-            100 * (1 - ranking_cost_without_remedy(scenario, other) /
-                           ranking_cost_without_remedy(scenario, first)),
-            first->label);
+            less_than(ranking_cost_without_remedy(scenario, other), first,
+                      ranking_cost_without_remedy(scenario, first), arena));
 }
 
 // How the name of an accelerator or model was read is the first thing to know about an option.
