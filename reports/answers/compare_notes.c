@@ -150,6 +150,29 @@ static void add_apis(const struct notes *notes) {
                   notes->scenario->options[notes->scenario->options[i].lender].label);
 }
 
+// "llama-2-70b, fp8, bf16 activations, decode, batch 64": of values that another key may have too,
+// which they are.
+static const char *workload_words(const struct workload *workload, struct arena *arena) {
+  static const struct {
+    const char *before, *after;
+  } around[WORKLOAD_KEYS] = {
+      [WORKLOAD_ACTIVATIONS] = {"", " activations"},
+      [WORKLOAD_KV] = {"", " KV cache"},
+      [WORKLOAD_INTERACTIVITY] = {"", " token/s for each user"},
+      [WORKLOAD_TTFT] = {"TTFT ", " s"},
+      [WORKLOAD_TPOT] = {"TPOT ", " s"},
+      [WORKLOAD_BATCH] = {"batch ", ""},
+      [WORKLOAD_CONTEXT] = {"context ", ""},
+  };
+  const char *const *values = workload->values;
+  struct texts words = {0};
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (*values[key] && !(key == WORKLOAD_SCENARIO && !strcmp(values[key], values[WORKLOAD_BASIS])))
+      texts_add(&words, arena, "%s%s%s", around[key].before ? around[key].before : "", values[key],
+                around[key].after ? around[key].after : "");
+  return texts_joined(&words, arena);
+}
+
 // Which published figure or record a throughput comes from, and what it was measured on. A record
 // states its 95 % interval itself.
 static void add_evidence(const struct notes *notes) {
@@ -168,12 +191,8 @@ static void add_evidence(const struct notes *notes) {
     const struct figure *figure = option_figure(scenario, option, scenario->selected, input);
     if (figure->origin != ORIGIN_CATALOGUE)
       continue;
-    const char *on = "";
-    for (int key = 0; key < WORKLOAD_KEYS; key++)
-      if (*option->workload.values[key])
-        on = joined(on, option->workload.values[key], notes->arena);
     answer_note(notes->answer, rates[i % RATES].label, "%s from %s, %s (%s)", option->label,
-                figure->source, figure->date, on);
+                figure->source, figure->date, workload_words(&option->workload, notes->arena));
   }
 }
 
