@@ -7,7 +7,7 @@ Seconds: 3
 import csv
 import re
 import shlex
-import subprocess
+import zipfile
 
 from support.program import BAD_INPUT, DONE, PROBE, ROOT, asked, expect, expect_exit, run, run_json, run_tests, table
 
@@ -101,8 +101,9 @@ def test_used(folder):
     expect_exit(run('compare', scenario), BAD_INPUT, "unknown accelerator 'acme-x1'")
     book = folder / 'acme.xlsx'
     expect_exit(run('report', scenario, '-q', '-o', book, *extra), DONE)
-    texts = subprocess.run(['unzip', '-p', book, 'xl/sharedStrings.xml'], capture_output=True, check=False).stdout.decode()
-    expect(not texts or all(place in texts for place in places) and 'data/acme.csv' not in texts, 'evidence in the workbook')
+    with zipfile.ZipFile(book) as archive:
+        texts = archive.read('xl/sharedStrings.xml').decode()
+    expect(all(place in texts for place in places) and 'data/acme.csv' not in texts, 'evidence in the workbook')
     pack = folder / 'acme.tar'
     expect_exit(run('evidence', 'pack', '-o', pack, scenario, *extra), DONE)
     expect(b'files/acme.csv' in pack.read_bytes(), 'the file is not packed')

@@ -5,7 +5,7 @@ workbook or page written now contains is also in the ready one; `make outputs` r
 import re
 import zipfile
 
-from support.program import DONE, MACHINE_FAILED, ROOT, Skip, expect, expect_exit, run, run_json, run_tests
+from support.program import DONE, ROOT, expect, expect_exit, run, run_json, run_tests
 
 READY = ROOT / 'examples/output'
 SAME = 9  # significant digits
@@ -37,8 +37,6 @@ def figures_of(scenario):
 def check(folder, path, command, figures_in):
     scenario, now = ROOT / 'examples' / f'{path.stem}.ini', folder / path.name
     done = run(command, scenario, '-q', '-o', now)
-    if done.returncode == MACHINE_FAILED and "without the page's charts" in done.stderr:
-        raise Skip("built without the page's charts")
     expect_exit(done, DONE)
     wanted = figures_of(scenario) & figures_in(now)
     expect(len(wanted) > 10, f'{path.name}: {len(wanted)} figures')

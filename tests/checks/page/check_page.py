@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import estimated, random_zeros  # noqa: E402
-from support.program import Count, DEEP, ROOT, run, skip_all  # noqa: E402
+from support.program import Count, DEEP, ROOT, Skip, run, skip_all  # noqa: E402
 from support.records import save  # noqa: E402
 from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
@@ -124,9 +124,10 @@ def arguments_for(scenario):
 
 
 def write_page(scenario, target, settings=()):
-    done = run('page', scenario, '-q', '-o', target, *arguments_for(scenario), *settings)
-    if done.returncode == 3 and "without the page's charts" in done.stderr:
-        skip_all("'pertoken page' was built without its charts")
+    try:
+        done = run('page', scenario, '-q', '-o', target, *arguments_for(scenario), *settings)
+    except Skip as reason:
+        skip_all(reason)
     if done.returncode:
         raise RuntimeError(f'pertoken page {scenario}: exit {done.returncode}: {done.stderr}')
     text = target.read_text()

@@ -41,12 +41,22 @@ def settings(changes):
     return {name: str(value) for name, value in merged.items() if value is not None}
 
 
+def skip_without_charts(status, said):
+    """Without npm's registry a build has no page."""
+    text = said.decode(errors='replace') if isinstance(said, bytes) else said or ''
+    if status == MACHINE_FAILED and "built without the page's charts" in text:
+        raise Skip("built without the page's charts")
+
+
 def run(*arguments, program=PERTOKEN, environment=None, **options):
-    """The result of subprocess.run for a program without input, with its output as text."""
+    """The result of subprocess.run for a program without input, with its output as text; Skip if it would need what
+    this build lacks.
+    """
     usual = {'cwd': ROOT, 'timeout': TIMEOUT_S, 'encoding': 'utf-8', 'stdin': subprocess.DEVNULL,
              'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
-    return subprocess.run([program, *map(str, arguments)], env=settings(environment),
-                          **{**usual, **options})
+    done = subprocess.run([program, *map(str, arguments)], env=settings(environment), **{**usual, **options})
+    skip_without_charts(done.returncode, done.stderr)
+    return done
 
 
 def refuse_constant(text):
