@@ -84,7 +84,7 @@ EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT_OBJECTS) $(TEST_OBJECTS)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests deep-tests sanitized-tests sanitized with-sanitizers setup demo test test-deep \
-        bench gallery outputs reference fuzz lint install uninstall dist deb rpm clean help
+        test-images bench gallery outputs reference fuzz lint install uninstall dist deb rpm clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
                    tests/*/*/build.mk)
@@ -183,10 +183,21 @@ test: ## set up, build, and run the tests that one waits for: minutes
 	@$(MAKE) $(PARALLEL) GPU=$(or $(GPU),no) all tests sanitized
 	@tests/run
 
+RUN_OPTIONS = $(if $(UNTIL),--until $(UNTIL)) $(if $(TURN),--turn $(TURN))
+
 test-deep: ## what `test` leaves out: all GPUs' machine code, sanitizers everywhere, many more cases
 	@$(SETUP) build page test deep gpu
 	@$(MAKE) $(PARALLEL) all deep-tests with-sanitizers
-	@tests/run deep $(if $(UNTIL),--until $(UNTIL)) $(if $(TURN),--turn $(TURN))
+	@tests/run deep $(RUN_OPTIONS)
+
+# The suites that read, interpret, run or pack it.
+IMAGE_SUITES := check_instructions check_machine_code check_packages check_ptx test_hip \
+                   test_hip_libraries test_hip_ranks
+
+test-images: ## of test-deep, what needs all GPUs' machine code, which takes long to compile
+	@$(SETUP) build page test deep gpu
+	@$(MAKE) $(PARALLEL) all deep-tests
+	@tests/run deep $(IMAGE_SUITES) $(RUN_OPTIONS)
 
 # Both variants share the charts, which are fetched once. A single make for both keeps all cores
 # busy.
