@@ -1,107 +1,19 @@
 #!/usr/bin/python3
-"""plan as a command: one period gives what route finds, one choice what wait computes; its constraints are checked with
-this script's own sums; faces that agree, exit codes, bad input.
+"""plan as a command: one period gives what route finds, one choice what wait computes; its constraints, what each costs,
+and what follows the years are checked with this script's own sums; exit codes, bad input.
 
     check_plan.py
 
 PERTOKEN names the program.
-Seconds: 5, deep 12
+Seconds: 3, deep 9
 Deep: a plan that is too large for its time
 """
-import csv
-import io
 import json
 import math
-import pathlib
-import re
-import sys
-import tempfile
-import zipfile
 
-import openpyxl
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'workbook'))
-import fit  # noqa: E402
-import xlsx  # noqa: E402
 from support import scenarios
-from support.program import BAD_INPUT, Count, DEEP, DONE, NO, near, run, skip_all
-
-HEAD = """[scenario]
-title = Made up
-horizon = {horizon}
-period = {period}
-baseline = x
-date = 2026-11-20
-start = {start}
-[workload]
-model = llama-2-70b
-precision = fp8
-utilization = 60 %
-[common]
-accelerators = 8
-accelerators_per_node = 8
-pue = 1.2
-electricity_price = 0.1 USD/kWh
-host_power = 200 W/gpu
-support = 4 %/yr
-engineer_cost = 200000 USD/FTE/yr
-residual_value = 30 %
-wacc = {wacc}
-[option x]
-accelerator = h200-sxm-141
-list_price = 30000 USD
-load_power = 700 W/gpu
-throughput = 1000 token/s/gpu
-[option y]
-accelerator = mi325x-256
-list_price = 20000 USD
-load_power = 1000 W/gpu
-throughput = 800 token/s/gpu
-{y}
-"""
-STAFF = 'engineers = 0.5 FTE\nmigration_cost = 50000 USD'
-RENT = """[option cloud]
-accelerator = h200-sxm-141
-rental_rate = 9 USD/gpu/h
-throughput = 1000 token/s/gpu
-"""
-WORKLOADS = """[demand a]
-tokens = 0.1e12 token/month
-{growth_a}
-[demand b]
-tokens = 0.08e12 token/month
-throughput.x = 900 token/s/gpu
-throughput.y = 950 token/s/gpu
-load_power.y = 900 W/gpu
-{growth_b}
-"""
-SHARES = '[portfolio]\nminimum_share.amd = 20 %\nminimum_share.nvidia = 20 %\n'
-count = Count()
-check = count.check
-
-
-def head(horizon='2 yr', period='6 month', wacc='8 %/yr', y=STAFF, start='2027-01'):
-    return HEAD.format(horizon=horizon, period=period, wacc=wacc, y=y, start=start)
-
-
-def workloads(growth_a='growth = 60 %/yr', growth_b='growth = 20 %/yr'):
-    return WORKLOADS.format(growth_a=growth_a, growth_b=growth_b)
-
-
-def written(folder, text):
-    path = pathlib.Path(folder) / 'scenario.ini'
-    path.write_text(text, encoding='utf-8')
-    return str(path)
-
-
-def ask(command, folder, text, status=DONE):
-    done = run(command, written(folder, text), '-q', '--format', 'json')
-    check(f'{command}: status {status}', done.returncode == status, done.stderr)
-    return json.loads(done.stdout)['answers'][0] if done.returncode in (DONE, NO) else None
-
-
-def cost_of(answer):
-    return answer['tables']['proof']['rows'][0]['value']
+from support.plans import RENT, SHARES, ask, check, check_all, cost_of, head, workloads, written
+from support.program import BAD_INPUT, DEEP, DONE, NO, near, run
 
 
 def check_route(folder):
@@ -221,130 +133,6 @@ def check_capex(folder):
     check('its price', near(price['price'], cost_of(found) - cost_of(free), 1e-4) and price['price'] > 0, (price, cost_of(free), cost_of(found)))
 
 
-def check_tiers(folder):
-    """An order of 56 accelerators costs what the cost model says for 56, with both kinds of tiers; if a tier makes it
-    worthwhile, more is ordered, or once for two years."""
-    rate = 1000 * 0.6 * 3600 * 730  # token/month of an accelerator
-    for kind in ('beyond', 'all'):
-        for spares, second in (('', 41), ('spares = 25 %\n', 41), ('spares = 5 %\n', 41), ('spares = 5 %\n', 59)):
-            tiers = f'discount = 6 % from 20 gpu, 10 % from {second} gpu, 30 % from 900 gpu\ntier_discount = {kind}\n{spares}'
-            text = head('1 yr', '1 yr', y='').replace('load_power = 700', tiers + 'load_power = 700').replace('accelerators = 8\n', 'accelerators = 56\n', 1)
-            priced = json.loads(run('compare', written(folder, text), '-q', '--format', 'json').stdout)['options'][0]['items']
-            planned = ask('plan', folder, text + f'[demand a]\ntokens = {56 * rate!r} token/month\nready.y = no\n[plan]\n')
-            check(f'tiers {kind} {spares}', near(cost_of(planned), priced['npv_cost'], 1e-9), (cost_of(planned), priced['npv_cost']))
-            rows = planned['tables']['calendar']['rows']
-            check('one order', len(rows) == 1 and rows[0]['accelerators'] == 56 and near(rows[0]['outlay'], priced['capex'], 1e-9), (rows, priced['capex']))
-    text = head('1 yr', '1 yr', y='').replace('load_power = 700', 'discount = 40 % from 64 gpu\ntier_discount = all\nload_power = 700')
-    planned = ask('plan', folder, text + f'[demand a]\ntokens = {56 * rate!r} token/month\nready.y = no\n[plan]\n')
-    check('more for less', [row['accelerators'] for row in planned['tables']['calendar']['rows']] == [64], planned['tables']['calendar'])
-    grows = f'[demand a]\ntokens = {56 * rate!r} token/month\ngrowth = 45 %/yr\nready.y = no\n[plan]\n'
-    text = text.replace('horizon = 1 yr', 'horizon = 2 yr')
-    for tiers, wanted in (('', [56, 32]), ('discount = 40 % from 88 gpu\n', [56, 32]), ('discount = 40 % from 88 gpu\ntier_discount = all\n', [88])):
-        planned = ask('plan', folder, text.replace('discount = 40 % from 64 gpu\ntier_discount = all\n', tiers) + grows)
-        bought = [row['accelerators'] for row in planned['tables']['calendar']['rows']]
-        check('one order in place of two', bought == wanted, bought)
-
-
-LATER = {
-    'plain': '',
-    'decline': 'price_decline = 12 %/yr\n',
-    'spares': 'spares = 25 %\nprice_decline = 12 %/yr\n',
-    'whole spares': 'spares = 3.7 %\nprice_decline = 12 %/yr\nfailure_rate = 5 %/yr\nrepair_cost = 50 %\n',
-    'resale': 'resale = 70, 20 %\nprice_decline = 12 %/yr\n',
-    'life': 'life = 12 month\nprice_decline = -5 %/yr\n',
-    'own lead time': 'lead_time = 5 month\nprice_decline = 12 %/yr\n',
-    'escalations': 'electricity_escalation = 6 %/yr\ncolo_rate = 150 USD/kW/month\ncolo_escalation = 3 %/yr\n',
-    'wages': 'engineers = 0.5 FTE\nwage_growth = 4 %/yr\nmigration_cost = 50000 USD\n',
-    'costs by year': 'list_price = 30000, 26000 USD\n',
-    'tiers': 'discount = 6 % from 12 gpu, 10 % from 25 gpu\ntier_discount = all\nprice_decline = 12 %/yr\n',
-    'inflation': 'inflation = 5 %/yr\nfailure_rate = 5 %/yr\nrepair_cost = 50 %\n',
-}
-
-
-def as_bought(keys, row, elapsed, periods, order):
-    """The scenario with only that purchase, which the cost model evaluates at the prices of its time."""
-    by_year = '26000' in keys
-    grown = {'list_price': (30000, 26000)[int(elapsed)] if by_year else 30000 * (1 - 0.12 * ('12 %' in keys) + 0.05 * ('-5 %' in keys)) ** order,
-             'electricity_price': '0.1, 0.13' if by_year and elapsed < 1 else 0.13 if by_year else 0.1 * 1.06 ** (elapsed * ('electricity_esc' in keys)),
-             'colo_rate': 150 * 1.03 ** elapsed, 'inflation': 1.05 ** int(elapsed) if 'inflation' in keys else 1}
-    text = head(f'{6 * periods} month', y='').replace('accelerators = 8\n', f"accelerators = {row['accelerators']}\n", 1)
-    text = text.replace('30000 USD', f"{grown['list_price']!r} USD").replace('0.1 USD/kWh', f"{grown['electricity_price']} USD/kWh")
-    text = text.replace('support = 4 %/yr', f"support = {4 * grown['inflation']!r} %/yr")
-    keys = re.sub('(price_decline|lead_time|list_price|engineers|wage_growth|migration_cost) = .*\n', '', keys)
-    keys = keys.replace('150 USD', f"{grown['colo_rate']!r} USD").replace('failure_rate = 5 %', f"failure_rate = {5 * grown['inflation']!r} %")
-    ends = row['until'] == 'the end'
-    age = periods / (2 if 'life = 12' in keys else 4)
-    keys = keys.replace('life = 12 month\n', '')
-    left = 'residual_value = 30 %\n'
-    text = text.replace(left, '' if 'resale' in keys else f'residual_value = {100 * (1 - 0.7 * age) * ends!r} %\n')
-    return text.replace('load_power = 700', keys + 'load_power = 700')
-
-
-def check_later(folder):
-    """Each purchase of a plan, whenever it is made, costs what `compare` reports for it at the prices of its time."""
-    rate = 1000 * 0.6 * 3600 * 730
-    grows = f'[demand a]\ntokens = {40 * rate!r} token/month\ngrowth = 130 %/yr\nready.y = no\n'
-    begins = ['2027-01', '2027-07', '2028-01', '2028-07', 'the end']
-    for name, keys in LATER.items():
-        text = head(y='').replace('load_power = 700', keys + 'load_power = 700')
-        if 'by year' in name:
-            text = text.replace('list_price = 30000 USD\n', '', 1).replace('0.1 USD/kWh', '0.1, 0.13 USD/kWh')
-        if 'own' in name:
-            text = text.replace('2026-11-20', '2026-07-20')
-        lead = '' if 'own' in name else '[supply x]\nlead_time = 1 month\n'
-        if 'resale' in keys:
-            text = text.replace('residual_value = 30 %\n', '')
-        done = run('plan', written(folder, text + grows + lead + '[plan]\n'), '-q', '--explain', '--format', 'json')
-        check(f'later: {name}', done.returncode == DONE, done.stderr)
-        tables = json.loads(done.stdout)['answers'][0]['tables']
-        bought = {(row['serves_from'], row['until']): row for row in tables['calendar']['rows']}
-        whole = [row for row in tables['purchase_parts']['rows'] if row['part'] == 'together']
-        check('purchases at all times', len({row['serves_from'] for row in whole}) >= 2 + (name == 'life'), whole)
-        for row in whole:
-            first, last = begins.index(row['serves_from']), begins.index(row['until'])
-            order = bought[row['serves_from'], row['until']]
-            after = max(0, (165 if 'own' in name else 42) / 365 + first / 2 - (5 if 'own' in name else 1) / 12)
-            if name in ('inflation', 'costs by year') and first % 2:
-                continue  # a year ends within its first period: check_levels
-            items = json.loads(run('compare', written(folder, as_bought(keys, order, first / 2, last - first, after)), '-q', '--format', 'json').stdout)['options'][0]['items']
-            check(f'{name} from {row["serves_from"]}', near(row['discounted'], items['npv_cost'] / 1.08 ** (first / 2), 1e-9), (row, items['npv_cost']))
-            check('paid at once', near(order['outlay'], items['capex'], 1e-9), (order, items['capex']))
-
-
-def spared(limits='[plan]\n', options=''):
-    """One unit of 8 suffices for a year; with spares that is 8.4 accelerators, so 9."""
-    return (head('1 yr', '1 yr', y='').replace('[common]', '[common]\nspares = 5 %') + options
-            + '[demand a]\ntokens = 0.01e12 token/month\nready.y = no\n' + limits)
-
-
-def check_spares(folder):
-    """Spares are ordered whole: a plan costs what `compare` says, is the cheapest with them, and keeps its budgets."""
-    items = json.loads(run('compare', written(folder, spared('')), '-q', '--format', 'json').stdout)['options'][0]['items']
-    found = ask('plan', folder, spared())
-    order, cost, capex = found['tables']['calendar']['rows'][0], items['npv_cost'], items['capex']
-    check('as compare', near(cost_of(found), cost, 1e-9) and near(order['outlay'], capex, 1e-9), (order, cost, capex))
-    check('what to order', (order['accelerators'], order['with_spares'], items['accelerators_bought']) == (8, 9, 9), order)
-    check('and said', 'proven to be the lowest cost. To serve from 2027-01, order 8 x and 1 spare by' in found['answer'], found['answer'])
-    done = run('plan', written(folder, spared('[portfolio]\ncapex_budget = 179000 USD\n[plan]\n')), '-q')
-    check('one unit is too dear', done.returncode == BAD_INPUT and "the cheapest, of 'y', costs 180000 USD" in done.stderr, done.stderr)
-    for limits in (f'[portfolio]\ncapex_budget = {capex - 1!r} USD\n[plan]\n', f'[plan]\nyearly_budget = {capex - 1!r} USD\n'):
-        found = ask('plan', folder, spared(limits, RENT))
-        check('rented instead', [row['how'] for row in found['tables']['calendar']['rows']] == ['rent'], found['tables']['calendar'])
-        price = next(row for row in found['tables']['prices']['rows'] if 'budget' in row['constraint'])
-        check('what the budget costs', near(price['cost_without'], cost, 1e-9) and near(price['price'], cost_of(found) - cost, 1e-9), price)
-        kept = ask('plan', folder, spared(limits.replace(f'{capex - 1!r}', f'{capex!r}'), RENT))
-        check('a budget that suffices', near(cost_of(kept), cost, 1e-9), cost_of(kept))
-    for stock, how in ((8, 'rent'), (9, 'buy')):
-        found = ask('plan', folder, spared(f'[supply x]\nstock = {stock} gpu\n[plan]\n', RENT))
-        check(f'a stock of {stock}', [row['how'] for row in found['tables']['calendar']['rows']] == [how], found['tables']['calendar'])
-    more = spared('[portfolio]\ncapex_budget = 779000 USD\n[plan]\n').replace('0.01e12', '0.035e12')  # 25.2 or 26 times 30,000
-    found = ask('plan', folder, more, NO)
-    check('no plan keeps it', 'possible without: software readiness, or capex budget, or whole purchase units' in found['answer'], found['answer'])
-    other = '[option z]\naccelerator = h200-sxm-141\nlist_price = 29000 USD\nload_power = 700 W/gpu\nthroughput = 1000 token/s/gpu\nspares = 12.5 %\n'
-    found = ask('plan', folder, spared(options=other))  # 9 for less than 9 of x, though 8.4 of x would cost less
-    check('the cheapest with whole spares', 'proven' in found['answer'] and [row['option'] for row in found['tables']['calendar']['rows']] == ['z'], found['answer'])
-
-
 # Spares of two orders cost more than the search counts, so that no cost is proven.
 UNPROVEN = """[scenario]
 title = T
@@ -424,127 +212,18 @@ def check_tokens_bought(folder):
     check('nothing is bought', not planned['tables'].get('calendar', {}).get('rows'), planned['tables'])
 
 
-def check_workbook(folder):
-    path = written(folder, head() + workloads() + '[plan]\n')
-    done = run('report', path, '-q', '-o', str(pathlib.Path(folder) / 'plan.xlsx'))
-    check('the workbook', done.returncode == DONE, done.stderr)
-
-
-def discrete(first, second):
-    """Only x for a year, 8 to a unit: its rate is one of two; what is needed, and what was found."""
-    text = (head('1 yr', '1 yr', y='') + '[demand a]\ntokens = 0.1e12 token/month\nready.y = no\n[supply x]\nlead_time = 1 month\n'
-            + f'[range]\nx.throughput = discrete({first}: 7, {second}: 3) token/s/gpu\n[plan]\ndraws = 200\n')
-    return text, {rate: 0.1e12 / (rate * 0.6 * 3600 * 730) / 8 for rate in (first, second)}
-
-
-def check_uncertainty(folder):
-    """200 draws of two rates: what the first order should have been, and the cost of the difference."""
-    for second in (1250, 800):
-        text, units = discrete(1000, second)
-        found = ask('plan', folder, text)
-        tables, planned = found['tables'], math.ceil(units[1000])
-        each = cost_of(found) / planned
-        rows = {row['choice']: row for row in tables['uncertainty']['rows']}
-        best, first, regret = (rows[name] for name in ('the best, knowing each draw', 'first order as planned', 'its regret: more than the best'))
-        commitment = tables['commitments']['rows'][0]
-        rare = 1 - (first['serves'] / 100 if second < 1000 else commitment['enough'] / 100)
-        check('as often as said', abs(rare - 0.3) < 0.02, rare)
-        check('the best of each draw', near(best['mean'], each * ((1 - rare) * units[1000] + rare * units[second]), 1e-7), (best, each))
-        kept = [(1 - rare, units[1000])] + ([(rare, units[second])] if second > 1000 else [])
-        wanted = each * sum(share * (planned - needed) for share, needed in kept) / sum(share for share, _ in kept)
-        check('its regret', near(regret['mean'], wanted, 1e-6), (regret, wanted))
-        check('what is sure', commitment['sure'] == 8 * min(planned, math.ceil(units[second])), (commitment, units))
-        check('said', 'in any case: that many are right' in found['answer'] if second > 1000 else 'All of it is right' in found['answer'], found['answer'])
-        last = tables['calendar']['rows'][0]['order_by'] if second > 1000 else None
-        check('until when the rest can wait', commitment.get('decide_by') == last and (not last or f'x by {last}: they depend' in found['answer']),
-              (commitment, found['answer']))
-    rounding = next(row for row in tables['uncertainty']['rows'] if 'rounding' in row['choice'])
-    check('rounding', near(rounding['mean'], each * (planned - units[1000]), 1e-6), (rounding, each, planned, units))
-    check_orders(folder, '')
-    check_orders(folder, 'spares = 4.2 %\n')
-    check('nothing uncertain', 'uncertainty' not in ask('plan', folder, head() + workloads() + '[plan]\n')['tables'])
-
-
-def check_orders(folder, spares):
-    """Two orders, each with whole spares: what they cost does not depend on how fast the accelerators turn out to be."""
-    rate = 1000 * 0.6 * 3600 * 730
-    text = (head('1 yr', '6 month', y='').replace('[common]', f'[common]\n{spares}') +
-            f'[demand a]\ntokens = {38 * rate!r} token/month\ngrowth = 130 %/yr\nready.y = no\n'
-            '[supply x]\nlead_time = 1 month\n[range]\nx.throughput = discrete(1000: 1, 1400: 1) token/s/gpu\n[plan]\ndraws = 64\n')
-    found = ask('plan', folder, text)
-    rows = {row['choice']: row for row in found['tables']['uncertainty']['rows']}
-    whole, first, best = (rows[name] for name in ('every order as planned', 'first order as planned', 'the best, knowing each draw'))
-    orders = found['tables']['calendar']['rows']
-    check('two orders', len(orders) == 2 and (not spares or all(row['with_spares'] > row['accelerators'] * 1.042 + 0.1 for row in orders)), orders)
-    check('every order as planned', near(whole['mean'], cost_of(found), 1e-7) and whole['serves'] == 100, (whole, cost_of(found)))
-    check('which is more than the first order', whole['mean'] > first['mean'] > best['mean'] and near(
-        rows['more than the best']['mean'], whole['mean'] - best['mean'], 1e-6), rows)
-
-
-def check_beliefs(folder):
-    """Growth and delay: the base case has their means, and the draws have the drawn values."""
-    for growth in ('60', 'triangular(30, 60, 90)'):
-        text = head() + workloads(f'growth = {growth} %/yr') + '[supply y]\navailable = 6 month\n[plan]\ndraws = 16\n'
-        found = ask('plan', folder, text)
-        certain = cost_of(found) if growth == '60' else certain
-        check('the mean', near(cost_of(found), certain, 1e-9), growth)
-        check('drawn', ('uncertainty' in found['tables']) == (growth != '60'), found['tables'].keys())
-    spread = found['tables']['uncertainty']['rows'][0]
-    check('draws differ', spread['p10'] < spread['mean'] < spread['p90'], spread)
-    text = head() + workloads() + '[supply y]\navailable = 4 month\ndelay = discrete(2: 1, 9: 1) month\n[plan]\n'
-    check('a successor late by the mean', ask('plan', folder, text)['tables']['fleet']['rows'][1]['y'] == 0)
-    text = text.replace('discrete(2: 1, 9: 1)', '2')
-    delayed = head() + workloads() + '[supply y]\navailable = 1 month\ndelay = {} month\n[plan]\ndraws = 16\n'
-    parts = []
-    for months in (4, 10):
-        prices = ask('plan', folder, delayed.format(months))['tables']['prices']['rows']
-        parts.append(next(row['cost_without'] for row in prices if row['constraint'] == 'whole purchase units'))
-    done = run('plan', written(folder, delayed.format('discrete(4: 1, 10: 1)')), '-q', '--explain', '--format', 'json')
-    draws = [row['best'] for row in json.loads(done.stdout)['answers'][0]['tables']['draws']['rows']]
-    check('delays are drawn', parts[0] < parts[1] * (1 - 1e-5) and all(any(near(cost, part, 1e-5) for part in parts) for cost in draws) and
-          5 <= sum(near(cost, parts[0], 1e-5) for cost in draws) <= 11, (draws, parts))
-    check('a successor in time', ask('plan', folder, text)['tables']['fleet']['rows'][1]['y'] > 0)
-
-
-def check_cash(folder):
-    found = ask('plan', folder, head() + workloads() + SHARES + RENT + '[plan]\n')
-    *rows, together = found['tables']['cash']['rows']
-    check('a row for each date', len(rows) == 5 and rows[-1]['when'] == 'the end', rows)
-    check('discounted', all(near(row['discounted'], row['cash'] / 1.08 ** (t / 2), 1e-9) for t, row in enumerate(rows)), rows)
-    check('as the plan', near(sum(row['discounted'] for row in rows), cost_of(found), 1e-9), (rows, cost_of(found)))
-    check('together', near(sum(row['cash'] for row in rows), together['cash'], 1e-12), together)
-
-
-def check_books(folder):
-    """Vintages of a plan compared with the cost model's: those of one purchase, and for many, what was bought and
-    paid."""
-    tax = 'tax_rate = 25 %\nbook_life = 18 month\n'
-    one = head(y='').replace('accelerators = 8\n', 'accelerators = 56\n' + tax, 1)
-    priced = json.loads(run('compare', written(folder, one), '-q', '--format', 'json').stdout)['options'][0]['items']
-    rate = 1000 * 0.6 * 3600 * 730
-    planned = ask('plan', folder, one + f'[demand a]\ntokens = {56 * rate!r} token/month\nready.y = no\n[plan]\n')
-    check('bought once', [row['accelerators'] for row in planned['tables']['calendar']['rows']] == [56], planned['tables']['calendar'])
-    for key, item in (('depreciation', 'book_depreciation'), ('book_value', 'book_value'), ('after_tax', 'after_tax_cash')):
-        found = [row[key] for row in planned['tables']['books']['rows'][:-1]]
-        check(f'{item} of one', len(found) == 5 and all(abs(a - b) <= 1e-9 * priced['capex'] for a, b in zip(found, priced[item])), (found, priced[item]))
-    many = head(y='').replace('residual_value = 30 %\n', 'resale = 70, 20 %\n' + tax)
-    grows = workloads('growth = 150 %/yr', 'growth = -45 %/yr')
-    for text in (many, many.replace('[option y]', '[option y]\nlife = 1 yr'), many.replace(tax, '')):
-        tables = ask('plan', folder, text + grows + '[plan]\n')['tables']
-        books, cash = tables['books']['rows'], tables['cash']['rows']
-        paid = [row['outlay'] for row in tables['fleet']['rows']] + [0]
-        value = 0
-        for row, bought in zip(books, paid):
-            value += bought - row['depreciation'] - row['written_off']
-            check('the book value of vintages', abs(row['book_value'] - value) <= 1e-9 * sum(paid), (row, value))
-        taxed = 'tax_rate' in text
-        check('after tax', 'after_tax' not in books[-1] if not taxed else near(books[-1]['after_tax'], 0.75 * cash[-1]['cash'], 1e-9), books)
-    gone = [row['written_off'] for row in ask('plan', folder, many.replace('[option x]', '[option x]\nlife = 1 yr').replace('[option y]', '[option y]\nlife = 1 yr')
-                                              + grows + '[plan]\n')['tables']['books']['rows']]
-    check('what is retired at one year is written off', gone[2] > 0 and gone[0] == gone[1] == gone[4] == 0, gone)
-    staffed = many.replace('[option y]', '[option y]\n' + STAFF)
-    tables = ask('plan', folder, staffed + grows + '[portfolio]\nminimum_share.amd = 30 %\n[plan]\n')['tables']
-    check('engineers and migration after tax', near(tables['books']['rows'][-1]['after_tax'], 0.75 * tables['cash']['rows'][-1]['cash'], 1e-9), tables['books'])
+def sized(options, workload_count, periods):
+    """Two vendors in turn, a successor each quarter from the third option on, and workloads that run best on different
+    ones."""
+    ids = 'xyzuvw'[:options]
+    text = head(f'{3 * periods} month', '3 month').split('[option x]')[0]
+    for i, name in enumerate(ids):
+        text += (f'[option {name}]\naccelerator = {("h200-sxm-141", "mi325x-256")[i % 2]}\nlist_price = {30000 - 2000 * i} USD\n'
+                 f'price_decline = {5 + 3 * i} %/yr\nload_power = {700 + 60 * i} W/gpu\nthroughput = {1000 - 45 * i} token/s/gpu\n')
+    for w in range(workload_count):
+        text += f'[demand d{w}]\ntokens = {0.1 - 0.015 * w}e12 token/month\ngrowth = 10 %/yr\n'
+        text += ''.join(f'throughput.{name} = {1000 - 45 * i + 35 * ((i + 2 * w) % 5)} token/s/gpu\n' for i, name in enumerate(ids) if (i + w) % 3)
+    return text + ''.join(f'[supply {name}]\navailable = {3 * i} month\n' for i, name in enumerate(ids) if i > 1) + '[plan]\nsite_power = 0.9 MW\n'
 
 
 def check_time(folder):
@@ -570,182 +249,6 @@ def check_time(folder):
     proof = found['tables']['proof']['rows']
     check('the time is up', done.returncode == DONE and 'The time limit was reached' in found['answer'], found['answer'])
     check('its gap', near(proof[0]['gap'], 100 * (1 - proof[1]['value'] / proof[0]['value']), 1e-6), proof)
-
-
-def sized(options, workload_count, periods):
-    """Two vendors in turn, a successor each quarter from the third option on, and workloads that run best on different
-    ones."""
-    ids = 'xyzuvw'[:options]
-    text = head(f'{3 * periods} month', '3 month').split('[option x]')[0]
-    for i, name in enumerate(ids):
-        text += (f'[option {name}]\naccelerator = {("h200-sxm-141", "mi325x-256")[i % 2]}\nlist_price = {30000 - 2000 * i} USD\n'
-                 f'price_decline = {5 + 3 * i} %/yr\nload_power = {700 + 60 * i} W/gpu\nthroughput = {1000 - 45 * i} token/s/gpu\n')
-    for w in range(workload_count):
-        text += f'[demand d{w}]\ntokens = {0.1 - 0.015 * w}e12 token/month\ngrowth = 10 %/yr\n'
-        text += ''.join(f'throughput.{name} = {1000 - 45 * i + 35 * ((i + 2 * w) % 5)} token/s/gpu\n' for i, name in enumerate(ids) if (i + w) % 3)
-    return text + ''.join(f'[supply {name}]\navailable = {3 * i} month\n' for i, name in enumerate(ids) if i > 1) + '[plan]\nsite_power = 0.9 MW\n'
-
-
-def check_book(folder):
-    """The calendar has the answer's contents, and each chart the cells of its table."""
-    path, out = written(folder, head() + workloads() + SHARES + '[plan]\n'), str(pathlib.Path(folder) / 'book.xlsx')
-    done = run('plan', path, '-q', '-o', out)
-    check('a book', done.returncode == DONE, done.stderr)
-    tables = json.loads(run('plan', path, '-q', '--format', 'json').stdout)['answers'][0]['tables']
-    book = openpyxl.load_workbook(out)
-    check('its sheets', book.sheetnames == ['Plan', 'Calendar', 'Fleet', 'Cash', 'Books'], book.sheetnames)
-    shown = [[cell.value for cell in row[:9]] for row in book['Calendar'].iter_rows() if row[3].value in ('x', 'y')]
-    wanted = [[row[key] for key in ('order_by', 'serves_from', 'until', 'option', 'vendor', 'how', 'accelerators', 'price', 'outlay')]
-              for row in tables['calendar']['rows']]
-    check('its orders and prices', len(shown) == len(wanted) and all(
-        a == b or near(a, b, 1e-9) for one, other in zip(shown, wanted) for a, b in zip(one, other)), (shown, wanted))
-    signed = [row[0].value for row in book['Calendar'].iter_rows() if 'Signature' in str(row[0].value)]
-    check('room to sign', len(signed) == 2 and all('Date' in line for line in signed), signed)
-    page, fits = book['Calendar'].page_setup, book['Calendar'].sheet_properties.pageSetUpPr.fitToPage
-    check('on one page', fits and page.fitToHeight in (None, 1) and page.fitToWidth in (None, 1), (fits, page.fitToHeight, page.fitToWidth))
-    check('what does not fit', not list(fit.problems(xlsx.read(pathlib.Path(out)))), list(fit.problems(xlsx.read(pathlib.Path(out)))))
-    with zipfile.ZipFile(out) as archive:
-        charts = [archive.read(name).decode() for name in sorted(archive.namelist()) if name.startswith('xl/charts/chart')]
-    drawn = [formula for chart in charts for formula in re.findall(r'<c:val>.*?<c:f>(.*?)</c:f>', chart, re.S)]
-    check('its charts', len(charts) == 4 and len(drawn) == 8, drawn)
-    wanted = [[row[key] for row in tables['accelerators']['rows']] for key in ('nvidia', 'amd')]
-    wanted += [[row[key] for row in tables['tokens']['rows']] for key in ('nvidia', 'amd', 'spare')]
-    wanted += [[row[key] for row in tables['fleet']['rows']] for key in ('x', 'y')]
-    for row, all_of_it in zip(tables['accelerators']['rows'], tables['fleet']['rows']):
-        check('the vendors have the fleet', (row['nvidia'], row['amd']) == (all_of_it['x'], all_of_it['y']), (row, all_of_it))
-    for row in tables['tokens']['rows']:
-        check('the vendors serve the demand', near(row['nvidia'] + row['amd'], row['demand'], 1e-9) and row['spare'] >= 0, row)
-    check('labels below the bars of what is sold', charts[-1].count('<c:tickLblPos val="low"/>') == 1, charts[-1])
-    wanted.append([row['cash'] for row in tables['cash']['rows'][:-1]])
-    for formula, values in zip(drawn, wanted):
-        sheet, cells = formula.split('!')
-        found = [cell.value for (cell,) in book[sheet][cells.replace('$', '')]]
-        check('a series', len(found) == len(values) and all(near(a, b, 1e-6) for a, b in zip(found, values)), (formula, found, values))
-    done = run('plan', path, '-q', '-o', '/dev/null/x.xlsx')
-    check('nowhere to write', done.returncode not in (DONE, NO) and done.stderr, done.stderr)
-    unserved = written(folder, head() + workloads() + '[plan]\nsite_power = 0.02 MW\n')
-    check('a book of what lacks', run('plan', unserved, '-q', '-o', out).returncode == NO and openpyxl.load_workbook(out).sheetnames == ['Plan'])
-
-
-def check_faces(folder):
-    path = written(folder, head() + workloads() + '[plan]\n')
-    shown, rows = run('plan', path, '-q'), run('plan', path, '-q', '--format', 'csv')
-    document = json.loads(run('plan', path, '-q', '--format', 'json').stdout)['answers'][0]
-    check('the sentence', ' '.join(document['answer'].split()) in ' '.join(shown.stdout.split()), shown.stdout)
-    costs = [row for row in csv.DictReader(io.StringIO(rows.stdout)) if row['table'] == 'proof' and row['column'] == 'value']
-    check('CSV', near(float(costs[0]['value']), cost_of(document), 1e-12), costs)
-    check('explain', run('explain', path, 'plan.portfolio', '-q').returncode == DONE)
-
-
-EXPLAINED = (
-    lambda: head() + workloads() + SHARES + RENT + '[plan]\n',
-    lambda: (head(y='').replace('residual_value = 30 %\n', 'resale = 70, 20 %\ntax_rate = 25 %\nbook_life = 18 month\nlife = 1 yr\n')
-             .replace('load_power = 1000', 'discount = 6 % from 12 gpu, 10 % from 25 gpu\nspares = 5 %\nload_power = 1000')
-             + workloads('growth = 150 %/yr', 'growth = -45 %/yr') + '[plan]\n'),
-    lambda: discrete(1000, 1250)[0],
-    lambda: (head('1 yr', '3 month').replace('[common]', 'input_tokens = 1000 token\noutput_tokens = 500 token\n[common]')
-             + '[option api]\ninput_price = 0.2 USD/Mtok\noutput_price = 0.6 USD/Mtok\ndemand = 100 Mtok/yr\n'
-             + workloads('', '') + '[supply x]\navailable = 6 month\n[supply y]\navailable = 6 month\n[plan]\nsite_power = 3 MW\n'))
-
-
-def sums(what, rows, wanted, *pairs):
-    """For pairs of (their column, the total's): the rows add up to the total, to 1e-9 of what is added."""
-    for part, whole in pairs:
-        found = [row.get(part, 0) for row in rows]
-        scale = sum(abs(value) for value in found) + abs(wanted[whole])
-        check(f'{what}: {part}', abs(sum(found) - wanted[whole]) <= 1e-9 * scale, (found, wanted))
-
-
-def check_explained_costs(tables, cost):
-    purchases, cash = tables['purchase_parts']['rows'], tables['cash_parts']['rows']
-    worth = 0
-    for i, row in enumerate(purchases):
-        key = [row[name] for name in ('serves_from', 'until', 'option')]
-        if row['part'] == 'together':
-            parts = [other for other in purchases[:i] if other['part'] != 'together' and [other[name] for name in ('serves_from', 'until', 'option')] == key]
-            sums('a purchase', parts, row, ('paid', 'paid'), ('discounted', 'discounted'))
-            worth += row['discounted']
-    for row in tables['cash']['rows'][:-1]:
-        parts = [part for part in cash if part['when'] == row['when'] and part['part'] != 'together']
-        sums('a date', parts, row, ('cash', 'cash'), ('discounted', 'discounted'))
-        check('its factor', all(near(part['cash'] * part['factor'], part['discounted'], 1e-12) for part in parts), parts)
-    proof = {row['part']: row for row in tables['proof_parts']['rows']}
-    whole = proof['together: the cost of the plan']
-    check('the cost of the plan', near(whole['value'], cost, 1e-9), (whole, cost))
-    sums('its parts', [row for row in tables['proof_parts']['rows'][:-3]], whole, ('value', 'value'))
-    check('its purchases', near(proof['purchases and rents']['value'], worth, 1e-9) or not worth, (proof, worth))
-    check('bound and gap', near(proof['what a plan could save at most']['value'], cost + proof['less the bound']['value'], 1e-9), proof)
-    check('what was solved again', all(near(row['cost'] - row['planned'], row['difference'], 1e-9) and row['planned'] == cost
-                                       for row in tables['solved_again']['rows'] if not isinstance(row['cost'], str)), tables['solved_again'])
-    used = {row['option'] for row in tables['load']['rows']}
-    again = {row['choice']: row for row in tables['solved_again']['rows']}
-    without = {option: again.get(f'without {option}') for option in used}
-    check('why each option', all(without.values()), (again, used))
-    check('no option is bought for nothing', all(row['difference'] >= -1e-6 * cost for row in without.values() if not isinstance(row['cost'], str)), without)
-    for row in tables['prices']['rows']:
-        other = again[f"without {row['constraint']}"]
-        saved, slack = -(other['difference'] or 0), 1e-6 * cost
-        within = row['price_least'] - slack <= saved <= row['price_most'] + slack  # of spares, more is paid than counted
-        check('a price', within if row['price'] is None and saved else abs(saved - (row['price'] or 0)) <= slack, (other, row))
-
-
-def check_explained_load(tables):
-    options = [option for option in ('x', 'y', 'cloud', 'api') if option in tables['fleet']['rows'][0]]
-    for row in tables['fleet']['rows']:
-        parts = [part for part in tables['fleet_parts']['rows'] if part['period'] == row['period']]
-        sums('a period', parts, row, ('outlay', 'outlay'), ('power', 'power'))
-        for option in options:
-            of_it = [part for part in parts if part['option'] == option]
-            sums('what is there', of_it, row, ('there', option))
-            check('came and went', all(near(part['before'] - part['gone'] + part['bought'], part['there'], 1e-9) for part in of_it), of_it)
-        sums('its tokens', [part for part in tables['load']['rows'] if part['period'] == row['period']], row, ('tokens', 'tokens'))
-    for row in tables['load']['rows']:
-        check('tokens', near(row['demand'] * row['share'] / 100, row['tokens'], 1e-9), row)
-        check('nodes', row['capacity'] is None or near(row['tokens'] / row['capacity'], row['busy_nodes'], 1e-9), row)
-    for row in tables['tokens']['rows']:
-        sums('spare', [part for part in tables['spare_parts']['rows'] if part['period'] == row['period']], row, ('spare', 'spare'))
-    for row in tables['spare_parts']['rows']:
-        check('what is spare', row['held'] is None or abs(row['served'] * (row['there'] / row['held'] - 1) - row['spare']) <= 1e-6 * row['served'], row)
-    for row in tables['books']['rows'][:-1]:
-        parts = [part for part in tables['vintages']['rows'] if part['when'] == row['when']]
-        sums('books', parts, row, *((name, name) for name in ('depreciation', 'written_off', 'book_value')))
-
-
-def check_explained_draws(tables):
-    for choice, key in (('the best, knowing each draw', 'best'), ('first order as planned', 'first_order'),
-                        ('its regret: more than the best', 'regret'), ('every order as planned', 'whole_plan'), ('more than the best', 'excess')):
-        row = next(row for row in tables['uncertainty']['rows'] if row['choice'] == choice)
-        found = [draw[key] for draw in tables['draws']['rows'] if draw[key] is not None]
-        check(f'draws of {key}', abs(sum(found) / len(found) - row['mean']) <= 1e-9 * abs(row['mean']) + 1e-6, (row, sum(found) / len(found)))
-    for row in tables['commitments']['rows']:
-        enough = sum(-(-(draw[row['option']] - 1e-6) // 8) * 8 >= row['planned'] for draw in tables['draws']['rows'])
-        check('right in so many', near(100 * enough / len(tables['draws']['rows']), row['enough'], 1e-9), (row, enough))
-
-
-def check_explained(folder):
-    """Each figure is the sum of the rows that derive it, for any plan."""
-    for i, text in enumerate(EXPLAINED):
-        path = written(folder, text())
-        done = run('plan', path, '-q', '--explain', '--format', 'json')
-        check(f'explained {i}', done.returncode == DONE, done.stderr)
-        tables = json.loads(done.stdout)['answers'][0]['tables']
-        check_explained_costs(tables, tables['proof']['rows'][0]['value'])
-        check_explained_load(tables)
-        if 'draws' in tables:
-            check_explained_draws(tables)
-    path = written(folder, EXPLAINED[0]())
-    for table, derived in (('cash', 'cash_parts'), ('years', 'fleet_parts'), ('guide', 'load')):
-        done = run('plan', path, '-q', f'--explain={table}', '--format', 'json')
-        check(f'{table} alone', list(json.loads(done.stdout)['answers'][0]['tables']) == [table, derived], done.stdout[:200])
-    done = run('plan', path, '-q', '--explain=books')
-    check('books on a terminal', 'In the books' in done.stdout and 'Each purchase in the books' in done.stdout, done.stdout)
-    for table in ('nothing', 'cash_parts'):
-        done = run('plan', path, '-q', f'--explain={table}')
-        check(f'--explain={table}', done.returncode == BAD_INPUT and f"a plan has no figures '{table}'; available: calendar" in done.stderr, done.stderr)
-    done = run('plan', path, '-q', '--explain', '-o', str(pathlib.Path(folder) / 'explained.xlsx'))
-    check('no workbook explains', done.returncode == BAD_INPUT and 'a workbook has no explanations' in done.stderr, done.stderr)
-    unserved = written(folder, head() + workloads() + '[plan]\nsite_power = 0.02 MW\n')
-    check('no plan to explain', run('plan', unserved, '-q', '--explain').returncode == NO)
 
 
 def check_unserved(folder):
@@ -843,15 +346,6 @@ def check_bad_input(folder):
     check('plan of no plan', done.returncode == BAD_INPUT and 'nothing to answer: add a [plan]' in done.stderr, done.stderr)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        probe = run('plan', written(folder, head() + workloads() + '[plan]\n'), '-q')
-        if 'without GLPK' in probe.stderr:
-            skip_all('this build is without GLPK')
-        for test in (check_route, check_wait, check_kept, check_prices, check_capex, check_tiers, check_later, check_spares, check_single, check_levels, check_tokens_bought, check_uncertainty, check_beliefs, check_cash, check_books, check_time, check_book, check_faces, check_explained, check_workbook, check_unserved, check_bad_input):
-            test(folder)
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    check_all((check_route, check_wait, check_kept, check_prices, check_capex, check_single, check_levels,
+               check_tokens_bought, check_time, check_unserved, check_bad_input))
