@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""plan as a command: one period gives what route finds, one choice what wait computes; its constraints, what each costs,
-and what follows the years are checked with this script's own sums; exit codes, bad input.
+"""plan as a command: one period gives what route finds, one choice what wait computes; its constraints, what each
+costs, and what follows the years are checked with this script's own sums; exit codes, bad input.
 
     check_plan.py
 

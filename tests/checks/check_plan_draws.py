@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A plan whose throughput, growth or deliveries are uncertain: what is best in each draw, what the first order should have
-been, and which part of it is right in any case.
+"""A plan whose throughput, growth or deliveries are uncertain: what is best in each draw, what the first order should
+have been, and which part of it is right in any case.
 
     check_plan_draws.py
 

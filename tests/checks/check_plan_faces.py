@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A plan's faces: sentence, CSV, calendar and charts show the answer's figures, and each figure explained is the sum of the
-rows that derive it.
+"""A plan's faces: sentence, CSV, calendar and charts show the answer's figures, and each figure explained is the sum of
+the rows that derive it.
 
     check_plan_faces.py
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a plan's purchases cost: with tiers, spares and lead times, each as the cost model has it at the prices of its time;
-and the payments and books of all of them.
+"""What a plan's purchases cost: with tiers, spares and lead times, each as the cost model has it at the prices of its
+time; and the payments and books of all of them.
 
     check_plan_purchases.py
 
