@@ -114,24 +114,22 @@ template <class KIND, bool FRESH>
 DEVICE void attention_fetch_first(const struct attention_arguments &a,
                                   const struct attention_share &s,
                                   struct attention_flow<KIND> &flow) {
-  if constexpr (!KIND::COPIED) { // all are of one unit
-    if (s.unit < s.end && FRESH == attention_is_fresh<KIND>(a, s.unit)) {
+  if constexpr (KIND::COPIED) {
 #pragma unroll
-      for (int i = 0; i < KIND::BUFFERS; i++) {
-        attention_fetch<KIND, FRESH && (KIND::PROMPT || !COUNTED_LOADS)>(a, s, s.unit, i, flow, i);
+    for (int i = 0; i < KIND::BUFFERS; i++) {
+      const int unit = s.unit + i / (2 * KIND::BATCHES) * ATTENTION_WARPS;
+      const bool any = unit < s.end;
+      if (FRESH == (!any || attention_is_fresh<KIND>(a, unit))) {
+        if (any) {
+          attention_fetch<KIND, FRESH>(a, s, unit, i % (2 * KIND::BATCHES), flow, i);
+        }
+        lane_ring_end();
       }
     }
-    return;
-  }
+  } else if (s.unit < s.end && FRESH == attention_is_fresh<KIND>(a, s.unit)) { // all of one unit
 #pragma unroll
-  for (int i = 0; i < KIND::BUFFERS; i++) {
-    const int unit = s.unit + i / (2 * KIND::BATCHES) * ATTENTION_WARPS;
-    const bool any = unit < s.end;
-    if (FRESH == (!any || attention_is_fresh<KIND>(a, unit))) {
-      if (any) {
-        attention_fetch<KIND, FRESH>(a, s, unit, i % (2 * KIND::BATCHES), flow, i);
-      }
-      lane_ring_end();
+    for (int i = 0; i < KIND::BUFFERS; i++) {
+      attention_fetch<KIND, FRESH && (KIND::PROMPT || !COUNTED_LOADS)>(a, s, s.unit, i, flow, i);
     }
   }
 }
