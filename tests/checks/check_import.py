@@ -479,6 +479,43 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
+OFFER = """\
+[offer]
+vendor = V
+reference = Q-1
+date = 2026-08-01
+currency = USD
+accelerator = h200-sxm-141
+accelerators = 16 gpu
+nodes = 2 node
+[price]
+accelerators = 30000 USD/gpu
+[guarantee chat]
+model = llama-3.1-8b
+precision = fp8
+basis = serving
+input_tokens = 1024 token
+output_tokens = 256 token
+concurrency = 16 request
+tokens_per_s = 65 token/s/gpu
+"""
+
+
+def test_nodes_of_a_delivery():
+    """Two runs of each of two nodes: with --node they are two nodes, without it the four that their files are."""
+    for named, nodes in ((True, '2 of the offer.s 2 nodes, in 4 runs'), (False, '4 of the offer.s 2 nodes, in 4 runs')):
+        folder = Imports()
+        offer = folder.write('offer.ini', OFFER)
+        for number in range(4):
+            file = folder.write('result.json', vllm(16, 640 + number))
+            more = ['--node', f'node-{number // 2}'] if named else []
+            expect(folder.run([file], *options(), *more).returncode == DONE, 'not imported')
+        done = run('accept', offer, folder.records)
+        said = ' '.join((done.stdout + done.stderr).split())
+        expect(re.search(nodes, said), said)
+        expect(('--node of import and of the probe names it' in said) != named, said)
+
+
 def test_ten_thousand_requests_in_a_second():
     folder = Imports()
     requests, length = 10_000, 256
