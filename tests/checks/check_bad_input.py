@@ -124,6 +124,13 @@ NAMES = [
     *(bad(f"an input misspelt as {typed}", swap(f"\n{key} ", f"\n{MARK}{typed} "), f"unknown.*{typed}.*did you mean '{key}'")
       for key, typed in (("pue", "PUE"), ("utilization", "utilisation"), ("electricity_price", "electricty_price"),
                          ("accelerators", "acelerators"), ("list_price", "list_prise"))),
+    # A required input in the wrong section is not missing, too.
+    bad("input in [scenario]", below("[scenario]", MARK + "pue = 1.25", text=swap("pue = 1.25\n", "")),
+        r"'pue' belongs in \[common\] or an option"),
+    bad("input in [workload]", swap("pue = 1.25\n", "") + f"\n[workload]\n{MARK}pue = 1.25\n",
+        r"'pue' belongs in \[common\] or an option"),
+    bad("selection in [scenario]", below("[scenario]", MARK + "precision = fp8"),
+        r"'precision' belongs in an option or \[workload\]"),
     bad("unknown key without a likeness", below("[common]", MARK + "zzyzx = 1"), "unknown.*zzyzx"),
     bad("unknown section", BASE + f"\n{MARK}[comon]\npue = 1\n",
         "unknown section.*comon.*did you mean.*common"),
