@@ -190,7 +190,8 @@ def test_published_and_benchmark():
            ('published', 'A title, with a comma', 'https://example.org/run'), record['grade'])
     files = mlperf_files(folder)
     stated = options(accelerator=None, accelerators=None, model='llama-2-70b', date='2026-08-06')
-    record, = folder.imported(files, *stated, '--published', 'MLPerf Inference, https://example.org/run')[1]
+    answer, (record,) = folder.imported(files, *stated, '--published', 'MLPerf Inference, https://example.org/run')
+    expect(answer['answer'] == '1 rung imported, measured by MLPerf LoadGen, in fp8, graded benchmark.', answer['answer'])
     expect((record['grade'], record['accelerators'], record['accelerator'], record['device']) ==
            ('benchmark', 16, 'h200-sxm-141', 'NVIDIA H200'), record)
     folder = Imports()
