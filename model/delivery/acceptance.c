@@ -277,6 +277,13 @@ static void refuse_twice(const struct judging *judging) {
               : "");
 }
 
+static bool are_named(const struct fleet *fleet) {
+  for (size_t d = 0; d < fleet->device_count; d++)
+    if (!fleet->devices[d].is_named)
+      return false;
+  return true;
+}
+
 static void judge_delivered(const struct judging *judging) {
   const struct offer *offer = judging->request->offer;
   const struct delivered delivered = delivered_of(judging->among, judging->arena);
@@ -302,9 +309,11 @@ static void judge_delivered(const struct judging *judging) {
     clause.more_nodes = (missing + each - 1) / each;
   } else if (delivered.right > wanted)
     texts_add(&judging->acceptance->warnings, judging->arena,
-              "%zu accelerators were measured, and %zu are offered: are these records of this "
-              "delivery alone?",
-              delivered.right, wanted);
+              "%zu accelerators were measured, and %zu are offered: %s", delivered.right, wanted,
+              are_named(judging->request->fleet)
+                  ? "are these records of this delivery alone?"
+                  : "a record without a node's name counts as a node of its own: --node of import "
+                    "and of the probe names it");
   add_clause(judging, clause);
 }
 

@@ -9,6 +9,7 @@
 #include "model/records/measurement.h"
 #include "model/records/measurement_read.h"
 #include "model/records/records.h"
+#include "model/records/served_rungs.h"
 #include "model/records/serving.h"
 
 #include <jansson.h>
@@ -239,6 +240,45 @@ static void collect_devices(const struct reading *reading) {
   }
 }
 
+// Of the lengths so far the first that a server's requests agree with; NULL for none.
+static const struct fleet_workload *lengths_like(const struct fleet_workload *workload,
+                                                 const struct fleet_workload *const *known,
+                                                 size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (served_is_alike(workload->input_tokens, known[i]->input_tokens) &&
+        served_is_alike(workload->output_tokens, known[i]->output_tokens))
+      return known[i];
+  return NULL;
+}
+
+static int by_lengths(const void *a, const void *b) {
+  const struct fleet_workload *left = &((const struct fleet_item *)a)->workload;
+  const struct fleet_workload *right = &((const struct fleet_item *)b)->workload;
+  const int asked = right->is_asked - left->is_asked;
+  const int input = asked ? asked : compare_numbers(left->input_tokens, right->input_tokens);
+  return input ? input : compare_numbers(left->output_tokens, right->output_tokens);
+}
+
+// Two runs of one test by a client that draws lengths around a mean differ by chance. They get the
+// lengths of those that were asked for, else of the shortest.
+static void agree_on_lengths(const struct reading *reading) {
+  const struct fleet_workload **known =
+      arena_array(reading->arena, reading->item_count + 1, sizeof(struct fleet_workload *));
+  size_t count = 0;
+  qsort(reading->items, reading->item_count, sizeof *reading->items, by_lengths);
+  for (size_t i = 0; i < reading->item_count; i++) {
+    struct fleet_workload *workload = &reading->items[i].workload;
+    const struct fleet_workload *last = count ? known[count - 1] : NULL;
+    const struct fleet_workload *like =
+        workload->is_asked ? NULL : lengths_like(workload, known, count);
+    if (like)
+      fleet_set_lengths(workload, like->input_tokens, like->output_tokens, reading->arena);
+    else if (workload->input_tokens > 0 && !(last && last->input_tokens == workload->input_tokens &&
+                                             last->output_tokens == workload->output_tokens))
+      known[count++] = workload;
+  }
+}
+
 static void collect_runs(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   fleet->runs = arena_array(reading->arena, reading->item_count + 1, sizeof *fleet->runs);
@@ -452,6 +492,7 @@ const struct fleet *fleet_read(const char *const *paths, size_t count, const cha
                       "no whole-model result and no server load in %zu record%s",
                       reading.file_count, reading.file_count == 1 ? "" : "s");
   collect_devices(&reading);
+  agree_on_lengths(&reading);
   collect_runs(&reading);
   warn_of_moved(&reading);
   warn_of_variants(&reading);

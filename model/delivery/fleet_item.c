@@ -209,12 +209,26 @@ static double length_of(double asked, double served) {
   return fabs(served / asked - 1) <= REQUEST_LENGTHS ? asked : round(served);
 }
 
-static const char *load_words(const struct serving_rung *rung, struct arena *arena) {
-  return rung->load == LOAD_CLOSED ? arena_printf(arena, "%.9g in flight", rung->concurrency)
-         : isnan(rung->request_rate)
-             ? serving_load_names[rung->load]
-             : arena_printf(arena, "%.9g requests/s (%s)", rung->request_rate,
-                            serving_load_names[rung->load]);
+static const char *load_words(const struct fleet_workload *workload, struct arena *arena) {
+  return workload->load == LOAD_CLOSED
+             ? arena_printf(arena, "%.9g in flight", workload->concurrency)
+         : workload->request_rate > 0
+             ? arena_printf(arena, "%.9g requests/s (%s)", workload->request_rate,
+                            serving_load_names[workload->load])
+             : serving_load_names[workload->load];
+}
+
+void fleet_set_lengths(struct fleet_workload *workload, double input_tokens, double output_tokens,
+                       struct arena *arena) {
+  const char *lengths = input_tokens > 0 ? arena_printf(arena, "%.9g tokens in and %.9g out",
+                                                        input_tokens, output_tokens)
+                                         : "requests of unknown length";
+  workload->input_tokens = input_tokens;
+  workload->output_tokens = output_tokens;
+  workload->words =
+      arena_printf(arena, "%s: %s, %s, served: %s, %s, on %d accelerator%s", workload->device,
+                   workload->model, workload->precision, lengths, load_words(workload, arena),
+                   workload->ranks, workload->ranks == 1 ? "" : "s");
 }
 
 // "fp8, kv fp8, mtp": what is not stated is left out.
@@ -248,16 +262,11 @@ static struct fleet_workload workload_served(const struct serving_record *record
       .input_tokens = length_of(rung->asked_input_tokens, rung->input_tokens),
       .output_tokens = length_of(rung->asked_output_tokens, rung->output_tokens),
   };
-  if (isnan(workload.input_tokens) || isnan(workload.output_tokens))
-    workload.input_tokens = workload.output_tokens = 0;
-  const char *lengths = workload.input_tokens > 0
-                            ? arena_printf(arena, "%.9g tokens in and %.9g out",
-                                           workload.input_tokens, workload.output_tokens)
-                            : "requests of unknown length";
-  workload.words =
-      arena_printf(arena, "%s: %s, %s, served: %s, %s, on %d accelerator%s", workload.device,
-                   workload.model, workload.precision, lengths, load_words(rung, arena),
-                   record->accelerators, record->accelerators == 1 ? "" : "s");
+  const bool is_known = !isnan(workload.input_tokens) && !isnan(workload.output_tokens);
+  workload.is_asked = is_known && workload.input_tokens == rung->asked_input_tokens &&
+                      workload.output_tokens == rung->asked_output_tokens;
+  fleet_set_lengths(&workload, is_known ? workload.input_tokens : 0,
+                    is_known ? workload.output_tokens : 0, arena);
   return workload;
 }
 

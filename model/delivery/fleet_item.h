@@ -40,9 +40,10 @@ struct fleet_workload {
   const char *precision;                  // in words: "fp8, activations bf16, kv fp8"
   const char *weights, *activations, *kv; // "" for a server whose record does not tell
   int batch, context;
-  int together; // devices of the node that ran at once; 1: one by one
-  int ranks;    // that held a model together, or served together; 1: each by itself
-  bool served;  // the rest is for servers only; 0 if the record does not tell
+  int together;  // devices of the node that ran at once; 1: one by one
+  int ranks;     // that held a model together, or served together; 1: each by itself
+  bool served;   // the rest is for servers only; 0 if the record does not tell
+  bool is_asked; // the lengths are those of the requests, else those that were served
   enum serving_load load;
   double concurrency, request_rate, input_tokens, output_tokens; // the rate in 1/s
   const char *words;
@@ -92,6 +93,10 @@ struct fleet_items fleet_items_of_measurement(const struct measurement_record *r
                                               const char *path, struct arena *arena);
 struct fleet_items fleet_items_of_serving(const struct serving_record *record, const char *path,
                                           struct arena *arena);
+
+// Gives a server's workload other lengths, in its words too.
+void fleet_set_lengths(struct fleet_workload *workload, double input_tokens, double output_tokens,
+                       struct arena *arena);
 
 // The workload of a device's result, as in its item.
 struct fleet_workload fleet_workload_of(const struct measurement *result, struct arena *arena);

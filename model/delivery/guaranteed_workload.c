@@ -1,5 +1,6 @@
 #include "model/delivery/guaranteed_workload.h"
 
+#include "base/texts.h"
 #include "model/delivery/fleet_item.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"
@@ -106,6 +107,33 @@ static bool is_another(const struct fleet_workload *a, const struct fleet_worklo
          strcmp(a->precision, b->precision) != 0;
 }
 
+// What the guarantee leaves open and would decide between two measured workloads.
+static const char *advice(const struct offer_guarantee *guarantee, const struct fleet_workload *a,
+                          const struct fleet_workload *b, struct arena *arena) {
+  const char *const *said = guarantee->workload.values;
+  const bool has_load = guarantee->concurrency > 0 || guarantee->request_rate > 0;
+  const bool other_load =
+      a->load != b->load || a->concurrency != b->concurrency || a->request_rate != b->request_rate;
+  const struct {
+    bool is_open, differs;
+    const char *key;
+  } keys[] = {
+      {!(guarantee->input_tokens > 0), a->input_tokens != b->input_tokens, "input_tokens"},
+      {!(guarantee->output_tokens > 0), a->output_tokens != b->output_tokens, "output_tokens"},
+      {!has_load, other_load, "concurrency or request_rate"},
+      {!*said[WORKLOAD_BATCH], a->batch != b->batch, "batch"},
+      {!*said[WORKLOAD_CONTEXT], a->context != b->context, "context"},
+      {!*said[WORKLOAD_ACTIVATIONS], strcmp(a->activations, b->activations) != 0, "activations"},
+      {!*said[WORKLOAD_KV], strcmp(a->kv, b->kv) != 0, "kv"},
+  };
+  struct texts open = {0};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (keys[i].is_open && keys[i].differs)
+      texts_add(&open, arena, "%s", keys[i].key);
+  return open.count ? arena_printf(arena, "state %s in it", texts_joined(&open, arena))
+                    : "give the records of one of them alone";
+}
+
 long guaranteed_workload(const struct guaranteed_among *among,
                          const struct offer_guarantee *guarantee, struct diagnostics *diagnostics,
                          struct arena *arena) {
@@ -122,12 +150,9 @@ long guaranteed_workload(const struct guaranteed_among *among,
       found = -1;
     if (found >= 0 && is_another(one, other)) {
       diagnostics_error(diagnostics, guarantee->place,
-                        "guarantee '%s' matches two measured workloads: %s; and %s: state %s in it",
-                        guarantee->name, arena_copy(arena, other->words), one->words,
-                        one->served
-                            ? "input_tokens, output_tokens, activations, kv, and concurrency or "
-                              "request_rate"
-                            : "batch, context, activations and kv");
+                        "guarantee '%s' matches two measured workloads: %s; and %s: %s",
+                        guarantee->name, other->words, one->words,
+                        advice(guarantee, other, one, arena));
       return -1;
     }
     if (found < 0 || is_better(one, other))

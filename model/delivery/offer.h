@@ -109,7 +109,8 @@ struct offer {
   const char *accelerator;        // an id of the catalogue
   struct place accelerator_place, count_place, nodes_place, validity_place, warranty_place;
   struct place delivery_place, may_fail_place;
-  int accelerators, nodes; // nodes 0: not stated
+  struct place tolerance_place, remedy_place, limit_place; // none if not stated
+  int accelerators, nodes;                                 // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
   double warranty_h;    // NAN: not stated
   const char *delivery; // the latest day, YYYY-MM-DD; "" not stated

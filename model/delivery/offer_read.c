@@ -157,12 +157,15 @@ static const struct term terms[] = {
      false},
     {TERM("terms", "delivery", take_day, delivery), offsetof(struct offer, delivery_place), false},
     {TERM("acceptance", "confidence", take_confidence, acceptance.confidence), 0, false},
-    {TERM("acceptance", "tolerance", take_share, acceptance.tolerance), 0, false},
+    {TERM("acceptance", "tolerance", take_share, acceptance.tolerance),
+     offsetof(struct offer, tolerance_place), false},
     {TERM("acceptance", "node_tolerance", take_share, acceptance.node_tolerance), 0, false},
     {TERM("acceptance", "may_fail", take_nodes, acceptance.may_fail),
      offsetof(struct offer, may_fail_place), false},
-    {TERM("acceptance", "remedy", take_remedy, acceptance.remedy), 0, false},
-    {TERM("acceptance", "remedy_limit", take_limit, acceptance.remedy_limit), 0, false},
+    {TERM("acceptance", "remedy", take_remedy, acceptance.remedy),
+     offsetof(struct offer, remedy_place), false},
+    {TERM("acceptance", "remedy_limit", take_limit, acceptance.remedy_limit),
+     offsetof(struct offer, limit_place), false},
     {TERM("acceptance", "replacement_time", take_time, acceptance.replacement_h), 0, false},
 };
 

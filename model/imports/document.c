@@ -187,6 +187,104 @@ static int read_csv(struct document *document, struct arena *arena,
   return table ? 0 : -1;
 }
 
+// ---- tables of metrics
+
+static const char metrics_mark[] = "Metric,";
+
+// "1,525.00", as GenAI-Perf writes numbers; any other text has no value: "N/A", "".
+static json_t *metric_value(const char *text, struct arena *arena) {
+  char *digits = arena_alloc(arena, strlen(text) + 1), *end = digits;
+  double number;
+  for (; *text; text++)
+    if (*text != ',')
+      *end++ = *text;
+  *end = 0;
+  return csv_number(digits, &number) ? json_real(number) : NULL;
+}
+
+// The object at a key, made if it is not there.
+static json_t *object_at(json_t *object, const char *key) {
+  if (!json_is_object(json_object_get(object, key)))
+    json_object_set_new(object, key, json_object());
+  return json_object_get(object, key);
+}
+
+// "Request Latency (ms)" as the metric "request_latency", with its unit.
+static json_t *metric_named(json_t *metrics, const char *title, struct arena *arena) {
+  const char *bracket = strstr(title, " (");
+  const size_t length = bracket ? (size_t)(bracket - title) : strlen(title);
+  char *key = arena_copy_n(arena, title, length);
+  for (char *at = key; *at; at++)
+    *at = *at == ' ' ? '_' : (char)tolower((unsigned char)*at);
+  json_t *metric = object_at(metrics, key);
+  if (bracket)
+    json_object_set_new(metric, "unit", json_stringn(bracket + 2, strcspn(bracket + 2, ")")));
+  return metric;
+}
+
+// A row is a metric, or with a column GPU what one GPU's telemetry says of it.
+static void add_metrics(json_t *metrics, const struct table *table, struct arena *arena) {
+  const bool is_by_gpu = table_column(table, "GPU") >= 0;
+  json_t *all = is_by_gpu ? object_at(metrics, "telemetry_stats") : metrics;
+  for (size_t row = 0; row < table->rows; row++) {
+    json_t *metric = metric_named(all, table_cell(table, row, "Metric"), arena);
+    if (is_by_gpu)
+      metric = object_at(metric, table_cell(table, row, "GPU"));
+    for (size_t c = 1; c < table->columns; c++) {
+      const char *name = table->column_names[c];
+      json_t *value = metric_value(table->cells[row * table->columns + c], arena);
+      if (value && strcmp(name, "GPU") != 0)
+        json_object_set_new(metric, strcmp(name, "Value") ? name : "avg", value);
+    }
+  }
+}
+
+// The first blank line from there, or the end of the text.
+static const char *table_end(const char *at) {
+  for (;;) {
+    const size_t length = strcspn(at, "\n");
+    if (strspn(at, " \t\r") >= length)
+      return at;
+    at += length + (at[length] == '\n');
+  }
+}
+
+// One of the tables in the text, with its lines' numbers there. NULL after errors.
+static const struct table *read_table(const struct source *source, const char *start,
+                                      const char *end, struct arena *arena,
+                                      struct diagnostics *diagnostics) {
+  const int before = count_lines(source->text, start);
+  const char *table = arena_copy_n(arena, start, (size_t)(end - start));
+  char *lines = arena_alloc(arena, (size_t)before + 1);
+  memset(lines, '\n', (size_t)before);
+  lines[before] = 0;
+  return csv_read(source_from_text(source->name, arena_printf(arena, "%s%s", lines, table), arena),
+                  source->name, arena, diagnostics);
+}
+
+enum { MAX_METRIC_TABLES = 32 };
+
+// GenAI-Perf's CSV and AIPerf's: tables with blank lines between, as the object that their JSON is.
+// Tables of something else are not read.
+static int read_metrics(struct document *document, struct arena *arena,
+                        struct diagnostics *diagnostics) {
+  json_t *metrics = json_object();
+  const char *at = document->source->text, *end;
+  document->written_in = "CSV";
+  append_part(document, metrics, 0, 0, arena);
+  for (int i = 0; *at && i < MAX_METRIC_TABLES; i++) {
+    end = table_end(at);
+    if (!strncmp(at, metrics_mark, strlen(metrics_mark))) {
+      const struct table *table = read_table(document->source, at, end, arena, diagnostics);
+      if (!table)
+        return -1;
+      add_metrics(metrics, table, arena);
+    }
+    at = end + strspn(end, blanks);
+  }
+  return 0;
+}
+
 // ---- a summary
 
 static const char *trimmed(const char *start, const char *end, struct arena *arena) {
@@ -216,7 +314,7 @@ static int read_summary(struct document *document, struct arena *arena) {
 
 // ---- which of them
 
-// The only table among the formats is llama-bench's.
+// The column by which llama-bench's table is known.
 static const char csv_mark[] = "build_commit,";
 
 // The first line that is neither blank nor a comment nor YAML's start-of-document mark.
@@ -264,6 +362,8 @@ int document_read(const char *path, struct document *document, struct arena *are
       append_part(document, value, 0, 0, arena);
     return value ? 0 : -1;
   }
+  if (!strncmp(line, metrics_mark, strlen(metrics_mark)))
+    return read_metrics(document, arena, diagnostics);
   return strstr(line, csv_mark) ? read_csv(document, arena, diagnostics) : 0;
 }
 

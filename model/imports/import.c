@@ -465,6 +465,7 @@ int import_join(const struct imported *list, size_t count, const struct import_s
   blank.precision = joining.facts[FACT_PRECISION];
   blank.model = joining.facts[FACT_MODEL];
   blank.date = joining.facts[FACT_DATE];
+  blank.node = statement->node;
   list_files(&joining, &blank);
   describe(&joining, &blank);
   for (size_t i = 0; i < count; i++)

@@ -22,6 +22,7 @@
 struct import_statement {
   const char *facts[IMPORT_FACTS]; // as typed; NULL: not stated
   const char *published;           // "TITLE, URL"; NULL: one's own run
+  const char *node;                // the serving machine's name in a fleet; "" not stated
   const char *today;               // 2026-11-21, in UTC: no run is later; NULL: unknown
 };
 

@@ -19,8 +19,10 @@ int read_batched_bench(struct reading *reading);
 // trtllm.c: `trtllm-bench throughput --report_json`.
 int read_trtllm(struct reading *reading);
 
-// aiperf.c: profile_export_aiperf.json of `aiperf profile`.
+// aiperf.c: profile_export_aiperf.json or .csv of `aiperf profile`, and those of its predecessor,
+// profile_export_genai_perf.json or .csv of `genai-perf profile`.
 int read_aiperf(struct reading *reading);
+int read_genai_perf(struct reading *reading);
 
 // guidellm.c: a report of `guidellm benchmark run`, version 2.
 int read_guidellm(struct reading *reading);

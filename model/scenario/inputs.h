@@ -37,7 +37,7 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
-// Notes that an unknown key, which has been reported, probably meant this input.
+// Notes that an unknown or misplaced key, which has been reported, meant this input.
 void inputs_note_misspelt(struct inputs *inputs, int declaration);
 bool inputs_are_misspelt(const struct inputs *inputs, int declaration);
 

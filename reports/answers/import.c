@@ -112,10 +112,15 @@ static void add_files(const struct import *import, struct answer *answer) {
   }
 }
 
-static const char *by_whom(const struct serving_record *record, struct arena *arena) {
+// "measured by vLLM bench serve, in fp8"; a publication of others also has its grade.
+static const char *how(const struct serving_record *record, struct arena *arena) {
   const char *version =
       *record->tool_version ? arena_printf(arena, " %s", record->tool_version) : "";
-  return arena_printf(arena, "%s by %s%s", grade_name(record->grade), record->tool, version);
+  const char *grade = record->grade == GRADE_MEASURED
+                          ? ""
+                          : arena_printf(arena, ", graded %s", grade_name(record->grade));
+  return arena_printf(arena, "measured by %s%s, in %s%s", record->tool, version, record->precision,
+                      grade);
 }
 
 static void add_notes(const struct import *import, struct answer *answer) {
@@ -155,10 +160,9 @@ struct answer import_answer(const struct import *import, struct arena *arena) {
   }
   const size_t refused = add_refused(import, &answer);
   add_files(import, &answer);
-  answer.sentence =
-      arena_printf(arena, "%zu rung%s imported, %s, in %s%s.", rungs - refused,
-                   rungs - refused == 1 ? "" : "s", by_whom(record, arena), record->precision,
-                   refused ? arena_printf(arena, "; %zu refused", refused) : "");
+  answer.sentence = arena_printf(arena, "%zu rung%s imported, %s%s.", rungs - refused,
+                                 rungs - refused == 1 ? "" : "s", how(record, arena),
+                                 refused ? arena_printf(arena, "; %zu refused", refused) : "");
   add_notes(import, &answer);
   warn_of_short_windows(import, &answer);
   for (size_t i = 0; i < import->doubts.count; i++)

@@ -73,6 +73,7 @@ static int import_files(struct run *run, const struct files *files, struct impor
                                                        [FACT_MODEL] = options->model,
                                                        [FACT_DATE] = options->date},
                                              .published = options->published,
+                                             .node = options->node ? options->node : "",
                                              .today = process_today(run->arena)};
   struct catalog catalog;
   if (!files->all.count || run_open_catalog(run, &catalog) ||

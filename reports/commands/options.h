@@ -65,7 +65,7 @@ struct options {
   const char *draws, *seed, *method, *shard;
   const char *context, *kv, *accelerators, *parameters;
   const char *accelerator, *precision, *model, *date, *published;
-  const char *power, *devices, *utc_offset, *clock_offset;
+  const char *power, *devices, *utc_offset, *clock_offset, *node;
   enum output_format format;
   bool format_given;
   bool mixed, all_cases, plan, explain, latest, stale, spread, quiet, verbose;

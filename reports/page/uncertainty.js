@@ -93,6 +93,13 @@ function limits_text(best, against, { ranked }) {
   }).join('');
 }
 
+// Like other_over_ranges in reports/print/verdict.c.
+function other_text(best, { cheapest }) {
+  const most = cheapest.reduce((other, share, o) => (share > cheapest[other] ? o : other), best);
+  return most === best ? '' : `, but ${data.options[most].label} is the cheapest in ${
+    fixed(100 * cheapest[most], 1)} % of the draws`;
+}
+
 // Like verdict_over_ranges in reports/print/verdict.h.
 function over_ranges_text(ranking, result) {
   const best = data.options.length === 1 ? 0 : ranking.cheapest[0];
@@ -105,7 +112,7 @@ function over_ranges_text(ranking, result) {
     share_text(saving[HIGH_LEVEL])} %)` : '';
   return `Over the ranges ${data.options[best].label} costs ${cost[MEDIAN]} ${
     per_mtok().unit} in the median (P5 to P95: ${cost[LOW]} to ${cost[HIGH_LEVEL]})${saves}${
-    limits_text(best, ranking.against, result)}.`;
+    limits_text(best, ranking.against, result) || other_text(best, result)}.`;
 }
 
 function uncertainty_words(result) {

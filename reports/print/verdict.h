@@ -30,8 +30,9 @@ const char *verdict_text(const struct scenario *scenario, const struct ranking *
 #define VERDICT_CERTAIN "nothing is uncertain in this case"
 
 // "over the ranges mi325x costs 0.1626 USD/Mtok in the median (P5 to P95: 0.1305 to 0.2161) and
-// saves 12.4 % against h200 (1.4 to 20.4 %)", for the cheapest, the first of several, and in how
-// many draws these are ranked if that is not always so; "" if there is none.
+// saves 12.4 % against h200 (1.4 to 20.4 %)", for the cheapest, the first of several; in how many
+// draws these are ranked if that is not always so, else which other option is the cheapest in more
+// of the draws; "" if there is none.
 const char *verdict_over_ranges(const struct scenario *scenario, const struct ranking *ranking,
                                 const struct simulation *simulation, struct arena *arena);
 

@@ -308,10 +308,31 @@ def test_bad_records(folder):
         (at / f'{node}-1.json').unlink()
     at = deliver(folder, times)
     open_load = GUARANTEE.replace('request_rate = 8 request/s\n', '').replace('ttft = P99 2 s', 'tokens_per_s = 1 token/s/gpu')
-    expect_exit(run('accept', offer(folder, guarantee=open_load), at), BAD_INPUT, 'matches two measured workloads', 'state input_tokens')
+    expect_exit(run('accept', offer(folder, guarantee=open_load), at), BAD_INPUT, 'matches two measured workloads',
+                'state concurrency or request_rate in it')
     path = at / 'node-05-1.json'
     path.write_text(path.read_text().replace('"node-05"', '"node-06"'))
     expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'changed after it was written')
+
+
+def test_lengths_drawn_around_a_mean(folder):
+    """Runs of a client that draws its lengths are runs of one test; two lengths that were asked for are not."""
+    drawn = [[(1016.2, 254.3), (1031.7, 257.9)], [(1024.9, 256.8), (1019.4, 255.1)]]
+    at = Path(folder) / 'records'
+    at.mkdir()
+    for n, runs in enumerate(drawn):
+        for r, (length_in, length_out) in enumerate(runs):
+            write(at, f'node-{n:02d}', r, arrivals(1.8, when=f'09:3{r}', input_tokens=length_in, output_tokens=length_out,
+                                                   asked_input_tokens=None, asked_output_tokens=None))
+    row = clauses(accept(offer(folder, nodes=2), at, statuses=ANY))['chat: P99 TTFT']
+    expect(row['nodes'] == 2 and row['runs'] == 4 and near(row['measured'], 1.8), str(row))
+    measured = run_json('fleet', at, statuses=ANY)['tables']['measured']['rows']
+    expect(len({row['workload'] for row in measured}) == 1, 'runs of one test are evaluated apart')
+    for n, length in enumerate((1024.0, 1040.0)):
+        for r in range(2):
+            write(at, f'node-{n:02d}', r, arrivals(1.8, lengths=(length, 256.0), when=f'09:3{r}'))
+    expect_exit(run('accept', offer(folder, nodes=2), at), BAD_INPUT, 'matches two measured workloads', '1024 tokens in',
+                '1040 tokens in', 'give the records of one of them alone')
 
 
 def test_servers_of_a_node(folder):

@@ -21,6 +21,7 @@ LABELS = {'h200': 'H200', 'mi325x': 'MI325X'}
 HEADLINES = {
     'the challenger': (UNCERTAIN, (), 'mi325x', 'h200'),
     'the baseline': (UNCERTAIN, ('--set', 'mi325x.list_price=60000 USD'), 'h200', 'mi325x'),
+    'the cheapest, but seldom': (UNCERTAIN, ('--set', 'mi325x.list_price=28600 USD'), 'mi325x', 'h200'),
     'not always ranked': (UNCERTAIN, ('--set', 'site_power=1.35 MW'), 'mi325x', 'h200'),
     'no ranges': (CERTAIN, (), 'mi325x', 'h200'),
 }
@@ -42,7 +43,13 @@ def over_ranges(scenario, settings, cheapest, against):
     least, middle, most = (f'{100 * share:.1f}' for share in saving)
     return (f'; over the ranges {LABELS[cheapest]} costs {median} USD/Mtok in the median (P5 to P95: {low} to {high}) '
             f'and saves {middle} % against {LABELS[against]} ({least} to {most} %)'
-            f'{limits(told["ranked"], cheapest, against)}')
+            f'{limits(told["ranked"], cheapest, against) or more_often(told["cheapest"], cheapest)}')
+
+
+def more_often(shares, cheapest):
+    """Which other option is the cheapest in more of the draws."""
+    most = max(shares, key=lambda option: (shares[option], option == cheapest))
+    return '' if most == cheapest else f', but {LABELS[most]} is the cheapest in {100 * shares[most]:.1f} % of the draws'
 
 
 def limits(ranked, cheapest, against):

@@ -190,7 +190,8 @@ def test_published_and_benchmark():
            ('published', 'A title, with a comma', 'https://example.org/run'), record['grade'])
     files = mlperf_files(folder)
     stated = options(accelerator=None, accelerators=None, model='llama-2-70b', date='2026-08-06')
-    record, = folder.imported(files, *stated, '--published', 'MLPerf Inference, https://example.org/run')[1]
+    answer, (record,) = folder.imported(files, *stated, '--published', 'MLPerf Inference, https://example.org/run')
+    expect(answer['answer'] == '1 rung imported, measured by MLPerf LoadGen, in fp8, graded benchmark.', answer['answer'])
     expect((record['grade'], record['accelerators'], record['accelerator'], record['device']) ==
            ('benchmark', 16, 'h200-sxm-141', 'NVIDIA H200'), record)
     folder = Imports()
@@ -477,6 +478,43 @@ def processor_seconds():
     """For the programs that have ended: other programs' load does not count."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+OFFER = """\
+[offer]
+vendor = V
+reference = Q-1
+date = 2026-08-01
+currency = USD
+accelerator = h200-sxm-141
+accelerators = 16 gpu
+nodes = 2 node
+[price]
+accelerators = 30000 USD/gpu
+[guarantee chat]
+model = llama-3.1-8b
+precision = fp8
+basis = serving
+input_tokens = 1024 token
+output_tokens = 256 token
+concurrency = 16 request
+tokens_per_s = 65 token/s/gpu
+"""
+
+
+def test_nodes_of_a_delivery():
+    """Two runs of each of two nodes: with --node they are two nodes, without it the four that their files are."""
+    for named, nodes in ((True, '2 of the offer.s 2 nodes, in 4 runs'), (False, '4 of the offer.s 2 nodes, in 4 runs')):
+        folder = Imports()
+        offer = folder.write('offer.ini', OFFER)
+        for number in range(4):
+            file = folder.write('result.json', vllm(16, 640 + number))
+            more = ['--node', f'node-{number // 2}'] if named else []
+            expect(folder.run([file], *options(), *more).returncode == DONE, 'not imported')
+        done = run('accept', offer, folder.records)
+        said = ' '.join((done.stdout + done.stderr).split())
+        expect(re.search(nodes, said), said)
+        expect(('--node of import and of the probe names it' in said) != named, said)
 
 
 def test_ten_thousand_requests_in_a_second():

@@ -181,6 +181,12 @@ def test_remedy_in_costs(folder):
     due = owed(3600)
     told = run_json('explain', scenario, 'h200.remedy_credit', '--set', 'h200.throughput=3600 token/s')
     expect(near(told['derivation']['values'][1], due['remedy_total']), str(told['derivation']['values']))
+    terms = (Path(folder) / 'offer.ini').read_text().split('\n')
+    tree = run('explain', scenario, 'h200.remedy_share', '--set', 'h200.throughput=3600 token/s', '-q').stdout
+    for name, key in (('remedy', 'remedy '), ('remedy_limit', 'remedy_limit'), ('guarantee_tolerance', 'tolerance'),
+                      ('guaranteed_throughput', 'tokens_per_s = 3900')):
+        line = next(number for number, text in enumerate(terms, 1) if text.startswith(key))
+        expect(re.search(rf'{name} = [^\n]*offer.ini:{line}\)', tree), f'{name} is not traced to line {line}: {tree}')
     offer = Path(folder) / 'offer-revised.ini'
     offer.write_text(re.sub(r'remedy.*\n', '', offer.read_text()))
     whole = scenario.read_text() + '[case other]\nh200.quote = offer-revised.ini\n'

@@ -101,6 +101,64 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "\"phases\": [{\"name\": \"warmup\", \"exclude_from_results\": true, \"concurrency\": 2}, "      \
   "{\"name\": \"profiling\", \"concurrency\": 8}]"
 
+// In the order of AIPerf's own CSV, which has no unit for a number of requests.
+#define AIPERF_CSV                                                                                 \
+  "Metric,avg,min,max,p50,p90,p95,p99,std\r\n"                                                     \
+  "Input Sequence Length (tokens),50.00,50,50,50.00,50.00,50.00,50.00,0.00\r\n"                    \
+  "Inter Token Latency (ms),6.00,5.00,7.00,6.00,6.50,6.80,7.00,0.50\r\n"                           \
+  "Output Sequence Length (tokens),100.00,100,100,100.00,100.00,100.00,100.00,0.00\r\n"            \
+  "Request Latency (ms),700.00,600.00,900.00,700.00,800.00,850.00,880.00,9.00\r\n"                 \
+  "Time to First Token (ms),90.00,50.00,160.00,,,,150.00,9.00\r\n"                                 \
+  "\r\n"                                                                                           \
+  "Metric,Value\r\n"                                                                               \
+  "Benchmark Duration (sec),80.00\r\n"                                                             \
+  "Output Token Throughput (tokens/sec),1000.00\r\n"                                               \
+  "Request Count,800.00\r\n"                                                                       \
+  "Request Throughput (requests/sec),10.00\r\n"                                                    \
+  "Total Input Sequence Length (tokens),40000.00\r\n"                                              \
+  "Total Output Sequence Length (tokens),80000.00\r\n"
+
+// As GenAI-Perf's own exporters write it: 800 answers of 250 tokens in 80 s.
+#define GENAI_PERF_METRICS(requests_per_s)                                                         \
+  "{\"request_throughput\": {\"unit\": \"requests/sec\", \"avg\": " requests_per_s "}, "           \
+  "\"request_latency\": {\"unit\": \"ms\", \"avg\": 3000, \"p99\": 3300}, "                        \
+  "\"request_count\": {\"unit\": \"count\", \"avg\": 800.0}, "                                     \
+  "\"time_to_first_token\": {\"unit\": \"ms\", \"avg\": 90, \"p99\": 150}, "                       \
+  "\"inter_token_latency\": {\"unit\": \"ms\", \"avg\": 12}, "                                     \
+  "\"output_token_throughput\": {\"unit\": \"tokens/sec\", \"avg\": 2500.0}, "                     \
+  "\"output_sequence_length\": {\"unit\": \"tokens\", \"avg\": 250.0}, "                           \
+  "\"input_sequence_length\": {\"unit\": \"tokens\", \"avg\": 1000.0}, "                           \
+  "\"telemetry_stats\": {\"gpu_power_limit\": {\"unit\": \"W\", \"gpu0\": {\"avg\": 700}}, "       \
+  "\"gpu_power_usage\": {\"unit\": \"W\", \"gpu0\": {\"avg\": 400}, \"gpu1\": {\"avg\": 420}}}, "
+#define GENAI_PERF(requests_per_s, streaming, stimulus)                                            \
+  GENAI_PERF_METRICS(requests_per_s)                                                               \
+  "\"input_config\": {\"model_names\": [\"org/Some-8B\"], \"endpoint\": {\"type\": \"chat\", "     \
+  "\"streaming\": " streaming "}, \"perf_analyzer\": {\"stimulus\": {" stimulus "}}}}"
+// Before its options had sections.
+#define GENAI_PERF_2024                                                                            \
+  GENAI_PERF_METRICS("10.0")                                                                       \
+  "\"input_config\": {\"model\": [\"org/Some-8B\"], \"endpoint_type\": \"chat\", \"streaming\": "  \
+  "true, \"concurrency\": 32, \"request_rate\": null, \"stability_percentage\": 999}}"
+#define GENAI_PERF_CSV(requests_per_s)                                                             \
+  "Metric,avg,min,max,p99,p95,p90,p75,p50,p25,p10,p5,p1\r\n"                                       \
+  "Time To First Token (ms),90.00,N/A,1,150.00,1,1,1,1,1,1,1,1\r\n"                                \
+  "Request Latency (ms),\"3,000.00\",1,1,\"3,300.00\",1,1,1,1,1,1,1,1\r\n"                         \
+  "Inter Token Latency (ms),12.00,1,1,15.00,1,1,1,1,1,1,1,1\r\n"                                   \
+  "Output Sequence Length (tokens),250.00,1,1,1,1,1,1,1,1,1,1,1\r\n"                               \
+  "Input Sequence Length (tokens),\"1,000.00\",1,1,1,1,1,1,1,1,1,1,1\r\n"                          \
+  "\r\n"                                                                                           \
+  "Metric,Value\r\n"                                                                               \
+  "Output Token Throughput (tokens/sec),\"2,500.00\"\r\n"                                          \
+  "Request Throughput (per sec)," requests_per_s "\r\n"                                            \
+  "Request Count (count),800.00\r\n"                                                               \
+  "\r\n"                                                                                           \
+  "Metric,GPU,avg,min,max,p99,p95,p90,p75,p50,p25,p10,p5,p1\r\n"                                   \
+  "GPU Power Usage (W),gpu0,400.00,1,1,1,1,1,1,1,1,1,1,1\r\n"                                      \
+  "GPU Power Usage (W),gpu1,420.00,1,1,1,1,1,1,1,1,1,1,1\r\n"                                      \
+  "\r\n"                                                                                           \
+  "Metric,GPU,Value\r\n"                                                                           \
+  "GPU Power Limit (W),gpu0,700.00\r\n"
+
 #define GUIDELLM_STATISTIC(name, mean, sum)                                                        \
   "\"" name "\": {\"successful\": {\"mean\": " mean ", \"median\": " mean ", \"total_sum\": " sum  \
   ", \"percentiles\": {\"p90\": " mean ", \"p99\": " mean "}}}, "

@@ -189,10 +189,11 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
   const char *nearest = nearest_key(reading, name, selections);
   const struct model *model = reading->scenario->model;
   int d = model_find(model, name);
-  if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT)
+  if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT) {
+    inputs_note_misspelt(reading->inputs, d); // it is not missing, too
     diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
                       name);
-  else if (selection_key_find(name) >= 0)
+  } else if (selection_key_find(name) >= 0)
     diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in %s", name,
                       selection_sections(name));
   else if (currency_is_rate(name))
@@ -222,6 +223,12 @@ static bool may_stand_in_workload(const struct reading *reading, const char *nam
 }
 
 static void unknown_head_key(struct reading *reading, const struct ini_key *key) {
+  const int d = model_find(reading->scenario->model, key->name);
+  if (selection_key_find(key->name) >= 0 ||
+      (d >= 0 && reading->scenario->model->declarations[d].kind == DECLARATION_INPUT)) {
+    reading_unknown_key(reading, key->name, key, "[scenario]", true);
+    return;
+  }
   const char *nearest = nearest_name(key->name, head_keys, HEAD_KEYS);
   const char *meant = model_word_meaning(key->name);
   diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [scenario]%s", key->name,

@@ -390,6 +390,8 @@ static void refuse_lacking(const struct resolving *resolving) {
 int hardware_apply(struct resolving *resolving) {
   if (apply_accelerator(resolving)) {
     pretend_accelerator(resolving);
+    if (selection_of(&resolving->selections, SELECT_PRICE))
+      resolving_pretend(resolving, "list_price");
     return -1;
   }
   apply_price(resolving);

@@ -76,22 +76,28 @@ static void apply(const struct sources *sources, size_t which_case, const struct
   const struct offer_acceptance *said = &promise->offer->acceptance;
   const double remedy = owes && !said->replacement ? said->remedy : 0;
   const double most = isnan(said->remedy_limit) ? 100 * remedy : said->remedy_limit;
+  const struct offer *offer = promise->offer;
   const struct {
     const char *input;
     double value;
+    struct place place;
   } inputs[] = {
-      {"remedy", remedy},
-      {"replacement", owes && said->replacement ? 1
-                      : all->replaces           ? 0
-                                                : NAN},
-      {"guaranteed_throughput", offer_guaranteed_rate(promise->offer, promise->guarantee)},
-      {"guarantee_tolerance", isnan(said->tolerance) ? 0 : said->tolerance},
-      {"remedy_limit", all->limits ? most : NAN},
+      {"remedy", remedy, offer->remedy_place},
+      {"replacement",
+       owes && said->replacement ? 1
+       : all->replaces           ? 0
+                                 : NAN,
+       offer->remedy_place},
+      {"guaranteed_throughput", offer_guaranteed_rate(offer, promise->guarantee),
+       promise->guarantee->tokens_place},
+      {"guarantee_tolerance", isnan(said->tolerance) ? 0 : said->tolerance, offer->tolerance_place},
+      {"remedy_limit", all->limits ? most : NAN, offer->limit_place},
   };
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
     if (!isnan(inputs[i].value))
-      offered_set(sources->resolving, which_case, promise->offer, promise->guarantee,
-                  inputs[i].input, inputs[i].value, promise->guarantee->place);
+      offered_set(sources->resolving, which_case, offer, promise->guarantee, inputs[i].input,
+                  inputs[i].value,
+                  inputs[i].place.source ? inputs[i].place : promise->guarantee->place);
 }
 
 static struct promises promises_of(const struct sources *sources) {

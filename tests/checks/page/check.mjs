@@ -186,7 +186,7 @@ const close_to = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(b), 
 
 // The only place where the page gives P5 and P95 in words: those of its own draws, for the
 // cheapest.
-function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost, ranked }, what) {
+function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost, ranked, cheapest: often }, what) {
   const best = options.length === 1 ? options[0].id : cheapest[0];
   const found = /costs ([\d.,]+) .* \(P5 to P95: ([\d.,]+) to ([\d.,]+)\)/.exec(over_ranges);
   check(words.endsWith(' draws, seed 1.') && !words.includes('P5'), `${what}: below the title: ${words}`);
@@ -198,6 +198,9 @@ function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost
   const share = `but only in ${(100 * ranked[best]).toFixed(1)} % of the draws does `;
   check(ranked[best] === 1 || ranked[best] < 0.001 || ranked[best] > 0.999 || over_ranges.includes(share),
     `${what}: ${over_ranges}: ranked in ${ranked[best]}`);
+  const [other] = Object.keys(often).sort((a, b) => often[b] - often[a]);
+  if (Object.values(ranked).every((chance) => chance === 1) && (other === best || often[other] - often[best] > 1e-3))
+    check_equal(over_ranges.includes('is the cheapest in'), other !== best, `${what}: ${over_ranges}: the cheapest in ${often[best]}`);
 }
 
 async function check_draws(page, { drawn, engine }, what) {

@@ -92,6 +92,32 @@ static const struct reading_case {
      AIPERF(AIPERF_UNIT, "\"loadgen\": {\"request_rate\": 10, \"request_rate_mode\": \"constant\", "
                          "\"concurrency\": 23}"),
      "unknown: 50/100 tokens, 500/1000 per s, ttft 0.09 0.15, tpot 0.006, gap 0.017, 820 W of 2"},
+    {"AIPerf, CSV: the load is not in it", AIPERF_CSV,
+     "unknown: 50/100 tokens, 500/1000 per s, ttft 0.09 0.15, tpot 0.006, gap nan"},
+    {"GenAI-Perf", GENAI_PERF("10.0", "true", "\"concurrency\": 32"),
+     "closed loop 32: 1000/250 tokens, 10000/2500 per s, ttft 0.09 0.15, tpot 0.012, gap nan, 820 "
+     "W "
+     "of 2"},
+    {"GenAI-Perf: at a rate", GENAI_PERF("10.0", "true", "\"request_rate\": 10.0"),
+     "constant arrivals 10/s: 1000/250 tokens, 10000/2500 per s, ttft 0.09 0.15, tpot 0.012, gap "
+     "nan, 820 W of 2"},
+    {"GenAI-Perf: sessions", GENAI_PERF("10.0", "true", "\"session_concurrency\": 4"),
+     "unknown: 1000/250 tokens, 10000/2500 per s, ttft 0.09 0.15, tpot 0.012, gap nan, 820 W of 2"},
+    {"GenAI-Perf: without streaming, its time to first token is that of the whole answer",
+     GENAI_PERF("10.0", "false", "\"concurrency\": 32"),
+     "closed loop 32: 1000/250 tokens, 10000/2500 per s, ttft nan nan, tpot 0.012, gap nan, 820 W "
+     "of 2"},
+    {"GenAI-Perf of 2024", GENAI_PERF_2024,
+     "closed loop 32: 1000/250 tokens, 10000/2500 per s, ttft 0.09 0.15, tpot 0.012, gap nan, 820 "
+     "W "
+     "of 2"},
+    {"GenAI-Perf: 10.0375 requests a second over 80 s, of which 800 have an answer",
+     GENAI_PERF("10.0375", "true", "\"concurrency\": 32"),
+     "closed loop 32: refused: 3 requests failed"},
+    {"GenAI-Perf, CSV: the load is not in it", GENAI_PERF_CSV("10.00"),
+     "unknown: 1000/250 tokens, 10000/2500 per s, ttft 0.09 0.15, tpot 0.012, gap nan, 820 W of 2"},
+    {"GenAI-Perf, CSV: of 803 requests 800 have an answer", GENAI_PERF_CSV("10.04"),
+     "unknown: refused: 3 requests failed"},
     {"guidellm: tokens over time; its TPOT has the first token in it",
      GUIDELLM("\"type_\": \"concurrent\", \"streams\": 4"),
      "closed loop 4: 64/32 tokens, 80/40 per s, ttft 0.011 nan, tpot 0.00115, gap nan"},
@@ -181,7 +207,8 @@ static void test_what_files_say(void **state) {
 // A file truncated anywhere is refused or read; nothing worse.
 static void test_cut_anywhere(void **state) {
   (void)state;
-  static const char *const texts[] = {VLLM, LLAMA_CSV, LLM_D_2("s", "1", "8", "500"),
+  static const char *const texts[] = {VLLM, LLAMA_CSV, GENAI_PERF_CSV("10.00"),
+                                      LLM_D_2("s", "1", "8", "500"),
                                       MLPERF("Server", SERVER_RATES, "VALID")};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
     for (size_t length = 0; length < strlen(texts[i]); length += 7) {

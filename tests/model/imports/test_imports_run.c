@@ -332,6 +332,8 @@ static void test_failures_that_are_not_stated(void **state) {
                {AIPERF(AIPERF_UNIT, AIPERF_PHASES "}, \"error_summary\": [{\"count\": 2}, "
                                                   "{\"count\": 3}], \"more\": {"),
                 5},
+               {GENAI_PERF("10.0", "true", "\"concurrency\": 32"), NAN},
+               {GENAI_PERF_CSV("10.00"), NAN},
                {LLM_D_1, NAN},
                {LLM_D_2("s", "1", "8", "500"), 0}};
 #undef ANSWERED
