@@ -20,6 +20,8 @@ EMULATOR_LINK = g++ -shared $(SANITIZE) $(LDFLAGS) -Wl,-z,defs \
 # descriptions of variables the kernels compile in about half the time and run no slower.
 EMULATOR_DEVICE := -O1 -g1 $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
 
+EMULATOR_PARTS := emulator copies fiber races platform_emulator matrix_instruction wgmma_instruction
+
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
 EMULATOR_HOST := $(GPU_COMMON:%.c=$(EMULATOR_OBJ)/%.o) \
@@ -49,10 +51,10 @@ $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/streaming.o: $(EMULATOR_OBJ)
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -x c++ -o $$@ $$<
 
-$(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
-                                   races driver_emulator kernels streaming) $(EMULATOR_HOST)
-$(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
-                                 races check_kernels) $(EMULATOR_OBJ)/kernels/weights.o
+$(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,$(EMULATOR_PARTS) \
+                                   driver_emulator kernels streaming) $(EMULATOR_HOST)
+$(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,$(EMULATOR_PARTS) \
+                                 check_kernels) $(EMULATOR_OBJ)/kernels/weights.o
 -include $(wildcard $(EMULATOR_OBJ)/$(1)/*.d)
 endef
 $(foreach v,32 mma 64 64fnuz,$(eval $(call emulator_variant,$(v))))

@@ -28,11 +28,12 @@ namespace {
 
 enum state { RUNNABLE, AT_WARP, AT_BLOCK, PARKED, GONE };
 
-struct thread {
+// What each wait needs comes first, and is in one line of the processor's cache.
+struct alignas(64) thread {
   struct emulator_thread known; // first: emulator_self points here
-  struct fiber fiber;
   enum state state;
-  struct emulator_site site; // of the wait that it is in
+  const struct emulator_site *site; // of the wait that it is in, on its stack
+  struct fiber fiber;
   const void *parked_on;
   uint8_t waits;          // number of warp_waits so far, modulo 2^8
   bool of_cluster;        // has arrived at the cluster's barrier, not waited
@@ -44,7 +45,7 @@ struct warp {
   uint64_t runnable, arrived;
   uint32_t brought[2][WARP]; // a fast lane may supply the next before a slow one took the last
   int turn;                  // which of the two is being supplied
-  struct emulator_site site;
+  const struct emulator_site *site; // of the first lane that waits
 };
 
 struct block {
@@ -54,10 +55,10 @@ struct block {
   uint32_t runnable; // warps with a runnable lane
   int arrived, left; // threads at block_wait, threads that have not ended
   bool waited, last, live;
-  unsigned grid_arrivals; // of this block
-  unsigned grid_awaited;  // of all blocks, by its last wait
-  int current;            // the warp that ran last
-  struct emulator_site site;
+  unsigned grid_arrivals;           // of this block
+  unsigned grid_awaited;            // of all blocks, by its last wait
+  int current;                      // the warp that ran last
+  const struct emulator_site *site; // of the first thread at block_wait
   unsigned char *allocated;
   unsigned char *memory;   // shared memory and its guards
   struct race_cell *cells; // [most_cells], of shared memory
@@ -256,16 +257,16 @@ const char *doing(const struct thread *t, char *text, size_t size) {
   } else if (t->state == RUNNABLE) {
     snprintf(text, size, "runs");
   } else {
-    snprintf(text, size, "is at %s (%s:%d)", t->site.operation, base_name(t->site.file),
-             t->site.line);
+    snprintf(text, size, "is at %s (%s:%d)", t->site->operation, base_name(t->site->file),
+             t->site->line);
   }
   return text;
 }
 
 void note_pair(const struct thread *waits, const struct thread *other, const char *whole) {
   char text[128];
-  note(waits, "%s (%s:%d) is for the whole %s, but thread %d %s", waits->site.operation,
-       base_name(waits->site.file), waits->site.line, whole, other->known.index,
+  note(waits, "%s (%s:%d) is for the whole %s, but thread %d %s", waits->site->operation,
+       base_name(waits->site->file), waits->site->line, whole, other->known.index,
        doing(other, text, sizeof text));
 }
 
@@ -330,16 +331,16 @@ void give_way(struct thread *t, bool over) {
   t->state = RUNNABLE;
 }
 
-bool same_site(const struct emulator_site *a, const struct emulator_site *b) {
+inline bool same_site(const struct emulator_site *a, const struct emulator_site *b) {
   return a->line == b->line && (a->file == b->file || !strcmp(a->file, b->file)) &&
          (a->operation == b->operation || !strcmp(a->operation, b->operation));
 }
 
 // A wait of a warp or block: `first` is where the first of its threads waits.
 void check_site(struct thread *t, const struct emulator_site *first, const char *whole) {
-  if (!same_site(&t->site, first)) {
-    note(t, "%s (%s:%d) while others of its %s are at %s (%s:%d)", t->site.operation,
-         base_name(t->site.file), t->site.line, whole, first->operation, base_name(first->file),
+  if (!same_site(t->site, first)) {
+    note(t, "%s (%s:%d) while others of its %s are at %s (%s:%d)", t->site->operation,
+         base_name(t->site->file), t->site->line, whole, first->operation, base_name(first->file),
          first->line);
     back_to_host();
   }
@@ -629,6 +630,25 @@ void emulator_fail(const char *format, ...) {
   back_to_host();
 }
 
+int emulator_thread_index(void) {
+  return emulator_self->index;
+}
+int emulator_block_threads(void) {
+  return emulator_self->block->threads;
+}
+int emulator_block_index(int axis) {
+  return emulator_self->block->index[axis];
+}
+int emulator_grid_blocks(int axis) {
+  return emulator_self->block->grid[axis];
+}
+unsigned char *emulator_shared(void) {
+  return emulator_self->block->shared;
+}
+unsigned char *emulator_fixed(void) {
+  return emulator_self->block->fixed;
+}
+
 uint32_t emulator_exchange(uint32_t bits, int source, struct emulator_site site) {
   struct thread *t = self();
   struct block *block = block_of(t);
@@ -636,11 +656,11 @@ uint32_t emulator_exchange(uint32_t bits, int source, struct emulator_site site)
   struct warp *warp = &block->warp[number];
   const int turn = warp->turn;
   t->state = AT_WARP;
-  t->site = site;
+  t->site = &site;
   if (!warp->arrived) {
-    warp->site = site;
+    warp->site = &site;
   }
-  check_site(t, &warp->site, "warp");
+  check_site(t, warp->site, "warp");
   warp->brought[turn][lane] = bits;
   warp->arrived |= UINT64_C(1) << lane;
   if (warp->arrived == ALL_LANES) {
@@ -657,11 +677,11 @@ void emulator_block_wait(struct emulator_site site) {
   struct thread *t = self();
   struct block *block = block_of(t);
   t->state = AT_BLOCK;
-  t->site = site;
+  t->site = &site;
   if (!block->arrived) {
-    block->site = site;
+    block->site = &site;
   }
-  check_site(t, &block->site, "block");
+  check_site(t, block->site, "block");
   if (++block->arrived == block->known.threads) {
     block->arrived = 0;
     block->stamp = ++the_machine->stamps;
@@ -678,10 +698,15 @@ void emulator_warp_wait(struct emulator_site site) {
   self()->waits++;
 }
 
+int emulator_warp_turn(void) {
+  const struct thread *t = self();
+  return block_of(t)->warp[t->known.index / WARP].turn;
+}
+
 void emulator_park(const void *on, struct emulator_site site) {
   struct thread *t = self();
   t->state = PARKED;
-  t->site = site;
+  t->site = &site;
   t->parked_on = on;
   give_way(t, false);
 }

@@ -62,6 +62,14 @@ struct emulator_thread {
 // at a time; a second one waits.
 extern struct emulator_thread *emulator_self;
 
+// The same for kernels, for each of whose threads these never change.
+__attribute__((const)) int emulator_thread_index(void);
+__attribute__((const)) int emulator_block_threads(void);
+__attribute__((const)) int emulator_block_index(int axis);
+__attribute__((const)) int emulator_grid_blocks(int axis);
+__attribute__((const)) unsigned char *emulator_shared(void);
+__attribute__((const)) unsigned char *emulator_fixed(void);
+
 // The place of a wait in the source; two waits belong together if these are equal.
 struct emulator_site {
   const char *operation, *file;
@@ -72,6 +80,8 @@ void emulator_block_wait(struct emulator_site site);
 // Waits for all lanes of the warp, and returns the value of lane `source` (modulo the warp).
 uint32_t emulator_exchange(uint32_t bits, int source, struct emulator_site site);
 void emulator_warp_wait(struct emulator_site site);
+// 0 or 1, by turns: changed by each exchange or wait of the warp.
+int emulator_warp_turn(void);
 // About to read or write, anywhere (races.h); accesses near shared memory are checked.
 void emulator_access_near(const void *p, size_t bytes, bool write);
 static inline void emulator_access(const void *p, size_t bytes, bool write) {

@@ -26,9 +26,35 @@ struct race_cell {
   struct race_access write[2], read[2];
 };
 
+static inline bool race_in_order(const struct race_access *before, const struct race_access *now,
+                                 int warp) {
+  return before->stamp != now->stamp || before->thread == now->thread ||
+         !(before->bytes & now->bytes) ||
+         (before->waits != now->waits && before->thread / warp == now->thread / warp);
+}
+
+static inline void race_remember(struct race_access (&latest)[2], const struct race_access *now) {
+  const bool first = latest[0].stamp != now->stamp || latest[0].thread == now->thread;
+  const uint8_t bytes = first && latest[0].stamp == now->stamp ? latest[0].bytes : 0;
+  struct race_access *to = &latest[first ? 0 : 1];
+  *to = *now;
+  to->bytes |= bytes;
+}
+
 // Records an access to some bytes of a word. Returns NULL, or the earlier access with which it is
 // not ordered.
-const struct race_access *race_note(struct race_cell *cell, bool write, int warp,
-                                    struct race_access now);
+static inline const struct race_access *race_note(struct race_cell *cell, bool write, int warp,
+                                                  struct race_access now) {
+  for (int i = 0; i < 2; i++) {
+    if (!race_in_order(&cell->write[i], &now, warp)) {
+      return &cell->write[i];
+    }
+    if (write && !race_in_order(&cell->read[i], &now, warp)) {
+      return &cell->read[i];
+    }
+  }
+  race_remember(write ? cell->write : cell->read, &now);
+  return nullptr;
+}
 
 #endif

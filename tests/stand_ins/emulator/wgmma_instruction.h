@@ -20,8 +20,6 @@
 #include "tests/stand_ins/emulator/copies.h"
 #include "tests/stand_ins/emulator/matrix_instruction.h"
 
-enum { WGMMA_QUEUE = 16 }; // maximum number of instructions issued and not waited for
-
 struct wgmma_issued {
   enum instruction_element type;
   bool in_registers, adds;
@@ -31,31 +29,9 @@ struct wgmma_issued {
   float *sum;
 };
 
-struct wgmma_thread {
-  struct wgmma_issued queue[WGMMA_QUEUE];
-  int count;
-  bool begun;
-};
-
-struct wgmma_block {
-  const struct emulator_block *block;
-  struct wgmma_thread of[WGMMA_THREADS];
-};
-
-static struct wgmma_thread *wgmma_threads_of_block(void) {
-  static struct wgmma_block blocks[EMULATOR_MOST_TOGETHER];
-  for (struct wgmma_block &b : blocks) {
-    if (!b.block || b.block == emulator_self->block) {
-      b.block = emulator_self->block;
-      return b.of;
-    }
-  }
-  emulator_fail("more blocks than wgmma_instruction knows");
-}
-
 // Shared memory's own addresses begin where host addresses are a multiple of 1024.
 DEVICE uintptr_t wgmma_window(void) {
-  return (uintptr_t)emulator_self->block->shared / 1024 * 1024;
+  return (uintptr_t)emulator_shared() / 1024 * 1024;
 }
 DEVICE uint32_t shared_address(const void *p) {
   return (uint32_t)((uintptr_t)p - wgmma_window());
@@ -64,14 +40,7 @@ DEVICE uint32_t shared_address(const void *p) {
 DEVICE void barrier_make(uint64_t *barrier, int arrivals) {
   copies_barrier_make(barrier, arrivals);
 }
-// Discards what a failed launch left in the queues.
-DEVICE void barriers_made(void) {
-  struct wgmma_thread *threads = wgmma_threads_of_block();
-  for (int i = 0; i < WGMMA_THREADS && i < block_threads(); i++) {
-    threads[i].count = 0;
-    threads[i].begun = false;
-  }
-}
+void barriers_made(void); // discards what a failed launch left in the queues
 DEVICE void barrier_arrive(uint64_t *barrier) {
   copies_arrive(barrier, 0);
 }
@@ -149,117 +118,18 @@ DEVICE void box_bring_to(void *to, const struct tensor_map *map, int byte, int r
   copies_begin_in(blocks, to, &box, barrier);
 }
 
-// The 16 bytes of a row of a described matrix that contain `byte`.
-DEVICE const unsigned char *wgmma_piece(uint64_t matrix, int row, int byte) {
-  static const int widths[] = {16, 128, 64, 32}; // of the swizzle modes, in bytes
-  const int mode = (int)(matrix >> 62), width = widths[mode];
-  const uint32_t begin = (uint32_t)(matrix & 0x3FFF) << 4;
-  const int stride = (int)(matrix >> 32 & 0x3FFF) << 4, leading = (int)(matrix >> 16 & 0x3FFF) << 4;
-  uint32_t at = begin + (uint32_t)(row / 8 * stride + row % 8 * width);
-  at += (uint32_t)(mode == 0 ? byte / 16 * leading : byte / 16 * 16);
-  if (matrix >> 49 & 7) {
-    emulator_fail("a matrix whose pattern is not aligned");
-  }
-  at ^= (at >> 7 & (uint32_t)(width / 16 - 1)) << 4;
-  const unsigned char *p = reinterpret_cast<const unsigned char *>(wgmma_window()) + at;
-  emulator_check_shared(p, "wgmma");
-  return p;
-}
-
-// `count` elements of a row from `from` on, as real values.
-DEVICE void wgmma_row_values(enum instruction_element type, uint64_t matrix, int row, int count,
-                             float *out) {
-  const int bytes = type == INSTRUCTION_E4M3 ? 1 : 2;
-  for (int i = 0; i < count; i += 16 / bytes) {
-    uint32_t words[4];
-    memcpy(words, wgmma_piece(matrix, row, i * bytes), sizeof words);
-    for (int j = 0; j < 16 / bytes; j++) {
-      out[i + j] = instruction_value(type, words, j);
-    }
-  }
-}
-
-// Row `row` of the warp's 16, from the registers of the four lanes that hold it.
-DEVICE void wgmma_register_values(const struct wgmma_thread *warp, int issued, int row,
-                                  float *out) {
-  for (int k = 0; k < 16; k++) {
-    const int t = k % 8 / 2, word = row / 8 + k / 8 * 2;
-    out[k] = instruction_value(INSTRUCTION_BF16,
-                               &warp[row % 8 * 4 + t].queue[issued].registers[word], k % 2);
-  }
-}
-
-DEVICE float wgmma_dot(enum instruction_element type, const float *a, const float *b, int count,
-                       float sum) {
-  double total = 0, largest = fabs((double)sum);
-  if (type != INSTRUCTION_E4M3) {
-    total = (double)sum;
-    for (int k = 0; k < count; k++) {
-      total += (double)a[k] * (double)b[k];
-    }
-    return (float)total;
-  }
-  for (int k = 0; k < count; k++) {
-    largest = fmax(largest, fabs((double)a[k] * (double)b[k]));
-  }
-  if (!(largest > 0)) {
-    return largest == 0 ? 0 : NAN;
-  }
-  const int shift = 13 - ilogb(largest);
-  total = trunc(ldexp((double)sum, shift));
-  for (int k = 0; k < count; k++) {
-    total += trunc(ldexp((double)a[k] * (double)b[k], shift));
-  }
-  return (float)ldexp(total, -shift);
-}
-
-DEVICE void wgmma_execute(const struct wgmma_thread *warp, int issued) {
-  const struct wgmma_issued *it = &warp[lane_index()].queue[issued];
-  const int count = it->type == INSTRUCTION_E4M3 ? 32 : 16, lane = lane_index();
-  float a[2][32], b[32];
-  for (int half = 0; half < 2; half++) {
-    const int row = lane / 4 + half * 8;
-    if (it->in_registers) {
-      wgmma_register_values(warp, issued, row, a[half]);
-    } else {
-      wgmma_row_values(it->type, it->a, warp_index() % 4 * 16 + row, count, a[half]);
-    }
-  }
-  for (int tile = 0; tile < it->column_tiles; tile++) {
-    for (int odd = 0; odd < 2; odd++) {
-      wgmma_row_values(it->type, it->b, tile * 8 + lane % 4 * 2 + odd, count, b);
-      for (int half = 0; half < 2; half++) {
-        float *sum = it->sum + tile * it->next + half * 2 + odd;
-        *sum = wgmma_dot(it->type, a[half], b, count, it->adds ? *sum : 0);
-      }
-    }
-  }
-}
+void wgmma_begin(void);
+void wgmma_issue(const struct wgmma_issued &it);
+void wgmma_complete(EMULATOR_HERE);
 
 template <int A, int B> DEVICE void wgmma_begin(float (&)[A][B][4]) {
-  wgmma_threads_of_block()[thread_index()].begun = true;
+  wgmma_begin();
 }
 DEVICE void wgmma_registers_set(void) {}
 DEVICE void wgmma_take_registers(void) {}
 DEVICE void wgmma_leave_registers(void) {}
 template <int A, int B> DEVICE void wgmma_wait(float (&)[A][B][4]) {
-  struct wgmma_thread *warp = wgmma_threads_of_block() + thread_index() - lane_index();
-  struct wgmma_thread *mine = &warp[lane_index()];
-  warp_wait();
-  for (int i = 0; i < mine->count; i++) {
-    wgmma_execute(warp, i);
-  }
-  warp_wait(); // before a lane supplies the next registers
-  mine->count = 0;
-  mine->begun = false;
-}
-
-DEVICE void wgmma_issue(const struct wgmma_issued &it) {
-  struct wgmma_thread *mine = &wgmma_threads_of_block()[thread_index()];
-  if (!mine->begun || mine->count == WGMMA_QUEUE) {
-    emulator_fail("wgmma without wgmma_begin, or more of them than the emulator keeps");
-  }
-  mine->queue[mine->count++] = it;
+  wgmma_complete();
 }
 
 template <int COLUMNS> struct wgmma_instruction {
