@@ -216,8 +216,8 @@ static int check_unit(const struct unit *unit, struct place place, const struct 
   return -1;
 }
 
-int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
-                   struct diagnostics *diagnostics) {
+int quantity_parse_typed(const char *text, struct place place, const struct unit *expected,
+                         double *value, struct unit *typed, struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
   const char *start = text + spaces(text);
   const double sign = *start == '-' ? -1 : 1;
@@ -238,6 +238,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   if (!multiple && may_be_thousands(number, length, expected))
     return report_thousands(text, number, length, place, diagnostics);
   const char *unit_text = unit_around(currency, rest, arena);
+  *typed = *unit_constant("-", arena);
   if (!*unit_text) {
     if (expected->counts)
       return 0;
@@ -252,14 +253,19 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
     diagnostics_error(diagnostics, unit_place, "%s", cents);
     return -1;
   }
-  struct unit unit;
-  if (typed_unit_parse(unit_text, !currency, unit_place, expected, &unit, diagnostics) ||
-      check_unit(&unit, unit_place, expected, diagnostics))
+  if (typed_unit_parse(unit_text, !currency, unit_place, expected, typed, diagnostics) ||
+      check_unit(typed, unit_place, expected, diagnostics))
     return -1;
-  *value *= unit_factor(&unit);
+  *value *= unit_factor(typed);
   if (isfinite(*value))
     return 0;
   return wrong_number(text, place, expected, diagnostics);
+}
+
+int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
+                   struct diagnostics *diagnostics) {
+  struct unit typed;
+  return quantity_parse_typed(text, place, expected, value, &typed, diagnostics);
 }
 
 // The fewest digits that read back to the same value, except for the last bit of the conversion.

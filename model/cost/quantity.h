@@ -17,6 +17,10 @@
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics);
 
+// The same, with the unit that was typed: "-" for a bare number.
+int quantity_parse_typed(const char *text, struct place place, const struct unit *expected,
+                         double *value, struct unit *typed, struct diagnostics *diagnostics);
+
 // "0.08 USD/kWh": a value in base units, written in a unit, with the fewest digits that read back
 // to the same double.
 const char *quantity_text(double value, const struct unit *unit, struct arena *arena);

@@ -261,20 +261,33 @@ static void judge_guarantee(const struct judging *judging,
 
 // ---- what was delivered
 
+// The accelerators behind the node's largest server.
+static size_t most_served(const struct fleet *fleet, size_t node) {
+  size_t most = 0;
+  for (size_t d = 0; d < fleet->device_count; d++)
+    if (fleet->devices[d].node == node && (size_t)fleet->devices[d].served > most)
+      most = (size_t)fleet->devices[d].served;
+  return most;
+}
+
 static void refuse_twice(const struct judging *judging) {
   const struct fleet *fleet = judging->request->fleet;
   for (size_t i = 0; i < fleet->warnings.count; i++)
     diagnostics_error(judging->diagnostics, (struct place){0}, "%s: it would count twice",
                       fleet->warnings.list[i]);
-  for (size_t n = 0; n < fleet->node_count; n++)
-    if (devices_of(&fleet->nodes[n]) > judging->acceptance->rule.per_node)
-      diagnostics_error(
-          judging->diagnostics, (struct place){0},
-          "node %s has %zu accelerators, and the offer's have %zu each: two nodes of one name%s?",
-          fleet->nodes[n].name, devices_of(&fleet->nodes[n]), judging->acceptance->rule.per_node,
-          fleet->nodes[n].served > judging->acceptance->rule.per_node
-              ? ", or one server under two addresses"
-              : "");
+  const size_t each = judging->acceptance->rule.per_node;
+  for (size_t n = 0; n < fleet->node_count; n++) {
+    const struct fleet_node *node = &fleet->nodes[n];
+    if (devices_of(node) <= each)
+      continue;
+    const char *why =
+        most_served(fleet, n) > each ? "a server on several nodes measures none of them"
+        : node->served > each        ? "two nodes of one name, or one server under two addresses?"
+                                     : "two nodes of one name?";
+    diagnostics_error(judging->diagnostics, (struct place){0},
+                      "node %s has %zu accelerators, and the offer's have %zu each: %s", node->name,
+                      devices_of(node), each, why);
+  }
 }
 
 static bool are_named(const struct fleet *fleet) {

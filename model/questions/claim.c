@@ -211,13 +211,6 @@ static bool read_quantity(const struct claim_reader *reader, const char *start, 
 
 // ---- the claimed value
 
-static const char *unit_text_of(const char *value) {
-  double number;
-  value += *value == '-' || *value == '+';
-  value += number_prefix(value, &number);
-  return value + strspn(value, " ");
-}
-
 static bool is_percent(const char *value) {
   const size_t length = strlen(value);
   return length && value[length - 1] == '%';
@@ -230,10 +223,13 @@ static const struct unit *unit_for(const struct claim_reader *reader, const char
 }
 
 // Claims are shown in the unit in which they were made.
-static bool keep_unit(const struct claim_reader *reader, const char *value) {
-  const char *text = unit_text_of(value);
-  reader->claim->quantity.unit = unit_named(reader, *text ? text : "-");
-  return reader->claim->quantity.unit;
+static bool read_in_unit(const struct claim_reader *reader, const char *text, const char *value) {
+  struct unit *typed = arena_alloc(reader->arena, sizeof *typed);
+  if (quantity_parse_typed(value, place_of(reader, text), unit_for(reader, value),
+                           &reader->claim->value, typed, reader->diagnostics))
+    return false;
+  reader->claim->quantity.unit = typed;
+  return true;
 }
 
 static bool read_tolerance(const struct claim_reader *reader, const char *value,
@@ -260,9 +256,7 @@ static bool read_equal(const struct claim_reader *reader, const char *text, cons
   const char *tolerance = sign + sign_length;
   tolerance += strspn(tolerance, " ");
   double width;
-  if (quantity_parse(value, place_of(reader, text), unit_for(reader, value), &claim->value,
-                     reader->diagnostics) ||
-      !keep_unit(reader, value) || !read_tolerance(reader, value, tolerance, &width))
+  if (!read_in_unit(reader, text, value) || !read_tolerance(reader, value, tolerance, &width))
     return false;
   claim->low = claim->value - width;
   claim->high = claim->value + width;
@@ -279,20 +273,22 @@ static bool read_value(const struct claim_reader *reader, const char *text) {
     if (!bounds_parse(text, place_of(reader, text), unit_for(reader, text), &claim->low,
                       &claim->high, reader->diagnostics))
       return false;
+    const char *high = strstr(text, "..") + 2 + strspn(strstr(text, "..") + 2, " ");
+    if (!read_in_unit(reader, high, high))
+      return false;
     claim->value = (claim->low + claim->high) / 2;
-    return keep_unit(reader, strstr(text, "..") + 2 + strspn(strstr(text, "..") + 2, " "));
+    return true;
   }
   if (claim->relation == CLAIM_EQUALS) {
     diagnostics_error(reader->diagnostics, place_of(reader, text),
                       "'%s' needs a tolerance, as in '31 %% +- 0.5 %%'", text);
     return false;
   }
-  if (quantity_parse(text, place_of(reader, text), unit_for(reader, text), &claim->value,
-                     reader->diagnostics))
+  if (!read_in_unit(reader, text, text))
     return false;
   claim->low = claim->relation == CLAIM_AT_LEAST ? claim->value : -INFINITY;
   claim->high = claim->relation == CLAIM_AT_MOST ? claim->value : INFINITY;
-  return keep_unit(reader, text);
+  return true;
 }
 
 static const char *find_relation(const char *text, enum claim_relation *relation, size_t *length) {

@@ -27,17 +27,17 @@ static void print_rung(const struct serving_rung *rung, bool metered, struct are
     fputs(" refused\n", out);
     return;
   }
-  print_number(rung->output_tokens_per_s, "%.4g", 9, arena, out);
-  print_number(rung->input_tokens_per_s, "%.4g", 9, arena, out);
-  print_number(1e3 * rung->ttft.p50_s, "%.4g", 9, arena, out);
-  print_number(1e3 * rung->ttft.p90_s, "%.4g", 9, arena, out);
-  print_number(1e3 * rung->tpot.p50_s, "%.4g", 9, arena, out);
-  print_number(1e3 * rung->tpot.p90_s, "%.4g", 9, arena, out);
+  print_digits(rung->output_tokens_per_s, 4, 9, arena, out);
+  print_digits(rung->input_tokens_per_s, 4, 9, arena, out);
+  print_digits(1e3 * rung->ttft.p50_s, 4, 9, arena, out);
+  print_digits(1e3 * rung->ttft.p90_s, 4, 9, arena, out);
+  print_digits(1e3 * rung->tpot.p50_s, 4, 9, arena, out);
+  print_digits(1e3 * rung->tpot.p90_s, 4, 9, arena, out);
   print_number(rung->completed, "%.0f", 9, arena, out);
   print_number(rung->window_s, "%.0f", 6, arena, out);
   if (metered) {
-    print_number(rung->power.load_power_w, "%.4g", 8, arena, out);
-    print_number(rung->power.load_power_w / rung->output_tokens_per_s, "%.3g", 9, arena, out);
+    print_digits(rung->power.load_power_w, 4, 8, arena, out);
+    print_digits(rung->power.load_power_w / rung->output_tokens_per_s, 3, 9, arena, out);
   }
   putc('\n', out);
 }

@@ -175,7 +175,7 @@ static const char *more_words(const struct acceptance_clause *clause, struct are
   const char *runs =
       !clause->more_runs ? ""
       : clause->kind == CLAUSE_NODES
-          ? arena_printf(arena, "%s of the %zu open",
+          ? arena_printf(arena, "%s of each of the %zu undecided",
                          text_counted(clause->more_runs, "more run", arena), clause->open_nodes)
           : arena_printf(arena, "%s of each", text_counted(clause->more_runs, "more run", arena));
   return arena_printf(arena, "%s%s%s", nodes,

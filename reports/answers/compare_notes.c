@@ -158,9 +158,9 @@ static const char *workload_words(const struct workload *workload, struct arena 
   } around[WORKLOAD_KEYS] = {
       [WORKLOAD_ACTIVATIONS] = {"", " activations"},
       [WORKLOAD_KV] = {"", " KV cache"},
-      [WORKLOAD_INTERACTIVITY] = {"", " token/s for each user"},
-      [WORKLOAD_TTFT] = {"TTFT ", " s"},
-      [WORKLOAD_TPOT] = {"TPOT ", " s"},
+      [WORKLOAD_INTERACTIVITY] = {"", " for each user"},
+      [WORKLOAD_TTFT] = {"TTFT ", ""},
+      [WORKLOAD_TPOT] = {"TPOT ", ""},
       [WORKLOAD_BATCH] = {"batch ", ""},
       [WORKLOAD_CONTEXT] = {"context ", ""},
   };

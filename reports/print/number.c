@@ -41,7 +41,11 @@ const char *number_fixed(double value, int decimals, struct arena *arena) {
 }
 
 const char *number_significant(double value, int digits, struct arena *arena) {
-  return number_grouped(arena_printf(arena, "%.*g", digits, value + 0.0), arena);
+  static const double very_large = 1e15;
+  const char *text = arena_printf(arena, "%.*g", digits, value + 0.0);
+  const bool is_written_out = fabs(value) >= 1 && fabs(value) < very_large && strchr(text, 'e');
+  return number_grouped(is_written_out ? arena_printf(arena, "%.0f", strtod(text, NULL)) : text,
+                        arena);
 }
 
 const char *number_change(double a, double b, struct arena *arena) {

@@ -38,7 +38,7 @@ const char *number_counted(double count, const char *noun, struct arena *arena);
 const char *number_grouped(const char *text, struct arena *arena);
 
 // With thousands separators and at most the given number of significant digits, without trailing
-// zeros; very large and very small numbers have an exponent.
+// zeros after the point; numbers from 10^15 on and very small ones have an exponent.
 const char *number_significant(double value, int digits, struct arena *arena);
 
 // "+3.2 %": the change from a to b; "-" if a is 0 and b is not. Below a tenth of a percent, one

@@ -373,14 +373,24 @@ static const char *cases_of(const struct book *book, const struct option *option
              : arena_printf(book->arena, ", case %s", texts_joined(&labels, book->arena));
 }
 
+static bool promises_any(const struct offer *offer) {
+  for (size_t i = 0; i < offer->text_count; i++)
+    if (is_promised(&offer->texts[i]))
+      return true;
+  return false;
+}
+
 static void write_clauses(struct book *book, const struct option *option,
                           const struct scenario_offer *quoted) {
-  const char *heading = arena_printf(book->arena, "Guaranteed for %s by %s, %s%s", option->label,
+  const bool any = promises_any(quoted->offer);
+  const char *heading = arena_printf(book->arena, "%s for %s by %s, %s%s",
+                                     any ? "Guaranteed" : "Nothing is guaranteed", option->label,
                                      offer_reference(quoted->offer, book->arena),
                                      quoted->offer->date, cases_of(book, option, quoted));
   const char *const texts[] = {"Clause", "Key", "In the offer", ""};
   put_heading(book, book->row++, COLUMN_SAVING, heading);
-  put_header(book, book->row++, texts, COLUMN_SAVING + 1);
+  if (any)
+    put_header(book, book->row++, texts, COLUMN_SAVING + 1);
   for (size_t i = 0; i < quoted->offer->text_count; i++)
     if (is_promised(&quoted->offer->texts[i])) {
       const struct offer_text *text = &quoted->offer->texts[i];

@@ -297,6 +297,10 @@ def test_bad_records(folder):
     write(at, 'node-05', 1, arrivals(1.8), url='http://node-05:8000')
     expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'node node-05 has 16 accelerators', 'under two addresses')
     at = deliver(folder, times)
+    for number in range(len(times[5])):
+        write(at, 'node-05', number, arrivals(1.8, when=f'09:3{number}'), accelerators=16)
+    expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'a server on several nodes measures none of them')
+    at = deliver(folder, times)
     for named in (True, False):
         for node, p99 in (('node-05', 1.8), ('node-06', 1.81)):
             save(at / f'{node}-1.json', serving(arrivals(p99), model='llama-3.1-70b', url='http://gpu-7:8000',

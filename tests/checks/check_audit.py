@@ -445,6 +445,30 @@ def check_lacking():
               and ':19:8' in done.stderr, done.stderr)
 
 
+def check_barred():
+    """Claims that fail whatever the others do: each is named, and the miss is that claim's own. A's ratio reaches 9/4,
+    and its 8 accelerators cost 240,000 USD; what is claimed may be written in millions."""
+    fast, dear = '[claim fast]\nsays = a.throughput / b.throughput >= 3\n', '[claim dear]\nsays = a.capex <= 0.2 M USD\n'
+    stated = HEAD.replace('30000 USD\n', '30000 USD\nthroughput = 4800 token/s\n')
+    cases = [
+        (HEAD + fast + dear + A_FREE, 'No: fast and dear cannot be true for any value of the free quantities; fast is '
+                                      'furthest off, by 25 % of what is claimed.'),
+        (HEAD + dear + A_FREE, 'No: dear cannot be true for any value of the free quantities; it misses by 20 % of what is '
+                               'claimed.'),
+        (stated + fast + dear, "No: fast and dear do not hold with the scenario's values; fast is furthest off, by 60 % of "
+                               'what is claimed.'),
+        (stated + fast, "No: fast does not hold with the scenario's values; it misses by 60 % of what is claimed.")]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'claim.ini'
+        for text, sentence in cases:
+            path.write_text(text, encoding='utf-8')
+            done = run('audit', path, '-q')
+            check(sentence, done.returncode == 1 and sentence in ' '.join(done.stdout.split()), (done.stdout, done.stderr))
+        path.write_text(HEAD + dear + A_FREE, encoding='utf-8')
+        shown = run('audit', path, '-q').stdout
+        check('in dollars, without exponents', '200,000 USD' in shown and 'e+' not in shown, shown)
+
+
 def check_time():
     """Three claims on four free quantities; processor time, which does not depend on other load."""
     text = (HEAD + CLAIM +
@@ -478,6 +502,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_absurd_numbers(folder)
     check_lacking()
+    check_barred()
     check_time()
     count.finish()
 

@@ -517,6 +517,17 @@ def test_nodes_of_a_delivery():
         expect(('--node of import and of the probe names it' in said) != named, said)
 
 
+def test_runs_that_are_missing():
+    """One run of each node does not tell how much runs differ."""
+    folder = Imports()
+    offer = folder.write('offer.ini', OFFER.replace('= 65', '= 166') + '[acceptance]\nmay_fail = 0 node\ntolerance = 2 %\n')
+    for number in range(2):
+        file = folder.write('result.json', vllm(16, 640 + number))
+        expect(folder.run([file], *options(), '--node', f'node-{number}').returncode == DONE, 'not imported')
+    said = ' '.join(run('accept', offer, folder.records).stdout.split())
+    expect('of each of the 2 undecided' in said, said)
+
+
 def test_ten_thousand_requests_in_a_second():
     folder = Imports()
     requests, length = 10_000, 256

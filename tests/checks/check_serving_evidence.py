@@ -145,6 +145,10 @@ def test_times(place):
         _, rate, watts, _ = between(*POINTS[:2], batch)
         expect_rate(place.compare(*settings), rate, watts, 'measured' if batch == 64 else 'projected')
         expect(place.compare(*settings)['options'][0]['workload']['batch'] == str(batch), settings)
+    for settings, words in ((['workload.ttft=1 s', 'workload.tpot=12 ms'], 'TTFT 1 s, TPOT 12 ms, batch'),
+                            (['workload.interactivity=80 token/s'], '80 token/s for each user, batch')):
+        shown = ' '.join(run('compare', place.path, '-q', *place.arguments(settings)).stdout.split())
+        expect(f', {words}' in shown, shown)
     place.refused('no measured point meets it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
     place.refused('ttft must be above 0 s', 'workload.ttft=0 s')
     place.records(serving(*({**each, 'ttft': NO_LATENCY} for each in CURVE)))

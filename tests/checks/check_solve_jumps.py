@@ -140,7 +140,7 @@ SENTENCES = [
     (FIXED, 1e6, 'accelerators', 'B costs no more than A from b.accelerators = 3 gpu up to 30 gpu; '),
     (NARROW, 35e6, 'accelerators',
      'B costs no more than A from b.accelerators = 783 gpu up to 784 gpu and from 786 gpu up to 794 gpu; '),
-    (SLOW, 1e6, 'demand', 'B costs no more than A from b.demand = 7.7321e+05 Mtok/yr up to 7.947e+05 Mtok/yr, from '),
+    (SLOW, 1e6, 'demand', 'B costs no more than A from b.demand = 773,210 Mtok/yr up to 794,700 Mtok/yr, from '),
     (SLOW, 1000020, 'throughput', 'B costs no more than A from b.throughput = 1,887.6 token/s/gpu; '),
     (SAME, 1e6, 'electricity_price', 'B costs as much as A at every value of electricity_price; '),
     (SAME, 1e6, 'wacc', 'B costs as much as A at every value of wacc; '),

@@ -1,10 +1,13 @@
 // Tables of several records: results are compared with those of the same workload, wherever each
 // record has them, and kernels that are not the same are named.
+#include "model/records/serving.h"
 #include "probe/sessions/power_sweep.h"
 #include "probe/sessions/result_table.h"
+#include "probe/sessions/serving_table.h"
 #include "tests/support/fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct measurement result_of(int batch, const char *activations, double tokens_per_s,
@@ -125,11 +128,34 @@ static void what_is_apart_is_told(void **state) {
   expect_lines(text, lines, sizeof lines / sizeof lines[0]);
 }
 
+static void a_fast_server_has_no_exponents(void **state) {
+  (void)state;
+  struct serving_record record = serving_record_unknown;
+  struct serving_rung rung = serving_rung_unknown;
+  struct arena arena = {0};
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  rung.load = LOAD_CLOSED;
+  rung.concurrency = 256;
+  rung.output_tokens_per_s = 13976.4;
+  rung.input_tokens_per_s = 124823;
+  rung.ttft.p50_s = 18.75138;
+  record.rungs = &rung;
+  record.count = 1;
+  serving_table_print(&record, &arena, out);
+  fclose(out);
+  expect_lines(text, (const char *const[]){"256 in flight", " 13976", " 124823", " 18751"}, 4);
+  free(text);
+  arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_are_compared),
       cmocka_unit_test(devices_are_compared),
       cmocka_unit_test(what_is_apart_is_told),
+      cmocka_unit_test(a_fast_server_has_no_exponents),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

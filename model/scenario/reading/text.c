@@ -170,18 +170,6 @@ static void drop_prices(struct ini_section *section, const struct ini_key *key,
 
 // ---- empty keys
 
-// Keys that an empty value takes back; any other one needs a value.
-static bool may_be_empty(const char *key) {
-  static const char *const names[] = {"grid", "day_profile", "source", "date", "quote"};
-  const char *point = strrchr(key, '.');
-  const char *name = point ? point + 1 : key;
-  const int selection = selection_key_find(name);
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (!strcmp(names[i], name))
-      return true;
-  return selection >= SELECT_PRICE && selection < SELECT_WORKLOAD;
-}
-
 static bool states(struct ini_section *section, const char *key, struct arena *arena) {
   bool found = find_key(section, key) || find_key(section, twin_of(key, arena));
   for (size_t k = 0; k < section->key_count && !found; k++)
@@ -206,7 +194,7 @@ static bool gives_way(const struct ini_section *from, const struct ini_key *empt
 
 static bool takes_back(const struct chain *chain, size_t inherited, const struct ini_section *from,
                        const struct ini_key *key) {
-  if (*key->value || !may_be_empty(key->name))
+  if (*key->value)
     return false;
   bool found = inherited && gives_way(from, key);
   for (size_t i = 0; i < inherited && !found; i++)

@@ -127,8 +127,25 @@ def check_guarantees_of_cases():
         expect('Q-2026-118-B' in headings[1] and rates == ['3900 token/s/gpu', '3950 token/s/gpu'], f'{rows}')
 
 
+def check_offer_without_guarantees():
+    """An offer of prices alone is said to guarantee nothing, without an empty table."""
+    example = ROOT / 'examples' / 'acceptance'
+    with tempfile.TemporaryDirectory() as folder:
+        prices, _, rest = (example / 'offer.ini').read_text().partition('[guarantee decoding]')
+        assert rest
+        Path(folder, 'offer.ini').write_text(prices)
+        scenario = Path(folder, 'quoted.ini')
+        scenario.write_text((example / 'quoted.ini').read_text().replace('quote = offer.ini', 'quote = offer.ini\n'
+                                                                         'throughput = 3900 token/s'))
+        sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), ())).sheets['Negotiation']
+    labels = [str(sheet.text(row, 1)) for row in range(1, sheet.last_row() + 1)]
+    expect('Nothing is guaranteed for H200 by Example Compute Q-2026-118, 2026-11-02' in labels, f'{labels}')
+    expect('Clause' not in labels, f'{labels}')
+
+
 def main():
     count = Count()
+    count.test('offer without guarantees', check_offer_without_guarantees)
     count.test('guarantees', check_guarantees)
     count.test('guarantees of cases', check_guarantees_of_cases)
     for name, sheet in SHEETS.items():

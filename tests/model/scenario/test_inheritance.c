@@ -50,6 +50,10 @@ static const struct {
 } empties[] = {
     {"grid = DE\n", "[option b]\ngrid =\n", NULL},
     {"grid = DE\n[case x]\nb.grid = FR\n", "[case x]\nb.grid =\n", NULL},
+    {"resale = 60, 40 %\n", "[option b]\nresale =\nresidual_value = 10 %\n", NULL},
+    {"[range]\npue = uniform(1.2, 1.4)\n", "[range]\npue =\n", NULL},
+    {"[case x]\npue = 1.3\n", "[case x]\npue =\nwacc = 9 %/yr\n", NULL},
+    {"", "[option b]\nresale =\n", "expected a quantity"},
     {"evidence_spread = no\n", "[option b]\nevidence_spread =\n", NULL},
     {"", "[option a]\nlist_price = 9 USD/gpu\nprice =\n", NULL},
     {"",
