@@ -123,7 +123,8 @@ NAMES = [
         "unknown.*list_prize.*did you mean 'list_price'"),
     *(bad(f"an input misspelt as {typed}", swap(f"\n{key} ", f"\n{MARK}{typed} "), f"unknown.*{typed}.*did you mean '{key}'")
       for key, typed in (("pue", "PUE"), ("utilization", "utilisation"), ("electricity_price", "electricty_price"),
-                         ("accelerators", "acelerators"), ("list_price", "list_prise"))),
+                         ("accelerators", "acelerators"), ("list_price", "list_prise"), ("accelerator", "acelerator"),
+                         ("accelerator", "Accelarator"))),
     bad("unknown key without a likeness", below("[common]", MARK + "zzyzx = 1"), "unknown.*zzyzx"),
     bad("unknown section", BASE + f"\n{MARK}[comon]\npue = 1\n",
         "unknown section.*comon.*did you mean.*common"),

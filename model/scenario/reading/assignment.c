@@ -203,9 +203,8 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
   else {
-    const int meant = nearest ? model_find(model, nearest) : -1;
-    if (meant >= 0)
-      inputs_note_misspelt(reading->inputs, meant);
+    if (nearest)
+      inputs_note_misspelt(reading->inputs, nearest);
     diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s", name, where,
                       did_you_mean(nearest, reading->arena));
   }
