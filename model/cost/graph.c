@@ -94,6 +94,23 @@ bool graph_equal(const struct graph *a, const struct graph *b) {
 }
 
 struct builder {
+const struct graph *graph_given(const struct graph *graph, int input, struct arena *arena) {
+  const size_t count = (size_t)graph->model->count;
+  if (graph->state[input] < 0)
+    return graph;
+  struct graph *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *graph;
+  copy->state = arena_array(arena, count, sizeof *copy->state);
+  copy->order = arena_array(arena, count, sizeof *copy->order);
+  copy->order_count = 0;
+  memcpy(copy->state, graph->state, count * sizeof *copy->state);
+  copy->state[input] = GRAPH_INPUT;
+  for (int i = 0; i < graph->order_count; i++)
+    if (graph->order[i] != input)
+      copy->order[copy->order_count++] = graph->order[i];
+  return copy;
+}
+
   struct graph *graph;
   const enum given *given;
   const bool *lent; // or NULL

@@ -138,8 +138,9 @@ static void keep_base(struct fleet *fleet) {
         fleet->base_utilization * highest(fleet, "demanded") / highest(fleet, "capacity");
 }
 
-// The option with its number of accelerators fixed, so that no demand resizes it; `rented`: with a
-// rent instead of a price, for the same accelerators. A rented option is sized for all of the
+// The option with its number of accelerators fixed, so that no demand resizes it, and with its
+// utilization, even if it computes that; `rented`: with a rent instead of a price, for the same
+// accelerators. A rented option is sized for all of the
 // tokens, so it buys none elsewhere.
 static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                      const struct option *option, bool rented, struct arena *arena,
@@ -150,6 +151,8 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   double *values = arena_array(arena, count, sizeof *values);
   take_inputs(scenario, option, rented && !option->rented, given, values);
   given[item(scenario, "accelerators")] = GIVEN_VALUE;
+  if (given[item(scenario, "utilization")] == GIVEN_NOT)
+    given[item(scenario, "utilization")] = GIVEN_VALUE;
   if (rented)
     take_own_rate(model, given, values);
   if (rented && option->rented) {

@@ -454,6 +454,7 @@ static void evaluate_option(const struct scenario *scenario, struct option *opti
       return;
   }
   plausibility_refuse(scenario, option, arena, diagnostics);
+  utilization_refuse(scenario, option, arena, diagnostics);
 }
 
 static void find_periods(struct scenario *scenario) {

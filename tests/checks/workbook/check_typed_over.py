@@ -299,6 +299,80 @@ def test_no_host_in_a_node(folder):
         expect(said == ', '.join(told), f'{settings}: {said}, not {told}')
 
 
+def test_tokens_counted(folder):
+    """Tokens served in production stay as they were counted: a throughput typed over changes only their share of it, as
+    if pertoken had been told so; more of them than can be served fail a check."""
+    scenario = folder / 'counted.ini'
+    scenario.write_text(SCENARIO.replace('utilization = 70 %\n', '').replace(
+        '[option a]', '[option a]\nproduction_throughput = 1250 token/s/gpu\nidle_power = 20 W').replace(
+            '[option b]', '[option b]\nutilization = 70 %'))
+    book, wrong = made_in(folder, scenario)
+    for throughput in (None, 6000, 1300, 1000):
+        typed = {('throughput', 'base'): throughput} if throughput else {}
+        actual = in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder)
+
+        def live(item):
+            name = book.name(f'pt_a_{item}')
+            return actual(name.sheet, *xlsx.position(name.ref))
+
+        settings = [f'--set=throughput={throughput} token/s'] if throughput else []
+        holds = throughput != 1000
+        expect((abs(live('check_production')) < 1e-9) == holds, f'{throughput}: the check {live("check_production")}')
+        if not holds:
+            expect_exit(run('compare', scenario, *settings), BAD_INPUT, "125 % of what its accelerators can serve")
+            continue
+        items = run_json('compare', scenario, *settings)['options'][0]['items']
+        for item in ('utilization', 'tokens_per_gpu', 'average_power', 'cost_per_mtok'):
+            factor = 100 if item == 'utilization' else 1
+            expect(abs(factor * live(item) - items[item]) <= 1e-9 * items[item],
+                   f'{throughput}: {item} is {factor * live(item)}, not {items[item]}')
+
+
+OWED = """\
+[scenario]
+title = Owed nearly all
+date = 2026-11-20
+baseline = a
+[common]
+accelerators = 8
+utilization = 70 %
+pue = 1.25
+electricity_price = 0.01 USD/kWh
+[option a]
+accelerator = h200-sxm-141
+list_price = 35000 USD
+throughput = 4000 token/s
+load_power = 700 W
+[option b]
+accelerator = mi325x-256
+list_price = 22000 USD
+throughput = 1000 token/s
+load_power = 1000 W
+remedy = 2 %
+guaranteed_throughput = 4000 token/s
+remedy_limit = 90 %
+"""
+
+
+def test_tornado_below_nothing(folder):
+    """Where an end of a swing makes an option cost less than nothing, there is no saving: in the engine, in the
+    workbook, and with a value typed that makes all of them so, without an error value."""
+    scenario = folder / 'owed.ini'
+    scenario.write_text(OWED)
+    swings = {one['input']: one for one in run_json('sensitivity', scenario)['swings']}
+    expect(swings['b.remedy_limit']['high']['saving'] is None, swings['b.remedy_limit'])
+    expect(swings['b.remedy_limit']['low']['saving'] > 0 and swings['b.throughput']['high']['saving'] > 0, swings)
+    book, wrong = made_in(folder, scenario)
+    sheet = book.sheets['Sensitivity']
+    for typed in ({}, {('b.remedy_limit', 'base'): 2}):
+        actual = in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder)
+        row = next(row for row in range(1, sheet.last_row()) if sheet.text(row, 2) == 'b.remedy_limit')
+        shown = [actual('Sensitivity', row, column) for column in (7, 8, 9)]
+        expect(shown[1] == '-' and shown[2] == 0 and (shown[0] == '-') == bool(typed), f'{typed}: {shown}')
+        errors = [place for place in sheet.cells if str(actual('Sensitivity', *place)).startswith('#')]
+        expect(not errors, f'{typed}: error values in {errors}')
+
+
 COLOCATION = """\
 colo_rate = 150 USD/kW/month
 colo_power = included
@@ -474,6 +548,8 @@ def check_all(count, folder, office):
     count.test('power in the rent', test_power_in_the_rent, folder)
     count.test('not included', test_not_included, folder)
     count.test('beside an offer', test_beside_an_offer, folder)
+    count.test('tokens counted', test_tokens_counted, folder)
+    count.test('tornado below nothing', test_tornado_below_nothing, folder)
     count.test('zeros with and without a source', test_zeros, folder)
     count.test('without effect', test_without_effect, folder)
 
