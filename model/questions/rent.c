@@ -303,8 +303,8 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
       answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
   cost->per_input = cost->cost * share / inputs;
   cost->per_output = cost->cost * (1 - share) / answer->tokens;
-  cost->saving = 1 - answer->tco / cost->cost;
-  cost->saving_levelised = 1 - answer->levelised / cost->levelised;
+  cost->saving = cost_saving(answer->tco, cost->cost);
+  cost->saving_levelised = cost_saving(answer->levelised, cost->levelised);
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
 }
 

@@ -41,7 +41,7 @@ struct rent_cost {
   double rental, beside, cost;     // beside: what is paid in addition to the rent
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
-  double saving, saving_levelised;  // of owning: 1 - own / rent
+  double saving, saving_levelised;  // of owning: cost_saving
   double break_even_utilization;    // the mean; above 1: never; 0 or less: always; NAN: no crossing
   bool owning_always, owning_never; // the cheaper one at every utilization
   bool is_closed;                   // whether the utilization follows from the formula above

@@ -12,6 +12,7 @@
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 
+#include "reports/print/verdict.h"
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +127,9 @@ static void add_cost(const struct writing *writing, struct answer_table *table, 
       cell_live(cost->cost, arena_printf(arena, "[@%d,%d]*[@%d,%d]+[@%d,%d]", r, COST_RATE, r,
                                          COST_HOURS, r, COST_BESIDE)),
       cell_live(cost->cost_per_mtok, writing->answer->tco > 0 ? per_mtok : NULL),
-      cell_live(cost->saving, arena_printf(arena, "1-[%s.tco]/[@%d,%d]", own, r, COST_TOTAL)),
+      cell_live(cost->saving, isnan(cost->saving)
+                                  ? NULL
+                                  : arena_printf(arena, "1-[%s.tco]/[@%d,%d]", own, r, COST_TOTAL)),
       split_cell(writing, cost, cost->per_input, "cost_per_mtok_input", r),
       split_cell(writing, cost, cost->per_output, "cost_per_mtok_output", r));
 }
@@ -342,6 +345,10 @@ static const char *commitment_text(const struct writing *writing, const struct r
     const double share = fixed->rental / used->rental * answer->load;
     return share > 1 ? arena_printf(writing->arena, "%s never costs less than %s.",
                                     fixed->offer.title, used->offer.title)
+  if (isnan(best->saving))
+    return arena_printf(arena, "%s costs " VERDICT_NEGATIVE ".",
+                        writing->answer->tco < best->cost ? arena_printf(arena, "Own: %s", own)
+                                                          : arena_printf(arena, "Rent: %s", offer));
                      : arena_printf(writing->arena, "%s costs less than %s above %s utilization.",
                                     fixed->offer.title, used->offer.title,
                                     percent_words(share, writing->arena));

@@ -183,7 +183,7 @@ const within = (value, target) =>
 function tornado(state, inputs, costs, option, base) {
   const result = (target, value) => {
     const cost = cost_with(inputs, target, value, option, costs);
-    return option === base ? cost : 1 - cost / cost_with(inputs, target, value, base, costs);
+    return option === base ? cost : saving_of(cost, cost_with(inputs, target, value, base, costs));
   };
   const swings = [];
   data.cases[state.which].targets.forEach((target, order) => {
@@ -192,7 +192,7 @@ function tornado(state, inputs, costs, option, base) {
     if (!ends)
       return;
     const results = ends.map((end) => result(target, end));
-    const effect = Math.abs(results[1] - results[0]);
+    const effect = results.every(Number.isFinite) ? Math.abs(results[1] - results[0]) : 0;
     swings.push({ target, order, ends, results, effect });
   });
   return swings.sort((a, b) => b.effect - a.effect || a.order - b.order);
