@@ -380,8 +380,8 @@ colo_power = included
 
 
 def test_power_in_the_rent(folder):
-    """A rent that includes power needs no price of electricity. Typed over as metered, power is not free: it is left
-    out, until a price is typed too. So says the command."""
+    """A rent that includes power needs no price of electricity. Typed over as metered, or without the rent, power is
+    not free: it is left out, until a price is typed too. So says the command."""
     scenario = folder / 'colocation.ini'
     price = 'electricity_price = 0.08 USD/kWh\n'
     included = SCENARIO.replace('electricity_price.source = a tariff\n', '').replace(price, COLOCATION)
@@ -393,8 +393,10 @@ def test_power_in_the_rent(folder):
     expect([option['items']['tco'] for option in options] == [option['items']['tco'] for option in same], 'a price matters')
     expect('electricity' not in options[0]['not_included'], options[0]['not_included'])
     book, wrong = made_in(folder, scenario)
-    for typed, left_out in (({}, False), ({('colo_power', 'base'): 1}, True),
-                            ({('colo_power', 'base'): 1, ('a.electricity_price', 'base'): 0.08}, False)):
+    for typed, left_out in (({}, False), ({('colo_power', 'base'): 1}, True), ({('colo_rate', 'base'): 0}, True),
+                            ({('colo_rate', 'base'): 100}, False),
+                            ({('colo_power', 'base'): 1, ('a.electricity_price', 'base'): 0.08}, False),
+                            ({('colo_rate', 'base'): 0, ('a.electricity_price', 'base'): 0.08}, False)):
         shown = Shown(book, in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder))
         said = shown.at('Cover', shown.row('Cover', 'Not included'), 3)
         expect(('electricity' in said) == left_out, f'{typed}: not included: {said}')
@@ -407,7 +409,8 @@ def test_power_in_the_rent(folder):
         scenario.write_text(included + addition)
         expect_exit(run('compare', scenario), BAD_INPUT, words)
     scenario.write_text(included)
-    expect_exit(run('compare', scenario, '--set', 'colo_power=metered'), BAD_INPUT, "needs 'electricity_price' (USD/kWh")
+    for setting in ('colo_power=metered', 'colo_rate=0 USD/kW/month'):
+        expect_exit(run('compare', scenario, '--set', setting), BAD_INPUT, "needs 'electricity_price' (USD/kWh")
     scenario.write_text(included + '[case metered]\ncolo_power = metered\nelectricity_price = 0.08 USD/kWh\n')
     metered = run_json('compare', scenario, '--case', 'metered')['options']
     scenario.write_text(stated.replace('= included', '= metered'))
@@ -545,11 +548,11 @@ def check_all(count, folder, office):
     count.test('limited item', test_limited_item, folder)
     count.test('host in a node', test_host_in_a_node, folder)
     count.test('no host in a node', test_no_host_in_a_node, folder)
+    count.test('tokens counted', test_tokens_counted, folder)
+    count.test('tornado below nothing', test_tornado_below_nothing, folder)
     count.test('power in the rent', test_power_in_the_rent, folder)
     count.test('not included', test_not_included, folder)
     count.test('beside an offer', test_beside_an_offer, folder)
-    count.test('tokens counted', test_tokens_counted, folder)
-    count.test('tornado below nothing', test_tornado_below_nothing, folder)
     count.test('zeros with and without a source', test_zeros, folder)
     count.test('without effect', test_without_effect, folder)
 
