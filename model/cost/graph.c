@@ -44,6 +44,7 @@ static bool is_whole_call(const struct node *node, const bool *whole) {
   case FUNCTION_IF: return are_whole(node, 1, whole);
   case FUNCTION_RECENT: return is_whole(node->arguments[0], whole);
   case FUNCTION_ROUND:
+    return node->arguments[1]->kind == NODE_NUMBER && node->arguments[1]->value <= 0;
   case FUNCTION_GROWTH:
   case FUNCTION_OWN: return false;
   default: return are_whole(node, 0, whole);
@@ -93,7 +94,6 @@ bool graph_equal(const struct graph *a, const struct graph *b) {
          !memcmp(a->state, b->state, (size_t)a->model->count * sizeof *a->state);
 }
 
-struct builder {
 const struct graph *graph_given(const struct graph *graph, int input, struct arena *arena) {
   const size_t count = (size_t)graph->model->count;
   if (graph->state[input] < 0)
@@ -111,6 +111,7 @@ const struct graph *graph_given(const struct graph *graph, int input, struct are
   return copy;
 }
 
+struct builder {
   struct graph *graph;
   const enum given *given;
   const bool *lent; // or NULL
