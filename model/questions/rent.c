@@ -533,6 +533,8 @@ const struct rent_answers *rent_ask(const struct scenario *scenario, const char 
     if (only && strcmp(only, answer.name) != 0)
       continue;
     struct rent_offers offers = {.own = (int)i};
+    if (!section)
+      rent_offers_aside(scenario, (int)i, &answer.aside, arena);
     if (!rent_offers_read(scenario, section, &offers, arena, diagnostics) &&
         !answer_question(scenario, &offers, &answer, arena, diagnostics))
       answers->list[answers->count++] = answer;
