@@ -44,6 +44,7 @@ static bool is_whole_call(const struct node *node, const bool *whole) {
   case FUNCTION_IF: return are_whole(node, 1, whole);
   case FUNCTION_RECENT: return is_whole(node->arguments[0], whole);
   case FUNCTION_ROUND:
+    return node->arguments[1]->kind == NODE_NUMBER && node->arguments[1]->value <= 0;
   case FUNCTION_GROWTH:
   case FUNCTION_OWN: return false;
   default: return are_whole(node, 0, whole);
@@ -91,6 +92,23 @@ bool graph_single(const struct graph *graph, const struct node *node) {
 bool graph_equal(const struct graph *a, const struct graph *b) {
   return a->model == b->model &&
          !memcmp(a->state, b->state, (size_t)a->model->count * sizeof *a->state);
+}
+
+const struct graph *graph_given(const struct graph *graph, int input, struct arena *arena) {
+  const size_t count = (size_t)graph->model->count;
+  if (graph->state[input] < 0)
+    return graph;
+  struct graph *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *graph;
+  copy->state = arena_array(arena, count, sizeof *copy->state);
+  copy->order = arena_array(arena, count, sizeof *copy->order);
+  copy->order_count = 0;
+  memcpy(copy->state, graph->state, count * sizeof *copy->state);
+  copy->state[input] = GRAPH_INPUT;
+  for (int i = 0; i < graph->order_count; i++)
+    if (graph->order[i] != input)
+      copy->order[copy->order_count++] = graph->order[i];
+  return copy;
 }
 
 struct builder {

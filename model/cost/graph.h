@@ -47,6 +47,9 @@ struct graph *graph_build_lent(const struct model *model, const char *option, st
 struct graph *graph_try(const struct model *model, const char *option, const enum given *given,
                         const bool *lent, struct arena *arena);
 
+// The same graph where an input that it computes is given instead; itself if it already is.
+const struct graph *graph_given(const struct graph *graph, int input, struct arena *arena);
+
 // Does a declaration have a value per period in the option's graph?
 bool graph_is_series(const struct graph *graph, int declaration);
 

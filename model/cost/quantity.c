@@ -70,11 +70,11 @@ static const char *unit_around(const char *currency, const char *rest, struct ar
 static const char *number_first(const char *text, struct arena *arena) {
   size_t length;
   double ignored = 1;
-  const char *code = leading_currency(text, &length);
+  const char *code = typed_unit_currency(text, &length);
   if (!code)
     return text;
   const char *number = text + length + spaces(text + length), *end = number_end(number);
-  const size_t length_of_multiple = multiple_prefix(end, true, &ignored);
+  const size_t length_of_multiple = typed_unit_multiple(end, true, &ignored);
   const char *rest = end + length_of_multiple;
   while (!length_of_multiple && end > number && end[-1] == ' ')
     end--;
@@ -224,13 +224,13 @@ int quantity_parse_typed(const char *text, struct place place, const struct unit
   if (*start == '-' || *start == '+')
     start += 1 + spaces(start + 1);
   size_t before = 0;
-  const char *currency = leading_currency(start, &before);
+  const char *currency = typed_unit_currency(start, &before);
   const char *number = currency ? start + before + spaces(start + before) : start;
   const size_t length = number_prefix(number, value);
   if (!length)
     return wrong_number(text, place, expected, diagnostics);
   *value *= sign;
-  const size_t multiple = multiple_prefix(number + length, currency != NULL, value);
+  const size_t multiple = typed_unit_multiple(number + length, currency != NULL, value);
   const char *rest = number + length + multiple;
   rest += spaces(rest);
   if (*rest && strchr(",.'_0123456789", *rest))

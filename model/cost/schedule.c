@@ -37,7 +37,7 @@ static const char *behind_number(const char *text) {
   text += strspn(text, " \t");
   const size_t length = number_prefix(text, &ignored);
   text += length;
-  text += multiple_prefix(text, false, &ignored);
+  text += typed_unit_multiple(text, false, &ignored);
   return length ? text + strspn(text, " \t") : NULL;
 }
 

@@ -67,7 +67,7 @@ static bool may_be_else(const char *word, size_t length, bool after_currency) {
          (!next_length || is_word(next, next_length, "per"));
 }
 
-size_t multiple_prefix(const char *text, bool after_currency, double *value) {
+size_t typed_unit_multiple(const char *text, bool after_currency, double *value) {
   const char *word = text + strspn(text, SPACES);
   size_t length = letters(word);
   if (is_before_code(word, length))
@@ -83,7 +83,7 @@ size_t multiple_prefix(const char *text, bool after_currency, double *value) {
 
 // ---- currencies
 
-const char *leading_currency(const char *text, size_t *length) {
+const char *typed_unit_currency(const char *text, size_t *length) {
   for (size_t i = 0; i < CURRENCY_SIGNS; i++)
     if (!strncmp(text, currency_signs[i].sign, *length = strlen(currency_signs[i].sign)))
       return currency_signs[i].code;

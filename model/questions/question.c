@@ -1,5 +1,6 @@
 #include "model/questions/question.h"
 
+#include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
@@ -158,14 +159,20 @@ bool question_changing(const struct scenario *scenario, const struct option *opt
   return change_of(scenario, option) != NULL;
 }
 
+const char *question_change_words(const struct scenario *scenario, const struct option *option,
+                                  struct arena *arena) {
+  const struct change *change = change_of(scenario, option);
+  return change ? arena_printf(arena, "changes %s (see its '%s')", change->when, change->item)
+                : NULL;
+}
+
 int question_refuse_changing(const struct scenario *scenario, const struct option *option,
                              struct place place, struct diagnostics *diagnostics) {
-  const struct change *change = change_of(scenario, option);
-  if (!change)
+  const char *changes_how = question_change_words(scenario, option, diagnostics->arena);
+  if (!changes_how)
     return 0;
-  diagnostics_error(
-      diagnostics, place,
-      "option '%s' changes %s (see its '%s'), and this question covers only constant fleets",
-      option->id, change->when, change->item);
+  diagnostics_error(diagnostics, place,
+                    "option '%s' %s, and this question covers only constant fleets", option->id,
+                    changes_how);
   return -1;
 }

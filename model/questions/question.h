@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_QUESTION_H
 #define PERTOKEN_MODEL_QUESTIONS_QUESTION_H
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
@@ -35,6 +36,10 @@ int question_check_size(const struct ini_key *key, double amount, struct diagnos
 // Whether an option's fleet changes from year to year or by the hour of the day, or its hardware is
 // renewed within the horizon.
 bool question_changing(const struct scenario *scenario, const struct option *option);
+
+// "changes from year to year (see its 'in_service')" of such an option, else NULL.
+const char *question_change_words(const struct scenario *scenario, const struct option *option,
+                                  struct arena *arena);
 
 // Refuses, at `place`, an option whose fleet changes, in a question about fleets that do not.
 // Returns 0 or -1.

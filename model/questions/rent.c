@@ -138,8 +138,9 @@ static void keep_base(struct fleet *fleet) {
         fleet->base_utilization * highest(fleet, "demanded") / highest(fleet, "capacity");
 }
 
-// The option with its number of accelerators fixed, so that no demand resizes it; `rented`: with a
-// rent instead of a price, for the same accelerators. A rented option is sized for all of the
+// The option with its number of accelerators fixed, so that no demand resizes it, and with its
+// utilization, even if it computes that; `rented`: with a rent instead of a price, for the same
+// accelerators. A rented option is sized for all of the
 // tokens, so it buys none elsewhere.
 static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                      const struct option *option, bool rented, struct arena *arena,
@@ -150,6 +151,8 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   double *values = arena_array(arena, count, sizeof *values);
   take_inputs(scenario, option, rented && !option->rented, given, values);
   given[item(scenario, "accelerators")] = GIVEN_VALUE;
+  if (given[item(scenario, "utilization")] == GIVEN_NOT)
+    given[item(scenario, "utilization")] = GIVEN_VALUE;
   if (rented)
     take_own_rate(model, given, values);
   if (rented && option->rented) {
@@ -300,8 +303,8 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
       answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
   cost->per_input = cost->cost * share / inputs;
   cost->per_output = cost->cost * (1 - share) / answer->tokens;
-  cost->saving = 1 - answer->tco / cost->cost;
-  cost->saving_levelised = 1 - answer->levelised / cost->levelised;
+  cost->saving = cost_saving(answer->tco, cost->cost);
+  cost->saving_levelised = cost_saving(answer->levelised, cost->levelised);
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
 }
 
@@ -530,6 +533,8 @@ const struct rent_answers *rent_ask(const struct scenario *scenario, const char 
     if (only && strcmp(only, answer.name) != 0)
       continue;
     struct rent_offers offers = {.own = (int)i};
+    if (!section)
+      rent_offers_aside(scenario, (int)i, &answer.aside, arena);
     if (!rent_offers_read(scenario, section, &offers, arena, diagnostics) &&
         !answer_question(scenario, &offers, &answer, arena, diagnostics))
       answers->list[answers->count++] = answer;

@@ -29,6 +29,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/texts.h"
 #include "model/questions/rent_offers.h"
 #include "model/scenario/scenario.h"
 
@@ -41,7 +42,7 @@ struct rent_cost {
   double rental, beside, cost;     // beside: what is paid in addition to the rent
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
-  double saving, saving_levelised;  // of owning: 1 - own / rent
+  double saving, saving_levelised;  // of owning: cost_saving
   double break_even_utilization;    // the mean; above 1: never; 0 or less: always; NAN: no crossing
   bool owning_always, owning_never; // the cheaper one at every utilization
   bool is_closed;                   // whether the utilization follows from the formula above
@@ -54,6 +55,7 @@ struct rent_answer {
   int own;
   bool has_split;       // whether prefill and decoding have their own rates
   const char *left_out; // labels of the owned option's limited items: "Rack, Levy"; "" for none
+  struct texts aside;   // options that are not compared, and why: rent_offers_aside
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
   bool buys_elsewhere; // the owned option, the demand beyond its capacity
   double load; // of owning: the utilization that its tokens take, below the planned one if more

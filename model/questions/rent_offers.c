@@ -175,7 +175,7 @@ static void add_cloud(const struct asking *asking, size_t o) {
   const bool on_demand = rate == model_find(scenario->model, "on_demand_rate");
   const struct figure *figure = option_figure(scenario, option, scenario->selected, stated);
   struct rent_offer offer = {.name = option->id,
-                             .title = arena_printf(asking->arena, "%s, always", option->id),
+                             .title = "always",
                              .option = (int)o,
                              .grade = figure->grade,
                              .source = figure->source,
@@ -185,7 +185,7 @@ static void add_cloud(const struct asking *asking, size_t o) {
   if (!on_demand)
     add_offer(asking, offer);
   offer.name = arena_printf(asking->arena, on_demand ? "%s" : "%s_used", option->id);
-  offer.title = arena_printf(asking->arena, "%s, hours used", option->id);
+  offer.title = "hours used";
   offer.hours = RENT_HOURS_USED;
   offer.hypothetical = !on_demand;
   add_offer(asking, offer);
@@ -318,6 +318,41 @@ bool rent_offers_exist(const struct scenario *scenario, int own) {
     found |= is_offer(scenario, o) && can_compare(scenario, own, o, &scratch);
   arena_free(&scratch);
   return found;
+}
+
+// Why an option is not compared with any: "is rented at several rates"; NULL if it may be.
+static const char *bar_of(const struct scenario *scenario, size_t o, struct arena *arena) {
+  const struct option *option = &scenario->options[o];
+  if (option->rented && !is_offer(scenario, o))
+    return "is rented at several rates";
+  return option->rented || option_is_owned(option) ? question_change_words(scenario, option, arena)
+                                                   : NULL;
+}
+
+static bool has_both(const struct scenario *scenario) {
+  bool owned = false, rented = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    owned |= option_is_owned(&scenario->options[o]);
+    rented |= scenario->options[o].rented;
+  }
+  return owned && rented;
+}
+
+void rent_offers_aside(const struct scenario *scenario, int own, struct texts *aside,
+                       struct arena *arena) {
+  for (size_t o = 0; has_both(scenario) && o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const char *bar = bar_of(scenario, o, arena);
+    const char *difference =
+        own < 0 || bar || !option->rented
+            ? NULL
+            : workload_difference(&scenario->options[own].workload, &option->workload, arena);
+    if (bar)
+      texts_add(aside, arena, "%s %s", option->label, bar);
+    else if (difference)
+      texts_add(aside, arena, "%s has another workload than %s: %s", option->label,
+                scenario->options[own].label, difference);
+  }
 }
 
 int rent_offers_read(const struct scenario *scenario, const struct ini_section *section,

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/texts.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/scenario.h"
 
@@ -16,7 +17,7 @@ enum rent_hours { RENT_AROUND_THE_CLOCK, RENT_HOURS_USED };
 
 struct rent_offer {
   const char *name;  // "on_demand", "three_years"; or for an option: "h100", "h100_used"
-  const char *title; // "on demand"
+  const char *title; // "on demand"; of an option "always" or "hours used"
   enum rent_hours hours;
   double term; // h of commitment at a time; 0: none
   double rate; // USD/h per accelerator
@@ -37,6 +38,12 @@ struct rent_offers {
 
 // Whether the option is owned, and a rented one has its workload.
 bool rent_offers_exist(const struct scenario *scenario, int own);
+
+// Adds the options that are not compared, owned or rented, each with the reason: its fleet changes,
+// it is rented at several rates, or its workload is not that of the option `own`, if that is not
+// -1. Nothing without an owned and a rented option.
+void rent_offers_aside(const struct scenario *scenario, int own, struct texts *aside,
+                       struct arena *arena);
 
 // `section`: NULL compares the option offers->own with the rented ones. -1 after errors: what
 // rent_ask refuses.

@@ -31,7 +31,7 @@ static int choose_option(const struct scenario *scenario, const char *id, size_t
 }
 
 static double saving_of(const double *costs, size_t option, size_t baseline) {
-  return option == baseline ? NAN : 1 - costs[option] / costs[baseline];
+  return option == baseline ? NAN : cost_saving(costs[option], costs[baseline]);
 }
 
 static double clip(double value, struct limits limits, bool *clipped) {

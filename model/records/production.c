@@ -104,6 +104,6 @@ bool production_is_one(const json_t *object) {
   return kind && !strcmp(kind, kinds[0]);
 }
 
-double production_utilization(const struct production *production, double throughput_per_s) {
-  return production->output_tokens_per_s / (production->accelerators * throughput_per_s);
+double production_throughput(const struct production *production) {
+  return production->output_tokens_per_s / production->accelerators;
 }

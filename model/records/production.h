@@ -65,9 +65,7 @@ struct production *production_of_json(const struct json_t *object, const struct 
 // Whether an object is a record of this kind, of whatever content.
 bool production_is_one(const struct json_t *object);
 
-// The share of their capacity that the accelerators behind the counters served: mean output
-// tokens/s divided by accelerators x throughput_per_s, the output tokens/s of an accelerator that
-// is always busy, less everything that keeps it from that.
-double production_utilization(const struct production *production, double throughput_per_s);
+// Output tokens/s that each accelerator behind the counters served, on average.
+double production_throughput(const struct production *production);
 
 #endif

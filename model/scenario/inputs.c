@@ -2,6 +2,7 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
@@ -24,8 +25,8 @@ struct inputs {
   const struct model *model;
   struct arena *arena;
   size_t option_count, case_count;
-  struct said ***rows; // by row_of, then in blocks of declarations; NULL if nothing is said
-  bool *misspelt;      // [model->count]
+  struct said ***rows;   // by row_of, then in blocks of declarations; NULL if nothing is said
+  struct texts misspelt; // keys
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -69,8 +70,8 @@ static size_t row_count(const struct inputs *inputs) {
 struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
                           struct arena *arena) {
   struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
-  *inputs = (struct inputs){model, arena, option_count, case_count, NULL, NULL};
-  inputs->misspelt = arena_array(arena, (size_t)model->count, sizeof *inputs->misspelt);
+  *inputs = (struct inputs){
+      .model = model, .arena = arena, .option_count = option_count, .case_count = case_count};
   inputs->rows = arena_array(arena, row_count(inputs), sizeof *inputs->rows);
   return inputs;
 }
@@ -265,12 +266,15 @@ static struct layer layer_of(enum origin origin, int option, size_t which_case) 
   return (struct layer){origin, of->of_option ? option : -1, of->of_case ? which_case : 0};
 }
 
-void inputs_note_misspelt(struct inputs *inputs, int declaration) {
-  inputs->misspelt[declaration] = true;
+void inputs_note_misspelt(struct inputs *inputs, const char *meant) {
+  texts_add(&inputs->misspelt, inputs->arena, "%s", meant);
 }
 
-bool inputs_are_misspelt(const struct inputs *inputs, int declaration) {
-  return inputs->misspelt[declaration];
+bool inputs_are_misspelt(const struct inputs *inputs, const char *meant) {
+  for (size_t i = 0; i < inputs->misspelt.count; i++)
+    if (!strcmp(inputs->misspelt.list[i], meant))
+      return true;
+  return false;
 }
 
 bool inputs_states(const struct scenario *scenario, int option, int declaration) {

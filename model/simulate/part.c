@@ -2,6 +2,7 @@
 
 #include "base/source.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -186,6 +187,12 @@ static size_t option_of(const struct simulation_frame *frame, size_t o) {
   return option + (o >= frame->option_count && option >= frame->baseline ? 1 : 0);
 }
 
+// Whether the judge finds a saving in every draw, as the lowest costs show.
+static bool always_saves(const struct simulation_part *part, size_t option) {
+  return !isnan(
+      cost_saving(part->tallies[option].lowest, part->tallies[part->frame.baseline].lowest));
+}
+
 static void fill_outcome(const struct simulation_part *part, size_t o, struct outcome *outcome,
                          struct arena *arena) {
   const struct simulation_frame *frame = &part->frame;
@@ -246,10 +253,20 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   }
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, frame->outcome_count, sizeof *outcomes);
+  const char **no_saving = arena_array(arena, frame->option_count, sizeof *no_saving);
   size_t count = 0;
-  for (size_t o = 0; o < frame->outcome_count; o++)
-    if (o < frame->option_count || frame->compared[option_of(frame, o)])
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    const size_t option = option_of(frame, o);
+    const bool is_saving = o >= frame->option_count;
+    if (is_saving && !frame->compared[option])
+      continue;
+    no_saving[option] = "";
+    if (is_saving && !always_saves(part, option))
+      no_saving[option] = arena_printf(arena, "in some draws, it or %s costs less than nothing",
+                                       frame->labels[frame->baseline]);
+    else
       fill_outcome(part, o, &outcomes[count++], arena);
+  }
   *result = (struct simulation){
       .item = frame->item,
       .unit = frame->unit,
@@ -267,6 +284,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .labels = frame->labels,
       .outcome_count = count,
       .outcomes = outcomes,
+      .no_saving = no_saving,
       .group_count = frame->group_count,
       .groups = frame->groups,
       .by_ranks = frame->by_ranks,

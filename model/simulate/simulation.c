@@ -32,6 +32,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
   const char **labels = arena_array(arena, count, sizeof *labels);
   const struct ranking *ranking = ranking_of(scenario, arena);
   const char **not_ranked = arena_array(arena, count, sizeof *not_ranked);
+  const char **no_saving = arena_array(arena, count, sizeof *no_saving);
   double *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
   size_t savings = count;
   for (size_t o = 0; o < count; o++) {
@@ -44,7 +45,13 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
     not_ranked[o] = standing->why_not;
     outcomes[o] = certain_outcome(
         OUTCOME_COST, o, option_value(scenario, option, item, 0) / unit_factor(&cost->unit));
-    if (o != scenario->baseline && standing->compared && !isnan(standing->saving))
+    no_saving[o] = "";
+    if (o == scenario->baseline || !standing->compared)
+      continue;
+    if (isnan(standing->saving))
+      no_saving[o] = arena_printf(arena, "it or %s costs less than nothing",
+                                  scenario->options[scenario->baseline].label);
+    else
       outcomes[savings++] = certain_outcome(OUTCOME_SAVING, o, standing->saving);
   }
   *result = (struct simulation){.item = cost->name,
@@ -62,6 +69,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
                                 .undecided = !ranking->cheapest_count,
                                 .asked = ranking->asked,
                                 .why_none = ranking->why_none,
+                                .no_saving = no_saving,
                                 .outcome_count = savings,
                                 .outcomes = outcomes};
   return result;

@@ -55,8 +55,10 @@ struct simulation {
   const char *asked;             // of an option for it to be ranked: "serve the demand"
   const char *why_none;          // why that is so in all draws; ""
   size_t outcome_count; // a cost per option, then a saving per option that is compared with the
-                        // baseline
+                        // baseline, if both cost nothing or more in every draw
   const struct outcome *outcomes;
+  const char *const *no_saving; // [option_count] why one that is compared has none: a cost below
+                                // zero has no share (cost_saving); ""
   size_t group_count;
   const char *const *groups; // inputs, correlated ones together
   bool by_ranks;             // influence by regression on ranks

@@ -173,14 +173,15 @@ static const char *workload_words(const struct workload *workload, struct arena 
   return texts_joined(&words, arena);
 }
 
-// Which published figure or record a throughput comes from, and what it was measured on. A record
-// states its 95 % interval itself.
+// Which published figure or record a throughput comes from, and what it was measured on, and the
+// record of the tokens that were served. A record states its 95 % interval itself.
 static void add_evidence(const struct notes *notes) {
   static const struct {
     const char *input, *label;
   } rates[] = {{"throughput", "Throughput: "},
                {"decode_throughput", "Throughput: "},
-               {"prefill_throughput", "Prefill: "}};
+               {"prefill_throughput", "Prefill: "},
+               {"production_throughput", "Tokens served: "}};
   enum { RATES = sizeof rates / sizeof rates[0] };
   const struct scenario *scenario = notes->scenario;
   for (size_t i = 0; i < RATES * scenario->option_count; i++) {

@@ -11,16 +11,17 @@
 #include <string.h>
 
 static const struct question questions[] = {
-    {"fit", "a [fit] section, or an interactivity in [workload]", fit_asked, answer_fit},
+    {"fit", "a [fit] section, or an interactivity in [workload]", fit_asked, answer_fit, NULL},
     {"rent",
      "an owned and a rented option with the same workload and constant fleets, or a [rent NAME]",
-     rent_asked, answer_rent},
-    {"audit", "a [claim NAME] section with the claim", audit_asked, answer_audit},
-    {"route", "a [demand NAME] for each workload, without a [plan]", route_asked, answer_route},
-    {"plan", "a [plan], and a [demand NAME] for each workload", plan_asked, answer_plan},
-    {"wait", "a [wait OPTION] section", wait_asked, answer_wait},
+     rent_asked, answer_rent, rent_why_not},
+    {"audit", "a [claim NAME] section with the claim", audit_asked, answer_audit, NULL},
+    {"route", "a [demand NAME] for each workload, without a [plan]", route_asked, answer_route,
+     NULL},
+    {"plan", "a [plan], and a [demand NAME] for each workload", plan_asked, answer_plan, NULL},
+    {"wait", "a [wait OPTION] section", wait_asked, answer_wait, NULL},
     {"served", "an option whose throughput is from a serving record (--measurements)", served_asked,
-     answer_served},
+     answer_served, NULL},
     {.kind = NULL},
 };
 

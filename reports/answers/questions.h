@@ -17,6 +17,8 @@ struct question {
   const char *how_to_ask; // what to add to a scenario that does not: "a [plan], and ..."
   bool (*asked)(const struct scenario *scenario); // cheap; for the sheet Decisions
   answer_function *answer;
+  // Which options cannot be asked about, and why; "" for none. NULL if that needs no words.
+  const char *(*why_not)(const struct scenario *scenario, struct arena *arena);
 };
 
 // The question of that kind, or NULL.

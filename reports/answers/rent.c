@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/texts.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -11,6 +12,7 @@
 #include "model/scenario/option.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
+#include "reports/print/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,6 +63,27 @@ static bool is_use_always_zero(const struct writing *writing) {
   const struct option *option = &writing->scenario->options[writing->answer->own];
   const int idle = model_find(writing->scenario->model, "idle_power");
   return writing->answer->use == 0 && idle >= 0 && option->graph->state[idle] >= 0;
+}
+
+// "three years", or of an option "Cloud, always".
+static const char *offer_named(const struct writing *writing, const struct rent_offer *offer,
+                               const char *option) {
+  return offer->option < 0 ? offer->title
+                           : arena_printf(writing->arena, "%s, %s", option, offer->title);
+}
+
+static const char *offer_words(const struct writing *writing, const struct rent_offer *offer) {
+  return offer_named(writing, offer,
+                     offer->option < 0 ? "" : writing->scenario->options[offer->option].label);
+}
+
+static struct answer_cell offer_cell(const struct writing *writing,
+                                     const struct rent_offer *offer) {
+  const struct option *options = writing->scenario->options;
+  const struct option *option = offer->option < 0 ? NULL : &options[offer->option];
+  return (struct answer_cell){.text = offer_named(writing, offer, option ? option->id : ""),
+                              .shown =
+                                  offer_named(writing, offer, option ? option_brief(option) : "")};
 }
 
 static struct answer_cell rate_cell(const struct writing *writing, const struct rent_cost *cost) {
@@ -121,12 +144,14 @@ static void add_cost(const struct writing *writing, struct answer_table *table, 
   const char *per_mtok =
       arena_printf(arena, "[%s.cost_per_mtok]*[@%d,%d]/[%s.tco]", own, r, COST_TOTAL, own);
   ANSWER_ROW(
-      table, cell_words(cost->offer.title), rate_cell(writing, cost),
+      table, offer_cell(writing, &cost->offer), rate_cell(writing, cost),
       cell_live(cost->paid, hours_formula(writing, cost)), beside_cell(writing, cost),
       cell_live(cost->cost, arena_printf(arena, "[@%d,%d]*[@%d,%d]+[@%d,%d]", r, COST_RATE, r,
                                          COST_HOURS, r, COST_BESIDE)),
       cell_live(cost->cost_per_mtok, writing->answer->tco > 0 ? per_mtok : NULL),
-      cell_live(cost->saving, arena_printf(arena, "1-[%s.tco]/[@%d,%d]", own, r, COST_TOTAL)),
+      cell_live(cost->saving, isnan(cost->saving)
+                                  ? NULL
+                                  : arena_printf(arena, "1-[%s.tco]/[@%d,%d]", own, r, COST_TOTAL)),
       split_cell(writing, cost, cost->per_input, "cost_per_mtok_input", r),
       split_cell(writing, cost, cost->per_output, "cost_per_mtok_output", r));
 }
@@ -156,7 +181,8 @@ static const char *hypothetical_titles(const struct writing *writing) {
   for (size_t i = 0; i < writing->answer->count; i++) {
     const struct rent_offer *offer = &writing->answer->costs[i].offer;
     if (offer->hypothetical)
-      titles = joined(titles, arena_printf(writing->arena, "'%s'", offer->title), writing->arena);
+      titles = joined(titles, arena_printf(writing->arena, "'%s'", offer_words(writing, offer)),
+                      writing->arena);
   }
   return titles;
 }
@@ -257,7 +283,7 @@ static void add_break_evens(const struct writing *writing, struct answer *answer
   for (size_t i = 0; i < writing->answer->count; i++) {
     const struct rent_cost *cost = &writing->answer->costs[i];
     const int r = (int)i;
-    ANSWER_ROW(table, cell_words(cost->offer.title), rate_cell(writing, cost),
+    ANSWER_ROW(table, offer_cell(writing, &cost->offer), rate_cell(writing, cost),
                beside_cell(writing, cost), utilization_cell(writing, cost, r),
                isnan(cost->break_even_month) ? cell_words("never")
                                              : cell_value(cost->break_even_month),
@@ -278,7 +304,7 @@ static void add_sources(const struct writing *writing, struct answer *answer) {
                                             {"date", "As of", NULL}, {"source", "Source", NULL});
   for (size_t i = 0; i < writing->answer->count; i++) {
     const struct rent_offer *offer = &writing->answer->costs[i].offer;
-    ANSWER_ROW(table, cell_words(offer->title), cell_words(grade_name(offer->grade)),
+    ANSWER_ROW(table, offer_cell(writing, offer), cell_words(grade_name(offer->grade)),
                cell_words(*offer->date ? offer->date : "-"),
                cell_words(*offer->origin ? offer->origin : "own assumption"));
   }
@@ -315,10 +341,14 @@ static const char *cash_text(const struct writing *writing, const struct rent_co
 static const char *verdict_words(const struct writing *writing, const struct rent_cost *best) {
   struct arena *arena = writing->arena;
   const char *own = writing->own_label;
-  const char *offer =
-      arena_printf(arena, "the cheapest rent (%s, %s)", best->offer.title, best->offer.typed);
+  const char *offer = arena_printf(arena, "the cheapest rent (%s, %s)",
+                                   offer_words(writing, &best->offer), best->offer.typed);
   if (are_near(best->cost, writing->answer->tco))
     return arena_printf(arena, "Own or rent: %s and %s cost the same.", own, offer);
+  if (isnan(best->saving))
+    return arena_printf(arena, "%s costs " VERDICT_NEGATIVE ".",
+                        writing->answer->tco < best->cost ? arena_printf(arena, "Own: %s", own)
+                                                          : arena_printf(arena, "Rent: %s", offer));
   return best->saving > 0 ? arena_printf(arena, "Own: %s costs %s less than %s.", own,
                                          percent_words(best->saving, arena), offer)
                           : arena_printf(arena, "Rent: %s costs %s less than owning %s.", offer,
@@ -341,9 +371,11 @@ static const char *commitment_text(const struct writing *writing, const struct r
       continue;
     const double share = fixed->rental / used->rental * answer->load;
     return share > 1 ? arena_printf(writing->arena, "%s never costs less than %s.",
-                                    fixed->offer.title, used->offer.title)
+                                    offer_words(writing, &fixed->offer),
+                                    offer_words(writing, &used->offer))
                      : arena_printf(writing->arena, "%s costs less than %s above %s utilization.",
-                                    fixed->offer.title, used->offer.title,
+                                    offer_words(writing, &fixed->offer),
+                                    offer_words(writing, &used->offer),
                                     percent_words(share, writing->arena));
   }
   return NULL;
@@ -355,7 +387,7 @@ static const char *six_digits(const struct writing *writing, double value) {
 
 static const char *offer_text(const struct writing *writing, const struct rent_cost *cost) {
   return arena_printf(writing->arena, "%s: %s accelerators, %s accelerator-hours at %s (%s)%s.",
-                      cost->offer.title, six_digits(writing, cost->accelerators),
+                      offer_words(writing, &cost->offer), six_digits(writing, cost->accelerators),
                       six_digits(writing, cost->paid), cost->offer.typed,
                       *cost->offer.source ? cost->offer.source : "own assumption",
                       cost->offer.hypothetical ? ", if it were billed by the hours used" : "");
@@ -390,6 +422,11 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
   }
 }
 
+static void add_aside(const struct writing *writing, struct answer *answer) {
+  for (size_t i = 0; i < writing->answer->aside.count; i++)
+    answer_note(answer, "Not compared: ", "%s", writing->answer->aside.list[i]);
+}
+
 static void add_warnings(const struct writing *writing, struct answer *answer) {
   const struct rent_answer *rent = writing->answer;
   struct date today, of;
@@ -399,13 +436,13 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
     const struct rent_offer *offer = &rent->costs[i].offer;
     if (date_parse(offer->date, &of) && date_is_stale(of, today))
       answer_warn(answer, "the rate of '%s' is stale: it dates from %s, over 12 months before %s",
-                  offer->title, offer->date, writing->scenario->date);
+                  offer_words(writing, offer), offer->date, writing->scenario->date);
     if (date_parse_first(offer->date, &of) && date_is_ahead(of, today))
       answer_warn(answer, "the rate of '%s' is dated ahead: it dates from %s, after %s",
-                  offer->title, offer->date, writing->scenario->date);
+                  offer_words(writing, offer), offer->date, writing->scenario->date);
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
-                  offer->title);
+                  offer_words(writing, offer));
   }
 }
 
@@ -426,12 +463,19 @@ static struct answer answer_one(const struct scenario *scenario, const struct re
   add_break_evens(&writing, &answer);
   add_sources(&writing, &answer);
   add_reasons(&writing, &answer);
+  add_aside(&writing, &answer);
   add_warnings(&writing, &answer);
   return answer;
 }
 
 bool rent_asked(const struct scenario *scenario) {
   return rent_is_asked(scenario);
+}
+
+const char *rent_why_not(const struct scenario *scenario, struct arena *arena) {
+  struct texts aside = {0};
+  rent_offers_aside(scenario, -1, &aside, arena);
+  return texts_joined(&aside, arena);
 }
 
 int answer_rent(const struct scenario *scenario, const char *only, struct answers *answers,

@@ -91,8 +91,8 @@ static struct bounds bounds_of(const struct sensitivity *sensitivity, const stru
   const struct option *options = result->scenario->options;
   double base = option_value(result->scenario, &options[result->option], sensitivity->item, 0);
   if (result->is_saving)
-    base = 1 - base / option_value(result->scenario, &options[result->scenario->baseline],
-                                   sensitivity->item, 0);
+    base = cost_saving(base, option_value(result->scenario, &options[result->scenario->baseline],
+                                          sensitivity->item, 0));
   struct bounds bounds = {NAN, NAN, base};
   widen(&bounds, base);
   for (size_t i = 0; i < 2 * sensitivity->count; i++) {
@@ -206,8 +206,8 @@ static struct answer_table costs_table(const struct sensitivity *sensitivity,
                       cell_in(swing->low.value, unit), cell_in(swing->high.value, unit),
                       cell_option(&scenario->options[o]), cell_in(at_low[o], result->cost_unit),
                       cell_in(at_high[o], result->cost_unit),
-                      cell_in(1 - at_low[o] / at_low[scenario->baseline], plain),
-                      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain),
+                      cell_in(cost_saving(at_low[o], at_low[scenario->baseline]), plain),
+                      cell_in(cost_saving(at_high[o], at_high[scenario->baseline]), plain),
                       cell_words(scenario->options[o].label)});
   }
   table.is_wide = true;
@@ -219,9 +219,10 @@ static struct answer_table costs_table(const struct sensitivity *sensitivity,
 static void add_notes(struct answer *answer, const struct sensitivity *sensitivity,
                       struct arena *arena) {
   const char *idle = "", *still = "";
-  bool clipped = false;
+  bool clipped = false, unsaved = false;
   for (size_t i = 0; i < sensitivity->count; i++) {
     const struct swing *swing = &sensitivity->swings[i];
+    unsaved |= sensitivity->of_saving && (isnan(swing->low.saving) || isnan(swing->high.saving));
     clipped |= swing->clipped && !does_nothing(swing);
     if (does_nothing(swing))
       idle = joined(idle, swing->name, arena);
@@ -230,6 +231,8 @@ static void add_notes(struct answer *answer, const struct sensitivity *sensitivi
     still = joined(still, sensitivity->still[i], arena);
   if (clipped)
     answer_note(answer, "* ", "one end was limited to the input's allowed range");
+  if (unsaved)
+    answer_note(answer, "-: ", "no saving, as one of the two would cost less than nothing");
   if (*idle)
     answer_note(answer, "No effect on this result: ", "%s", idle);
   if (*still)

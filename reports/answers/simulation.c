@@ -224,6 +224,9 @@ static void add_notes(const struct telling *telling, struct answer *answer) {
       answer_note(answer, "Not ranked: ", "%s: %s", label_of(telling, o),
                   simulation->not_ranked[o]);
   for (size_t o = 0; o < simulation->option_count; o++)
+    if (*simulation->no_saving[o])
+      answer_note(answer, "No saving: ", "%s: %s", label_of(telling, o), simulation->no_saving[o]);
+  for (size_t o = 0; o < simulation->option_count; o++)
     if (strcmp(brief_of(telling, o), label_of(telling, o)) != 0)
       answer_note(answer, "Option: ", "%s is %s", simulation->options[o], label_of(telling, o));
   for (size_t i = 0; i < simulation->note_count; i++)
@@ -246,11 +249,14 @@ static struct answer_table ranks_table(const struct telling *telling) {
                                             .json = ranked ? "ranked.%r" : "cheapest.%r"})[1] =
         cell_value((ranked ? simulation->ranked : simulation->cheapest)[i / 2]);
   }
-  for (size_t o = 0; o < simulation->option_count; o++)
-    answer_table_row_of(&table, (struct answer_row){.key = simulation->options[o],
-                                                    .json = "not_ranked.%r",
-                                                    .faces = FACE_JSON})[1] =
-        *simulation->not_ranked[o] ? cell_words(simulation->not_ranked[o]) : cell_absent(NULL);
+  for (size_t i = 0; i < 2 * simulation->option_count; i++) {
+    const char *why = (i % 2 ? simulation->no_saving : simulation->not_ranked)[i / 2];
+    answer_table_row_of(&table,
+                        (struct answer_row){.key = simulation->options[i / 2],
+                                            .json = i % 2 ? "no_saving.%r" : "not_ranked.%r",
+                                            .faces = FACE_JSON})[1] =
+        *why ? cell_words(why) : cell_absent(NULL);
+  }
   table.json = "%r";
   table.faces = FACE_CSV | FACE_JSON;
   return table;

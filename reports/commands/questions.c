@@ -38,8 +38,10 @@ static int ask(struct run *run, const struct scenario *scenario) {
     run_print_warnings(run, scenario);
     return print(run, scenario, &answers);
   }
+  const char *why_not = question->why_not ? question->why_not(scenario, run->arena) : "";
   diagnostics_error(run->diagnostics, (struct place){.source = scenario->source},
-                    "nothing to answer: add %s", question->how_to_ask);
+                    "nothing to answer%s%s: add %s", *why_not ? ", as " : "", why_not,
+                    question->how_to_ask);
   return -1;
 }
 

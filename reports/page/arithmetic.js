@@ -1,5 +1,6 @@
 // arithmetic: the operations of the formula language that JavaScript does not have as such, with the
-// results of model/cost/arithmetic.h and model/cost/evaluate.c. The formulas, `graphs`, call these.
+// results of model/cost/arithmetic.h and model/cost/evaluate.c. The formulas, `graphs`, call these. And
+// the saving, as cost_saving of model/scenario/scenario.h.
 'use strict';
 
 const YEAR_H = 8760;
@@ -22,6 +23,10 @@ const less = (a, b) => (compare(a, b) < 0 ? 1 : 0);
 const less_equal = (a, b) => (compare(a, b) <= 0 ? 1 : 0);
 const greater = (a, b) => (compare(a, b) > 0 ? 1 : 0);
 const greater_equal = (a, b) => (compare(a, b) >= 0 ? 1 : 0);
+
+// Over a base that costs nothing there is none to state, not even to an option that costs nothing too;
+// and what costs less than nothing is no share of a cost.
+const saving_of = (cost, base) => (cost < 0 || base < 0 ? NaN : base === 0 ? -Infinity : 1 - cost / base);
 
 // Rounds half away from zero, as spreadsheets do; round_scaled first nudges the last bits.
 function half_away(x) {

@@ -323,6 +323,19 @@ static bool same_figure(const struct figure *a, const struct figure *b) {
          !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
 }
 
+// The inputs of the rent that a figure is part of.
+static void put_rent(json_t *object, const struct scenario *scenario, const struct option *option,
+                     int declaration) {
+  int inputs[MAX_YEARS];
+  const int count = left_out_rent(scenario, option, scenario->selected, declaration, inputs);
+  if (!count)
+    return;
+  json_t *names = json_array();
+  for (int i = 0; i < count; i++)
+    json_array_append_new(names, json_string(scenario->model->declarations[inputs[i]].name));
+  json_object_set_new(object, "rent", names);
+}
+
 static json_t *figures_of(const struct scenario *scenario, const struct option *option,
                           struct arena *arena) {
   json_t *figures = json_object();
@@ -337,6 +350,7 @@ static json_t *figures_of(const struct scenario *scenario, const struct option *
       put_text(object, "origin", "lent");
     if (within >= 0)
       put_text(object, "part_of", scenario->model->declarations[within].name);
+    put_rent(object, scenario, option, d);
     json_object_set_new(figures, scenario->model->declarations[d].name, object);
   }
   return figures;

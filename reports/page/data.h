@@ -21,8 +21,9 @@
 //                "unlike"), why (""), compared
 //   cases        name, warnings, options, targets. An option: warnings; figures by input: value,
 //                origin, section (if the file gives it), source, date, grade, part_of (the input
-//                whose figure includes it, if one does). Cases other than the first have only the
-//                figures that differ from it. A target, something to set: input, option (an index,
+//                whose figure includes it, if one does), rent (the inputs of the rent that it is
+//                part of, if it is). Cases other than the first have only the figures that differ
+//                from it. A target, something to set: input, option (an index,
 //                -1 for the common value), moves (indexes of options), low and high (limits, null:
 //                none), swing (the ends of its range, if it has one); uncertainty (uncertainty.h)
 //   start        the case to open with, an index

@@ -124,6 +124,13 @@ const is_beside_change = (wanted, o, name) => Object.entries(kept_beside).some((
 const is_kept = (wanted, o, name) =>
   case_figures[0][o][name].origin === 'catalogue' && is_beside_change(wanted, o, name);
 
+// Power that a rent no longer includes is free, as nobody stated its price.
+function is_unpaid(wanted, o, { name }) {
+  const { rent, part_of } = case_figures[0][o][name];
+  return rent !== undefined &&
+    (rent.every((one) => wanted[o][one] === 0) || differs(wanted, o, part_of));
+}
+
 // What a record gives for a case's lengths, it gives again where these are written.
 const found_for_lengths = new Set(['prefill_throughput', 'prefill_power']);
 
@@ -156,6 +163,8 @@ function changed_sections(state) {
           ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));
       else if (own && (is_kept(wanted, o, item.name) || keeps_price(wanted, o, item)))
         put(`option ${option.id}`, ...value_lines(state, wanted, o, item));
+      else if (own && is_unpaid(wanted, o, item))
+        put(`option ${option.id}`, `${item.key} = ${quantity(wanted[o][item.name], item)}`);
     });
   }
   return sections;

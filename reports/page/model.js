@@ -138,13 +138,17 @@ function has_source(state, o, name) {
   return !ungraded.has(origin) && source !== '';
 }
 
+// Is the rent that an option's figure is part of zero, so that it includes nothing?
+const is_unrented = (state, inputs, o, name) =>
+  Boolean(case_figures[state.which][o][name]?.rent?.every((rent) => inputs[o][rent] === 0));
+
 // The costs that an option leaves out: model/scenario/reading/left_out.h has the rule.
 function not_included(state, inputs, o) {
   return data.options[o].omissible
     .filter(({ inputs: names, scale }) => scale && inputs[o][scale] === 0
       ? !has_source(state, o, scale)
       : names.every((name) => inputs[o][name] === 0)
-        && !names.every((name) => has_source(state, o, name)))
+        && !names.every((name) => has_source(state, o, name) && !is_unrented(state, inputs, o, name)))
     .map((cost) => cost.notice);
 }
 
@@ -179,11 +183,12 @@ const within = (value, target) =>
   Math.min(Math.max(value, target.low ?? -Infinity), target.high ?? Infinity);
 
 // The effect of each input alone on the saving of `option` over `base` (on its cost, if they are the
-// same): ends, results, effect; the largest effect first.
+// same): ends, results, effect; the largest effect first. An end at which there is no saving has no
+// result, and the input no effect.
 function tornado(state, inputs, costs, option, base) {
   const result = (target, value) => {
     const cost = cost_with(inputs, target, value, option, costs);
-    return option === base ? cost : 1 - cost / cost_with(inputs, target, value, base, costs);
+    return option === base ? cost : saving_of(cost, cost_with(inputs, target, value, base, costs));
   };
   const swings = [];
   data.cases[state.which].targets.forEach((target, order) => {
@@ -192,7 +197,7 @@ function tornado(state, inputs, costs, option, base) {
     if (!ends)
       return;
     const results = ends.map((end) => result(target, end));
-    const effect = Math.abs(results[1] - results[0]);
+    const effect = results.every(Number.isFinite) ? Math.abs(results[1] - results[0]) : 0;
     swings.push({ target, order, ends, results, effect });
   });
   return swings.sort((a, b) => b.effect - a.effect || a.order - b.order);

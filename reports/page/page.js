@@ -253,11 +253,14 @@ function draw_waterfall({ values, ranking }) {
 
 function draw_tornado(now) {
   const { from, to } = state, pair = saves(state, now.costs);
-  const result = pair ? 1 - now.costs[to] / now.costs[from] : now.costs[to];
-  put_chart('tornado',
-    tornado_chart(swings_of(now), result, pair, inner_width(at('tornado'))));
+  const result = pair ? saving_of(now.costs[to], now.costs[from]) : now.costs[to];
+  const swings = swings_of(now);
+  put_chart('tornado', tornado_chart(swings, result, pair, inner_width(at('tornado'))));
+  const unsaved = swings.filter(({ results }) => !results.every(Number.isFinite));
   at('tornado-of').textContent = pair
-    ? `saving of ${data.options[to].label} over ${data.options[from].label}`
+    ? `saving of ${data.options[to].label} over ${data.options[from].label}${unsaved.length
+      ? `; not shown, as a cost would be less than nothing at one end: ${unsaved.map(({ target }) =>
+        target_label(target)).join(', ')}` : ''}`
     : `cost of ${data.options[to].label}`;
 }
 

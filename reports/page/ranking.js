@@ -38,10 +38,6 @@ function why_nobody() {
   return data.options.some((option) => option.why) ? unlike : unmet;
 }
 
-// Over a base that costs nothing there is none to state, not even to an option that costs nothing too;
-// and what costs less than nothing is no share of a cost.
-const saving_of = (cost, base) => (cost < 0 || base < 0 ? NaN : base === 0 ? -Infinity : 1 - cost / base);
-
 // options: why_not (''), ranked, compared, cheapest, saving (NaN for the baseline and for one that is
 // not compared, infinite where the baseline costs nothing); cheapest: indexes, none if fewer than two
 // are ranked; against: the option that the sentence compares them with, or -1; saving over that one,

@@ -178,11 +178,12 @@ class Simulation {
     if (!costs.every((one) => one.every(Number.isFinite)))
       return { finite: false };
     const savings = costs.map((cost, o) => (o === baseline || !this.setup.options[o].compared ? null
-      : cost.map((x, k) => 1 - x / costs[baseline][k])));
-    if (!savings.every((one) => !one || one.every(Number.isFinite)))
+      : cost.map((x, k) => saving_of(x, costs[baseline][k]))));
+    const unsaved = savings.map((one) => one !== null && one.some(Number.isNaN));
+    if (!savings.every((one, o) => !one || unsaved[o] || one.every(Number.isFinite)))
       return { finite: false };
-    return { finite: true, levels, costs: costs.map((cost) => percentiles_of(cost, levels)),
-      savings: savings.map((saving) => saving && percentiles_of(saving, levels)),
+    return { finite: true, levels, unsaved, costs: costs.map((cost) => percentiles_of(cost, levels)),
+      savings: savings.map((saving, o) => (saving && !unsaved[o] ? percentiles_of(saving, levels) : null)),
       ...this.verdicts(items, costs) };
   }
 

@@ -120,7 +120,10 @@ function uncertainty_words(result) {
     return 'Nothing is uncertain here: every input with a range has a single value.';
   if (!result.finite)
     return 'No answer: in some draws a cost or a saving has no finite value.';
-  return `${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
+  const unsaved = data.options.filter((_, o) => result.unsaved[o]).map(({ label }) => label);
+  const why = unsaved.length ? `No saving of ${unsaved.join(', ')}: in some draws, it or ${
+    data.options[data.scenario.baseline].label} costs less than nothing. ` : '';
+  return `${why}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
 }
 
 // ---- picture and table

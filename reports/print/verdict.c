@@ -67,12 +67,11 @@ static const char *share_text(double share, const struct interval *all, struct a
                               : number_fixed(100 * share, 1, arena);
 }
 
-// Nothing if the cheapest may cost less than nothing.
 static const char *saving_over_ranges(const struct scenario *scenario,
                                       const struct ranking *ranking,
                                       const struct simulation *simulation, struct arena *arena) {
   const struct interval saving = interval_of_verdict(simulation, ranking);
-  if (isnan(saving.median) || saving.high > 1)
+  if (isnan(saving.median))
     return "";
   return arena_printf(
       arena, " and saves %s %% against %s (%s to %s %%)", share_text(saving.median, &saving, arena),

@@ -23,10 +23,7 @@ struct writer {
   struct option_sheet *sheet;
   struct references references;
   size_t option;
-  bool *whole; // [declarations]: shown without decimals
 };
-
-static const struct unit unit_whole = {.text = "number", .counts = true};
 
 static void write_timeline(struct book *book) {
   static const char *const above[] = {"Period begins", "", "", ""};
@@ -43,14 +40,13 @@ static void write_timeline(struct book *book) {
 
 static lxw_format *format_of(const struct writer *writer, int declaration, const char *formula) {
   const struct declaration *item = &writer->sheet->graph.model.declarations[declaration];
-  const bool whole = writer->whole[declaration] && !strcmp(item->unit.text, unit_plain.text);
   const struct name *name = names_find(&writer->book->names, formula + 1);
   bool link = name && (!name->sheet || strcmp(name->sheet, writer->book->sheet->name) != 0);
   bool total = item->role == ROLE_HEADLINE;
   enum cell_role role = link    ? (total ? CELL_TOTAL_LINK : CELL_LINK)
                         : total ? CELL_TOTAL
                                 : CELL_FORMULA;
-  return formats_cell(&writer->book->formats, role, whole ? &unit_whole : &item->unit);
+  return formats_cell(&writer->book->formats, role, shown_unit(writer->sheet, declaration));
 }
 
 static void write_cell(struct writer *writer, int declaration, int row, int column, int period) {
@@ -142,8 +138,6 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
   int periods = book->scenario->periods;
   struct writer writer = {.book = book, .sheet = sheet};
   writer.option = (size_t)(sheet - book->sheets->options);
-  writer.whole = arena_array(book->arena, (size_t)sheet->graph.model.count, sizeof *writer.whole);
-  graph_find_whole(&sheet->graph.graph, writer.whole);
   writer.references = (struct references){.model = &sheet->graph.model,
                                           .names = sheet->graph.names,
                                           .rows = sheet->rows,

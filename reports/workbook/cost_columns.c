@@ -116,6 +116,8 @@ static void lay_out(struct replica *replica) {
 static void compute(struct replica *replica) {
   const struct scenario *scenario = replica->book->scenario;
   const struct graph *graph = &replica->option->graph.graph;
+  for (size_t c = 0; c < replica->count; c++)
+    graph = graph_given(graph, replica->columns[c].input, replica->book->arena);
   replica->evaluation =
       evaluation_new(graph, scenario->periods, replica->count, replica->book->arena);
   for (int d = 0; d < scenario->model->count; d++)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 struct replica_column {
-  int input;         // a declaration of the scenario's model
+  int input;         // a declaration of the scenario's model; the option may compute it
   const char *cell;  // absolute address of its other value, on the same sheet
   double value;      // that value in the selected case, in base units
   const char *title; // above the column

@@ -28,16 +28,17 @@ static const struct declaration *declaration_of(const struct book *book, int dec
   return &book->scenario->model->declarations[declaration];
 }
 
-static bool is_input_of(const struct option *option, int declaration) {
+// Is it a single number in the option, given or computed?
+static bool is_single_in(const struct option *option, int declaration) {
   return declaration >= 0 && option_has(option, declaration) &&
-         option->graph->state[declaration] == GRAPH_INPUT;
+         !graph_is_series(option->graph, declaration);
 }
 
 static void plan_utilizations(const struct book *book, struct cost_curves *curves) {
   const struct scenario *scenario = book->scenario;
   const int utilization = model_find(scenario->model, "utilization");
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (is_input_of(&scenario->options[o], utilization) &&
+    if (is_single_in(&scenario->options[o], utilization) &&
         ranking_is_eligible(&book->sheets->ranking->options[o]))
       curves->list[curves->count++] =
           (struct cost_curve){.option = o, .input = utilization, .count = UTILIZATIONS};

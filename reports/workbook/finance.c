@@ -69,7 +69,7 @@ static bool has_view(struct book *book, const struct option *option, int group) 
 // Its value on the calculation sheet, or the text that is there.
 static void put_scalar(struct book *book, int row, const struct option_sheet *sheet,
                        int declaration) {
-  const struct unit *unit = &book->scenario->model->declarations[declaration].unit;
+  const struct unit *unit = shown_unit(sheet, declaration);
   const char *none = option_none(book->scenario, sheet->option, declaration);
   if (none)
     put_formula_text(book, row, COLUMN_VALUE, none, formats_cell(&book->formats, CELL_LINK, unit),
@@ -90,7 +90,7 @@ static void write_item(struct book *book, const struct option_sheet *sheet, int 
   for (int t = 0; t < book->scenario->periods; t++) {
     const char *cell = series_cell(book, sheet, declaration, COLUMN_PERIOD + t);
     put_formula(book, row, COLUMN_PERIOD + t, shown_value(book, sheet, declaration, t), CELL_LINK,
-                &item->unit, "=%s", cell);
+                shown_unit(sheet, declaration), "=%s", cell);
   }
 }
 
@@ -302,7 +302,7 @@ static void write_terms(struct book *book, struct block *block) {
   const char *scale = cell_here(book, block->scale, COLUMN_VALUE);
   block->direction =
       put_row(book, block,
-              arena_printf(arena, "1: %s is the more expensive purchase; -1: %s", label, baseline),
+              arena_printf(arena, "1: %s is the more expensive purchase; (1): %s", label, baseline),
               "direction", &flag);
   put_value(book, block->direction,
             arena_printf(arena, "=IF(%s-%s*%s>0,-1,1)", first_theirs, first_ours, scale),

@@ -8,6 +8,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/left_out.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/sampler.h"
@@ -424,20 +425,43 @@ static void write_cases_without(const struct omissible *cost, int row) {
            TEXT_RIGHT);
 }
 
-// The source is lost if the zero is overwritten, or a figure that it is part of; in some cases it
-// may have none.
+// "pt_hall_colo_rate=0" of an input that is one value or a list, whose years are side by side on
+// Inputs.
+static const char *zero_text(struct book *book, const struct option_sheet *sheet, int declaration,
+                             const int *inputs, int years) {
+  const int row = sheet->input_rows[inputs[0]];
+  if (inputs[0] == declaration)
+    return arena_printf(book->arena, "%s=0", option_name_used(sheet, declaration));
+  return arena_printf(book->arena, "SUM(%s:%s)=0", cell_on(book, SHEET_INPUTS, row, COLUMN_CASE),
+                      cell_fixed(book, row, COLUMN_CASE + years - 1));
+}
+
+static int years_of(const struct book *book, int declaration) {
+  return book->scenario->model->declarations[declaration].year_count;
+}
+
+// The source is lost if the zero is overwritten, or a figure that it is part of, or if the rent that
+// this is part of becomes zero; in some cases it may have none.
 static void write_lost(const struct omissible *cost, const struct cost_rows *rows) {
   struct book *book = cost->book;
   const struct option_sheet *sheet = &book->sheets->options[cost->option];
   struct name *shown = book->sheets->case_name;
   struct texts reasons = {0};
-  int within = -1;
-  for (size_t c = 0; c < book->scenario->case_count && within < 0; c++)
+  int within = -1, rents = 0, rent[MAX_YEARS];
+  for (size_t c = 0; c < book->scenario->case_count && within < 0; c++) {
     within = left_out_within(book->scenario, sheet->option, c, cost->inputs[0]);
+    rents = left_out_rent(book->scenario, sheet->option, c, cost->inputs[0], rent);
+  }
   texts_add(&reasons, book->arena, "%s=1",
             written_changed(book, sheet->input_rows[cost->inputs[0]]));
   if (within >= 0)
     texts_add(&reasons, book->arena, "%s=1", written_changed(book, sheet->input_rows[within]));
+  if (rents) {
+    const int rented = book->scenario->model->declarations[within].only_with;
+    texts_add(
+        &reasons, book->arena, "%s",
+        zero_text(book, sheet, option_stated(sheet->option, rented), rent, years_of(book, rented)));
+  }
   if (depends_on_case(cost)) {
     shown->used = true;
     texts_add(&reasons, book->arena, "ISNUMBER(FIND(\"|\"&%s&\"|\",%s))", shown->text,
@@ -446,18 +470,6 @@ static void write_lost(const struct omissible *cost, const struct cost_rows *row
   put_formula(book, rows->lost, outputs_option_column(cost->option),
               is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(OR(%s),1,0)",
               texts_joined_by(&reasons, ",", book->arena));
-}
-
-// The years of a list are side by side on Inputs.
-static const char *zero_formula(const struct omissible *cost) {
-  struct book *book = cost->book;
-  const struct option_sheet *sheet = &book->sheets->options[cost->option];
-  const int row = sheet->input_rows[cost->inputs[0]];
-  const int years = book->scenario->model->declarations[cost->declaration].year_count;
-  if (cost->inputs[0] == cost->declaration)
-    return arena_printf(book->arena, "%s=0", option_name_used(sheet, cost->declaration));
-  return arena_printf(book->arena, "SUM(%s:%s)=0", cell_on(book, SHEET_INPUTS, row, COLUMN_CASE),
-                      cell_fixed(book, row, COLUMN_CASE + years - 1));
 }
 
 // ",Scale=0" of a list that is scaled, unless a zero scale as written has a source; else "".
@@ -477,7 +489,8 @@ static const char *or_scaled_away(const struct omissible *cost) {
 
 static void write_left_out(const struct omissible *cost, const struct cost_rows *rows) {
   struct book *book = cost->book;
-  const char *zero = zero_formula(cost);
+  const char *zero = zero_text(book, &book->sheets->options[cost->option], cost->declaration,
+                               cost->inputs, years_of(book, cost->declaration));
   const char *formula = has_source(cost)
                             ? arena_printf(book->arena, "AND(%s,%s=1)", zero,
                                            outputs_cell(book, rows->lost, cost->option))

@@ -192,20 +192,30 @@ static void write_ends(const struct writer *writer, size_t i) {
 
 // ---- their effect
 
+// An option's cost at present, among the operands of a saving.
+static const char *present_cost(const struct writer *writer, size_t option) {
+  const int above = option == writer->book->scenario->baseline ? 1 : 2;
+  return cell_fixed(writer->book, writer->base_row - above, COLUMN_BASE);
+}
+
 // An option's cost at an end: from its replica, or the option's own if the swing does not move it.
 static const char *cost_text(const struct writer *writer, size_t option, size_t swing, int end) {
   const size_t column = writer->columns[option][swing][end];
-  if (column != SIZE_MAX)
-    return replica_cell(writer->replicas[option], column);
   struct name *name =
       option_name(&writer->book->sheets->options[option], writer->sensitivity->item);
-  name->used = true;
-  return name->text;
+  const char *moved =
+      column == SIZE_MAX ? name->text : replica_cell(writer->replicas[option], column);
+  if (moved == name->text && shows_saving(writer))
+    return present_cost(writer, option);
+  name->used |= moved == name->text;
+  return moved;
 }
 
+// As cost_saving; a dash where that is none.
 static const char *saving_formula(const struct writer *writer, const char *cost,
                                   const char *baseline) {
-  return arena_printf(writer->book->arena, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline);
+  return arena_printf(writer->book->arena, "=IF(OR(%s<=0,%s<0),\"-\",1-%s/%s)", baseline, cost,
+                      cost, baseline);
 }
 
 static double result_at(const struct writer *writer, const struct swing_end *end) {
@@ -221,10 +231,16 @@ static double rounded(double value) {
   return round(value * scale) / scale;
 }
 
-// Rounded: swings with the same effect must rank the same on every machine.
+static double or_nothing(double value) {
+  return isfinite(value) ? value : 0;
+}
+
+// Rounded: swings with the same effect must rank the same on every machine. Nothing without a
+// result at both ends.
 static double width_of(const struct writer *writer, size_t i) {
   const struct swing *swing = writer->swings[i];
-  return rounded(fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low)));
+  return rounded(
+      or_nothing(fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low))));
 }
 
 static lxw_format *result_format(const struct writer *writer, enum cell_role role, double value) {
@@ -246,8 +262,8 @@ static void write_effect(const struct writer *writer, size_t i) {
             ? saving_formula(writer, cost, cost_text(writer, book->scenario->baseline, i, k))
             : arena_printf(arena, "=%s", cost);
     const double result = result_at(writer, ends[k]);
-    put_formula_in(book, row, COLUMN_AT_LOW + k, result,
-                   result_format(writer, CELL_FORMULA, result), "%s", formula);
+    put_formula_or_dash(book, row, COLUMN_AT_LOW + k, result,
+                        result_format(writer, CELL_FORMULA, result), formula);
   }
   const char *low = cell_here(writer->book, row, COLUMN_AT_LOW),
              *high = cell_here(writer->book, row, COLUMN_AT_HIGH);
@@ -255,7 +271,7 @@ static void write_effect(const struct writer *writer, size_t i) {
   digits->used = true;
   const double width = width_of(writer, i);
   put_formula_in(book, row, COLUMN_WIDTH, width, result_format(writer, CELL_FORMULA, width),
-                 "=ROUND(ABS(%s-%s),%s)", high, low, digits->text);
+                 "=IF(COUNT(%s:%s)=2,ROUND(ABS(%s-%s),%s),0)", low, high, high, low, digits->text);
 }
 
 // ---- the order
@@ -320,10 +336,12 @@ static void write_sorted(const struct writer *writer, size_t k) {
                    all_swings(writer, COLUMN_LABEL), place);
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
   for (int e = 0; e < 2; e++) {
-    const double change = rounded(results[e] - base_result(writer));
+    const double change = rounded(or_nothing(results[e] - base_result(writer)));
+    const char *result =
+        arena_printf(arena, "INDEX(%s,%s,1)", all_swings(writer, COLUMN_AT_LOW + e), place);
+    const char *present = cell_fixed(writer->book, writer->base_row, COLUMN_BASE);
     put_formula_in(book, row, COLUMN_DOWN + e, change, result_format(writer, CELL_FORMULA, change),
-                   "=ROUND(INDEX(%s,%s,1)-%s,%s)", all_swings(writer, COLUMN_AT_LOW + e), place,
-                   cell_fixed(writer->book, writer->base_row, COLUMN_BASE),
+                   "=IF(COUNT(%s,%s)=2,ROUND(%s-%s,%s),0)", result, present, result, present,
                    constants_rounding(&book->constants)->text);
   }
 }
@@ -453,10 +471,10 @@ static void write_base(const struct writer *writer) {
   }
   write_cost(writer, writer->base_row - 2, writer->sensitivity->option);
   write_cost(writer, writer->base_row - 1, scenario->baseline);
-  put_formula_in(book, writer->base_row, COLUMN_BASE, base_result(writer),
-                 result_format(writer, CELL_TOTAL, base_result(writer)), "%s",
-                 saving_formula(writer, cell_here(book, writer->base_row - 2, COLUMN_BASE),
-                                cell_here(book, writer->base_row - 1, COLUMN_BASE)));
+  put_formula_or_dash(book, writer->base_row, COLUMN_BASE, base_result(writer),
+                      result_format(writer, CELL_TOTAL, base_result(writer)),
+                      saving_formula(writer, cell_here(book, writer->base_row - 2, COLUMN_BASE),
+                                     cell_here(book, writer->base_row - 1, COLUMN_BASE)));
 }
 
 static void write_zero(const struct writer *writer) {
@@ -485,10 +503,10 @@ const struct sensitivity *sensitivity_shown(const struct book *book) {
       sensitivity_ask(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
   if (!sensitivity)
     return NULL;
-  return book->sheets->ranking->options[sensitivity->option].compared && sensitivity->count &&
-                 sensitivity->swings[0].effect > MIN_EFFECT
-             ? sensitivity
-             : NULL;
+  bool moves = false;
+  for (size_t i = 0; i < sensitivity->count; i++)
+    moves |= sensitivity->swings[i].effect > MIN_EFFECT;
+  return book->sheets->ranking->options[sensitivity->option].compared && moves ? sensitivity : NULL;
 }
 
 // The widest swings, only of inputs that mean the same in every case, since the case may be changed
@@ -497,7 +515,7 @@ static void choose_swings(struct writer *writer) {
   const struct sensitivity *sensitivity = writer->sensitivity;
   for (size_t i = 0; i < sensitivity->count && writer->count < MAX_SWINGS; i++) {
     const struct swing *swing = &sensitivity->swings[i];
-    if (swing->effect > MIN_EFFECT && target_is_steady(scenario_of(writer), swing->target))
+    if (!(swing->effect <= MIN_EFFECT) && target_is_steady(scenario_of(writer), swing->target))
       writer->swings[writer->count++] = swing;
   }
 }

@@ -20,6 +20,12 @@ struct name *option_name(const struct option_sheet *sheet, int declaration) {
   return sheet->graph.names[declaration];
 }
 
+const struct unit *shown_unit(const struct option_sheet *sheet, int declaration) {
+  static const struct unit whole = {.text = "number", .counts = true};
+  const struct unit *unit = &sheet->graph.model.declarations[declaration].unit;
+  return sheet->whole[declaration] && !strcmp(unit->text, unit_plain.text) ? &whole : unit;
+}
+
 const char *option_name_used(const struct option_sheet *sheet, int declaration) {
   struct name *name = option_name(sheet, declaration);
   name->used = true;

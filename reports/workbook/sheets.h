@@ -5,6 +5,7 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
 #define PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
 
+#include "model/cost/units.h"
 #include "model/questions/sensitivity.h"
 #include "model/questions/solve_spread.h"
 #include "model/scenario/option.h"
@@ -18,6 +19,7 @@
 #include "reports/spreadsheet/row_order.h"
 #include "reports/spreadsheet/steps.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Names of sheets that others read; an option's sheet is named after its label.
@@ -44,6 +46,7 @@ struct option_sheet {
   const struct option *option;
   const char *tab; // the name of the sheet
   struct sheet_graph graph;
+  bool *whole;     // [graph.model.count] is it a whole number?
   int *rows;       // [graph.model.count] on the calculation sheet
   int *input_rows; // the same on Inputs, -1 if it has none
   int cash_row;    // on Outputs, with the cash cost per period
@@ -150,6 +153,9 @@ const char *option_name_used(const struct option_sheet *sheet, int declaration);
 double amount_in(const struct option_sheet *sheet, int declaration, int period, size_t which_case);
 double shown_value(const struct book *book, const struct option_sheet *sheet, int declaration,
                    int period);
+
+// The unit by which a number is shown: a whole one of no unit has no decimals.
+const struct unit *shown_unit(const struct option_sheet *sheet, int declaration);
 
 // "'h200'!F12": an option's series in a period, on the calculation sheet.
 const char *series_cell(const struct book *book, const struct option_sheet *sheet, int declaration,

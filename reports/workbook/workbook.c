@@ -5,6 +5,7 @@
 #include "base/output.h"
 #include "base/process.h"
 #include "base/source.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
@@ -129,6 +130,8 @@ static void plan_option(struct book *book, struct option_sheet *sheet,
                         &book->constants, numbers, book->arena, book->diagnostics))
     return;
   const size_t count = (size_t)sheet->graph.model.count;
+  sheet->whole = arena_array(book->arena, count, sizeof *sheet->whole);
+  graph_find_whole(&sheet->graph.graph, sheet->whole);
   sheet->rows = arena_array(book->arena, count, sizeof *sheet->rows);
   sheet->input_rows = arena_array(book->arena, count, sizeof *sheet->input_rows);
   for (size_t d = 0; d < count; d++)

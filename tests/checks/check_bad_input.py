@@ -123,7 +123,8 @@ NAMES = [
         "unknown.*list_prize.*did you mean 'list_price'"),
     *(bad(f"an input misspelt as {typed}", swap(f"\n{key} ", f"\n{MARK}{typed} "), f"unknown.*{typed}.*did you mean '{key}'")
       for key, typed in (("pue", "PUE"), ("utilization", "utilisation"), ("electricity_price", "electricty_price"),
-                         ("accelerators", "acelerators"), ("list_price", "list_prise"))),
+                         ("accelerators", "acelerators"), ("list_price", "list_prise"), ("accelerator", "acelerator"),
+                         ("accelerator", "Accelarator"))),
     # A required input in the wrong section is not missing, too.
     bad("input in [scenario]", below("[scenario]", MARK + "pue = 1.25", text=swap("pue = 1.25\n", "")),
         r"'pue' belongs in \[common\] or an option"),

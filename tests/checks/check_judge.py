@@ -428,8 +428,6 @@ def main():
             for face in FACES:
                 if face is Show.in_simulation and show.name.endswith(DRAWN):
                     continue  # its costs are drawn, and vary between draws
-                if face is Show.in_simulation and show.name.endswith('costs less than nothing'):
-                    continue  # it has the ratio of the costs of each draw
                 if face is Show.on_terminal and show.name.endswith('growing-demand.ini'):
                     continue  # series over the years turn its table: options are rows
                 count.test(f'{show.name}: {face.__name__}', face, show)

@@ -387,6 +387,8 @@ def check_sales(folder):
     same(items['payback'], 2 * 240000 / revenue, 'payback')
     poor = items_of(folder, f'[common]\ntoken_price_output = 0.001 USD/Mtok\n{bought}')['fleet']
     expect(poor['margin_total'] < 0 and poor['payback'] is None, 'what never pays back')
+    expect(not any(poor['paid_at']), f'the times at which it does: {poor["paid_at"]}')
+    same(sum(items['paid_at']), items['payback'], 'the one time at which it does')
     cached = items_of(folder, f'[common]\n{SALES}token_price_cached = 0 USD/Mtok\ncache_hit = 40 %\n{bought}')['fleet']
     same(cached['revenue_total'], cached['tokens_total'] / 1e6 * (1 + 4 * 0.6 * 0.1), 'revenue with hits')
 

@@ -89,11 +89,82 @@ def test_utilization_is_tokens_over_capacity():
     read_in(folder)
     option = compared(folder)
     expect(near(option['items']['tokens_per_gpu'], 10000 / 8 * 3600), option['items']['tokens_per_gpu'])
-    expect(option['inputs']['utilization']['grade'] == 'assumed', 'no better than the throughput')
+    expect(near(option['items']['utilization'], 100 * 1250 / (0.98 * 4202)), option['items']['utilization'])
+    expect(option['inputs']['production_throughput']['grade'] == 'measured', 'the tokens were counted')
     shown = run('explain', folder.scenario(), 'a.tokens_per_gpu', '--measurements', folder.records).stdout
     expect('30.35' in shown and '30 % of input tokens from the prefix cache' in shown, shown)
     stated = compared(folder, '--set', 'a.utilization=50 %')['items']['tokens_per_gpu']
     expect(near(stated, 0.5 * 0.98 * 4202 * 3600), stated)
+
+
+COUNTED = 'production_throughput = 1250 token/s/gpu'
+
+
+def test_tokens_are_an_input():
+    """They stay as they were counted whatever the throughput is: stated, set, in a case, swung or drawn."""
+    folder = Counters()
+    read_in(folder)
+    record = f'production = {folder.record().name}'
+    told = {}
+    for counted in (record, COUNTED):
+        text = folder.scenario().read_text().replace(record, counted) + '[case fast]\na.throughput = 6000 token/s\n'
+        path = folder.write('counted.ini', text)
+        for settings in ((), ('--set', 'a.throughput=6000 token/s'), ('--case', 'fast')):
+            items = run_json('compare', path, '--measurements', folder.records, *settings)['options'][0]['items']
+            told.setdefault(settings, []).append(items)
+            expect(near(items['tokens_per_gpu'], 1250 * 3600), (settings, items['tokens_per_gpu']))
+    for settings, (of_record, of_key) in told.items():
+        expect(of_record == of_key, (settings, 'the record differs from its tokens'))
+    slow, fast, same = (items[0]['utilization'] for items in told.values())
+    expect(near(fast, slow * 4202 / 6000) and fast == same, (slow, fast, same))
+    ranged = folder.write('ranged.ini', text + '[range]\na.throughput = uniform(3000, 6000) token/s\n')
+    drawn = run_json('simulate', ranged, '--draws', 2048)['outcomes'][0]
+    expect(near(drawn['lowest'], drawn['highest']), drawn)
+    swings = {one['input']: [one[end]['costs']['a'] for end in ('low', 'high')]
+              for one in run_json('sensitivity', path)['swings']}
+    expect(near(*swings['a.throughput']) and not near(*swings['a.production_throughput'], 0.1), swings)
+
+
+def stated(folder, addition=''):
+    """A scenario that states the tokens itself."""
+    text = SCENARIO.format(model='llama-2-70b', accelerator='h200-sxm-141', record='',
+                           throughput='throughput = 4202 token/s').replace('production = ', COUNTED)
+    return folder.write('stated.ini', text + addition)
+
+
+def test_more_than_the_accelerators_serve():
+    """Refused beside a throughput that is too low, in a case too; in a draw they serve all that they can."""
+    folder = Counters()
+    for addition, settings in (('', ('--set', 'a.throughput=1000 token/s')),
+                               ('[case slow]\na.throughput = 1000 token/s\n', ())):
+        done = run('compare', stated(folder, addition), *settings)
+        expect(done.returncode == BAD_INPUT and '128 % of what its accelerators' in done.stderr, done.stderr)
+    path = stated(folder, '[range]\na.throughput = discrete(1000: 1, 1250: 1) token/s\n')
+    drawn = run_json('simulate', path, '--draws', 2048)['outcomes'][0]
+    expect(near(drawn['highest'], 1.25 * drawn['lowest'], 1e-9), drawn)
+
+
+def test_counted_or_planned():
+    """An option states one of the two; its own tokens count beside a utilization for all options. Renting follows
+    them as it follows the same utilization."""
+    folder = Counters()
+    done = run('compare', stated(folder, 'utilization = 60 %\n'))
+    expect(done.returncode == BAD_INPUT and "both 'utilization' and 'production_throughput'" in done.stderr, done.stderr)
+    common = stated(folder)
+    common.write_text(common.read_text().replace('[common]', '[common]\nutilization = 60 %'))
+    expect(near(run_json('compare', common)['options'][0]['items']['tokens_per_gpu'], 1250 * 3600), 'the common one counts')
+    cloud = """[option cloud]
+accelerator = h200-sxm-141
+throughput = 4202 token/s
+utilization = 60 %
+rental_rate = 3 USD/gpu/h
+"""
+    path = stated(folder, cloud)
+    of_tokens = run_json('rent', path)['answers'][0]['tables']['break_even']['rows']
+    path.write_text(path.read_text().replace(COUNTED, f'utilization = {100 * 1250 / (0.98 * 4202)!r} %'))
+    of_share = run_json('rent', path)['answers'][0]['tables']['break_even']['rows']
+    for one, other in zip(of_tokens, of_share):
+        expect(all(one[key] == other[key] or near(one[key], other[key], 1e-9) for key in one), (one, other))
 
 
 def test_hits_are_what_is_not_prefilled():

@@ -46,10 +46,10 @@ RANGE = '[range]\nown.list_price = uniform(20000, 30000) USD\n'
 OFFERS = '[rent q]\nown = own\non_demand = {} USD/gpu/h\nreserved = {} USD/gpu/h\n'
 
 
-def answered(folder, text):
+def answered(folder, text, *arguments):
     path = Path(folder, 'rent.ini')
     path.write_text(OWNED + text, encoding='utf-8')
-    return run_json('rent', path)['answers'][0]
+    return run_json('rent', path, *arguments)['answers'][0]
 
 
 def printed(folder, text, command, *names):
@@ -115,6 +115,39 @@ def test_load_is_a_mean(folder):
     told = [answered(folder, f'demand = {demand} Mtok/yr\n{OFFERS.format(3, 4)}') for demand in spread]
     loads = [answer['tables']['break_even']['rows'][0]['break_even_utilization'] for answer in told]
     expect(all(near(load, 100 / 3, 1e-9) for load in loads), loads)
+
+
+def test_not_compared(folder):
+    """What is left out is named with the reason, beside the answer or in place of it."""
+    cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (
+        ('cloud', 'label = The cloud\nrental_rate = 1.5 USD/gpu/h'),
+        ('grows', 'label = The larger\nrental_rate = 1.5, 1.4 USD/gpu/h'),
+        ('mixed', 'rental_rate = 1.5 USD/gpu/h\nreserved_share = 50 %\non_demand_rate = 3 USD/gpu/h'),
+        ('other', 'precision = fp8\nrental_rate = 1.5 USD/gpu/h')))
+    grows_how = "The larger changes from year to year (see its 'rental_rate')"
+    mixed_how = 'mixed is rented at several rates'
+    other_how = 'other has another workload than Own: precision: fp4 and fp8'
+    fp4 = 'precision = fp4\n'
+    for text, left_out in ((fp4 + cloud.replace('throughput', fp4 + 'throughput'), []), (cloud + grows, [grows_how]),
+                           (cloud + mixed + grows, [mixed_how, grows_how]),
+                           (fp4 + cloud.replace('throughput', fp4 + 'throughput') + other, [other_how])):
+        told = answered(folder, text, '--mixed').get('notes', [])
+        expect(told == [f'Not compared: {how}' for how in left_out], f'{told}, not {left_out}')
+    path = Path(folder, 'rent.ini')
+    path.write_text(OWNED + grows + mixed, encoding='utf-8')
+    done = run('rent', path)
+    expect(done.returncode == 2 and f'nothing to answer, as {grows_how}, {mixed_how}: add' in done.stderr, done.stderr)
+
+
+def test_names(folder):
+    """People read an option's label, programs its id."""
+    text = CLOUD.format(name='cloud', rent='label = A cloud\nrental_rate = 1.5 USD/gpu/h')
+    told = answered(folder, text)
+    expect('(A cloud, always, 1.5 USD/gpu/h)' in told['answer'], told['answer'])
+    expect([row['offer'] for row in told['tables']['offers']['rows']] == ['cloud, always', 'cloud, hours used'], told['tables'])
+    shown = printed(folder, text, 'rent')
+    expect('A cloud, always' in shown and 'A cloud, hours used' in shown and 'cloud, always' not in shown.replace('A cloud', ''),
+           shown)
 
 
 def test_ranges(folder):

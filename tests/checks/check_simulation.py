@@ -297,6 +297,23 @@ def check_solve_whole(path):
     check('whole numbers', (found['P25'], found['P75']) == (14, 40), result)
 
 
+def check_below_nothing(folder):
+    """What costs less than nothing in some draws has no saving, nor has anything against it; the rest has."""
+    owed = ('list_price = 22000 USD\nload_power = 1000 W\nelectricity_price = 0.01 USD/kWh\npue = 1\nremedy = 2 %\n'
+            'guaranteed_throughput = 4000 token/s\nremedy_limit = 90 %\n')
+    text = RENTED + '[option c]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n' + owed
+    path = pathlib.Path(folder, 'owed.ini')
+    for ranges, baseline, saved in (('[range]\nc.remedy_limit = uniform(50, 150) %\n', 'a', ['b']),
+                                    ('[range]\nc.remedy_limit = uniform(50, 150) %\n', 'c', []),
+                                    ('[range]\nc.remedy_limit = uniform(50, 90) %\n', 'a', ['b', 'c'])):
+        path.write_text(text.replace('baseline = a', f'baseline = {baseline}') + ranges, encoding='utf-8')
+        result = simulated(path, '--draws', 4096)
+        savings = [one['option'] for one in result['outcomes'] if one['kind'] == 'saving']
+        check(f'savings where {ranges.split()[1]} is {ranges[-15:-1]}, against {baseline}', savings == saved, str(savings))
+        whys = {option for option, why in result['no_saving'].items() if why}
+        check('and why the others have none', whys == {'a', 'b', 'c'} - {baseline, *saved}, str(result['no_saving']))
+
+
 def check_faces():
     text = run('simulate', EXAMPLE, '-q').stdout
     check('fits 80 columns', max(map(len, text.splitlines())) <= 80, text)
@@ -375,6 +392,7 @@ def main():
         check_sameness(folder)
         check_wrong(folder)
         check_solve(folder)
+        check_below_nothing(folder)
     check_faces()
     check_stop()
     count.finish()

@@ -190,7 +190,7 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
   const struct model *model = reading->scenario->model;
   int d = model_find(model, name);
   if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT) {
-    inputs_note_misspelt(reading->inputs, d); // it is not missing, too
+    inputs_note_misspelt(reading->inputs, model->declarations[d].name); // not missing, too
     diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
                       name);
   } else if (selection_key_find(name) >= 0)
@@ -204,9 +204,8 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
   else {
-    const int meant = nearest ? model_find(model, nearest) : -1;
-    if (meant >= 0)
-      inputs_note_misspelt(reading->inputs, meant);
+    if (nearest)
+      inputs_note_misspelt(reading->inputs, nearest);
     diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s", name, where,
                       did_you_mean(nearest, reading->arena));
   }

@@ -13,6 +13,22 @@ static bool is_input(const struct option *option, int declaration) {
   return option->graph->state[declaration] == GRAPH_INPUT;
 }
 
+// The input itself, or the years of its list.
+static int stated_inputs(const struct option *option, int declaration, int *inputs) {
+  const struct declaration *list = &option->graph->model->declarations[declaration];
+  int count = 0;
+  if (is_input(option, declaration)) {
+    inputs[0] = declaration;
+    return 1;
+  }
+  for (int i = 0; i < list->year_count; i++) {
+    const int year = option_stated(option, list->years[i]);
+    if (is_input(option, year))
+      inputs[count++] = year;
+  }
+  return count;
+}
+
 const char *left_out_notice(const struct scenario *scenario, int declaration) {
   const struct declaration *cost = &scenario->model->declarations[declaration];
   if (cost->notice || !scenario->offer_count)
@@ -26,19 +42,9 @@ const char *left_out_notice(const struct scenario *scenario, int declaration) {
 int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
                     int *inputs) {
   const struct declaration *cost = &scenario->model->declarations[declaration];
-  int count = 0;
   if (!left_out_notice(scenario, declaration) || (option->rented && cost->only_with < 0))
     return 0;
-  if (is_input(option, declaration)) {
-    inputs[0] = declaration;
-    return 1;
-  }
-  for (int i = 0; i < cost->year_count; i++) {
-    const int year = option_stated(option, cost->years[i]);
-    if (is_input(option, year))
-      inputs[count++] = year;
-  }
-  return count;
+  return stated_inputs(option, declaration, inputs);
 }
 
 int left_out_scale(const struct option *option, int declaration) {
@@ -68,4 +74,11 @@ int left_out_within(const struct scenario *scenario, const struct option *option
                     int declaration) {
   const char *whole = option_figure(scenario, option, which_case, declaration)->part_of;
   return whole ? option_moved(option, model_find(scenario->model, whole)) : -1;
+}
+
+int left_out_rent(const struct scenario *scenario, const struct option *option, size_t which_case,
+                  int declaration, int *inputs) {
+  const int whole = left_out_within(scenario, option, which_case, declaration);
+  const int rent = whole < 0 ? -1 : scenario->model->declarations[whole].only_with;
+  return rent < 0 ? 0 : stated_inputs(option, option_stated(option, rent), inputs);
 }

@@ -33,4 +33,9 @@ bool left_out(const struct scenario *scenario, const struct option *option, size
 int left_out_within(const struct scenario *scenario, const struct option *option, size_t which_case,
                     int declaration);
 
+// The inputs of the rent that such a figure is part of, itself or its years: once all are zero, it
+// includes nothing. inputs: [MAX_YEARS]. Returns their number, 0 if it is not part of a rent.
+int left_out_rent(const struct scenario *scenario, const struct option *option, size_t which_case,
+                  int declaration, int *inputs);
+
 #endif

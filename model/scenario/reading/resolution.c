@@ -387,9 +387,11 @@ static void build_graph(const struct resolving *resolving) {
 // An input that an unknown key probably meant is not missing, too.
 static void pretend_misspelt(struct resolving *resolving) {
   const struct model *model = resolving->scenario->model;
-  for (int d = 0; d < model->count; d++)
-    if (model->declarations[d].required && inputs_are_misspelt(resolving->scenario->inputs, d))
-      resolving_pretend(resolving, model->declarations[d].name);
+  for (int d = 0; d < model->count; d++) {
+    const char *name = model->declarations[d].name;
+    if (model->declarations[d].required && inputs_are_misspelt(resolving->scenario->inputs, name))
+      resolving_pretend(resolving, name);
+  }
 }
 
 static void settle(struct resolving *resolving) {
@@ -452,6 +454,7 @@ static void evaluate_option(const struct scenario *scenario, struct option *opti
       return;
   }
   plausibility_refuse(scenario, option, arena, diagnostics);
+  utilization_refuse(scenario, option, arena, diagnostics);
 }
 
 static void find_periods(struct scenario *scenario) {

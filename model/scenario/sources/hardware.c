@@ -19,6 +19,7 @@
 #include "model/records/served_choice.h"
 #include "model/records/serving.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
@@ -235,9 +236,10 @@ static int apply_accelerator(struct resolving *resolving) {
   apply_offered_warranty(resolving);
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   if (!key) {
-    diagnostics_error(resolving->diagnostics, option->place,
-                      "option '%s' needs 'accelerator' (an id of 'pertoken catalog accelerators')",
-                      option->id);
+    if (!inputs_are_misspelt(scenario->inputs, "accelerator"))
+      diagnostics_error(
+          resolving->diagnostics, option->place,
+          "option '%s' needs 'accelerator' (an id of 'pertoken catalog accelerators')", option->id);
     return -1;
   }
   option->accelerator = option->accelerator_name = key->value;

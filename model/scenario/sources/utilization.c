@@ -4,7 +4,9 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/cost/evaluate.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/day.h"
 #include "model/evidence/grade.h"
@@ -54,18 +56,6 @@ static const char *refuse_production(const struct resolving *resolving, const ch
   return NULL;
 }
 
-// An input's value in a case, or its default if none was stated; NAN without either.
-static double value_in(const struct resolving *resolving, const struct figure **figures,
-                       const char *input) {
-  const struct model *model = resolving->scenario->model;
-  const int d = model_find(model, input);
-  if (d < 0)
-    return NAN;
-  if (figures[d]->origin != ORIGIN_NONE)
-    return figures[d]->value;
-  return model->declarations[d].has_default ? model->declarations[d].default_value : NAN;
-}
-
 static const char *production_words(const struct production *production, struct arena *arena) {
   const char *hits = isnan(production->cache_hit)
                          ? ""
@@ -87,39 +77,6 @@ static double busiest_over_mean(const struct production *production) {
   for (size_t hour = 0; hour < production->day_profile_count; hour++)
     most = fmax(most, production->day_profile[hour]);
   return most > 0 ? HOURS_OF_DAY * most : 1;
-}
-
-// The utilization in a case, or NULL if there is none, with the reason.
-static const struct figure *utilization_in(const struct resolving *resolving,
-                                           const struct production *production,
-                                           const struct figure **figures, const char **why) {
-  const int d = model_find(resolving->scenario->model, "throughput");
-  const double per_hour = value_in(resolving, figures, "throughput") *
-                          value_in(resolving, figures, "availability") *
-                          value_in(resolving, figures, "scaling_efficiency") *
-                          value_in(resolving, figures, "delivered");
-  const bool in_peak =
-      resolving_has(resolving, model_find(resolving->scenario->model, "day_share_1"));
-  const double share = production_utilization(production, rate_per_second(per_hour)) *
-                       (in_peak ? busiest_over_mean(production) : 1);
-  *why = NULL;
-  if (!(per_hour > 0))
-    *why = "utilization from production needs a serving throughput as its base";
-  else if (share > 1)
-    *why = arena_printf(resolving->arena,
-                        "%.6g token/s were served, %.0f %% of what %d accelerators can serve at "
-                        "this throughput: one of the two is wrong",
-                        production->output_tokens_per_s, 100 * share, production->accelerators);
-  if (*why)
-    return NULL;
-  const enum grade rate_grade = figures[d]->grade;
-  return resolving_keep(
-      resolving, (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = share,
-                                 .place = {production->source, 0, 0},
-                                 .grade = rate_grade,
-                                 .source = production_words(production, resolving->arena),
-                                 .date = arena_copy_n(resolving->arena, production->finished, 10)});
 }
 
 // Cache hits change what is left to prefill, and a provider's price; a serving throughput already
@@ -175,23 +132,51 @@ static void take_days(const struct resolving *resolving, const struct production
   }
 }
 
-// Takes the record's figures for inputs that the option leaves open. Why that is not possible, or
-// NULL.
-static const char *take_production(struct resolving *resolving,
-                                   const struct production *production) {
+// Takes the record's figures for inputs that the option leaves open.
+static void take_production(struct resolving *resolving, const struct production *production) {
   const struct scenario *scenario = resolving->scenario;
   const int utilization = model_find(scenario->model, "utilization");
-  const char *why = NULL;
+  const int tokens = model_find(scenario->model, "production_throughput");
+  const bool in_peak = resolving_has(resolving, model_find(scenario->model, "day_share_1"));
+  const double served =
+      production_throughput(production) * (in_peak ? busiest_over_mean(production) : 1);
+  const struct figure *figure = resolving_keep(
+      resolving, (struct figure){.origin = ORIGIN_CATALOGUE,
+                                 .value = rate_per_hour(served),
+                                 .place = {production->source, 0, 0},
+                                 .grade = GRADE_MEASURED,
+                                 .source = production_words(production, resolving->arena),
+                                 .date = arena_copy_n(resolving->arena, production->finished, 10)});
   fill_hits(resolving, production);
-  for (size_t c = 0; c < scenario->case_count && !why && !resolving->option->provider; c++) {
+  for (size_t c = 0; c < scenario->case_count && tokens >= 0 && !resolving->option->provider; c++) {
     const struct figure **figures = resolving_figures(resolving, c);
-    if (figures[utilization]->origin != ORIGIN_NONE)
-      continue;
-    const struct figure *figure = utilization_in(resolving, production, figures, &why);
-    if (figure)
-      figures[utilization] = figure;
+    if (figures[utilization]->origin == ORIGIN_NONE && figures[tokens]->origin == ORIGIN_NONE)
+      figures[tokens] = figure;
   }
-  return why;
+}
+
+// Where the tokens served are stated, or the record that has them.
+static struct place tokens_place(const struct scenario *scenario, const struct option *option,
+                                 const struct figure *tokens) {
+  const struct selections *selections = &scenario->selections[1 + (option - scenario->options)];
+  const struct ini_key *key = selection_of(selections, SELECT_PRODUCTION);
+  return tokens->origin == ORIGIN_CATALOGUE && key ? key->value_place : tokens->place;
+}
+
+// Tokens served say nothing of a share of what is decoded only.
+static void check_base(const struct resolving *resolving) {
+  static const char *const bases[] = {"throughput", "prefill_throughput"};
+  const struct model *model = resolving->scenario->model;
+  const int tokens = model_find(model, "production_throughput");
+  bool serves = !resolving_has(resolving, tokens);
+  for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++)
+    serves |= resolving_has(resolving, model_find(model, bases[i]));
+  if (serves)
+    return;
+  diagnostics_error(
+      resolving->diagnostics,
+      tokens_place(resolving->scenario, resolving->option, resolving_figures(resolving, 0)[tokens]),
+      "utilization from production needs a serving throughput as its base");
 }
 
 void utilization_apply(struct resolving *resolving) {
@@ -201,12 +186,35 @@ void utilization_apply(struct resolving *resolving) {
   const struct production *production =
       key ? production_named(resolving->scenario->records, key->value) : NULL;
   const char *why = key ? refuse_production(resolving, key->value, production) : NULL;
-  if (!why)
-    take_days(resolving, production);
-  if (key && !why)
-    why = take_production(resolving, production);
-  if (!why)
+  if (why) {
+    diagnostics_error(resolving->diagnostics, key->value_place, "%s", why);
+    resolving_pretend(resolving, "utilization");
     return;
-  diagnostics_error(resolving->diagnostics, key->value_place, "%s", why);
-  resolving_pretend(resolving, "utilization");
+  }
+  take_days(resolving, production);
+  if (production)
+    take_production(resolving, production);
+  check_base(resolving);
+}
+
+void utilization_refuse(const struct scenario *scenario, const struct option *option,
+                        struct arena *arena, struct diagnostics *diagnostics) {
+  const int excess = model_find(scenario->model, "check_production");
+  const int tokens = model_find(scenario->model, "production_throughput");
+  if (excess < 0 || tokens < 0 || !option_has(option, excess))
+    return;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const struct figure *figure = option_figure(scenario, option, c, tokens);
+    const double beyond = evaluation_at(option->evaluation, excess, 0)[c];
+    if (beyond <= 1e-9)
+      continue;
+    diagnostics_error(
+        diagnostics, tokens_place(scenario, option, figure),
+        "option '%s' served %s in production, %.0f %% of what its accelerators can serve at this "
+        "throughput: one of the two is wrong",
+        option->id,
+        quantity_text(figure->value, &scenario->model->declarations[tokens].unit, arena),
+        100 * (1 + beyond));
+    return;
+  }
 }

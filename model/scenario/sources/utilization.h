@@ -3,13 +3,21 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_UTILIZATION_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_UTILIZATION_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
+#include "model/scenario/scenario.h"
 
-// After throughput_apply. If the option names a record of production and its layers leave it open,
-// fills utilization: the tokens served, divided by what its accelerators can serve at the option's
-// throughput, availability, scaling efficiency and share delivered. Errors: no such record; a
-// record of another accelerator, model or precision than the option's, or of less than a day; an
-// option without a serving throughput; more served than possible.
+// After throughput_apply. If the option names a record of production and its layers leave its
+// utilization open, fills production_throughput, the tokens that each accelerator served, from
+// which the model computes utilization: with a day's profile, those of the busiest hour. Errors: no
+// such record; a record of another accelerator, model or precision than the option's, or of less
+// than a day; an option without a serving throughput.
 void utilization_apply(struct resolving *resolving);
+
+// Once the option is evaluated: an error if it served more than its accelerators can, in any case.
+void utilization_refuse(const struct scenario *scenario, const struct option *option,
+                        struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -84,7 +84,8 @@ def compare_savings(expected, baseline, output):
                 continue
             want = cost_model.saving(items, expected[baseline], measure)
             got = output.get(key, {}).get(option)
-            if not number(got) or not same(1 - want, 1 - got):
+            agree = got is None if want is None else number(got) and same(1 - want, 1 - got)
+            if not agree:
                 faults.append(line(option, key, want, got))
     return faults
 

@@ -29,7 +29,7 @@ DEFAULTS = {
     "colo_rate": 0, "colo_escalation": 0, "colo_power": "metered",
     "support": 0, "software_licence": 0, "engineers": 0, "engineer_cost": 0, "wage_growth": 0,
     "failure_rate": 0, "repair_cost": 100,
-    "throughput": None, "decode_throughput": None, "prefill_throughput": None,
+    "throughput": None, "production_throughput": None, "decode_throughput": None, "prefill_throughput": None,
     "input_tokens": None, "output_tokens": None, "utilization": None,
     "availability": 100, "scaling_efficiency": 100, "delivered": 100,
     "horizon": 3, "wacc": 0, "period": 12, "ramp": 0,
@@ -141,6 +141,12 @@ def request(x, r):
     whole = fresh_time + cached_time + decode_time
     x.throughput = x.output_tokens / whole
     r.parts = {"input": fresh_time / whole, "cached": cached_time / whole, "output": decode_time / whole}
+
+
+def share_served(x):
+    """What counted tokens take of what the accelerators can serve in the first year, at most all of it."""
+    possible = fleet.in_year(x.throughput, 0) * x.availability * x.scaling_efficiency * x.delivered
+    return min(x.production_throughput / possible, 1)
 
 
 def tokens_by_kind(x, r, tokens):
@@ -337,6 +343,8 @@ def own_items(x, r, items):
 def accelerators(x, r):
     if x.decode_throughput:
         request(x, r)
+    if x.production_throughput:
+        x.utilization = share_served(x)
     fleet.build(x, r)
     hardware(x, r)
     energy(x, r)
@@ -535,4 +543,7 @@ def evaluate(given, items=(), other=None):
 
 
 def saving(option, baseline, measure="cost_per_mtok"):
+    """None of what costs less than nothing, or over it: that is no share of a cost."""
+    if option[measure] < 0 or baseline[measure] < 0:
+        return None
     return 1 - option[measure] / baseline[measure]

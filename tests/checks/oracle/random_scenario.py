@@ -47,7 +47,7 @@ KEYS = {"tiers": "discount"}    # the key of an input that the oracle calls diff
 REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit"]
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
 ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
-             "purchase_unit", "accelerators", "demand", "throughput",
+             "purchase_unit", "accelerators", "demand", "throughput", "production_throughput",
              "decode_throughput", "prefill_throughput", "prefill_power", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
 
@@ -241,6 +241,8 @@ def varies(draft, option):
 
     given = {name: word(name) for name in ("accelerators", "demand", "throughput", "utilization",
                                            "demand_growth", "throughput_gain", "life")}
+    if "production_throughput" in option.given:
+        given["utilization"] = None
     return is_staged(given | {"is_rented": is_rented(option.given)})
 
 
@@ -343,6 +345,18 @@ def become_api(rng, draft, option):
     option.given["engineer_cost"] = draw(rng, "engineer_cost")
     name_lengths(draft)
     drop_what_nobody_needs(draft)
+
+
+def draw_production(seed, draft):
+    """Counted tokens instead of a utilization, few enough that any accelerators can serve them."""
+    rng = random.Random(f"production {seed}")
+    for option in draft.options:
+        if option.is_api or rng.random() < 0.7:
+            continue
+        option.given.pop("utilization", None)
+        option.given["production_throughput"] = draw(rng, "production_throughput")
+        if not varies(draft, option):
+            option.given.pop("purchase", None)
 
 
 def draw_prefill_power(seed, draft):
@@ -606,6 +620,7 @@ def make(seed, tables):
     draw_lead_times(seed, draft)
     draw_remedy(seed, draft)
     draw_prefill_power(seed, draft)
+    draw_production(seed, draft)
     draw_taken(seed, draft)
     draw_companions(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
@@ -631,6 +646,8 @@ def make(seed, tables):
 
 
 def finish(option, given, catalogued, profiles, items):
+    if "production_throughput" in option.given:
+        given = {name: value for name, value in given.items() if name != "utilization"}
     inputs = catalogued | given | ({"tokens_of": option.tokens_of} if option.tokens_of else {})
     if isinstance(inputs.get("day_profile"), str):
         inputs["day_profile"] = profiles[inputs["day_profile"]]

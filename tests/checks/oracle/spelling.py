@@ -71,6 +71,7 @@ INPUTS = {
     "throughput": (600, 9000, 1, SPEED),
     "decode_throughput": (800, 9000, 1, SPEED),
     "remedy": ("0.2", 4, 2, PERCENT),
+    "production_throughput": (10, 60, 1, SPEED),
     "guaranteed_throughput": (800, 9000, 1, SPEED),
     "guarantee_tolerance": (0, 9, 1, PERCENT),
     "remedy_limit": (1, 25, 1, PERCENT),

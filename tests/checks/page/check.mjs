@@ -188,7 +188,7 @@ const close_to = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(b), 
 // cheapest.
 function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost, ranked, cheapest: often }, what) {
   const best = options.length === 1 ? options[0].id : cheapest[0];
-  const found = /costs ([\d.,]+) .* \(P5 to P95: ([\d.,]+) to ([\d.,]+)\)/.exec(over_ranges);
+  const found = /costs (-?[\d.,]+) .* \(P5 to P95: (-?[\d.,]+) to (-?[\d.,]+)\)/.exec(over_ranges);
   check(words.endsWith(' draws, seed 1.') && !words.includes('P5'), `${what}: below the title: ${words}`);
   if (best === undefined)
     return check_equal(over_ranges, '', `${what}: over the ranges`);

@@ -459,6 +459,13 @@ GRATIS_STATES = [(0, {}), (0, {'a.list_price': 100}), (1, {'b.list_price_scale':
 # A remedy without a limit may exceed all that is paid.
 CREDITED = LISTED.replace('[option b]', '[option b]\nremedy = 40 %\nguaranteed_throughput = 3000 token/s\nremedy_limit = 2000 %')
 CREDITED_STATES = [(0, {}), (1, {}), (0, {'b.remedy_limit': 10})]
+# Drawn, it costs less than nothing in some draws; typed, in none.
+SOMETIMES = CREDITED.replace('remedy = 40 %', 'remedy = 3 %') + '[range]\nb.remedy_limit = uniform(0, 2000) %\n'
+SOMETIMES_STATES = [(0, {}), (0, {'b.remedy': 0.1})]
+# A rent that includes power includes none once it is zero.
+HALL = LISTED.replace('electricity_price = 0.05 USD/kWh', 'colo_rate = 150 USD/kW/month\ncolo_power = included')
+HALL_STATES = [(0, {}), (0, {'colo_rate': 0}, 'electricity_price=0 USD/kWh'), (0, {'colo_rate': 100}),
+               (0, {'colo_power': 1}, 'electricity_price=0 USD/kWh')]
 # Numbers at the ends of the tornado's bars that leave the numbers below it little room on a narrow screen.
 CROWDED = """\
 [scenario]
@@ -478,7 +485,8 @@ throughput = 3955.78 token/s
 """
 
 CHOSEN = [('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
-          ('credited', CREDITED, CREDITED_STATES, []), ('listed', LISTED, LISTED_STATES, []),
+          ('credited', CREDITED, CREDITED_STATES, []), ('sometimes', SOMETIMES, SOMETIMES_STATES, []),
+          ('hall', HALL, HALL_STATES, []), ('listed', LISTED, LISTED_STATES, []),
           ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),

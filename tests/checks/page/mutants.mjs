@@ -31,7 +31,7 @@ export const mutants = [
   ['out[i] = a[i] !== 0 ? b[i] : c[i]', 'out[i] = a[i] !== 0 ? c[i] : b[i]'],
   ['equals(a, 0) ? c : b', 'equals(a, 0) ? b : c'],
   // results
-  ['1 - x / costs[baseline][k]', '1 - costs[baseline][k] / x'],
+  ['saving_of(x, costs[baseline][k])', 'saving_of(costs[baseline][k], x)'],
   ['compare(costs[o][k], least) <= 0', 'compare(costs[o][k], least) < 0'],
   ['if (count < 2)', 'if (count < 1)'],
 ];

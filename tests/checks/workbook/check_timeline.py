@@ -128,6 +128,21 @@ def test_lists(folder):
            f'the years are headed {head}')
 
 
+def test_whole_numbers(folder):
+    """Of no unit, such as an age in years started, they have no decimals on any sheet of a calculation."""
+    book = xlsx.read(harness.report(Path(__file__).with_name('vintages.ini'), Path(folder, 'vintages.xlsx')))
+    seen = 0
+    for sheet in book.sheets.values():
+        for row in range(1, sheet.last_row() + 1):
+            cells = [sheet.cell(row, column) for column in range(4, 20)]
+            numbers = [cell for cell in cells if cell and cell.formula and cell.is_number()]
+            if sheet.text(row, 2).rpartition('.')[2] in ('resale_age', 'retired_age', 'tax_year_periods') and numbers:
+                seen += sheet.name == 'Finance'
+                decimals = [cell.style.format for cell in numbers if '.0' in cell.style.format]
+                expect(not decimals, f'{sheet.name}, {sheet.text(row, 2)}: {decimals}')
+    expect(seen > 2, f'{seen} rows of ages on Finance')
+
+
 def test_on_paper(folder):
     if reason := libreoffice.missing():
         raise Skip(reason)

@@ -299,6 +299,80 @@ def test_no_host_in_a_node(folder):
         expect(said == ', '.join(told), f'{settings}: {said}, not {told}')
 
 
+def test_tokens_counted(folder):
+    """Tokens served in production stay as they were counted: a throughput typed over changes only their share of it, as
+    if pertoken had been told so; more of them than can be served fail a check."""
+    scenario = folder / 'counted.ini'
+    scenario.write_text(SCENARIO.replace('utilization = 70 %\n', '').replace(
+        '[option a]', '[option a]\nproduction_throughput = 1250 token/s/gpu\nidle_power = 20 W').replace(
+            '[option b]', '[option b]\nutilization = 70 %'))
+    book, wrong = made_in(folder, scenario)
+    for throughput in (None, 6000, 1300, 1000):
+        typed = {('throughput', 'base'): throughput} if throughput else {}
+        actual = in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder)
+
+        def live(item):
+            name = book.name(f'pt_a_{item}')
+            return actual(name.sheet, *xlsx.position(name.ref))
+
+        settings = [f'--set=throughput={throughput} token/s'] if throughput else []
+        holds = throughput != 1000
+        expect((abs(live('check_production')) < 1e-9) == holds, f'{throughput}: the check {live("check_production")}')
+        if not holds:
+            expect_exit(run('compare', scenario, *settings), BAD_INPUT, "125 % of what its accelerators can serve")
+            continue
+        items = run_json('compare', scenario, *settings)['options'][0]['items']
+        for item in ('utilization', 'tokens_per_gpu', 'average_power', 'cost_per_mtok'):
+            factor = 100 if item == 'utilization' else 1
+            expect(abs(factor * live(item) - items[item]) <= 1e-9 * items[item],
+                   f'{throughput}: {item} is {factor * live(item)}, not {items[item]}')
+
+
+OWED = """\
+[scenario]
+title = Owed nearly all
+date = 2026-11-20
+baseline = a
+[common]
+accelerators = 8
+utilization = 70 %
+pue = 1.25
+electricity_price = 0.01 USD/kWh
+[option a]
+accelerator = h200-sxm-141
+list_price = 35000 USD
+throughput = 4000 token/s
+load_power = 700 W
+[option b]
+accelerator = mi325x-256
+list_price = 22000 USD
+throughput = 1000 token/s
+load_power = 1000 W
+remedy = 2 %
+guaranteed_throughput = 4000 token/s
+remedy_limit = 90 %
+"""
+
+
+def test_tornado_below_nothing(folder):
+    """Where an end of a swing makes an option cost less than nothing, there is no saving: in the engine, in the
+    workbook, and with a value typed that makes all of them so, without an error value."""
+    scenario = folder / 'owed.ini'
+    scenario.write_text(OWED)
+    swings = {one['input']: one for one in run_json('sensitivity', scenario)['swings']}
+    expect(swings['b.remedy_limit']['high']['saving'] is None, swings['b.remedy_limit'])
+    expect(swings['b.remedy_limit']['low']['saving'] > 0 and swings['b.throughput']['high']['saving'] > 0, swings)
+    book, wrong = made_in(folder, scenario)
+    sheet = book.sheets['Sensitivity']
+    for typed in ({}, {('b.remedy_limit', 'base'): 2}):
+        actual = in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder)
+        row = next(row for row in range(1, sheet.last_row()) if sheet.text(row, 2) == 'b.remedy_limit')
+        shown = [actual('Sensitivity', row, column) for column in (7, 8, 9)]
+        expect(shown[1] == '-' and shown[2] == 0 and (shown[0] == '-') == bool(typed), f'{typed}: {shown}')
+        errors = [place for place in sheet.cells if str(actual('Sensitivity', *place)).startswith('#')]
+        expect(not errors, f'{typed}: error values in {errors}')
+
+
 COLOCATION = """\
 colo_rate = 150 USD/kW/month
 colo_power = included
@@ -306,8 +380,8 @@ colo_power = included
 
 
 def test_power_in_the_rent(folder):
-    """A rent that includes power needs no price of electricity. Typed over as metered, power is not free: it is left
-    out, until a price is typed too. So says the command."""
+    """A rent that includes power needs no price of electricity. Typed over as metered, or without the rent, power is
+    not free: it is left out, until a price is typed too. So says the command."""
     scenario = folder / 'colocation.ini'
     price = 'electricity_price = 0.08 USD/kWh\n'
     included = SCENARIO.replace('electricity_price.source = a tariff\n', '').replace(price, COLOCATION)
@@ -319,8 +393,10 @@ def test_power_in_the_rent(folder):
     expect([option['items']['tco'] for option in options] == [option['items']['tco'] for option in same], 'a price matters')
     expect('electricity' not in options[0]['not_included'], options[0]['not_included'])
     book, wrong = made_in(folder, scenario)
-    for typed, left_out in (({}, False), ({('colo_power', 'base'): 1}, True),
-                            ({('colo_power', 'base'): 1, ('a.electricity_price', 'base'): 0.08}, False)):
+    for typed, left_out in (({}, False), ({('colo_power', 'base'): 1}, True), ({('colo_rate', 'base'): 0}, True),
+                            ({('colo_rate', 'base'): 100}, False),
+                            ({('colo_power', 'base'): 1, ('a.electricity_price', 'base'): 0.08}, False),
+                            ({('colo_rate', 'base'): 0, ('a.electricity_price', 'base'): 0.08}, False)):
         shown = Shown(book, in_gnumeric(wrong, book, edits_of(book, typed, 'base'), folder))
         said = shown.at('Cover', shown.row('Cover', 'Not included'), 3)
         expect(('electricity' in said) == left_out, f'{typed}: not included: {said}')
@@ -333,7 +409,8 @@ def test_power_in_the_rent(folder):
         scenario.write_text(included + addition)
         expect_exit(run('compare', scenario), BAD_INPUT, words)
     scenario.write_text(included)
-    expect_exit(run('compare', scenario, '--set', 'colo_power=metered'), BAD_INPUT, "needs 'electricity_price' (USD/kWh")
+    for setting in ('colo_power=metered', 'colo_rate=0 USD/kW/month'):
+        expect_exit(run('compare', scenario, '--set', setting), BAD_INPUT, "needs 'electricity_price' (USD/kWh")
     scenario.write_text(included + '[case metered]\ncolo_power = metered\nelectricity_price = 0.08 USD/kWh\n')
     metered = run_json('compare', scenario, '--case', 'metered')['options']
     scenario.write_text(stated.replace('= included', '= metered'))
@@ -471,6 +548,8 @@ def check_all(count, folder, office):
     count.test('limited item', test_limited_item, folder)
     count.test('host in a node', test_host_in_a_node, folder)
     count.test('no host in a node', test_no_host_in_a_node, folder)
+    count.test('tokens counted', test_tokens_counted, folder)
+    count.test('tornado below nothing', test_tornado_below_nothing, folder)
     count.test('power in the rent', test_power_in_the_rent, folder)
     count.test('not included', test_not_included, folder)
     count.test('beside an offer', test_beside_an_offer, folder)

@@ -76,9 +76,9 @@ static void test_hours_of_two_servers(void **state) {
   expect_near(production.day_profile[8], 1 / 48.0, 1e-9, "eight o'clock");
   assert_true(isnan(production.cache_hit) && production.resets == 0);
   assert_string_equal(production.hours[9].start, "2026-11-22T09:00:00Z");
-  expect_near(production_utilization(
-                  &(struct production){.output_tokens_per_s = 400, .accelerators = 8}, 100),
-              0.5, 1e-12, "utilization");
+  expect_near(
+      production_throughput(&(struct production){.output_tokens_per_s = 400, .accelerators = 8}),
+      50, 1e-12, "each accelerator's");
 }
 
 static void test_the_profile_is_of_a_zone(void **state) {
