@@ -291,6 +291,16 @@ static void write_one(struct writer *writer, const struct answer *answer) {
       write_table(writer, &answer->tables[t]);
 }
 
+static const char *note_text(const struct answer *answer, size_t note, struct arena *arena) {
+  return arena_printf(arena, "%s%s", answer->notes[note].label, answer->notes[note].text);
+}
+
+static void write_notes(struct writer *writer, const struct answer *answer) {
+  for (size_t i = 0; i < answer->note_count; i++)
+    write_sentence(writer, note_text(answer, i, writer->book->arena), TEXT_NOTE_WRAPPED);
+  writer->row += answer->note_count > 0;
+}
+
 size_t answer_columns(const struct answer *answer) {
   size_t columns = MIN_COLUMNS;
   for (size_t t = 0; t < answer->table_count; t++)
@@ -322,9 +332,7 @@ void write_summary(struct book *book) {
   int last =
       write_answer_sheet(book, answer, answer_columns(answer), TABLES_ROW, SHEET_SUMMARY, NULL) + 1;
   for (size_t i = 0; i < answer->note_count; i++)
-    put_text(book, ++last, 0,
-             arena_printf(book->arena, "%s%s", answer->notes[i].label, answer->notes[i].text),
-             TEXT_NOTE);
+    put_text(book, ++last, 0, note_text(answer, i, book->arena), TEXT_NOTE);
   put_text(book, NOTE_ROW, 0,
            "Every case as it was when the workbook was written. Select a case on the Cover to "
            "apply it to all other sheets.",
@@ -340,8 +348,10 @@ void write_decisions(struct book *book) {
            "written and do not change: run pertoken again after changing an input.",
            TEXT_NOTE);
   writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
-  for (size_t i = 0; i < book->sheets->answers.count; i++)
+  for (size_t i = 0; i < book->sheets->answers.count; i++) {
     write_one(&writer, &book->sheets->answers.list[i]);
+    write_notes(&writer, &book->sheets->answers.list[i]);
+  }
   set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
   end_sheet(book, writer.row - 2, (int)writer.columns - 1);
 }

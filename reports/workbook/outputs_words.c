@@ -440,8 +440,8 @@ static int years_of(const struct book *book, int declaration) {
   return book->scenario->model->declarations[declaration].year_count;
 }
 
-// The source is lost if the zero is overwritten, or a figure that it is part of, or if the rent that
-// this is part of becomes zero; in some cases it may have none.
+// The source is lost if the zero is overwritten, or a figure that it is part of, or if the rent of
+// which that is a part becomes zero; in some cases it may have none.
 static void write_lost(const struct omissible *cost, const struct cost_rows *rows) {
   struct book *book = cost->book;
   const struct option_sheet *sheet = &book->sheets->options[cost->option];

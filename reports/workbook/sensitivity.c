@@ -271,7 +271,7 @@ static void write_effect(const struct writer *writer, size_t i) {
   digits->used = true;
   const double width = width_of(writer, i);
   put_formula_in(book, row, COLUMN_WIDTH, width, result_format(writer, CELL_FORMULA, width),
-                 "=IF(COUNT(%s:%s)=2,ROUND(ABS(%s-%s),%s),0)", low, high, high, low, digits->text);
+                 "=IF(ISNUMBER(%s-%s),ROUND(ABS(%s-%s),%s),0)", high, low, high, low, digits->text);
 }
 
 // ---- the order
@@ -341,7 +341,7 @@ static void write_sorted(const struct writer *writer, size_t k) {
         arena_printf(arena, "INDEX(%s,%s,1)", all_swings(writer, COLUMN_AT_LOW + e), place);
     const char *present = cell_fixed(writer->book, writer->base_row, COLUMN_BASE);
     put_formula_in(book, row, COLUMN_DOWN + e, change, result_format(writer, CELL_FORMULA, change),
-                   "=IF(COUNT(%s,%s)=2,ROUND(%s-%s,%s),0)", result, present, result, present,
+                   "=IF(ISNUMBER(%s-%s),ROUND(%s-%s,%s),0)", result, present, result, present,
                    constants_rounding(&book->constants)->text);
   }
 }

@@ -4,6 +4,7 @@
 test_rent checks its figures, check_break_even_month the month.
 Seconds: 1
 """
+import zipfile
 from pathlib import Path
 
 from support.program import expect, near, run, run_json, run_tests
@@ -133,7 +134,12 @@ def test_not_compared(folder):
                            (fp4 + cloud.replace('throughput', fp4 + 'throughput') + other, [other_how])):
         told = answered(folder, text, '--mixed').get('notes', [])
         expect(told == [f'Not compared: {how}' for how in left_out], f'{told}, not {left_out}')
-    path = Path(folder, 'rent.ini')
+    path, book = Path(folder, 'rent.ini'), Path(folder, 'rent.xlsx')
+    path.write_text(OWNED + cloud + grows, encoding='utf-8')
+    expect(run('report', path, '-o', book).returncode == 0, 'a workbook')
+    with zipfile.ZipFile(book) as parts:
+        expect(any(f'Not compared: {grows_how}' in parts.read(name).decode() for name in parts.namelist()
+                   if name.endswith('.xml')), 'the workbook names it too')
     path.write_text(OWNED + grows + mixed, encoding='utf-8')
     done = run('rent', path)
     expect(done.returncode == 2 and f'nothing to answer, as {grows_how}, {mixed_how}: add' in done.stderr, done.stderr)
