@@ -37,8 +37,8 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
-// Notes that an unknown or misplaced key, which has been reported, probably meant this one: an input,
-// or what an option names.
+// Notes that an unknown or misplaced key, which has been reported, probably meant this one: an
+// input, or what an option names.
 void inputs_note_misspelt(struct inputs *inputs, const char *meant);
 bool inputs_are_misspelt(const struct inputs *inputs, const char *meant);
 
