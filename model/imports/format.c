@@ -53,6 +53,14 @@ static const struct format formats[] = {
      .keys = {"output_token_throughput", "request_throughput"},
      .read = read_genai_perf,
      .is_whole_run = true},
+    {.tool = "Perf Analyzer's requests",
+     .keys = {"experiments", "service_kind"},
+     .refused = "single requests, without their tokens: import profile_export_genai_perf.json, "
+                "which GenAI-Perf writes next to it"},
+    {.tool = "AIPerf's requests",
+     .keys = {"metadata/request_start_ns", "metrics"},
+     .refused = "single requests: import profile_export_aiperf.json, which AIPerf writes next to "
+                "it"},
     {.tool = "guidellm",
      .keys = {"metadata/guidellm_version", "benchmarks"},
      .read = read_guidellm},
