@@ -94,7 +94,8 @@ static const struct {
      "import profile_export_aiperf.json"},
     {"GenAI-Perf of images",
      "Metric,avg\nRequest Latency (ms),5.00\n\nMetric,Value\nRequest Throughput (per sec),9.00\n",
-     "CSV in no known format"},
+     "CSV in no known format; tried: InferenceX aggregate, SGLang bench_serving, vLLM bench serve, "
+     "trtllm-bench, GenAI-Perf, AIPerf, guidellm, "},
     {"llm-d on unlike accelerators", LLM_D_1_ON("H100", "4", "8"),
      "accelerators of both 'H200' and 'H100'"},
     {"guidellm, an earlier version",
