@@ -62,7 +62,9 @@ static struct naming precision_named(const char *text, struct catalog *catalog,
                                      struct arena *arena) {
   static const struct {
     const char *dtype, *word;
-  } dtypes[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"float32", "fp32"}};
+  } dtypes[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"float32", "fp32"},
+                {"F16", "fp16"},      {"all F32", "fp32"}, {"MXFP4 MoE", "mxfp4"},
+                {"Q8_0", "int8"},     {"Q4_0", "int4"}};
   for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
     if (!strcmp(text, dtypes[i].dtype))
       return (struct naming){.word = dtypes[i].word};

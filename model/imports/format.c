@@ -53,6 +53,14 @@ static const struct format formats[] = {
      .keys = {"output_token_throughput", "request_throughput"},
      .read = read_genai_perf,
      .is_whole_run = true},
+    {.tool = "Perf Analyzer's requests",
+     .keys = {"experiments", "service_kind"},
+     .refused = "single requests, without their tokens: import profile_export_genai_perf.json, "
+                "which GenAI-Perf writes next to it"},
+    {.tool = "AIPerf's requests",
+     .keys = {"metadata/request_start_ns", "metrics"},
+     .refused = "single requests: import profile_export_aiperf.json, which AIPerf writes next to "
+                "it"},
     {.tool = "guidellm",
      .keys = {"metadata/guidellm_version", "benchmarks"},
      .read = read_guidellm},
@@ -119,12 +127,16 @@ static const struct format *format_of(const struct document *document) {
   return NULL;
 }
 
-// "vLLM bench serve, SGLang bench_serving, ...": the supported ones.
+// "vLLM bench serve, SGLang bench_serving, ...": the supported ones, each once.
 static const char *format_names(struct arena *arena) {
   struct texts names = {0};
-  for (size_t i = 0; i < FORMATS; i++)
-    if (formats[i].read && !(i && !strcmp(formats[i].tool, formats[i - 1].tool)))
+  for (size_t i = 0; i < FORMATS; i++) {
+    bool is_new = formats[i].read;
+    for (size_t n = 0; n < names.count; n++)
+      is_new = is_new && strcmp(formats[i].tool, names.list[n]) != 0;
+    if (is_new)
       texts_add(&names, arena, "%s", formats[i].tool);
+  }
   return texts_joined(&names, arena);
 }
 

@@ -7,6 +7,21 @@
 #include <math.h>
 #include <string.h>
 
+// How most weights are stored, the end of "llama 8B Q4_K - Medium"; "" if nothing known is there.
+static const char *weights_in(const char *model_type) {
+  static const char *const floats[] = {"all F32", "BF16", "F16", "MXFP4 MoE"};
+  const char *quantized = NULL;
+  for (const char *at = model_type; (at = strchr(at, ' ')); at++)
+    if (at[1] == 'Q' || !strncmp(at + 1, "IQ", 2) || !strncmp(at + 1, "TQ", 2))
+      quantized = at + 1;
+  for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
+    const char *found = strstr(model_type, floats[i]);
+    if (found && found > model_type && found[-1] == ' ' && !found[strlen(floats[i])])
+      return found;
+  }
+  return quantized ? quantized : "";
+}
+
 static void say_llama(const struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
@@ -17,6 +32,7 @@ static void say_llama(const struct reading *reading) {
   imported->tool_version = imported->engine_version;
   imported->hardware = *gpu ? gpu : text_below(reading, json, "cpu_info");
   imported->model = text_below(reading, json, "model_filename");
+  imported->precision = weights_in(text_below(reading, json, "model_type"));
   imported->date = day_of(text_below(reading, json, "test_time"), reading->arena);
   texts_add(&imported->remarks, reading->arena, "%s, build %s (%s)",
             text_below(reading, json, "model_type"), text_below(reading, json, "build_number"),

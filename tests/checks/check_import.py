@@ -528,6 +528,25 @@ def test_runs_that_are_missing():
     expect('of each of the 2 undecided' in said, said)
 
 
+def test_weights_of_llama_cpp():
+    """llama-bench states how the weights are stored, at the end of the model's type."""
+    for stored, stated, refusal in (
+            ('Q8_0', None, None), ('Q8_0', 'int8', None), ('Q8_0', 'bf16', "--precision is bf16, but .*says 'Q8_0'"),
+            ('BF16', None, None), ('all F32', 'fp8', "--precision is fp8, but .*says 'all F32'"),
+            ('Q4_K - Medium', 'int4', None), ('Q4_K - Medium', None, "add --precision .*says 'Q4_K - Medium'"),
+            ('', 'fp8', None), ('', None, 'add --precision')):
+        folder = Imports()
+        run_of = {'build_commit': 'abc', 'build_number': 6000, 'cpu_info': 'Some', 'gpu_info': 'NVIDIA H200',
+                  'model_filename': 'a.gguf', 'model_type': f'llama 8B {stored}', 'n_prompt': 0, 'n_gen': 128,
+                  'n_depth': 512, 'avg_ts': 32.5, 'test_time': '2026-10-02T08:01:42Z'}
+        file, stating = folder.write('a.json', [run_of]), options(precision=stated, accelerators='1')
+        if refusal:
+            folder.refused([file], refusal, *stating)
+        else:
+            record, = folder.imported([file], *stating)[1]
+            expect(record['precision'] == (stated or {'Q8_0': 'int8', 'BF16': 'bf16'}[stored]), record['precision'])
+
+
 def test_ten_thousand_requests_in_a_second():
     folder = Imports()
     requests, length = 10_000, 256
@@ -555,7 +574,7 @@ SAMPLES_EXPECTED = [
     (r'guidellm/.*json', {}, None),
     (r'inference-perf/.*yaml', {'date': '2026-08-01'}, 'carry images, video or audio'),
     (r'llm-d/br_.*example.yaml', {}, 'contradicts itself: 2262.45 output tokens per second'),
-    (r'llama.cpp/llama-bench.*(json|jsonl|csv)', {'accelerator': 'cpu', 'accelerators': '1'}, None),
+    (r'llama.cpp/llama-bench.*(json|jsonl|csv)', {'accelerator': 'cpu', 'accelerators': '1'}, "fp8, but .*says 'all F32'"),
     (r'llama.cpp/llama-bench.*md', {}, 'run llama-bench with -o json'),
     (r'llama.cpp/batched-bench.*', {'date': '2026-08-01'}, None),
     (r'mlperf/.*txt', {'date': '2026-08-01', 'published': 'MLPerf, https://example.org/'}, None),

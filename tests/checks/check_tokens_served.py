@@ -144,13 +144,13 @@ def check_said_on_faces(folder):
 
 
 def check_whole_units(folder):
-    for keys, accelerator, wanted in ((BOUGHT + 'accelerators = 80\n', RACK, 'they are sold in units of 72, as 144'),
-                                      (BOUGHT + 'accelerators = 12\n', H200, 'they are sold in units of 8, as 16'),
+    for keys, accelerator, wanted in ((BOUGHT + 'accelerators = 80\n', RACK, 'sold in units of 72: 144 must be bought'),
+                                      (BOUGHT + 'accelerators = 12\n', H200, 'sold in units of 8: 16 must be bought'),
                                       (BOUGHT + 'accelerators = 144\n', RACK, None),
                                       (BOUGHT + 'accelerators = 5\n', CARD, None),
                                       ('rental_rate = 2 USD/h\naccelerators = 12\n', H200, None)):
         warnings = ' '.join(told(folder, option('a', keys, accelerator))['options'][0]['warnings'])
-        expect(wanted in warnings if wanted else 'sold by' not in warnings, f'{keys}: {warnings}')
+        expect(wanted in warnings if wanted else 'sold in' not in warnings, f'{keys}: {warnings}')
 
 
 BAD = {

@@ -128,7 +128,7 @@ static void warn_of_units(const struct subject *subject) {
   const double whole = unit > 0 ? ceil(count / unit) * unit : count;
   if (!subject->option->rented && whole != count)
     texts_add(&subject->option->warnings, subject->arena,
-              "%g accelerators are not whole purchase units: they are sold in units of %g, as %g",
+              "the costs are of %g accelerators, which are sold in units of %g: %g must be bought",
               count, unit, whole);
 }
 

@@ -83,9 +83,19 @@ static const struct {
     {"GenAI-Perf, CSV, a second table cut short",
      "Metric,avg\nRequest Latency (ms),5.00\n\nMetric,Value\nRequest Count (count)\n",
      "5:22: expected 2 cells as in the header, found 1"},
+    {"Perf Analyzer's own file",
+     "{\"version\": \"1.0\", \"service_kind\": \"openai\", \"endpoint\": \"a:1\", \"experiments\": "
+     "[{\"experiment\": {\"mode\": \"concurrency\", \"value\": 1}, \"requests\": []}]}",
+     "import profile_export_genai_perf.json"},
+    {"AIPerf's request by request",
+     "{\"metadata\": {\"session_num\": 45, \"request_start_ns\": 1759813207532900363}, "
+     "\"metrics\": "
+     "{\"output_token_count\": {\"value\": 9, \"unit\": \"tokens\"}}, \"error\": null}\n",
+     "import profile_export_aiperf.json"},
     {"GenAI-Perf of images",
      "Metric,avg\nRequest Latency (ms),5.00\n\nMetric,Value\nRequest Throughput (per sec),9.00\n",
-     "CSV in no known format"},
+     "CSV in no known format; tried: InferenceX aggregate, SGLang bench_serving, vLLM bench serve, "
+     "trtllm-bench, GenAI-Perf, AIPerf, guidellm, "},
     {"llm-d on unlike accelerators", LLM_D_1_ON("H100", "4", "8"),
      "accelerators of both 'H200' and 'H100'"},
     {"guidellm, an earlier version",

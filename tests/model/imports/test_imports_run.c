@@ -202,7 +202,7 @@ static const struct {
      "by -, vllm vllm/vllm-openai:v0.11.0, org/Some-8B in fp8 on h200, speculation -, -, - to -: "
      "nan in nan s, 63.9844 in flight, 400000 J"},
     {"llama-bench", "[" LLAMA("load_mode", "0", "128", "512", "32.5") "]",
-     "by 6000, llama.cpp 6000, some.gguf in - on Some CPU, speculation -, 2026-10-02, "
+     "by 6000, llama.cpp 6000, some.gguf in Q8_0 on Some CPU, speculation -, 2026-10-02, "
      "2026-10-02T08:01:42Z to -: 2 in 4 s, nan in flight, nan J"},
     {"llama-batched-bench", BATCHED("128"),
      "by -, llama.cpp -, - in - on -, speculation -, -, - to -: nan in 2 s, nan in flight, nan J"},
