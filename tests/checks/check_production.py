@@ -144,6 +144,17 @@ def test_more_than_the_accelerators_serve():
     expect(near(drawn['highest'], 1.25 * drawn['lowest'], 1e-9), drawn)
 
 
+def test_a_case():
+    """It may give other tokens, not a utilization in their place; its error says so."""
+    folder = Counters()
+    items = run_json('compare', stated(folder, '[case half]\na.production_throughput = 625 token/s\n'), '--case', 'half')
+    expect(near(items['options'][0]['items']['tokens_per_gpu'], 625 * 3600), items['options'][0]['items']['tokens_per_gpu'])
+    read_in(folder)
+    of_record = folder.write('case.ini', folder.scenario().read_text() + '[case half]\nutilization = 15 %\n')
+    done = run('compare', of_record, '--measurements', folder.records)
+    expect(done.returncode == BAD_INPUT and "give it there too, or 'production_throughput' here" in done.stderr, done.stderr)
+
+
 def test_counted_or_planned():
     """An option states one of the two; its own tokens count beside a utilization for all options. Renting follows
     them as it follows the same utilization."""

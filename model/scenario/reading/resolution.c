@@ -298,6 +298,22 @@ static void report_list(const struct resolving *resolving, size_t which, int dec
                     scenario->cases[which], name, resolving->option->id);
 }
 
+// What a case may give in place of an input that the base case computes: ", or 'decode_throughput'
+// here", the first that the formula needs; "" if it needs none.
+static const char *or_here(const struct resolving *resolving, const struct declaration *input,
+                           const struct figure **base) {
+  for (int a = 0; a < input->alternative_count; a++) {
+    const struct alternative *alternative = &input->alternatives[a];
+    bool met = !alternative->left_out && alternative->need_count > 0;
+    for (int n = 0; n < alternative->need_count; n++)
+      met &= said(base[alternative->needs[n]]);
+    if (met)
+      return arena_printf(resolving->arena, ", or '%s' here",
+                          resolving->scenario->model->declarations[alternative->needs[0]].name);
+  }
+  return "";
+}
+
 // A case may change the value of an input, but not which inputs there are.
 static void check_case(const struct resolving *resolving, size_t which) {
   const struct scenario *scenario = resolving->scenario;
@@ -311,9 +327,10 @@ static void check_case(const struct resolving *resolving, size_t which) {
       continue;
     if (input->scale_of < 0)
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "case '%s' gives '%s', which option '%s' otherwise %s: give it there too",
+                        "case '%s' gives '%s', which option '%s' otherwise %s: give it there too%s",
                         scenario->cases[which], name, resolving->option->id,
-                        input->alternative_count ? "computes" : "does not have");
+                        input->alternative_count ? "computes" : "does not have",
+                        or_here(resolving, input, base));
     else if (said(base[input->scale_of]))
       report_list(resolving, which, input->scale_of);
   }

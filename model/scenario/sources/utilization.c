@@ -79,6 +79,16 @@ static double busiest_over_mean(const struct production *production) {
   return most > 0 ? HOURS_OF_DAY * most : 1;
 }
 
+static struct figure counted(const struct resolving *resolving, const struct production *production,
+                             double value) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = {production->source, 0, 0},
+                         .grade = GRADE_MEASURED,
+                         .source = production_words(production, resolving->arena),
+                         .date = arena_copy_n(resolving->arena, production->finished, 10)};
+}
+
 // Cache hits change what is left to prefill, and a provider's price; a serving throughput already
 // includes its own.
 static void fill_hits(struct resolving *resolving, const struct production *production) {
@@ -86,14 +96,8 @@ static void fill_hits(struct resolving *resolving, const struct production *prod
   const bool counts = resolving->option->provider ||
                       resolving_has(resolving, model_find(model, "prefill_throughput"));
   if (counts && !isnan(production->cache_hit))
-    resolving_fill(
-        resolving, model_find(model, "cache_hit"),
-        (struct figure){.origin = ORIGIN_CATALOGUE,
-                        .value = production->cache_hit,
-                        .place = {production->source, 0, 0},
-                        .grade = GRADE_MEASURED,
-                        .source = production_words(production, resolving->arena),
-                        .date = arena_copy_n(resolving->arena, production->finished, 10)});
+    resolving_fill(resolving, model_find(model, "cache_hit"),
+                   counted(resolving, production, production->cache_hit));
 }
 
 // A day stated as measured: taken from the option's record. Why it cannot be, or NULL.
@@ -140,13 +144,8 @@ static void take_production(struct resolving *resolving, const struct production
   const bool in_peak = resolving_has(resolving, model_find(scenario->model, "day_share_1"));
   const double served =
       production_throughput(production) * (in_peak ? busiest_over_mean(production) : 1);
-  const struct figure *figure = resolving_keep(
-      resolving, (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = rate_per_hour(served),
-                                 .place = {production->source, 0, 0},
-                                 .grade = GRADE_MEASURED,
-                                 .source = production_words(production, resolving->arena),
-                                 .date = arena_copy_n(resolving->arena, production->finished, 10)});
+  const struct figure *figure =
+      resolving_keep(resolving, counted(resolving, production, rate_per_hour(served)));
   fill_hits(resolving, production);
   for (size_t c = 0; c < scenario->case_count && tokens >= 0 && !resolving->option->provider; c++) {
     const struct figure **figures = resolving_figures(resolving, c);
