@@ -52,27 +52,28 @@ def compare(expected, base, actual):
         if sheet.name == simulated.NAME:
             compare_simulation(result, sheet, base, actual)
             continue
+        rows = moved_rows(sheet, base.sheets[sheet.name])
         for (row, column), cell in sheet.formulas():
             said = origin_said(sheet, row, column, cell, origins)
             if said is not None:
                 cell = xlsx.Cell(said, cell.formula)
             elif simulated.NAME in cell.formula:
                 cell = as_simulated(base.sheets[sheet.name].cell(row, column), sheet, base, actual)
-            there = row_in(base.sheets[sheet.name], sheet, row)
-            result.judge(sheet, row, column, cell, actual(sheet.name, there, column))
+            result.judge(sheet, row, column, cell, actual(sheet.name, rows.get(row, row), column))
     return result
 
 
 def not_included(sheet):
     """The rows of Evidence that follow the inputs, one for each option; as many warnings as there are stand between
     them."""
-    return [row for row in sheet.rows if sheet.name == 'Evidence' and sheet.text(row, layout.LABEL) == 'Not included']
+    if sheet.name != 'Evidence':
+        return []
+    return [row for row in sheet.rows if sheet.text(row, layout.LABEL) == 'Not included']
 
 
-def row_in(other, sheet, row):
-    """Where a row of a sheet is in another state of it."""
-    rows = not_included(sheet)
-    return not_included(other)[rows.index(row)] if row in rows else row
+def moved_rows(sheet, other):
+    """{row of a sheet: where it is in another state of it}, of those that may be elsewhere."""
+    return dict(zip(not_included(sheet), not_included(other), strict=True))
 
 
 def origin_said(sheet, row, column, cell, origins):
