@@ -67,6 +67,7 @@ static const struct {
     {"tokens_per_second", "throughput"},
     {"networking", "network_price"},
     {"delivery_time", "lead_time"},
+    {"delay", "delivery_delay"},
 };
 
 const char *model_word_meaning(const char *name) {

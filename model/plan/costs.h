@@ -37,8 +37,8 @@ struct plan_costs_request {
   const double *drawn; // of the scenario's ranges; NULL: as in the selected case
 };
 
-// NULL after errors: options that have a ramp or a day, build their own facility, are sized by
-// their own demand, or live for less than a period or than their lead time.
+// NULL after errors: options that have a ramp, a delivery delay or a day, build their own
+// facility, are sized by their own demand, or live for less than a period or than their lead time.
 const struct fleet_problem *plan_costs(const struct plan_costs_request *request,
                                        struct arena *arena, struct diagnostics *diagnostics);
 

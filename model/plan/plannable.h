@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-// Why it cannot, to be read after "option 'x'"; NULL if it can. Options that have a ramp or a day,
-// build their own facility, are sized by their own demand, or live for less than a period.
+// Why it cannot, to be read after "option 'x'"; NULL if it can. Options that have a ramp, a day or
+// a delivery delay, build their own facility, are sized by their own demand, or live for less than
+// a period.
 const char *plannable_barrier(const struct quoting *quoting, size_t option);
 
 #endif

@@ -143,6 +143,7 @@ static const struct change {
     {"rent_level", "from year to year", follows_year},
     {"peak_over_mean", "with the hour of the day", is_there},
     {"life", "when its hardware is renewed", is_renewed},
+    {"delivery_delay", "when what is late arrives", is_there},
 };
 
 static const struct change *change_of(const struct scenario *scenario,

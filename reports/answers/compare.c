@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
+#include "model/questions/lateness.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/simulate/simulation.h"
@@ -19,6 +20,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 enum { ON_TERMINAL = FACE_TERMINAL, TO_MACHINES = FACE_CSV | FACE_JSON };
 
@@ -264,8 +267,6 @@ static void add_words(const struct comparing *comparing, struct answer_table *ta
   }
 }
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 static struct answer_table figures_table(const struct comparing *comparing) {
   const struct scenario *scenario = comparing->scenario;
   struct answer_table table = answer_table_of_options("figures", NULL, scenario, comparing->arena);
@@ -279,6 +280,62 @@ static struct answer_table figures_table(const struct comparing *comparing) {
   table.faces = ON_TERMINAL;
   table.turns = true;
   return table;
+}
+
+// ---- late delivery
+
+static const struct late_row {
+  const char *key, *label, *unit;
+  size_t offset; // in struct lateness
+  int digits;    // significant ones; 0: the unit's decimals
+} late_rows[] = {
+    {"on_time_cost_per_mtok", "Cost per million output tokens, if on time", "USD/Mtok",
+     offsetof(struct lateness, on_time), 0},
+    {"late_increase", "Added by the delay", "%", offsetof(struct lateness, increase), 0},
+    {"late_damages", "Damages that would offset it", "USD", offsetof(struct lateness, damages), 0},
+    {"late_damages_per_week", "Damages per week of delay", "USD/week",
+     offsetof(struct lateness, rate), 0},
+    {"late_damages_share", "Damages, share of the price of late hardware", "%/week",
+     offsetof(struct lateness, share), 3},
+};
+
+// An input on the terminal, for the options that have a delay; programs have it among all inputs.
+static void add_late_input(const struct comparing *comparing, struct answer_table *table,
+                           const char *name) {
+  add_item(comparing, table, model_find(comparing->scenario->model, name),
+           (struct answer_row){.faces = FACE_TERMINAL | FACE_TURNED});
+}
+
+// Only if an option has a delay: what it costs, and what would make up for it.
+static void add_lateness(const struct comparing *comparing, struct answer *answer) {
+  const struct scenario *scenario = comparing->scenario;
+  struct lateness *of = arena_array(comparing->arena, scenario->option_count, sizeof *of);
+  bool *is_late = arena_array(comparing->arena, scenario->option_count, sizeof *is_late);
+  bool any = false;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    any |= is_late[o] = lateness_of(scenario, o, &of[o], comparing->arena);
+  if (!any)
+    return;
+  struct answer_table table =
+      answer_table_of_options("late", "Late delivery", scenario, comparing->arena);
+  add_late_input(comparing, &table, "delivery_delay");
+  add_late_input(comparing, &table, "late_share");
+  for (size_t i = 0; i < COUNT(late_rows); i++) {
+    const struct unit *unit =
+        unit_known(model_unit_text(scenario->model, late_rows[i].unit), comparing->arena);
+    struct answer_cell *cells = answer_table_row_of(
+        &table,
+        (struct answer_row){.key = late_rows[i].key, .label = late_rows[i].label, .unit = unit});
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      const double value = *(const double *)((const char *)&of[o] + late_rows[i].offset);
+      cells[1 + o] = is_late[o] && !isnan(value) ? cell_value(value) : cell_absent(NULL);
+      cells[1 + o].digits = late_rows[i].digits;
+    }
+  }
+  table.json = "options[id=%c].late.%r";
+  table.json_units = "units.%r";
+  table.by_columns = true;
+  answer_push(answer, table);
 }
 
 // ---- for programs
@@ -479,6 +536,7 @@ struct answer compare_answer(const struct scenario *scenario, const struct simul
   answer.csv_count = COUNT(fields);
   answer_push(&answer, figures_table(&comparing));
   add_options(&comparing, &answer); // first, so that JSON lists them in the scenario's order
+  add_lateness(&comparing, &answer);
   answer_push(&answer, items_table(&comparing));
   answer_push(&answer, inputs_table(&comparing));
   answer_push(&answer, verdict_table(&comparing));

@@ -49,8 +49,22 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
 const CARD_LABELS = ['per million output tokens', 'levelized', 'total cost'];
 
+// What the delay of a late part costs, and what would make up for it, as in
+// model/questions/lateness.h.
+function late_text(values, inputs, o) {
+  const { delivery_delay: delay, cost_per_mtok: cost, tco } = values[o];
+  const on_time = delay > 0 && evaluate({ ...inputs[o], delivery_delay: 0 }, o).cost_per_mtok;
+  if (!(on_time > 0 && cost > 0))
+    return '';
+  const money = items.get('tco'), damages = shown(tco * (1 - on_time / cost), money);
+  const percents = round(100 * (cost / on_time - 1), 1);
+  const offset = percents > 0 ? `, which damages of ${with_unit(damages, money)} would offset` : '';
+  return `late delivery: ${percents > 0 ? '+' : ''}${percents.toFixed(1)} % per token${offset}`;
+}
+
 function card(values, ranking, inputs, grades, o) {
   const option = data.options[o], missing = not_included(state, inputs, o);
+  const late = late_text(values, inputs, o);
   const numbers = element('dl');
   CARD_ITEMS.forEach((name, i) => {
     const item = items.get(name);
@@ -76,6 +90,8 @@ function card(values, ranking, inputs, grades, o) {
   if (option.serving_estimate)
     made.append(element('p', { className: 'stamp',
       textContent: 'serving estimate: prefill and decoding added up' }));
+  if (late)
+    made.append(element('p', { className: 'late', textContent: late }));
   if (missing.length)
     made.append(element('p', { className: 'missing',
       textContent: `Not included: ${missing.join(', ')}` }));

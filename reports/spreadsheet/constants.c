@@ -14,6 +14,7 @@ static const struct unit conversion_units[CONVERT_CONSTANTS] = {
     [CONVERT_HOURS_PER_YEAR] = {.text = "h/yr"},
     [CONVERT_MONTHS_PER_YEAR] = {.text = "month/yr"},
     [CONVERT_HOURS_PER_DAY] = {.text = "h/day"},
+    [CONVERT_DAYS_PER_WEEK] = {.text = "day/week"},
     [CONVERT_MINUTES_PER_HOUR] = {.text = "min/h"},
     [CONVERT_SECONDS_PER_HOUR] = {.text = "s/h"},
     [CONVERT_THOUSAND] = {.text = "-"},

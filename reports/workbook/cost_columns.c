@@ -299,8 +299,10 @@ static enum cell_role role_of(const struct replica *replica, const char *formula
   return name || strchr(formula, '!') ? CELL_LINK : CELL_FORMULA;
 }
 
+// The name of a sheet may contain what separates the parts of a formula.
 static bool is_alone(const char *formula) {
-  return !strpbrk(formula + 1, "+-*/^(,<>");
+  const char *quoted = formula[1] == '\'' ? strstr(formula + 2, "'!") : NULL;
+  return !strpbrk(quoted ? quoted : formula + 1, "+-*/^(,<>");
 }
 
 static void write_cell(const struct replica *replica, size_t column, int declaration, int period) {

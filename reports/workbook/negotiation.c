@@ -19,6 +19,7 @@
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
+#include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -75,6 +76,14 @@ int negotiated_price(const struct book *book, const struct option *option) {
   const bool there = price >= 0 && option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
   return there && rival_of(book, (size_t)(option - scenario->options)) >= 0 ? price : -1;
+}
+
+int negotiated_delay(const struct book *book, const struct option *option) {
+  const int delay = model_find(book->scenario->model, "delivery_delay");
+  return delay >= 0 && option->graph->state[delay] == GRAPH_INPUT &&
+                 negotiated_price(book, option) >= 0
+             ? delay
+             : -1;
 }
 
 bool negotiation_shown(const struct book *book) {
@@ -413,6 +422,78 @@ static void write_guarantees(struct book *book, const struct option *option) {
   }
 }
 
+// ---- what is late
+
+// A row with the amount of a formula. Returns its cell.
+static const char *put_late(struct book *book, const char *label, const char *unit, double value,
+                            enum cell_role role, const char *formula) {
+  const int row = book->row++;
+  const char *text = model_unit_text(book->scenario->model, unit);
+  put_labels(book, row, label, "delivery_delay", text);
+  put_formula(book, row, COLUMN_SAVING, value, role, unit_known(text, book->arena), "=%s", formula);
+  return cell_here(book, row, COLUMN_SAVING);
+}
+
+// The delay, which is typed in months.
+static const char *put_weeks(struct book *book, const struct deal *deal, double *weeks) {
+  const int delay = model_find(book->scenario->model, "delivery_delay");
+  const struct conversion excess =
+      conversion_multiply(book->scenario->model->declarations[delay].unit.conversion,
+                          unit_known("week", book->arena)->conversion, -1);
+  conversion_use(excess, &book->constants);
+  *weeks = shown_value(book, deal->option, delay, 0) * conversion_value(excess);
+  return put_late(book, "Delay, in weeks", "week", *weeks, CELL_FORMULA,
+                  arena_printf(book->arena, "%s%s", option_name_used(deal->option, delay),
+                               conversion_factors(excess, &book->constants, book->arena)));
+}
+
+// The damages by time, and of the price only where one is paid.
+static void write_damages(struct book *book, const struct deal *deal, double damages,
+                          const char *cell) {
+  const struct model *model = book->scenario->model;
+  const struct option_sheet *sheet = deal->option;
+  const int price = model_find(model, "hardware_cost"), share = model_find(model, "late_share");
+  double weeks, rate = 0;
+  const char *delay = put_weeks(book, deal, &weeks);
+  if (weeks > 0)
+    rate = damages / weeks;
+  cell = put_late(book, "Damages per week of delay", "USD/week", rate, CELL_FORMULA,
+                  arena_printf(book->arena, "IF(%s>0,%s/%s,0)", delay, cell, delay));
+  if (!option_is_owned(sheet->option))
+    return;
+  if (rate > 0)
+    rate /= shown_value(book, sheet, price, 0) * shown_value(book, sheet, share, 0);
+  put_late(book, "Damages, share of the price of late hardware", "%/week", rate, CELL_FORMULA,
+           arena_printf(book->arena, "IF(%s>0,%s/(%s*%s),0)", cell, cell,
+                        option_name_used(sheet, price), option_name_used(sheet, share)));
+}
+
+// What the delay costs, and what would make up for it, as in model/questions/lateness.h.
+static void write_late(struct book *book, const struct deal *deal) {
+  struct arena *arena = book->arena;
+  const struct option_sheet *sheet = deal->option;
+  const int tco = model_find(book->scenario->model, "tco");
+  const char *const texts[] = {arena_printf(arena, "Late delivery of %s", sheet->option->label),
+                               "Key", "Unit"};
+  const double share = deal->cost / sheet->on_time_cost;
+  const double damages = fmax(0, shown_value(book, sheet, tco, 0) * (1 - 1 / share));
+  if (!sheet->on_time_cost_cell)
+    return;
+  put_header(book, book->row, texts, 3);
+  put_text(book, book->row++, COLUMN_SAVING, "Amount", TEXT_HEADER_RIGHT);
+  const char *cost = put_late(book, "Cost per million output tokens, with the delay", "USD/Mtok",
+                              deal->cost, CELL_LINK, option_name_used(sheet, cost_item(book)));
+  const char *on_time = put_late(book, "Cost per million output tokens, if on time", "USD/Mtok",
+                                 sheet->on_time_cost, CELL_LINK, sheet->on_time_cost_cell);
+  put_late(book, "Added by the delay", "%", share - 1, CELL_FORMULA,
+           arena_printf(arena, "(%s/%s)-1", cost, on_time));
+  const char *cell = put_late(
+      book, "Damages that would offset it", "USD", damages, CELL_FORMULA,
+      arena_printf(arena, "MAX(0,%s*(1-%s/%s))", option_name_used(sheet, tco), on_time, cost));
+  write_damages(book, deal, damages, cell);
+  book->row++;
+}
+
 static void write_offer(struct book *book, struct deal *deal) {
   write_headings(book, deal);
   deal->today = ++book->row;
@@ -421,6 +502,7 @@ static void write_offer(struct book *book, struct deal *deal) {
   for (size_t t = 0; t < TARGETS; t++)
     write_target(book, deal, t);
   book->row++;
+  write_late(book, deal);
   write_guarantees(book, deal->option->option);
 }
 

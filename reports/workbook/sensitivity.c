@@ -49,7 +49,7 @@ struct writer {
   size_t count;
   struct name *share;
   int first, sorted;                // rows of the first swing, and of the first of the sorted ones
-  int base_row, zero_row;           // of the current result, and for a price of zero
+  int base_row, zero_row;           // of the current result, and for a price and a delay of zero
   const struct replica **replicas;  // by option; NULL if nothing moves it
   size_t (*columns)[MAX_SWINGS][2]; // by option: of its replica; SIZE_MAX: it is not moved
 };
@@ -402,28 +402,53 @@ static size_t swing_columns(const struct writer *writer, size_t option,
   return count;
 }
 
+// What Negotiation reads: the cost with an input of zero, each a column of the option's replica.
+enum negotiated { PRICE_ZERO, DELAY_ZERO, NEGOTIATED };
+
+// Their columns, from `first` on: SIZE_MAX for an input that the option lacks. Returns the column
+// after them.
+static size_t zero_columns(const struct writer *writer, const struct option *option, size_t first,
+                           struct replica_column *columns, size_t of[NEGOTIATED]) {
+  static const char *const titles[NEGOTIATED] = {"price zero", "delay zero"};
+  const int inputs[NEGOTIATED] = {negotiated_price(writer->book, option),
+                                  negotiated_delay(writer->book, option)};
+  for (int i = 0; i < NEGOTIATED; i++) {
+    of[i] = inputs[i] < 0 ? SIZE_MAX : first++;
+    if (inputs[i] >= 0)
+      columns[of[i]] = (struct replica_column){
+          inputs[i], cell_fixed(writer->book, writer->zero_row, COLUMN_BASE), 0, titles[i]};
+  }
+  return first;
+}
+
+static const char *replica_address(const struct writer *writer, const struct replica *replica,
+                                   size_t column) {
+  return arena_printf(writer->book->arena, "%s!%s", writer->book->sheet->name,
+                      replica_cell(replica, column));
+}
+
 // A replica for each option that is moved or negotiated, from `row` on. Returns the row after them.
 static int lay_out_replicas(struct writer *writer, int row) {
   struct book *book = writer->book;
   const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
+    struct option_sheet *sheet = &book->sheets->options[o];
     struct replica_column *columns =
-        arena_array(book->arena, 2 * writer->count + 1, sizeof *columns);
-    const size_t swings = swing_columns(writer, o, columns);
-    const int price = negotiated_price(book, &scenario->options[o]);
-    const size_t count = swings + (price >= 0);
-    if (price >= 0)
-      columns[swings] = (struct replica_column){
-          price, cell_fixed(writer->book, writer->zero_row, COLUMN_BASE), 0, "price zero"};
+        arena_array(book->arena, 2 * writer->count + NEGOTIATED, sizeof *columns);
+    size_t zero[NEGOTIATED];
+    const size_t count = zero_columns(writer, &scenario->options[o],
+                                      swing_columns(writer, o, columns), columns, zero);
     if (!count)
       continue;
     const struct replica *replica = writer->replicas[o] =
-        replica_new(book, &book->sheets->options[o], writer->sensitivity->item, row, REPLICA_COLUMN,
-                    columns, count);
-    if (price >= 0) {
-      book->sheets->options[o].free_cost_cell = arena_printf(
-          book->arena, "%s!%s", writer->book->sheet->name, replica_cell(replica, swings));
-      book->sheets->options[o].free_cost = replica_value(replica, swings);
+        replica_new(book, sheet, writer->sensitivity->item, row, REPLICA_COLUMN, columns, count);
+    if (zero[PRICE_ZERO] != SIZE_MAX) {
+      sheet->free_cost_cell = replica_address(writer, replica, zero[PRICE_ZERO]);
+      sheet->free_cost = replica_value(replica, zero[PRICE_ZERO]);
+    }
+    if (zero[DELAY_ZERO] != SIZE_MAX) {
+      sheet->on_time_cost_cell = replica_address(writer, replica, zero[DELAY_ZERO]);
+      sheet->on_time_cost = replica_value(replica, zero[DELAY_ZERO]);
     }
     row = replica_end(replica) + 1;
   }
@@ -479,7 +504,8 @@ static void write_base(const struct writer *writer) {
 
 static void write_zero(const struct writer *writer) {
   struct book *book = writer->book;
-  put_text(book, writer->zero_row, COLUMN_LABEL, "A price of zero, for Negotiation", TEXT_PLAIN);
+  put_text(book, writer->zero_row, COLUMN_LABEL, "A price and a delay of zero, for Negotiation",
+           TEXT_PLAIN);
   put_text(book, writer->zero_row, COLUMN_UNIT, unit_plain.text, TEXT_PLAIN);
   put_formula(book, writer->zero_row, COLUMN_BASE, 0, CELL_FORMULA, &unit_plain, "=0");
 }

@@ -54,6 +54,9 @@ struct option_sheet {
   // price is not negotiated.
   const char *free_cost_cell;
   double free_cost;
+  // The same with no delay of what is late; NULL if nothing is.
+  const char *on_time_cost_cell;
+  double on_time_cost;
 };
 
 enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
@@ -135,6 +138,9 @@ const struct sensitivity *sensitivity_shown(const struct book *book);
 // The input that is negotiated with the option's vendor: list_price or rental_rate; -1 for none.
 int negotiated_price(const struct book *book, const struct option *option);
 bool negotiation_shown(const struct book *book);
+
+// The input that delays a part of such an option's accelerators; -1 for none.
+int negotiated_delay(const struct book *book, const struct option *option);
 
 // The distributions over the ranges of the negotiated prices. Returns 0, or -1 after errors.
 int negotiation_plan(struct book *book);

@@ -153,6 +153,17 @@ def check_in_workbook(folder):
          'the number on Inputs')
 
 
+def check_weekly(folder):
+    """An amount by the week, which the workbook converts too."""
+    for name, text in (('unit', item('fee', '100 USD/week', unit='USD/week')), ('literal', item('fee', '100 USD/week'))):
+        items = told(folder, text)['options'][0]['items']
+        near(items['other_total'], 100 * 2 * 8760 / 168, name)
+        path = Path(folder, 'items.ini')
+        sheet = xlsx.read(harness.report(path, Path(folder, 'items.xlsx'))).sheets['Inputs']
+        labels = [sheet.text(row, 1) for row in range(1, sheet.last_row() + 1)]
+        expect('Days per week' in labels, f'{name}: {labels[-12:]}')
+
+
 def check_without_effect_elsewhere(folder):
     """A formula that has no value in an option that does not have the item, on every other face."""
     path = Path(folder, 'items.ini')
@@ -249,7 +260,7 @@ def main():
             count.test(name, check_amounts, folder, *case)
         for name, case in GRADES.items():
             count.test(f'graded: {name}', check_grade, folder, *case)
-        for test in (check_input, check_word_in_common, check_in_workbook, check_without_effect_elsewhere,
+        for test in (check_input, check_word_in_common, check_in_workbook, check_weekly, check_without_effect_elsewhere,
                      check_default_has_no_grade, check_explained_saving, check_set_over_another_section, check_diff):
             count.test(test.__name__[6:], test, folder)
         for name, case in BAD.items():

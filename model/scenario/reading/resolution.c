@@ -192,6 +192,44 @@ static void check_lead_time(const struct resolving *resolving) {
   }
 }
 
+// "40 month"
+static const char *figure_words(const struct resolving *resolving, size_t which, int input) {
+  return quantity_text(resolving_figures(resolving, which)[input]->value,
+                       &resolving->scenario->model->declarations[input].unit, resolving->arena);
+}
+
+static void refuse_delay(const struct resolving *resolving, const struct figure *delay,
+                         const char *why) {
+  diagnostics_error(resolving->diagnostics, delay->place, "option '%s' has a 'delivery_delay' %s",
+                    resolving->option->id, why);
+}
+
+// What is late arrives within the horizon, in a fleet that is delivered once.
+static void check_delivery_delay(const struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  const int delay = model_find(scenario->model, "delivery_delay");
+  const int horizon = model_find(scenario->model, "horizon");
+  const int purchase = model_find(scenario->model, "purchase");
+  for (size_t c = 0; delay >= 0 && horizon >= 0 && c < scenario->case_count; c++) {
+    const struct figure *const *figures = resolving_figures(resolving, c);
+    if (!figure_is_given(figures[delay]))
+      continue;
+    if (purchase >= 0 && resolving->option->graph->state[purchase] == GRAPH_INPUT) {
+      refuse_delay(resolving, figures[delay],
+                   "and a fleet that changes from year to year, or is renewed: it is for a single "
+                   "delivery at the outset");
+      return;
+    }
+    if (figures[delay]->value >= figures[horizon]->value * (1 - 1e-9)) {
+      refuse_delay(resolving, figures[delay],
+                   arena_printf(resolving->arena, "of %s: what is late never arrives within %s",
+                                figure_words(resolving, c, delay),
+                                figure_words(resolving, c, horizon)));
+      return;
+    }
+  }
+}
+
 // ---- what was not stated
 
 // An option has the same inputs in every case. One with a default, which no other case needs to
@@ -397,6 +435,7 @@ static void build_graph(const struct resolving *resolving) {
   companions_settle_varying(resolving);
   check_life(resolving);
   check_lead_time(resolving);
+  check_delivery_delay(resolving);
   if (option->lent)
     tokens_hide(resolving);
 }

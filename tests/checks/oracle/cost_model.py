@@ -2,8 +2,8 @@
 
 Written from the cost model's description alone, not from the program, so that the two can disagree. Inputs are numbers
 in the units a user types: percent as 70 (not 0.7), power in W per accelerator, electricity in USD/kWh, water in L/kWh
-and USD/m3, throughput in token/s, demand in Mtok/yr, lives and terms in years, ramp and period in months, prices of
-tokens in USD/Mtok, carbon in g/kWh and kg per accelerator. A list is a schedule by year. Results are in the units of
+and USD/m3, throughput in token/s, demand in Mtok/yr, lives and terms in years, ramp, delay and period in months, prices
+of tokens in USD/Mtok, carbon in g/kWh and kg per accelerator. A list is a schedule by year. Results are in the units of
 `pertoken compare --format json`.
 """
 
@@ -46,6 +46,8 @@ DEFAULTS = {
     # vintages
     "server_residual": None, "network_residual": None, "server_book_life": None, "network_book_life": None,
     "life": None, "resale": None, "warranty": 0, "tiers": None, "tier_discount": "beyond", "lead_time": 0,
+    # what is delivered late
+    "delivery_delay": 0, "late_share": 100,
     # a vendor's remedy
     "remedy": 0, "guaranteed_throughput": None, "guarantee_tolerance": 0, "remedy_limit": None,
     "replacement": None,
@@ -64,7 +66,7 @@ PERCENT = {
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
     "server_residual", "network_residual", "resale", "remedy", "guarantee_tolerance", "remedy_limit",
-    "replacement",
+    "replacement", "late_share",
 }
 
 # A rent includes hardware, power and building: the scenario's statements about these do not apply.
@@ -102,6 +104,7 @@ def complete(given):
     values["is_api"] = values["output_price"] is not None
     values["is_rented"] = any(values[name] for name in RENTS)
     values["is_staged"] = is_staged(values)
+    values["fleet_changes"] = values["is_staged"] or values["delivery_delay"]
     if values["is_rented"]:
         values.update(dict.fromkeys(NOT_FOR_RENTED, 0))
         values["life"] = values["resale"] = None
@@ -200,8 +203,8 @@ def energy(x, r):
     if x.prefill_power is not None:                 # of a request, by the time of prefill and decoding
         load = x.prefill_power * (1 - r.parts["output"]) + x.load_power * r.parts["output"]
         r.serving_power = load
-    peak = series(r, lambda t: r.in_service[t] * (load + beside) / W_PER_KW)
-    r.peak_by_period, r.peak_it_power = peak, max(peak)
+    r.peak_by_period = series(r, lambda t: r.in_service[t] * (load + beside) / W_PER_KW)
+    r.peak_it_power = r.accelerators * (load + beside) / W_PER_KW
     r.facility_cost = r.peak_it_power * x.build_price
 
     def it_energy(t):
@@ -239,11 +242,11 @@ def power(x, r):
 
 
 def operation(x, r):
-    """Support and repair are shares of the price of everything that is there in the period."""
+    """Support and repair are shares of the price of everything that is there in the period, once it is delivered."""
     r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
     r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] for v in fleet.there(r, t)) * x.support
-                            * r.period[t] * inflated(x, r, t))
+                            * r.period[t] * r.delivered[t] * inflated(x, r, t))
     r.licence_cost = series(r, lambda t: r.in_service[t] * x.software_licence * r.period[t]
                             * inflated(x, r, t))
 
@@ -490,12 +493,13 @@ def paid_back(r):
 
 
 # Intermediate results that no face shows; those shown only for options that use them.
-ONLY_THE_WAY = {"demand", "elapsed", "year", "share", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
+ONLY_THE_WAY = {"demand", "elapsed", "year", "able", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
                 "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
 TOLD_IF = {
     "demand": {"fleet_tokens"},
-    "is_staged": {"needed", "in_service", "bought", "stock", "accelerators_paid", "hardware_paid"},
+    "fleet_changes": {"in_service"},
+    "is_staged": {"needed", "bought", "stock", "accelerators_paid", "hardware_paid"},
     "cache_hit": {"cost_per_mtok_cached", "levelised_cost_per_mtok_cached"},
 }
 

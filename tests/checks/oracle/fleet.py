@@ -35,12 +35,10 @@ def time_line(x, r):
     r.elapsed = [0] + begins
     r.year = [math.floor(round(elapsed, 9)) for elapsed in r.elapsed]
     r.operation = range(1, len(r.period))
-    ramp = x.ramp / MONTHS_PER_YEAR
-    r.share = [0] + [ramped(begin, length, ramp) for begin, length in zip(begins, r.period[1:])]
 
 
 def ramped(begin, length, ramp):
-    """The mean, over a period, of a use that grows from zero to one in the time `ramp`."""
+    """The mean, over a time, of a use that grows from zero to one in the time `ramp`."""
     growing = max(0, min(begin + length, ramp) - begin)
     if not growing:
         return 1
@@ -137,10 +135,29 @@ def purchases(x, r):
     r.accelerators_bought = sum(r.bought)
 
 
+def stretches(x, r, t):
+    """The times within a period in which the same accelerators are there: when each begins, its length, the share of
+    them."""
+    begin, end = r.elapsed[t], r.elapsed[t] + r.period[t]
+    arrival = min(max(x.delivery_delay / MONTHS_PER_YEAR, begin), end)
+    cut = [(begin, arrival - begin, 1 - x.late_share), (arrival, end - arrival, 1)]
+    return [stretch for stretch in cut if stretch[1] > 1e-12]
+
+
+def deliver(x, r):
+    """What is late serves nothing until it arrives; from then on all accelerators are in service."""
+    ramp = x.ramp / MONTHS_PER_YEAR
+    r.able = [[]]                                   # of each stretch: tokens that can be served, and its length
+    for t in r.operation:
+        r.able.append([(r.in_service[t] * there * r.tokens_per_gpu[t] * length * HOURS_PER_YEAR
+                        * ramped(begin, length, ramp), length) for begin, length, there in stretches(x, r, t)])
+    r.delivered = series(r, lambda t: sum(length * there for _, length, there in stretches(x, r, t)) / r.period[t])
+    r.in_service = [count * share for count, share in zip(r.in_service, r.delivered)]
+
+
 def served(x, r):
     """No more than the demand is served, in any hour of the day; what exceeds the capacity may be bought."""
-    r.capacity = series(r, lambda t: r.in_service[t] * r.tokens_per_gpu[t] * r.period[t]
-                        * HOURS_PER_YEAR * r.share[t])
+    r.capacity = series(r, lambda t: sum(tokens for tokens, _ in r.able[t]))
     if x.demand is None:
         r.fleet_tokens = r.tokens = r.capacity
         return
@@ -150,15 +167,16 @@ def served(x, r):
     bought = bool(x.burst_price or x.burst_rate)
     for t in r.operation:
         tokens = beyond = 0
-        for share in shares:
-            can, asked = r.capacity[t] / len(shares), r.demanded[t] * share
-            tokens += min(can, asked)
-            beyond += max(0, asked - can)
+        for able, length in r.able[t]:
+            for share in shares:
+                can, asked = able / len(shares), r.demand[t] * length * share
+                tokens += min(can, asked)
+                beyond += max(0, asked - can)
         r.fleet_tokens.append(tokens)
         r.burst_tokens.append(beyond if bought else 0)
         r.unmet.append(0 if bought else beyond)
-        peak = r.demanded[t] * max(shares) * len(shares)
-        r.headroom.append(100 * (r.capacity[t] / peak - 1))
+        peak = r.demand[t] * max(shares) * len(shares)
+        r.headroom.append(100 * (min(able / length for able, length in r.able[t]) / peak - 1))
     r.tokens = [own + more for own, more in zip(r.fleet_tokens, r.burst_tokens)]
     r.unmet_total = sum(r.unmet)
     r.headroom_least = min(r.headroom[1:])
@@ -167,7 +185,7 @@ def served(x, r):
 
 def use(x, r):
     """Hours at full speed that an accelerator works in a period, and their share of the period."""
-    r.busy_hours = series(r, lambda t: r.fleet_tokens[t] / r.flat_out[t] / r.in_service[t])
+    r.busy_hours = series(r, lambda t: r.fleet_tokens[t] / r.flat_out[t] / r.in_service[t] if r.in_service[t] else 0)
     r.load = series(r, lambda t: 100 * r.busy_hours[t] / (r.period[t] * HOURS_PER_YEAR))
     r.gpu_hours = series(r, lambda t: r.in_service[t] * r.period[t] * HOURS_PER_YEAR)
     busy = sum(r.in_service[t] * r.busy_hours[t] for t in r.operation)
@@ -180,5 +198,6 @@ def build(x, r):
     speed(x, r)
     in_service(x, r)
     purchases(x, r)
+    deliver(x, r)
     served(x, r)
     use(x, r)

@@ -44,9 +44,10 @@ SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_dec
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
 VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount", "lead_time"]
 KEYS = {"tiers": "discount"}    # the key of an input that the oracle calls differently
+LATE = ["delivery_delay", "late_share"]
 REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit"]
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
-ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
+ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *LATE, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput", "production_throughput",
              "decode_throughput", "prefill_throughput", "prefill_power", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
@@ -436,6 +437,20 @@ def draw_lead_times(seed, draft):
         option.given["lead_time"] = drawn if life is None else min(drawn, (12 * life).to_integral_value(ROUND_FLOOR))
 
 
+def draw_delays(seed, draft, horizon):
+    """For fleets that are delivered at the outset, bought or rented: within a period or over several, and of all or of
+    a part."""
+    rng = random.Random(f"delay {seed}")
+    months = 12 * horizon.get("horizon", DEFAULTS["horizon"])
+    for option in draft.options:
+        if option.is_api or varies(draft, option) or rng.random() < 0.5:
+            continue
+        delay = draw(rng, "delivery_delay")
+        option.given["delivery_delay"] = delay * rng.choice([1, 2, 5]) if 5 * delay < months else delay
+        if rng.random() < 0.6:
+            option.given["late_share"] = draw(rng, "late_share")
+
+
 def draw_remedy(seed, draft):
     """What a vendor owes for accelerators slower than it guarantees; about half of them are."""
     rng = random.Random(f"remedy {seed}")
@@ -626,6 +641,7 @@ def make(seed, tables):
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
     if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")
+    draw_delays(seed, draft, horizon)
     items = draw_own_items(rng, [option.id for option in options],
                            [option.id for option in options if not option.is_api])
     baseline = rng.choice([None] + [option.id for option in options])

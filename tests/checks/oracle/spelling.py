@@ -45,6 +45,8 @@ INPUTS = {
     "resale": (1, 70, 1, PERCENT),
     "warranty": (0, 4, 2, YEARS),
     "lead_time": (1, 18, 1, {"{} month": 1}),
+    "delivery_delay": ("0.3", "5.9", 1, {"{} month": 1}),
+    "late_share": (1, 100, 0, PERCENT),
     "server_residual": (1, 25, 1, PERCENT),
     "network_residual": (1, 40, 1, PERCENT),
     "load_power": (450, 1500, 0, WATT),

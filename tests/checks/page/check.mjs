@@ -58,7 +58,8 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
       ? [[id(card), one.textContent.slice('not ranked: '.length)]] : [])));
   const missing = cards.map((card) =>
     card.querySelector('.missing')?.textContent.slice('Not included: '.length) ?? '');
-  return { grades, missing, ignored: document.getElementById('ignored').textContent,
+  const late = cards.map((card) => card.querySelector('.late')?.textContent ?? '');
+  return { grades, missing, late, ignored: document.getElementById('ignored').textContent,
     verdict: { cheapest: cards.filter((card) => card.classList.contains('best')).map(id),
       not_ranked: Object.fromEntries(not_ranked) },
     saving: Object.fromEntries(options.flatMap(({ saving, compared }, o) =>
@@ -143,9 +144,20 @@ function differences(items, read, { inputs, gates }) {
 const extra = (option, read) =>
   Object.keys(read).filter((name) => !(name in option.items) && !(name in option.inputs));
 
+// What a delay adds and the damages that would offset it, both rounded on the page.
+function check_late(text, late, what) {
+  const [percents, damages] = (text.match(/[+-]?\d[\d,]*(\.\d+)?/g) ?? [])
+    .map((number) => Number(number.replaceAll(',', '')));
+  check((text !== '') === (late !== undefined), `${what}: late delivery`);
+  if (late !== undefined)
+    check(Math.abs(percents - late.late_increase) <= 0.0501, `${what}, not ${late.late_increase} %`);
+  if (percents > 0)
+    check(Math.abs(damages - late.late_damages) <= 0.501, `${what}, not ${late.late_damages}`);
+}
+
 async function check_state(page, file, state, reader) {
   const what = `${file} #${state.fragment}`;
-  const followed = await follow(page, state.fragment), { grades, missing, ignored } = followed;
+  const followed = await follow(page, state.fragment), { grades, missing, late, ignored } = followed;
   const read = await reader(page);
   check_equal(ignored, '', `${what}: left out of the link`);
   check_verdict(followed, state.engine, what);
@@ -161,6 +173,7 @@ async function check_state(page, file, state, reader) {
     check_equal(extra(option, read[option.id]).join(', '), '', `${what}: ${option.id}: extra`);
     check_equal(grades[o], option.grade, `${what}: ${option.id}: grade`);
     check_equal(missing[o], option.not_included.join(', '), `${what}: ${option.id}: not included`);
+    check_late(late[o], option.late, `${what}: ${option.id}: ${late[o]}`);
   });
   if (state.drawn !== undefined)
     await check_draws(page, state, what);

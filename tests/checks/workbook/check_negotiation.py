@@ -143,9 +143,42 @@ def check_offer_without_guarantees():
     expect('Clause' not in labels, f'{labels}')
 
 
+LATE = ('on_time_cost_per_mtok', 'late_increase', 'late_damages', 'late_damages_per_week', 'late_damages_share')
+
+
+def check_late():
+    """What a delay costs, and what would offset it, as compare has it; no share of a price for what is rented."""
+    scenario = ROOT / 'tests' / 'checks' / 'workbook' / 'late.ini'
+    for settings in ((), ('--case', 'later'), ('--case', 'on_time')):
+        with tempfile.TemporaryDirectory() as folder:
+            sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings)).sheets['Negotiation']
+        options = run_json('compare', scenario, *settings)['options']
+        heads = {str(sheet.text(row, 1)): row for row in range(1, sheet.last_row() + 1)}
+        for option in options:
+            head = heads[f'Late delivery of {option["label"]}']
+            cost, *said = (sheet.value(head + 1 + i, 4) for i in range(2 + len(LATE)))
+            weeks = said.pop(LATE.index('late_damages_per_week'))
+            months = option['inputs']['delivery_delay']['value']
+            now = option['items']['cost_per_mtok']
+            on_time = {'on_time_cost_per_mtok': now, 'late_increase': 0, 'late_damages': 0, 'late_damages_per_week': 0,
+                       'late_damages_share': 0}
+            wanted = option.get('late', on_time)
+            expect(near(cost, now), f'{option["id"]}: {cost}, not {now}')
+            expect(abs(weeks - months * 730 / 168) <= 1e-9 * weeks, f'{option["id"]}: {weeks} weeks, not {months} months')
+            expect(('late' in option) == (settings[1:] != ('on_time',)), f'{option["id"]} {settings}: {option.get("late")}')
+            for name, value in zip(LATE, said):
+                if name == 'late_damages_share' and option['id'] == 'cloud':
+                    expect(value is None, f'{option["id"]}: {value} of no price')
+                    continue
+                value *= 100 if name in ('late_increase', 'late_damages_share') else 1
+                expect(abs(value - wanted[name]) <= 1e-9 * max(abs(wanted[name]), 1), f'{option["id"]} {settings} {name}: '
+                       f'{value}, not {wanted[name]}')
+
+
 def main():
     count = Count()
     count.test('offer without guarantees', check_offer_without_guarantees)
+    count.test('late', check_late)
     count.test('guarantees', check_guarantees)
     count.test('guarantees of cases', check_guarantees_of_cases)
     for name, sheet in SHEETS.items():

@@ -1,0 +1,248 @@
+#!/usr/bin/python3
+"""What is delivered late: the tokens, power, support, repairs and rent that it takes away until it arrives, what stays
+to be paid, what that costs a token, the damages that would offset it, and what is refused.
+
+check_oracle draws delays for random scenarios; here is each amount worked out beside its test.
+Seconds: 4
+"""
+import tempfile
+from pathlib import Path
+
+from support.program import BAD_INPUT, Count, expect, expect_exit, expect_model_checks, run, run_json
+
+HEAD = """\
+[scenario]
+title = Late
+date = 2026-11-01
+horizon = 2 yr
+[common]
+accelerators = 80
+utilization = 50 %
+pue = 1.2
+electricity_price = 0.1 USD/kWh
+engineers = 1 FTE
+engineer_cost = 200000 USD/yr
+"""
+PRICE = 'list_price = 30000 USD\n'
+OPTION = '[option a]\naccelerator = h100-sxm\nthroughput = 2000 token/s\nload_power = 700 W\nidle_power = 100 W\n'
+BOUGHT = OPTION + PRICE
+RENTED = OPTION + 'rental_rate = 2 USD/gpu/h\n'
+HALF = 'delivery_delay = 3 month\nlate_share = 50 %\n'  # an eighth of the first year's accelerator-time
+RUNNING = """\
+support = 4 %/yr
+failure_rate = 5 %/yr
+software_licence = 1000 USD/gpu/yr
+demand_charge = 10 USD/kW/month
+colo_rate = 100 USD/kW/month
+"""
+TOKENS = 80 * 2000 * 3600 * 8760 * 0.5  # of a year, in all
+HARDWARE = 80 * 30000
+
+
+def write(folder, text):
+    path = Path(folder, 'late.ini')
+    path.write_text(text, encoding='utf-8')
+    return path
+
+
+def told(folder, text, *arguments):
+    return {one['id']: one['items'] for one in run_json('compare', write(folder, text), *arguments)['options']}
+
+
+def near(found, wanted, what):
+    expect(found is not None and abs(found - wanted) <= 1e-9 * max(abs(wanted), 1), f'{what}: {found}, not {wanted}')
+
+
+def expect_items(items, wanted):
+    for name, values in wanted.items():
+        found = items.get(name)
+        if not isinstance(values, list):
+            values, found = [values], [found]
+        expect(found is not None and len(found) == len(values), f'{name}: {found}, not {values}')
+        for place, (value, number) in enumerate(zip(values, found)):
+            near(number, value, f'{name}[{place}]')
+
+
+def check_half(folder):
+    """Half of the accelerators, three months late."""
+    peak_kw = 80 * 0.7
+    items = told(folder, HEAD + BOUGHT + RUNNING + HALF)['a']
+    expect_items(items, {
+        'in_service': [0, 70, 80], 'tokens': [0, TOKENS * 7 / 8, TOKENS], 'capex': HARDWARE,
+        'it_energy': [0, 70 * 0.4 * 8760, 80 * 0.4 * 8760], 'peak_it_power': peak_kw,
+        'support_cost': [0, 0.04 * HARDWARE * 7 / 8, 0.04 * HARDWARE], 'repair': [0, 70 * 1500, 80 * 1500],
+        'licence_cost': [0, 70000, 80000], 'demand_cost': [0, peak_kw * 7 / 8 * 1.2 * 120, peak_kw * 1.2 * 120],
+        'colo_cost': [0, peak_kw * 1200, peak_kw * 1200], 'engineering_cost': [0, 200000, 200000],
+        'average_load': 50, 'cost_per_gpu_hour': items['tco'] / (150 * 8760)})
+    expect_model_checks(Path(folder, 'late.ini'), 'a', ('late', 'energy', 'tokens'))
+
+
+def check_all(folder):
+    """All of them, for more than a year, in which there is nothing to serve with, and nothing to run."""
+    items = told(folder, HEAD + BOUGHT + RUNNING + 'delivery_delay = 15 month\n')['a']
+    expect_items(items, {
+        'in_service': [0, 0, 60], 'tokens': [0, 0, 0.75 * TOKENS], 'it_energy': [0, 0, 60 * 0.4 * 8760],
+        'support_cost': [0, 0, 0.03 * HARDWARE], 'repair': [0, 0, 60 * 1500], 'load': [0, 0, 50],
+        'engineering_cost': [0, 200000, 200000]})
+
+
+def check_rent(folder):
+    """What is rented late is not charged until then; engineers are."""
+    for share, late in (('50 %', 0.5), ('100 %', 1)):
+        items = told(folder, HEAD + RENTED + f'delivery_delay = 3 month\nlate_share = {share}\n')['a']
+        expect_items(items, {'rental_cost': [0, 80 * (1 - late / 4) * 2 * 8760, 80 * 2 * 8760],
+                             'tokens': [0, TOKENS * (1 - late / 4), TOKENS], 'engineering_total': 400000})
+
+
+DEMAND = 'demand = {:.10g} Mtok/yr\n'.format(0.8 * TOKENS / 1e6)
+
+
+def check_demand(folder):
+    """What is late serves no demand: five eighths of it for three months. Later capacity does not make up for that."""
+    plain = told(folder, HEAD + BOUGHT + DEMAND + HALF)['a']
+    served = TOKENS * (0.5 / 4 + 0.8 * 3 / 4)
+    expect_items(plain, {'fleet_tokens': [0, served, 0.8 * TOKENS], 'unmet': [0, 0.8 * TOKENS - served, 0],
+                         'demand_met': 62.5, 'headroom': [0, -37.5, 25]})
+    verdict = run_json('compare', Path(folder, 'late.ini'))['not_ranked']
+    expect(verdict == {'a': 'at worst it serves 62.5 % of the demand'}, verdict)
+    bought = told(folder, HEAD + BOUGHT + DEMAND + HALF + 'burst_price = 1 USD/Mtok\n')['a']
+    expect_items(bought, {'tokens': [0, 0.8 * TOKENS, 0.8 * TOKENS], 'demand_met': 100,
+                          'burst_total': (0.8 * TOKENS - served) / 1e6})
+    spare = told(folder, HEAD + BOUGHT + DEMAND + 'delivery_delay = 3 month\nlate_share = 20 %\n')['a']
+    expect_items(spare, {'unmet_total': 0, 'demand_met': 100, 'headroom': [0, 0, 25]})
+
+
+LONG = {'a day': DEMAND + 'day_profile = office\nburst_price = 1 USD/Mtok\n', 'a demand': DEMAND, 'a ramp': 'ramp = 7 month\n',
+        'more than a year': 'delivery_delay = 14 month\nlate_share = 30 %\nramp = 20 month\n'}
+
+
+def check_periods(folder, name):
+    """A year that something arrives in has the sum of its months."""
+    years, months = (told(folder, head + BOUGHT + RUNNING + ('' if 'delay' in LONG[name] else HALF) + LONG[name])['a']
+                     for head in (HEAD, HEAD.replace('horizon', 'period = 1 month\nhorizon')))
+    for item in ('fleet_tokens' if 'demand' in LONG[name] else 'tokens', 'it_energy', 'support_cost', 'repair'):
+        near(sum(months[item]), sum(years[item]), item)
+    near(months['tco'], years['tco'], 'tco')
+
+
+def check_no_effect(folder):
+    """A delay of nothing, or of none of the accelerators."""
+    plain = told(folder, HEAD + BOUGHT + RUNNING + DEMAND)['a']
+    for line in ('delivery_delay = 0 month\n', 'delivery_delay = 9 month\nlate_share = 0 %\n'):
+        items = told(folder, HEAD + BOUGHT + RUNNING + DEMAND + line)['a']
+        expect_items(items, {name: plain[name] for name in ('tco', 'fleet_tokens', 'headroom', 'it_power', 'repair')})
+        expect_items(items, {'levelised_cost_per_gpu_hour': plain['levelised_cost_per_gpu_hour']})
+
+
+def check_answer(folder):
+    """The cost on time is that without the delay; with the damages, so is the cost with it."""
+    text = HEAD + BOUGHT + RUNNING + HALF + RENTED.replace('option a', 'option b') + 'engineers = 0 FTE\n' + HALF
+    answer = run_json('compare', write(folder, text + PRICE.replace('list_price', '[option c]\naccelerator = h100-sxm\n'
+                                                                    'throughput = 2000 token/s\nlist_price')))
+    late = {one['id']: one.get('late') for one in answer['options']}
+    items = {one['id']: one['items'] for one in answer['options']}
+    on_time = told(folder, text, '--set', 'a.delivery_delay=0 month')['a']
+    a = late['a']
+    near(a['on_time_cost_per_mtok'], on_time['cost_per_mtok'], 'cost on time')
+    near(a['late_increase'], 100 * (items['a']['cost_per_mtok'] / on_time['cost_per_mtok'] - 1), 'increase')
+    near((items['a']['tco'] - a['late_damages']) / items['a']['tokens_total'] * 1e6, on_time['cost_per_mtok'], 'offset')
+    near(a['late_damages_per_week'], a['late_damages'] / (8760 / 4 / 168), 'per week')
+    near(a['late_damages_share'], 100 * a['late_damages_per_week'] / (HARDWARE / 2), 'share')
+    expect('late_damages_share' not in late['b'] and abs(late['b']['late_damages']) < 1e-6, f'a rent alone: {late["b"]}')
+    expect(late['c'] is None, f'on time: {late["c"]}')
+    shown = run('compare', Path(folder, 'late.ini'), environment={'COLUMNS': '120'}).stdout
+    for words in ('Late delivery', 'Damages per week of delay', 'Delivery delay'):
+        expect(words in shown, shown)
+    expect('Late delivery' not in run('compare', Path(folder, 'late.ini'), '--set', 'a.delivery_delay=0 month', '--set',
+                                      'b.delivery_delay=0 month').stdout, 'nothing is late')
+
+
+def check_varied(folder):
+    """In a case, over a range, solved for, in the tornado, against a scenario that has none."""
+    text = HEAD + BOUGHT + HALF + BOUGHT.replace('option a', 'option b') + 'list_price = 32000 USD\n'
+    text = text.replace(PRICE + 'list_price = 32000 USD\n', 'list_price = 32000 USD\n')
+    path = write(folder, text + '[case later]\na.delivery_delay = 6 month\n[range]\na.delivery_delay = triangular(0, 3, 9) month\n')
+    expect_items(run_json('compare', path, '--case', 'later')['options'][0]['items'], {'in_service': [0, 60, 80]})
+    drawn = next(one for one in run_json('simulate', path, '--draws', '4096')['outcomes']
+                 if (one['option'], one['kind']) == ('a', 'cost'))['percentiles']
+    expect(drawn['P5'] < drawn['P50'] < drawn['P95'], drawn)
+    expect('a.delivery_delay' in {one['input'] for one in run_json('sensitivity', path)['swings']}, 'no swing')
+    delay = run_json('solve', path, '--option', 'a', '--match', 'b', '--for', 'delivery_delay')['values'][0]
+    items = told(folder, text, '--set', f'a.delivery_delay={delay:.15g} month')
+    near(items['a']['cost_per_mtok'], items['b']['cost_per_mtok'], 'cost at the solved delay')
+    write(folder, text)
+    other = Path(folder, 'other.ini')
+    other.write_text(HEAD + BOUGHT, encoding='utf-8')
+    for one, two in ((other, Path(folder, 'late.ini')), (Path(folder, 'late.ini'), other)):
+        pair = run_json('diff', one, two)['options'][0]
+        near(pair['together']['cost_per_mtok'], pair['results']['cost_per_mtok']['b'], 'all inputs of the other')
+
+
+def check_lent(folder):
+    """A token API that serves as many tokens as an option of which a part is late."""
+    api = ('[option c]\ninput_price = 1 USD/Mtok\noutput_price = 2 USD/Mtok\ninput_tokens = 100 token\n'
+           'output_tokens = 100 token\ntokens_of = a\n')
+    expect_items(told(folder, HEAD + BOUGHT + HALF + api)['c'], {'tokens': [0, TOKENS * 7 / 8, TOKENS]})
+
+
+API = '[option a]\noutput_price = 2 USD/Mtok\ndemand = 1000 Mtok/yr\n'
+REFUSED = {
+    'a negative delay': (BOUGHT + 'delivery_delay = -1 month\n', "'delivery_delay' must be at least 0 month, not -1 month"),
+    'a delay without its unit': (BOUGHT + 'delivery_delay = 3\n', "'3' has no unit"),
+    'a share without a delay': (BOUGHT + 'late_share = 50 %\n',
+                                "'late_share' has no effect on option 'a' without 'delivery_delay'"),
+    'more than all': (BOUGHT + 'delivery_delay = 3 month\nlate_share = 101 %\n', "'late_share' must be at most 100 %"),
+    'past the horizon': (BOUGHT + 'delivery_delay = 24 month\n',
+                         "option 'a' has a 'delivery_delay' of 24 month: what is late never arrives within 2 yr"),
+    'past the horizon of a case': (BOUGHT + HALF + '[case short]\nhorizon = 3 month\n', 'never arrives within 0.25 yr'),
+    'of a rent': (RENTED + 'delivery_delay = 25 month\n', 'never arrives within 2 yr'),
+    'a fleet by year': (BOUGHT + 'accelerators = 80, 160\n' + HALF, 'a fleet that changes from year to year, or is renewed'),
+    'a fleet that is renewed': (BOUGHT + 'life = 1 yr\n' + HALF, 'it is for a single delivery at the outset'),
+    'a delay of tokens': (API + 'delivery_delay = 3 month\n', "'delivery_delay'"),
+}
+
+
+def check_refused(folder, name):
+    text, message = REFUSED[name]
+    expect_exit(run('compare', write(folder, HEAD + text)), BAD_INPUT, message)
+
+
+CLOUD = RENTED.replace('[option a]', '[option cloud]')
+ASKED = {
+    'rent': '[rent one]\nown = a\ncloud = cloud\n',
+    'wait': '[wait a]\nmonths = 6\nmeanwhile = cloud\n',
+    'route': '[demand one]\ntokens = 1000 Mtok/yr\n',
+}
+
+
+def check_asked(folder, command):
+    """Questions about fleets that stay unchanged are refused for others; a plan has delays of its own."""
+    done = run(command, write(folder, HEAD + BOUGHT + HALF + CLOUD + ASKED[command]))
+    expect_exit(done, BAD_INPUT, "option 'a' changes when what is late arrives (see its 'delivery_delay')")
+
+
+def check_plan(folder):
+    done = run('plan', write(folder, HEAD + BOUGHT + HALF + '[plan]\ntime = 1\n[demand one]\ntokens = 1000 Mtok/yr\n'))
+    expect_exit(done, BAD_INPUT, "has a 'delivery_delay': a plan has the 'delay' of its [supply OPTION]")
+
+
+TESTS = {'half': check_half, 'all': check_all, 'rent': check_rent, 'demand': check_demand, 'no effect': check_no_effect,
+         'answer': check_answer, 'varied': check_varied, 'lent': check_lent, 'plan': check_plan}
+
+
+def main():
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, test in TESTS.items():
+            count.test(name, test, folder)
+        for name in LONG:
+            count.test(f'periods: {name}', check_periods, folder, name)
+        for command in ASKED:
+            count.test(f'asked: {command}', check_asked, folder, command)
+        for name in REFUSED:
+            count.test(f'refused: {name}', check_refused, folder, name)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()
