@@ -130,12 +130,11 @@ struct answer served_records(const struct records *records, struct arena *arena)
     add_rungs(table, cell_words(name), record);
     warn_of_rungs(&answer, name, record);
     const bool is_measured = record->grade == GRADE_MEASURED;
-    answer.sentence = arena_printf(arena, "%s%s%s: %s in %s on %d x %s, %s by %s on %s%s%s.",
-                                   answer.sentence, count++ ? " " : "", name, record->model,
-                                   record->precision, record->accelerators, record->accelerator,
-                                   is_measured ? "measured" : "run", record->tool, record->date,
-                                   is_measured ? "" : ", graded ",
-                                   is_measured ? "" : grade_name(record->grade));
+    answer.sentence = arena_printf(
+        arena, "%s%s%s: %s in %s on %d x %s, %s by %s on %s%s%s.", answer.sentence,
+        count++ ? " " : "", name, record->model, record->precision, record->accelerators,
+        record->accelerator, is_measured ? "measured" : "run", record->tool, record->date,
+        is_measured ? "" : ", graded ", is_measured ? "" : grade_name(record->grade));
   }
   if (count == 1) // the sentence names it
     table->columns[0].faces = FACE_CSV | FACE_JSON;
