@@ -192,6 +192,8 @@ def test_published_and_benchmark():
     stated = options(accelerator=None, accelerators=None, model='llama-2-70b', date='2026-08-06')
     answer, (record,) = folder.imported(files, *stated, '--published', 'MLPerf Inference, https://example.org/run')
     expect(answer['answer'] == '1 rung imported, measured by MLPerf LoadGen, in fp8, graded benchmark.', answer['answer'])
+    said = ' '.join(run('served', answer['tables']['records']['rows'][0]['path']).stdout.split())
+    expect('run by MLPerf LoadGen on 2026-08-06, graded benchmark.' in said, said)
     expect((record['grade'], record['accelerators'], record['accelerator'], record['device']) ==
            ('benchmark', 16, 'h200-sxm-141', 'NVIDIA H200'), record)
     folder = Imports()

@@ -1,5 +1,6 @@
 #include "model/scenario/sources/offered_remedy.h"
 
+#include "base/source.h"
 #include "model/cost/model.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/workload.h"
