@@ -3,8 +3,8 @@
 // GPUs' tiles run there. For PERTOKEN_EMULATOR with TILE_MMA or TILE_MFMA; TILE_E4M3 as 0 or 1
 // chooses the tile's way with E4M3, MFMA_BF16_WIDE that with BF16 (1: gfx950).
 //
-// Each lane supplies its registers; once all lanes of the warp have, each computes the elements of D
-// that it has to hold. As a shuffle, that orders no accesses to shared memory. It cannot show how
+// Each lane supplies its registers; once all lanes of the warp have, each computes the elements of
+// D that it has to hold. As a shuffle, that orders no accesses to shared memory. It cannot show how
 // the units round sums within an instruction, and whether they flush subnormals.
 #ifndef PERTOKEN_MATRIX_INSTRUCTION_H
 #define PERTOKEN_MATRIX_INSTRUCTION_H
