@@ -27,6 +27,7 @@ struct inputs {
   size_t option_count, case_count;
   struct said ***rows;   // by row_of, then in blocks of declarations; NULL if nothing is said
   struct texts misspelt; // keys
+  bool *in_cases;        // [model->count], of what a case states for all options
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -42,6 +43,7 @@ enum { BLOCK = 8 };
 // Options state few of all possible inputs, so rows and blocks are allocated when first used.
 static struct said *said_at(const struct inputs *inputs, struct layer layer, int declaration) {
   struct said ***row = &inputs->rows[row_of(inputs, layer)];
+  inputs->in_cases[declaration] |= layer.option < 0 && origin_layers[layer.origin].of_case;
   if (!*row)
     *row =
         arena_array(inputs->arena, (size_t)inputs->model->count / BLOCK + 1, sizeof(struct said *));
@@ -63,6 +65,10 @@ const struct figure *inputs_said(const struct inputs *inputs, struct layer layer
   return said && said->figure.origin != ORIGIN_NONE ? &said->figure : NULL;
 }
 
+bool inputs_said_in_cases(const struct inputs *inputs, int declaration) {
+  return inputs->in_cases[declaration];
+}
+
 static size_t row_count(const struct inputs *inputs) {
   return (inputs->option_count + 1) * (inputs->case_count + 2);
 }
@@ -72,6 +78,7 @@ struct inputs *inputs_new(const struct model *model, size_t option_count, size_t
   struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
   *inputs = (struct inputs){
       .model = model, .arena = arena, .option_count = option_count, .case_count = case_count};
+  inputs->in_cases = arena_array(arena, (size_t)model->count, sizeof *inputs->in_cases);
   inputs->rows = arena_array(arena, row_count(inputs), sizeof *inputs->rows);
   return inputs;
 }

@@ -45,6 +45,9 @@ bool inputs_are_misspelt(const struct inputs *inputs, const char *meant);
 // What the layer says about the input, or NULL.
 const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration);
 
+// Whether any case states the input for all options.
+bool inputs_said_in_cases(const struct inputs *inputs, int declaration);
+
 // Whether the scenario states the input for the option in every case: for it or for all options.
 bool inputs_states(const struct scenario *scenario, int option, int declaration);
 

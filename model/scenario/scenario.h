@@ -80,6 +80,7 @@ struct scenario {
   size_t text_warnings;        // the same in every case
   struct range *ranges;        // range.h; in the order of the file, an ancestor's first
   size_t range_count;
+  bool *is_ranged;                  // [model->count]; NULL before ranges are read
   struct correlation *correlations; // range.h; in the order of the file
   size_t correlation_count;
   // [model->count] of an input whose value chose evidence: what was found for that value, in words.

@@ -165,12 +165,12 @@ static int frame_start(struct simulation_run *run, int item) {
   };
   uint64_t wanted =
       request->draws < MAX_INFLUENCE_DRAWS ? run->blocks * VECTOR_BLOCK : MAX_INFLUENCE_DRAWS;
-  run->influence_blocks = few ? 0 : wanted / VECTOR_BLOCK;
+  run->influence_blocks = few || request->without_influence ? 0 : wanted / VECTOR_BLOCK;
   run->frame.influence_draws = run->influence_blocks * VECTOR_BLOCK;
   run->remedies = remedies_of(scenario, run->arena);
   if (sampler_start(run, item))
     return -1;
-  run->frame.group_count = run->sampler->group_count;
+  run->frame.group_count = request->without_influence ? 0 : run->sampler->group_count;
   name_all(run);
   return 0;
 }

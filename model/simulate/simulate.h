@@ -26,6 +26,7 @@
 #include "model/simulate/part.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SIMULATE_FEW_DRAWS = 1024 };
@@ -35,6 +36,7 @@ struct simulate_request {
   const char *item; // with the unit USD/Mtok or any other; NULL: cost_per_mtok
   uint64_t draws, seed;
   enum draw_method method;
+  bool without_influence;            // which takes time with each option and each input
   int threads;                       // 0: OpenMP's choice
   unsigned shard, shards;            // shard 0 to shards - 1; shards 0 is 1
   const volatile sig_atomic_t *stop; // once it is nonzero, the run ends early; may be NULL

@@ -17,6 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define uthash_malloc(size)       arena_alloc(arena, size)
+#define uthash_free(memory, size) ((void)(memory))
+#include <uthash.h>
+
 enum { SHOWN_DIGITS = 5, TREE_DIGITS = 10, EXACT_DIGITS = 15 };
 enum { NARROWEST_LABEL = 20, WIDE_BAR = 24, NARROW_BAR = 10 };
 
@@ -527,32 +531,46 @@ static void print_texts(const struct view *view, const struct texts *texts, cons
     style_paragraph(view->style, first, texts->list[i]);
 }
 
-static bool table_names(const struct answer_table *table, const char *id) {
+// An option, and whether a table calls it by its id.
+struct named {
+  bool is_named;
+  UT_hash_handle hh;
+};
+
+static void note_name(struct named *options, const char *shown) {
+  struct named *found = NULL;
+  if (shown)
+    HASH_FIND_STR(options, shown, found);
+  if (found)
+    found->is_named = true;
+}
+
+static void note_names(struct named *options, const struct answer_table *table) {
   for (size_t c = 0; c < table->column_count; c++) {
     if (!column_shown(table, c, FACE_TERMINAL))
       continue;
-    if (table->columns[c].title && !strcmp(table->columns[c].title, id))
-      return true;
-    for (size_t r = 0; r < table->row_count; r++) {
-      const char *shown = cell_at(table, r, c)->shown;
-      if (shown && !strcmp(shown, id) && row_shown(table, r, FACE_TERMINAL))
-        return true;
-    }
+    note_name(options, table->columns[c].title);
+    for (size_t r = 0; r < table->row_count; r++)
+      if (row_shown(table, r, FACE_TERMINAL))
+        note_name(options, cell_at(table, r, c)->shown);
   }
-  return false;
 }
 
 // The labels of options that tables call by their ids for lack of room.
 static void list_labels(const struct answer *answer, struct texts *labels) {
   const struct scenario *scenario = answer->scenario;
-  for (size_t o = 0; scenario && o < scenario->option_count; o++) {
+  const size_t count = scenario ? scenario->option_count : 0;
+  struct arena *arena = answer->arena;
+  struct named *options = NULL, *all = arena_array(arena, count, sizeof *all);
+  for (size_t o = 0; o < count; o++)
+    HASH_ADD_KEYPTR(hh, options, scenario->options[o].id, strlen(scenario->options[o].id), &all[o]);
+  for (size_t t = 0; t < answer->table_count; t++)
+    if (table_shown(&answer->tables[t], FACE_TERMINAL))
+      note_names(options, &answer->tables[t]);
+  for (size_t o = 0; o < count; o++) {
     const struct option *option = &scenario->options[o];
-    bool named = false;
-    for (size_t t = 0; t < answer->table_count && !named; t++)
-      named = table_shown(&answer->tables[t], FACE_TERMINAL) &&
-              table_names(&answer->tables[t], option->id);
-    if (named && strcmp(option_brief(option), option->label) != 0)
-      texts_add(labels, answer->arena, "%s is %s", option->id, option->label);
+    if (all[o].is_named && strcmp(option_brief(option), option->label) != 0)
+      texts_add(labels, arena, "%s is %s", option->id, option->label);
   }
 }
 

@@ -11,8 +11,11 @@ static const struct interval none = {NAN, NAN, NAN};
 
 int interval_simulate(const struct scenario *scenario, const struct simulation **out,
                       struct arena *arena, struct diagnostics *diagnostics) {
-  const struct simulate_request request = {
-      .scenario = scenario, .draws = INTERVAL_DRAWS, .seed = INTERVAL_SEED, .method = DRAW_SOBOL};
+  const struct simulate_request request = {.scenario = scenario,
+                                           .draws = INTERVAL_DRAWS,
+                                           .seed = INTERVAL_SEED,
+                                           .method = DRAW_SOBOL,
+                                           .without_influence = true};
   *out = NULL;
   if (!sampler_draws_any(scenario, NULL))
     return 0;

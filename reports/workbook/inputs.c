@@ -88,7 +88,7 @@ static bool is_silent(const struct book *book, int declaration, const struct fig
   return !figure->text && book->scenario->model->declarations[declaration].scale_of >= 0;
 }
 
-static double cell_value(struct book *book, const struct input *input, size_t which_case) {
+static double cell_value(const struct book *book, const struct input *input, size_t which_case) {
   const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
   return cell_number(amount_in(input->owner, input->declaration, 0, which_case), unit);
 }
@@ -113,17 +113,21 @@ static const char *followed(struct book *book, const struct input *input, size_t
                                    ADDRESS_COLUMN, arena));
 }
 
-// The format of an input's cells: all of a row have as many decimals as the one that needs the
-// most.
-static lxw_format *figure_format(struct book *book, const struct input *input,
-                                 enum cell_role role) {
+// Of an input's cells: all of a row have as many as the one that needs the most.
+static int decimals_of(const struct book *book, const struct input *input) {
   const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
   int most = 0;
   for (size_t c = 0; c < book->scenario->case_count; c++) {
     const int decimals = formats_decimals(cell_value(book, input, c), unit);
     most = decimals > most ? decimals : most;
   }
-  return formats_figure(&book->formats, role, most, unit);
+  return most;
+}
+
+static lxw_format *figure_format(struct book *book, const struct input *input, enum cell_role role,
+                                 int decimals) {
+  return formats_figure(&book->formats, role, decimals,
+                        &book->scenario->model->declarations[input->declaration].unit);
 }
 
 // What is part of a measured figure may not be typed over: that would have to change against it.
@@ -138,11 +142,13 @@ static enum cell_role role_of(const struct book *book, const struct input *input
 }
 
 static void write_cases(struct book *book, const struct input *input) {
+  const int decimals = decimals_of(book, input);
   for (size_t c = 0; c < book->scenario->case_count; c++) {
     const char *formula = followed(book, input, c);
     double value = cell_value(book, input, c);
     const int row = case_row(book, input, input->row, c), column = case_column(input, c);
-    lxw_format *format = figure_format(book, input, role_of(book, input, c, formula != NULL));
+    lxw_format *format =
+        figure_format(book, input, role_of(book, input, c, formula != NULL), decimals);
     if (formula)
       put_formula_in(book, row, column, value, format, "%s", formula);
     else
@@ -152,7 +158,7 @@ static void write_cases(struct book *book, const struct input *input) {
 
 static void write_live(struct book *book, const struct input *input) {
   struct arena *arena = book->arena;
-  lxw_format *format = figure_format(book, input, CELL_FORMULA);
+  lxw_format *format = figure_format(book, input, CELL_FORMULA, decimals_of(book, input));
   const double value = cell_value(book, input, book->scenario->selected);
   const char *index = book->sheets->case_index->text;
   const int last = source_column(book) - 1, column = live_column(input);
@@ -191,7 +197,7 @@ static void write_run(struct book *book, const struct input *input) {
   if (!book->sheets->simulation)
     return;
   put_number(book, input->row, run_column(book), cell_value(book, input, book->scenario->selected),
-             figure_format(book, input, CELL_RESULT));
+             figure_format(book, input, CELL_RESULT, decimals_of(book, input)));
 }
 
 // Highlights the run's values that no longer hold, and tells the sheet Simulation where they are.

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""Do large scenarios stay fast on every face? 400 cases, 1,000 items, 1,000 options, 10,000 errors.
+"""Do large scenarios stay fast on every face? 1,000 cases, 1,000 items, 1,000 options, 10,000 errors.
 
 Each takes less than 5 processor seconds, less than 10 if other suites share the processor (more on a slower
 machine), and 500 MB of memory. A workbook with more series than its charts have room for is refused with
 the number that they have room for.
-Deep: every face of each, 200 cases of ten options, simulation.
+Deep: every face of each, 200 cases of ten options, simulation; a table of 10,000 options, each with a batch of its own;
+300 options with a range each.
 Seconds: 11, deep 45
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,17 @@ def cases(count):
                    f'o1.list_price = {20000 + i} USD\npue = {1.1 + i / 1000:.3f}\n' for i in range(count))
 
 
+def unlike(count):
+    """Options with a batch of their own."""
+    return re.sub(r'option o(\d+)\]\n', r'option o\1]\nbatch = 1\1\n', options(count))
+
+
+def ranges(count):
+    """Of the price of each option."""
+    return '\n[range]\n' + ''.join(f'o{i}.list_price = uniform({19000 + 7 * i}, {22000 + 7 * i}) USD\n'
+                                   for i in range(count))
+
+
 def items(count):
     return ''.join(f'\n[item thing{i}]\nlabel = Thing {i}\nunit = USD/yr\ngroup = opex\n'
                    f'formula = 0.{i % 9 + 1} %/yr * hardware_cost\n' for i in range(count))
@@ -59,7 +72,7 @@ def bad_keys(count):
 
 
 LARGE = [  # name, text, exit, faces of make test
-    ('400 cases', HEAD + options(2) + cases(400) + RANGE, 0, [TERMINAL, PAGE, REPORT]),
+    ('1,000 cases', HEAD + options(2) + cases(1000) + RANGE, 0, [TERMINAL, PAGE, REPORT]),
     ('1,000 items', HEAD + options(2) + items(1000), 0, [CSV, REPORT]),
     ('1,000 options', HEAD + options(1000), 0, [JSON, TORNADO, TORNADO_CSV]),
     ('10,000 bad options', HEAD + bad_options(10000), BAD_INPUT, [TERMINAL]),
@@ -68,10 +81,11 @@ LARGE = [  # name, text, exit, faces of make test
 ]
 
 
-def measured(*arguments):
+def measured(*arguments, threads=None):
     """The exit status, processor seconds, megabytes and output of a run."""
     with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen([PERTOKEN, *map(str, arguments)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=said)
+        child = subprocess.Popen([PERTOKEN, *map(str, arguments)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=said,
+                                 env={**os.environ, **({'OMP_NUM_THREADS': str(threads)} if threads else {})})
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
@@ -95,6 +109,22 @@ def test_series_of_charts(folder):
     expect_exit(done, BAD_INPUT, "a workbook's charts have room for 255 options, but there are 256")
 
 
+def test_table(folder):
+    """Names are looked up for each option: that must not take longer than everything else."""
+    path = folder / 'unlike.ini'
+    path.write_text(HEAD + unlike(10000))
+    (_, table_s, *_), (_, csv_s, *_) = (measured(*face, path, '--mixed', '-q') for face in (TERMINAL, CSV))
+    expect(table_s < 1.4 * csv_s, f'the table takes {table_s:.1f} s, CSV {csv_s:.1f} s')
+
+
+def test_ranges(folder):
+    """Of each option one: compare shows what is drawn, not which input causes how much of it."""
+    path = folder / 'ranges.ini'
+    path.write_text(HEAD + options(300) + ranges(300))
+    _, seconds, _, said = measured(*TERMINAL, path, '-q', threads=1)
+    expect(is_quick(seconds, SECONDS), f'{seconds:.1f} s {said}')
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory(prefix='pertoken-scale-') as name:
@@ -106,6 +136,9 @@ def main():
                      (face != REPORT or text.count('[option') <= MAX_CHARTED or exit_status)]
             for face in every if DEEP else faces:
                 count.test(f'{title}: {" ".join(face)}', test_face, path, face, exit_status)
+        if DEEP:
+            count.test('a table of 10,000 options', test_table, folder)
+            count.test('300 ranges', test_ranges, folder)
         count.test('series of charts', test_series_of_charts, folder)
     count.finish()
 

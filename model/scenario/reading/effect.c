@@ -77,8 +77,9 @@ void effect_check_reach(struct scenario *scenario, struct arena *arena,
                         struct diagnostics *diagnostics) {
   check_workload_reach(scenario, arena, diagnostics);
   for (int d = 0; d < scenario->model->count; d++) {
+    const size_t cases = inputs_said_in_cases(scenario->inputs, d) ? scenario->case_count : 1;
     check_setting_reach(scenario, d, arena, diagnostics);
-    for (size_t c = 1; c < scenario->case_count; c++) {
+    for (size_t c = 1; c < cases; c++) {
       const char *name = declaration_key(scenario->model, d);
       if (!inputs_said(scenario->inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
         continue;
@@ -133,11 +134,12 @@ void effect_check_use(struct scenario *scenario, struct arena *arena,
   const struct layer set = {ORIGIN_SET, -1, scenario->selected};
   for (int d = 0; d < scenario->model->count; d++) {
     const char *name = declaration_key(scenario->model, d);
+    const size_t cases = inputs_said_in_cases(scenario->inputs, d) ? scenario->case_count : 1;
     if (is_unused(scenario, set, d, arena))
       diagnostics_error(diagnostics, inputs_said(scenario->inputs, set, d)->place,
                         "'%s' has no effect: %s", name,
                         why_unused(scenario, set.which_case, d, arena));
-    for (size_t c = 1; c < scenario->case_count; c++)
+    for (size_t c = 1; c < cases; c++)
       if (is_unused(scenario, (struct layer){ORIGIN_CASE, -1, c}, d, arena))
         texts_add(&scenario->warnings, arena, "'%s' in case %s has no effect: %s", name,
                   scenario->cases[c], why_unused(scenario, c, d, arena));

@@ -145,10 +145,16 @@ void ranges_read(struct reading *reading) {
   const struct ini_section *correlate = reading_section(reading, "correlate");
   size_t count = ranges ? ranges->key_count : 0, pairs = correlate ? correlate->key_count : 0;
   scenario->ranges = arena_array(reading->arena, count + 1, sizeof *scenario->ranges);
+  scenario->is_ranged =
+      arena_array(reading->arena, (size_t)scenario->model->count, sizeof *scenario->is_ranged);
   scenario->correlations = arena_array(reading->arena, pairs + 1, sizeof *scenario->correlations);
-  for (size_t k = 0; k < count; k++)
-    if (read_range(reading, &ranges->keys[k], &scenario->ranges[scenario->range_count]))
+  for (size_t k = 0; k < count; k++) {
+    struct range *next = &scenario->ranges[scenario->range_count];
+    if (read_range(reading, &ranges->keys[k], next)) {
+      scenario->is_ranged[next->declaration] = true;
       scenario->range_count++;
+    }
+  }
   for (size_t k = 0; k < pairs; k++) {
     struct correlation *next = &scenario->correlations[scenario->correlation_count];
     if (read_correlation(reading, &correlate->keys[k], next) && !is_repeated(reading, next))
@@ -198,13 +204,15 @@ void ranges_of_evidence(struct reading *reading) {
       diagnostics_error(reading->diagnostics, key->place,
                         "option '%s' already has a range for its throughput in [range]",
                         option->id);
-    else if (option->evidence->candidates.submitters > 1)
+    else if (option->evidence->candidates.submitters > 1) {
+      scenario->is_ranged[throughput] = true;
       ranges[scenario->range_count++] =
           (struct range){.key = arena_printf(reading->arena, "%s.throughput", option->id),
                          .place = key->place,
                          .declaration = throughput,
                          .option = (int)o,
                          .distribution = spread_of(option->evidence, reading->arena)};
+    }
   }
 }
 
@@ -222,6 +230,8 @@ bool ranges_name(const struct scenario *scenario, size_t option, int declaration
 }
 
 int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
+  if (!scenario->range_count || !scenario->is_ranged[declaration])
+    return -1;
   const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
   if (option_is_lent(option, declaration))
     return option_range(scenario, &scenario->options[option->lender], declaration);
@@ -382,10 +392,11 @@ static void check_companion(struct reading *reading, const struct range *range) 
   for (int d = 0; d < model->count; d++)
     for (size_t o = 0; o < scenario->option_count; o++) {
       const struct option *option = &scenario->options[o];
+      if (model->declarations[d].needed_with != range->declaration)
+        continue;
       bool silent = option_figure(scenario, option, 0, d)->origin == ORIGIN_DEFAULT &&
                     option_range(scenario, option, d) < 0;
-      if (model->declarations[d].needed_with != range->declaration || !silent ||
-          range->distribution.high <= 0 ||
+      if (!silent || range->distribution.high <= 0 ||
           option_range(scenario, option, range->declaration) != (int)(range - scenario->ranges))
         continue;
       diagnostics_error(reading->diagnostics, range->place,

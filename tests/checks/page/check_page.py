@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """The what-if page in headless Chromium: its numbers compared with the engine's, and how it behaves.
 
-Every example gets seeded random changes of its inputs (6, or 2 if other examples cover all that it has), applied to
+Every example gets seeded random changes of its inputs (3, or 1 if other examples cover all that it has), applied to
 the page through its address and to the engine through --set; every line item must agree to 1e-9, the costs not
 included must be the same, also those of random zeros with and without a source, and so must the percentiles of
 `simulate` if inputs have ranges. The page's export, read back by pertoken, must give the same results again. The
 browser's part is tests/checks/page/check.mjs.
 Deep: 10 changes, or 3; --seed draws others.
-Seconds: 250
+Seconds: 90, deep 250
 Usage: check_page.py [--seed N] [--count N]
 Last line: N passed, N failed, N skipped; exit 77 if node, npm or Chromium is missing.
 """
@@ -31,8 +31,8 @@ from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
 CHANGES = 6
-ZEROS = 8 if DEEP else 4  # scenarios
-MANY, FEW = (10, 3) if DEEP else (6, 2)  # states of an example; THOROUGH cover everything in the others
+ZEROS = 8 if DEEP else 2  # scenarios
+MANY, FEW = (10, 3) if DEEP else (3, 1)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 WORKBOOK = ROOT / 'tests' / 'checks' / 'workbook'
 TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini', 'late.ini')
