@@ -191,15 +191,16 @@ static int read_csv(struct document *document, struct arena *arena,
 
 static const char metrics_mark[] = "Metric,";
 
-// "1,525.00", as GenAI-Perf writes numbers; any other text has no value: "N/A", "".
-static json_t *metric_value(const char *text, struct arena *arena) {
+// "1,525.00", as GenAI-Perf writes numbers; any other text is left out: "N/A", "".
+static void add_number(json_t *metric, const char *name, const char *text, struct arena *arena) {
   char *digits = arena_alloc(arena, strlen(text) + 1), *end = digits;
   double number;
   for (; *text; text++)
     if (*text != ',')
       *end++ = *text;
   *end = 0;
-  return csv_number(digits, &number) ? json_real(number) : NULL;
+  if (csv_number(digits, &number))
+    json_object_set_new(metric, name, json_real(number));
 }
 
 // The object at a key, made if it is not there.
@@ -232,9 +233,9 @@ static void add_metrics(json_t *metrics, const struct table *table, struct arena
       metric = object_at(metric, table_cell(table, row, "GPU"));
     for (size_t c = 1; c < table->columns; c++) {
       const char *name = table->column_names[c];
-      json_t *value = metric_value(table->cells[row * table->columns + c], arena);
-      if (value && strcmp(name, "GPU") != 0)
-        json_object_set_new(metric, strcmp(name, "Value") ? name : "avg", value);
+      if (strcmp(name, "GPU") != 0)
+        add_number(metric, strcmp(name, "Value") ? name : "avg",
+                   table->cells[row * table->columns + c], arena);
     }
   }
 }

@@ -157,7 +157,8 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "GPU Power Usage (W),gpu1,420.00,1,1,1,1,1,1,1,1,1,1,1\r\n"                                      \
   "\r\n"                                                                                           \
   "Metric,GPU,Value\r\n"                                                                           \
-  "GPU Power Limit (W),gpu0,700.00\r\n"
+  "GPU Power Limit (W),gpu0,700.00\r\n"                                                            \
+  "GPU Power Limit (W),1,700.00\r\n"
 
 #define GUIDELLM_STATISTIC(name, mean, sum)                                                        \
   "\"" name "\": {\"successful\": {\"mean\": " mean ", \"median\": " mean ", \"total_sum\": " sum  \
