@@ -13,7 +13,7 @@ const char *plannable_barrier(const struct quoting *quoting, size_t o) {
     return "has a 'ramp': a plan's purchases serve in full from their first day, and its demands "
            "grow by 'growth'";
   if (option_has(option, quote_item(quoting, "delivery_delay")))
-    return "has a 'delivery_delay': a plan has the 'delay' of its [supply OPTION]";
+    return "has a 'delivery_delay': for a plan, give the 'delay' of its [supply OPTION]";
   if (option_has(option, quote_item(quoting, "peak_over_mean")))
     return "has a 'day_profile': a plan's demands are spread evenly over the day";
   if (quote_input(quoting, option, "build_price", 0) > 0)

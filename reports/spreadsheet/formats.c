@@ -57,6 +57,7 @@ static const struct {
     {"USD/gpu/h", NUMBER_MONEY_SMALL},
     {"USD/h", NUMBER_MONEY_SMALL},
     {"month", NUMBER_MONEY_CENTS},
+    {"USD/week", NUMBER_MONEY_CENTS},
     {"USD/m3", NUMBER_MONEY_CENTS},
     {"J/token", NUMBER_PLAIN},
     {"token", NUMBER_TOKENS},

@@ -463,9 +463,13 @@ static void write_damages(struct book *book, const struct deal *deal, double dam
     return;
   if (rate > 0)
     rate /= shown_value(book, sheet, price, 0) * shown_value(book, sheet, share, 0);
-  put_late(book, "Damages, share of the price of late hardware", "%/week", rate, CELL_FORMULA,
-           arena_printf(book->arena, "IF(%s>0,%s/(%s*%s),0)", cell, cell,
-                        option_name_used(sheet, price), option_name_used(sheet, share)));
+  const char *part = model_unit_text(model, "%/week");
+  const int row = book->row++;
+  put_labels(book, row, "Damages, share of the price of late hardware", "delivery_delay", part);
+  put_formula_in(book, row, COLUMN_SAVING, rate,
+                 formats_small(&book->formats, CELL_FORMULA, unit_known(part, book->arena)),
+                 "=IF(%s>0,%s/(%s*%s),0)", cell, cell, option_name_used(sheet, price),
+                 option_name_used(sheet, share));
 }
 
 // What the delay costs, and what would make up for it, as in model/questions/lateness.h.
@@ -475,10 +479,10 @@ static void write_late(struct book *book, const struct deal *deal) {
   const int tco = model_find(book->scenario->model, "tco");
   const char *const texts[] = {arena_printf(arena, "Late delivery of %s", sheet->option->label),
                                "Key", "Unit"};
-  const double share = deal->cost / sheet->on_time_cost;
-  const double damages = fmax(0, shown_value(book, sheet, tco, 0) * (1 - 1 / share));
   if (!sheet->on_time_cost_cell)
     return;
+  const double share = deal->cost / sheet->on_time_cost;
+  const double damages = fmax(0, shown_value(book, sheet, tco, 0) * (1 - 1 / share));
   put_header(book, book->row, texts, 3);
   put_text(book, book->row++, COLUMN_SAVING, "Amount", TEXT_HEADER_RIGHT);
   const char *cost = put_late(book, "Cost per million output tokens, with the delay", "USD/Mtok",

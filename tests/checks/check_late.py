@@ -223,7 +223,7 @@ def check_asked(folder, command):
 
 def check_plan(folder):
     done = run('plan', write(folder, HEAD + BOUGHT + HALF + '[plan]\ntime = 1\n[demand one]\ntokens = 1000 Mtok/yr\n'))
-    expect_exit(done, BAD_INPUT, "has a 'delivery_delay': a plan has the 'delay' of its [supply OPTION]")
+    expect_exit(done, BAD_INPUT, "has a 'delivery_delay': for a plan, give the 'delay' of its [supply OPTION]")
 
 
 TESTS = {'half': check_half, 'all': check_all, 'rent': check_rent, 'demand': check_demand, 'no effect': check_no_effect,

@@ -166,6 +166,8 @@ def check_late():
             expect(near(cost, now), f'{option["id"]}: {cost}, not {now}')
             expect(abs(weeks - months * 730 / 168) <= 1e-9 * weeks, f'{option["id"]}: {weeks} weeks, not {months} months')
             expect(('late' in option) == (settings[1:] != ('on_time',)), f'{option["id"]} {settings}: {option.get("late")}')
+            formats = [sheet.cell(head + 6 + i, 4).style.format for i in range(2)] if option['id'] != 'cloud' else []
+            expect(not formats or formats[0].startswith('#,##0.00_') and formats[1].startswith('0.0000 %'), f'shown as {formats}')
             for name, value in zip(LATE, said):
                 if name == 'late_damages_share' and option['id'] == 'cloud':
                     expect(value is None, f'{option["id"]}: {value} of no price')
