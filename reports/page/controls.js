@@ -15,11 +15,20 @@ function nice(x) {
   return [1, 2, 5, 10].map((step) => step * ten).find((step) => step >= x * (1 - 1e-9));
 }
 
+// An upper limit farther off than this many times the value says what is possible, not what is
+// likely: a delay of 1,200 months. A share may be any.
+const FAR_LIMIT = 5;
+
+const is_far = (limit, value, item) =>
+  value !== 0 && limit > FAR_LIMIT * Math.abs(value) && !item.unit.startsWith('%');
+
 // The range of a target's slider, in the unit of its input: from its lower limit or zero to its
-// upper limit or twice the scenario's value. Null if that range is empty.
+// upper limit, or twice the scenario's value if there is none, or a far one. Null if that range is
+// empty.
 function slider_range(which, target) {
   const item = items.get(target.input), value = in_unit(stated(which, target), item);
-  const upper = target.high === null ? 2 * Math.abs(value) : in_unit(target.high, item);
+  const limit = target.high === null ? Infinity : in_unit(target.high, item);
+  const upper = limit === Infinity || is_far(limit, value, item) ? 2 * Math.abs(value) : limit;
   if (!(upper > 0))
     return null;
   const step = Math.max(nice(upper / SLIDER_STEPS), item.integer ? 1 : 0);

@@ -516,6 +516,19 @@ async function check_names(context, open) {
   await page.close();
 }
 
+// A horizon of 3 years is not moved over a century that would be possible.
+async function check_sliders(open) {
+  const page = await open(plan.speed.file);
+  const far = await page.evaluate(() => [...document.querySelectorAll('[data-target]')].flatMap((row) => {
+    const slider = row.querySelector('input[type=range]'), value = Number(row.querySelector('input[type=number]')?.value);
+    const { unit } = items.get(data.cases[0].by_name.get(row.dataset.target).input);
+    return slider && value && !unit.startsWith('%') && Number(slider.max) > 5.1 * Math.abs(value)
+      ? [`${row.dataset.target}: ${value} of ${slider.max}`] : [];
+  }));
+  check_equal(far.join(', '), '', 'sliders whose end is far from what is stated');
+  await page.close();
+}
+
 async function check_keyboard(open) {
   const page = await open(plan.speed.file);
   await page.keyboard.press('Tab');
@@ -690,6 +703,7 @@ await with_browser({}, async ({ context, open }) => {
   await check_absurd_links(open);
   await check_field(open);
   await check_export(open);
+  await check_sliders(open);
   await check_keyboard(open);
   await check_tab(open);
   await check_names(context, open);
