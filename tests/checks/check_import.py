@@ -198,7 +198,8 @@ def test_published_and_benchmark():
            ('benchmark', 16, 'h200-sxm-141', 'NVIDIA H200'), record)
     folder = Imports()
     folder.refused([folder.write('a.json', vllm())], "expected 'TITLE, URL'", *options(published='A title'))
-    folder.refused(mlperf_files(folder), 'too little to count as measured', *stated)
+    folder.refused(mlperf_files(folder), 'does not state how long it took, how many requests were answered, '
+                   'their input tokens, so it cannot count as measured', *stated)
 
 
 def test_an_aggregate_is_a_publication():
@@ -208,11 +209,22 @@ def test_an_aggregate_is_a_publication():
     folder = Imports()
     file = folder.write('agg.json', apart)
     stated = options(accelerator=None, accelerators=None, precision=None, date='2026-08-06')
-    folder.refused([file], 'too little to count as measured', *stated)
+    folder.refused([file], 'so it cannot count as measured', *stated)
     record, = folder.imported([file], *stated, '--published', 'InferenceX, https://example.org/run')[1]
     expect((record['grade'], record['accelerators'], record['input_accelerators'], record['output_accelerators']) ==
            ('published', 12, 4, 8), record)
     expect(near(record['rungs'][0]['output_tokens_per_s'], 8 * 390), record['rungs'][0])
+
+
+def test_a_server_of_more_accelerators_than_stated():
+    folder = Imports()
+    sglang = {'backend': 'sglang', 'request_rate': 'inf', 'max_concurrency': 32, 'duration': 50.0, 'completed': 700,
+              'total_input_tokens': 70000, 'total_output_tokens': 140000, 'input_throughput': 1400.0,
+              'output_throughput': 2800.0, 'mean_e2e_latency_ms': 2200, 'server_info': {'version': '0.5.9', 'tp_size': 4, 'pp_size': 2}}
+    file = folder.write('a.jsonl', sglang)
+    folder.refused([file], '--accelerators is 7, but', *options(accelerators='7', date='2026-08-06'))
+    record, = folder.imported([file], *options(accelerators='16', date='2026-08-06'))[1]  # two such servers behind a router
+    expect(record['accelerators'] == 16, record)
 
 
 def mlperf_files(folder, **system):
