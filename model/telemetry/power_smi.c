@@ -1,4 +1,4 @@
-// CSV of nvidia-smi --query-gpu=timestamp,index,power.draw and of amd-smi metric or monitor --watch.
+// CSV of nvidia-smi --query-gpu=timestamp,index,power.draw and of amd-smi metric or monitor.
 //
 // nvidia-smi writes units into the cells ("187.80 W"), "[N/A]" for unknown values, local times
 // without a zone, and its header again whenever it is restarted. amd-smi writes seconds since 1970.
