@@ -253,6 +253,19 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "50.00 percentile first token latency (ns)   : 900000000\n"                                      \
   "Mean Time " per " Output Token (ns)          : 140000000\n"                                     \
   "target_qps : 76\nttft_latency (ns): 2000000000\n"
+// 1000 answers of 256 tokens in 600 s, or for LoadGen in 500 s.
+#define ENDPOINTS(state, samples, load, window, tps, p90)                                          \
+  "{\"version\": \"6.1.0\", \"n_samples_issued\": 1000, " samples ", \"n_samples_failed\": 0, "    \
+  "\"duration_ns\": 600000000000, \"state\": \"complete\", \"complete\": " state ", "              \
+  "\"ttft\": {\"avg\": 200000000, \"median\": 190000000, \"std_dev\": 5000000, \"percentiles\": "  \
+  "{\"50\": 190000000, \"" p90 "\": 300000000}}, \"tpot\": {\"avg\": 20000000}, "                  \
+  "\"latency\": {\"avg\": 5000000000}, \"output_sequence_lengths\": {\"total\": 256000, \"avg\": " \
+  "256}, \"legacy_loadgen_window_duration_ns\": " window ", \"tps\": " tps                         \
+  ", \"run_config\": {\"load_pattern\": {" load "}}}"
+#define ENDPOINTS_CLOSED                                                                           \
+  ENDPOINTS("true", "\"n_samples_completed\": 1000",                                               \
+            "\"type\": \"concurrency\", \"target_concurrency\": 16, \"target_qps\": null", "null", \
+            "426.667", "90")
 #define SERVER_RATES "Completed samples per second    : 75\nCompleted tokens per second: 22000\n"
 
 #endif

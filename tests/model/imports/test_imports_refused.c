@@ -136,6 +136,14 @@ static const struct {
      "no 'Tokens per second': not a language model's run"},
     {"MLPerf, another scenario", MLPERF("SingleStream", SERVER_RATES, "VALID"),
      "expected the scenario Server, Interactive or Offline, found 'SingleStream'"},
+    {"MLPerf Endpoints, interrupted",
+     ENDPOINTS("false", "\"n_samples_completed\": 1000", "\"type\": \"max_throughput\"", "null",
+               "426.667", "90"),
+     "the run is not complete"},
+    {"MLPerf Endpoints, an edited rate",
+     ENDPOINTS("true", "\"n_samples_completed\": 1000", "\"type\": \"max_throughput\"", "null",
+               "512", "90"),
+     "contradicts itself: 512 output tokens per second, but 256000 of them in 600 s are 426.667"},
 };
 
 static void test_what_is_refused(void **state) {

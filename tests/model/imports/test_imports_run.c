@@ -49,6 +49,16 @@
   "\n90.00 percentile " name " (ns): " p90 "\n95.00 percentile " name " (ns): " p95                \
   "\n99.00 percentile " name " (ns): " p99 "\n"
 
+#define ENDPOINTS_LATENCY(name, point, mean, p50, p90, p95, p99)                                   \
+  "\"" name "\": {\"avg\": " mean ", \"median\": " p50 ", \"percentiles\": {\"90" point "\": " p90 \
+  ", \"95" point "\": " p95 ", \"99" point "\": " p99 "}}, "
+#define ENDPOINTS_LATENCIES(point)                                                                 \
+  "{\"n_samples_completed\": 1000, \"complete\": true, \"duration_ns\": 500000000000, "            \
+  "\"run_config\": {\"load_pattern\": {\"type\": \"concurrency\", \"target_concurrency\": 64}}, "  \
+  "\"output_sequence_lengths\": {\"total\": 256000}, \"tps\": 512, " WITH(                         \
+      ENDPOINTS_LATENCY, "ttft", point, TTFT_NS) WITH(ENDPOINTS_LATENCY, "tpot", point, TPOT_NS)   \
+      WITH(ENDPOINTS_LATENCY, "latency", point, TOTAL_NS) "\"state\": \"complete\"}"
+
 static const struct {
   const char *name, *text;
   const char *ttft, *tpot, *gap, *end_to_end; // "none": the format does not have it
@@ -136,6 +146,11 @@ static const struct {
          LOADGEN_LATENCY, "First Token latency", "first token latency", TTFT_NS)
          WITH(LOADGEN_LATENCY, "Time to Output Token", "time to output token", TPOT_NS)
              WITH(LOADGEN_LATENCY, "latency", "latency", TOTAL_NS),
+     "0.11 0.1 0.2 0.3 0.4 nan", "0.011 0.01 0.02 0.03 0.04 nan", "none",
+     "2.2 2.1 3.2 4.3 5.4 nan"},
+    {"MLPerf Endpoints", ENDPOINTS_LATENCIES(""), "0.11 0.1 0.2 0.3 0.4 nan",
+     "0.011 0.01 0.02 0.03 0.04 nan", "none", "2.2 2.1 3.2 4.3 5.4 nan"},
+    {"MLPerf Endpoints, percentiles with a decimal", ENDPOINTS_LATENCIES(".0"),
      "0.11 0.1 0.2 0.3 0.4 nan", "0.011 0.01 0.02 0.03 0.04 nan", "none",
      "2.2 2.1 3.2 4.3 5.4 nan"},
 };
@@ -232,6 +247,9 @@ static const struct {
      "by -, llama.cpp -, - in - on -, speculation -, -, - to -: nan in 2 s, nan in flight, nan J"},
     {"MLPerf", MLPERF("Server", SERVER_RATES, "VALID"),
      "by -, - -, - in - on -, speculation -, -, - to -: nan in nan s, nan in flight, nan J"},
+    {"MLPerf Endpoints, 5 s for each of 1.667 requests/s", ENDPOINTS_CLOSED,
+     "by 6.1.0, - -, - in - on -, speculation -, -, - to -: 1000 in 600 s, 8.33333 in flight, nan "
+     "J"},
 };
 
 static const char *or_none(const char *text) {
