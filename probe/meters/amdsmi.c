@@ -49,13 +49,6 @@ struct library {
   processor list[MAX_AMD_DEVICES];
 };
 
-static const char *const library_names[] = {"libamd_smi.so",
-                                            "libamd_smi.so.26",
-                                            "libamd_smi.so.25",
-                                            "libamd_smi.so.24",
-                                            "/opt/rocm/lib/libamd_smi.so",
-                                            NULL};
-
 static const struct meter_symbol symbols[] = {
     {"amdsmi_init", offsetof(struct functions, init), false},
     {"amdsmi_shut_down", offsetof(struct functions, shut_down), false},
@@ -72,6 +65,13 @@ static const struct meter_symbol symbols[] = {
     {"amdsmi_set_power_cap", offsetof(struct functions, set_power_cap), true},
     {"amdsmi_get_gpu_process_list", offsetof(struct functions, process_list), true},
     {NULL, 0, false},
+};
+
+static const struct meter_library smi_library = {
+    .names = {"libamd_smi.so", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24",
+              "/opt/rocm/lib/libamd_smi.so"},
+    .root_variable = "ROCM_PATH",
+    .symbols = symbols,
 };
 
 static enum meter_status refuse(struct amd *amd, int status) {
@@ -126,7 +126,7 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   struct library *library = arena_alloc(amd->arena, sizeof *library);
   const char *why = "";
   amd->own = library;
-  if (meter_library_open(roots->amdsmi, library_names, symbols, &library->call, amd->arena, &why)) {
+  if (meter_library_open(&smi_library, roots->amdsmi, &library->call, amd->arena, &why)) {
     amd->why = arena_printf(amd->arena, "amd-smi: %s", why);
     return METER_ABSENT;
   }

@@ -63,6 +63,12 @@ def look(names, loaded, folders):
     return '', whys[-1], ''
 
 
+def by_path(backend, names):
+    """ROCM_PATH, if set, takes precedence over what the loader finds, as in the probe."""
+    root = os.environ.get('ROCM_PATH') if backend == 'hip' else ''
+    return [f'{root}/lib/{name}' for name in names if root] + list(names)
+
+
 def add_to_path(folder):
     """For every program that the check starts."""
     kept = os.environ.get('LD_LIBRARY_PATH', '')
@@ -73,9 +79,9 @@ def examine(wanted='', needed=None, folders=FOLDERS):
     """The outcome: for each library, its place or why it does not load. A vendor without any of its
     libraries is skipped, unless it is requested by name."""
     words, paths, is_short, needed = [], {}, False, needed or NEEDED
-    loaded = load([name for rows in needed.values() for names in rows for name in names])
+    loaded = load([name for backend, rows in needed.items() for names in rows for name in by_path(backend, names)])
     for backend, rows in needed.items():
-        found = [(names[0], *look(names, loaded, folders)) for names in rows]
+        found = [(names[0], *look(by_path(backend, names), loaded, folders)) for names in rows]
         if not any(path for _, path, _, _ in found) and wanted.partition(':')[0] != backend:
             continue
         for name, path, why, folder in found:

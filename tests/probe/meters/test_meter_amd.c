@@ -7,7 +7,9 @@
 #include "probe/meters/amd.h"
 #include "probe/meters/kinds.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum meter_status open_kind(struct amd_machine *machine, const struct meter_kind *kind,
                                    struct meter *meter, const char *const *devices, size_t count) {
@@ -336,6 +338,35 @@ static void test_refusals(void **state) {
   }
 }
 
+// ROCM_PATH names ROCm's folder, before any library that the system finds by itself.
+static void test_rocm_path(void **state) {
+  (void)state;
+  static const struct {
+    const char *library, *name;
+    const struct meter_kind *kind;
+  } cases[] = {{"libamd_smi.so", "libamd_smi.so.26", &meter_amdsmi},
+               {"librocm_smi64.so", "librocm_smi64.so.7", &meter_rocmsmi}};
+  for (size_t i = 0; i < 2; i++) {
+    struct amd_machine machine;
+    struct meter meter;
+    amd_start_with(&machine, cases[i].library);
+    const char *real = machine.roots.amdsmi;
+    machine.roots.amdsmi = machine.roots.rocmsmi = NULL;
+    amd_put(&machine, "lib/README", "");
+    assert_int_equal(symlink(real, arena_printf(&machine.fixture.arena, "%s/lib/%s", machine.tree,
+                                                cases[i].name)),
+                     0);
+    setenv("ROCM_PATH", machine.tree, 1);
+    const enum meter_status status = open_kind(&machine, cases[i].kind, &meter, amd_first, 1);
+    unsetenv("ROCM_PATH");
+    if (status != METER_OK)
+      fail_msg("%s", meter.name);
+    expect_fragment(meter.name, ", 1 socket: energy accumulator and current socket power");
+    meter_close(&meter);
+    amd_end(&machine);
+  }
+}
+
 static void test_disappears(void **state) {
   (void)state;
   struct amd_machine machine;
@@ -438,6 +469,7 @@ int main(void) {
       cmocka_unit_test(test_without_counter),
       cmocka_unit_test(test_power_calls),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_rocm_path),
       cmocka_unit_test(test_disappears),
       cmocka_unit_test(test_hwmon),
       cmocka_unit_test(test_fallbacks),
