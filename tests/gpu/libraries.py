@@ -14,7 +14,8 @@ from running import DONE, MISSING, Outcome
 NEEDED = {
     'cuda': [('libcuda.so.1',), ('libnvidia-ml.so.1',)],
     'hip': [('libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5', 'libamdhip64.so'),
-            ('libamd_smi.so', 'libamd_smi.so.26', 'libamd_smi.so.25', 'librocm_smi64.so', 'librocm_smi64.so.7')],
+            ('libamd_smi.so', 'libamd_smi.so.27', 'libamd_smi.so.26', 'libamd_smi.so.25', 'librocm_smi64.so',
+             'librocm_smi64.so.7')],
 }
 # Where containers and vendors' images put them without informing the loader.
 FOLDERS = ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/local/nvidia/lib64',

@@ -32,6 +32,11 @@ int amdsmi_status_code_to_string(int status, const char **text) {
   return SUCCESS;
 }
 
+int amdsmi_get_lib_version(uint32_t *version) {
+  version[0] = fake_amd_machine.version ? fake_amd_machine.version : 26;
+  return fake_amd_machine.inits ? SUCCESS : NOT_INIT;
+}
+
 int amdsmi_get_socket_handles(uint32_t *count, void **list) {
   *count = fake_amd_machine.count;
   for (uint32_t i = 0; i < *count; i++)
@@ -63,7 +68,8 @@ int amdsmi_get_energy_count(const struct fake_accelerator *one, uint64_t *count,
 int amdsmi_get_gpu_metrics_info(const struct fake_accelerator *one, unsigned char *metrics) {
   if (one->without_metrics || code_of(one))
     return code_of(one) ? code_of(one) : NOT_SUPPORTED;
-  fill_metrics(one, metrics);
+  fill_metrics(one, fake_amd_machine.version > 26 ? &metrics_of_rocm_10 : &metrics_of_rocm_6,
+               metrics);
   return SUCCESS;
 }
 
