@@ -51,6 +51,9 @@ struct functions {
   int (*power_cap)(processor processor, uint32_t sensor, struct power_cap *cap);
   int (*set_power_cap)(processor processor, uint32_t sensor, uint64_t microwatts);
   int (*process_list)(processor processor, uint32_t *count, void *list);
+  // Only in ROCm 5.7 to 6.1.0, whose list has every process that holds the device's file open: also
+  // this one, since AMDSmiDrm::init in amd_smi_drm.cc opens them all.
+  void (*process_info)(void);
 };
 
 struct library {
@@ -75,6 +78,7 @@ static const struct meter_symbol symbols[] = {
     {"amdsmi_get_power_cap_info", offsetof(struct functions, power_cap), true},
     {"amdsmi_set_power_cap", offsetof(struct functions, set_power_cap), true},
     {"amdsmi_get_gpu_process_list", offsetof(struct functions, process_list), true},
+    {"amdsmi_get_gpu_process_info", offsetof(struct functions, process_info), true},
     {NULL, 0, false},
 };
 
@@ -208,7 +212,8 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
   state->memory_partition = text_of(amd, call->memory_partition, one);
   state->ecc = call->ecc && call->ecc(one, &blocks) == AMDSMI_DONE ? gpu_metrics_ecc(blocks) : "";
   char none[8192];
-  const bool listed = call->process_list && call->process_list(one, &count, none) == AMDSMI_DONE;
+  const bool listed = call->process_list && !call->process_info &&
+                      call->process_list(one, &count, none) == AMDSMI_DONE;
   state->processes = listed ? (int)count : -1;
 }
 

@@ -124,6 +124,24 @@ static void test_counts_others_only(void **state) {
   amd_end(&machine);
 }
 
+// Up to ROCm 6.1.0 it always counts whoever asks: that an idle device is idle is not known.
+static void test_counts_itself(void **state) {
+  (void)state;
+  struct amd_machine machine;
+  struct meter_set set;
+  amd_start_with(&machine, "libamd_smi-counts.so");
+  machine.roots.powercap = machine.roots.events = "/nonexistent";
+  machine.amd->processes = 0;
+  const struct device_users users = device_users_find(&machine.roots, &machine.fixture.arena);
+  const struct decode_backend backend = {.name = "hip"};
+  const struct device device = {&backend, 0, {.pci = "0000:c1:00.0"}};
+  meter_set_open(&set, &device, 1, &machine.roots, &users, &machine.clock, &machine.fixture.arena);
+  assert_string_equal(set.telemetry[0].state.ecc, "enabled");
+  assert_true(isnan(set.telemetry[0].state.other_processes));
+  meter_set_close(&set);
+  amd_end(&machine);
+}
+
 // Before MI300 there are bits, whose meanings are in amdgpu_smu.h.
 static void test_throttle_bits(void **state) {
   (void)state;
@@ -189,8 +207,8 @@ static void test_telemetry_of_sysfs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_telemetry),          cmocka_unit_test(test_telemetry_of_several),
-      cmocka_unit_test(test_counts_others_only), cmocka_unit_test(test_throttle_bits),
-      cmocka_unit_test(test_telemetry_of_sysfs),
+      cmocka_unit_test(test_counts_others_only), cmocka_unit_test(test_counts_itself),
+      cmocka_unit_test(test_throttle_bits),      cmocka_unit_test(test_telemetry_of_sysfs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
