@@ -108,7 +108,7 @@ def check_sheet(scenario, settings, option, examined, pays, _):
         expect((written['examined'], written['pays']) == (examined, pays) and same_rate(rate, written['irr']),
                f'written: {written}')
         if not gnumeric.missing():
-            again = finance_rows(book, option, gnumeric.recalculate(path, Path(folder, 'again.xlsx')))
+            again = finance_rows(book, option, gnumeric.recalculate(path))
             expect((again['examined'], again['pays']) == (examined, pays) and same_rate(rate, again['irr']),
                    f'recalculated: {again}')
 

@@ -375,7 +375,7 @@ class Show:
         if len(self.labels) > 1:
             check_sentence(told['cover'], self.judged, self.labels, 'Cover', ' cost')
         if self.name in RECALCULATED and not gnumeric.missing():
-            read = gnumeric.recalculate(path, self.path('-again.xlsx'))
+            read = gnumeric.recalculate(path)
             agree(of_workbook(path, self.labels, read), self.judged, 'recalculated', EXACT)
 
     def write_page(self):
