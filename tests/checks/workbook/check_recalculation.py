@@ -167,6 +167,8 @@ class Example:
         return values
 
     def compare(self, state, actual):
+        if state.path == self.path:
+            return compare.compare(self.book, self.book, actual)
         expected = xlsx.read(state.path)
         if state.reshaped:
             return compare.compare_by_key(expected, self.book, actual)
