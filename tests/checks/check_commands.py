@@ -81,7 +81,8 @@ def test_unknown_names(folder):
             (('diff', golden), 'B.ini'),
             (('compare', folder.path / 'none.ini'), 'none.ini'),
             (('compare', golden, '--data', folder.path / 'none'), 'none'),
-            (('compare', golden, '--nonsense'), '--nonsense')):
+            (('compare', golden, '--nonsense'), '--nonsense'),
+            (('report', golden, '-o'), "'o'")):
         done = run(*arguments)
         equal(done.returncode, BAD_INPUT, f'{arguments}: exit status')
         equal(done.stdout, '', f'{arguments}: standard output')
