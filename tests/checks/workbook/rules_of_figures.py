@@ -62,7 +62,7 @@ def colour_problem(spot, is_open):
     if spot.formula is None:
         return 'blue, but not an input' if spot.cell.is_number() and style.color == BLUE else None
     heading = style.color == WHITE and style.fill
-    sources = [source for source, *_ in spot.reads()]
+    sources = [source for source, *_ in spot.reads]
     link = len(spot.tokens()) == 1 and sources and sources[0] != spot.sheet.name
     right = heading or (green(style.color) if link else style.color == BLACK)
     return None if right else f'a formula in the colour {style.color}: ={spot.formula}'
@@ -79,8 +79,8 @@ def with_unit(subject):
     places = [(inputs.sheet, *place, entry.unit)
               for entry in inputs.all for place in (entry.live, *entry.cells.values())]
     for sheet in subject.calculations:
-        places += [(sheet, row, column, sheet.text(row, UNIT)) for row in layout.items(sheet)
-                   for column in range(SCALAR, layout.timeline(sheet)[1] + 1)]
+        columns = range(SCALAR, layout.timeline(sheet)[1] + 1)
+        places += [(sheet, row, column, sheet.text(row, UNIT)) for row in layout.items(sheet) for column in columns]
     for sheet, row, column, unit in places:
         cell = sheet.cell(row, column)
         if cell and cell.is_number():
@@ -152,9 +152,9 @@ def rule_28(subject):
         if empty:
             yield f'{place}every number of {place[:-2]} ends in a zero behind the point'
     for sheet in reader_sheets(subject):
+        printed = printed_rows(subject, sheet)
         for (row, column), cell in sheet.cells.items():
-            if not cell.is_number() or not cell.style or '%' not in unquoted(cell.style.format) \
-                    or row not in printed_rows(subject, sheet):
+            if not cell.is_number() or not cell.style or '%' not in unquoted(cell.style.format) or row not in printed:
                 continue
             value, decimals = sheet.value(row, column), len(re.search(r'0(?:\.(0+))? ?%', cell.style.format)[1] or '')
             if abs(value) > 1e-6 and round(100 * value, decimals) == 0:

@@ -27,7 +27,7 @@ def rule_03(subject):
     for spot in subject.formulas():
         if spot.sheet.name in layout.CASES:
             continue
-        for source, top, left, bottom, right in spot.reads():
+        for source, top, left, bottom, right in spot.reads:
             time, last = timelines.get(source, (0, 0))
             period = top == bottom == time and FIRST_PERIOD <= left == right <= last
             if period and source != spot.sheet.name and left != spot.column:
@@ -53,7 +53,7 @@ def lines(subject):
 def rule_04(subject):
     """precedents above or left within a calculation sheet"""
     for spot in subject.formulas(subject.calculations):
-        for source, _, _, bottom, right in spot.reads():
+        for source, _, _, bottom, right in spot.reads:
             later = bottom > spot.row or (bottom == spot.row and right >= spot.column)
             if source == spot.sheet.name and later:
                 yield spot.says('reads below or right of itself')
@@ -89,7 +89,7 @@ def rule_10(subject):
         first, sheet = spots[0], spots[0].sheet
         time = layout.timeline(sheet)[0]
         if 'IF' in formulas.functions(first.formula or ''):
-            on_time = any(read[:2] == (sheet.name, time) for read in first.reads())
+            on_time = any(read[:2] == (sheet.name, time) for read in first.reads)
             if on_time and any(spot.cell.value not in (0.0, 1.0) for spot in spots):
                 yield first.says('an IF on time where a flag should be')
 
@@ -107,7 +107,7 @@ def rule_12(subject):
     done = set()
 
     def sources(node):
-        return (place for read in spots[node].reads() for place in cells_of(read) if place in spots)
+        return (place for read in spots[node].reads for place in cells_of(read) if place in spots)
 
     for start in spots:
         path, walks = ([], []) if start in done else ([start], [sources(start)])

@@ -89,24 +89,24 @@ def rule_25(subject):
 def rule_26(subject):
     """workings below all that is printed, under a heading that says so; only there what words are made of"""
     for sheet in reader_sheets(subject):
-        printed = printed_rows(subject, sheet)
-        headings = [row for row in range(1, sheet.last_row() + 1) if sheet.text(row, LABEL) == 'Workings']
+        printed, last = printed_rows(subject, sheet), sheet.last_row()
+        headings = [row for row in range(1, last + 1) if sheet.text(row, LABEL) == 'Workings']
         if len(headings) > 1 or (headings and headings[0] in printed):
             yield f'{sheet.name}: workings in rows {headings}, of which up to {printed[-1]} are printed'
         for (row, column), cell in sheet.cells.items():
             if row > printed[-1] and (not headings or row < headings[0]):
                 yield at(sheet, row, column, 'neither printed nor among the workings')
         for row in printed:
-            if row <= sheet.last_row() and WORKING.match(sheet.text(row, LABEL) or ''):
+            if row <= last and WORKING.match(sheet.text(row, LABEL) or ''):
                 yield at(sheet, row, LABEL, f'a working in view: {sheet.text(row, LABEL)}')
 
 
 def rule_27(subject):
     """no stray separators: no unit, heading or row of nothing but dashes, no words for nothing"""
     for sheet in reader_sheets(subject):
-        rows = {}
+        rows, printed = {}, printed_rows(subject, sheet)
         for (row, column), cell in sheet.cells.items():
-            if row in printed_rows(subject, sheet):
+            if row in printed:
                 rows.setdefault(row, {})[column] = cell.value
         before = UNIT if any(cells.get(KEY) == 'Key' for cells in rows.values()) else LABEL
         for row, cells in rows.items():

@@ -1,4 +1,5 @@
 """A workbook as the rules judge it, and where in it a violation is."""
+import functools
 import re
 
 import fit
@@ -21,10 +22,13 @@ class Subject:
         self.inputs = layout.Inputs(book)
         self.calculations = layout.calculations(book)
 
+    @functools.cached_property
+    def spots(self):
+        return [Spot(self.book, sheet, row, column, cell)
+                for sheet in self.book.sheets.values() for (row, column), cell in sheet.formulas()]
+
     def formulas(self, sheets=None):
-        for sheet in self.book.sheets.values() if sheets is None else sheets:
-            for (row, column), cell in sheet.formulas():
-                yield Spot(self.book, sheet, row, column, cell)
+        return [spot for spot in self.spots if sheets is None or spot.sheet in sheets]
 
 
 class Spot:
@@ -37,9 +41,10 @@ class Spot:
     def tokens(self):
         return formulas.tokens(self.formula)
 
+    @functools.cached_property
     def reads(self):
         """(sheet, top, left, bottom, right) of what the formula reads."""
-        return formulas.precedents(self.book, self.sheet.name, self.formula)
+        return list(formulas.precedents(self.book, self.sheet.name, self.formula))
 
     def says(self, reason):
         text = '' if self.formula is None else f': ={self.formula}'
