@@ -15,7 +15,7 @@
 #include "model/questions/fitting.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/reading/likeness.h"
+#include "model/scenario/likeness.h"
 #include "model/scenario/reading/resolution.h"
 
 #include <math.h>

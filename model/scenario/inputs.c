@@ -2,7 +2,6 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
-#include "base/texts.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
@@ -25,9 +24,8 @@ struct inputs {
   const struct model *model;
   struct arena *arena;
   size_t option_count, case_count;
-  struct said ***rows;   // by row_of, then in blocks of declarations; NULL if nothing is said
-  struct texts misspelt; // keys
-  bool *in_cases;        // [model->count], of what a case states for all options
+  struct said ***rows; // by row_of, then in blocks of declarations; NULL if nothing is said
+  bool *in_cases;      // [model->count], of what a case states for all options
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -273,17 +271,6 @@ static struct layer layer_of(enum origin origin, int option, size_t which_case) 
   return (struct layer){origin, of->of_option ? option : -1, of->of_case ? which_case : 0};
 }
 
-void inputs_note_misspelt(struct inputs *inputs, const char *meant) {
-  texts_add(&inputs->misspelt, inputs->arena, "%s", meant);
-}
-
-bool inputs_are_misspelt(const struct inputs *inputs, const char *meant) {
-  for (size_t i = 0; i < inputs->misspelt.count; i++)
-    if (!strcmp(inputs->misspelt.list[i], meant))
-      return true;
-  return false;
-}
-
 bool inputs_states(const struct scenario *scenario, int option, int declaration) {
   for (enum origin origin = ORIGIN_COMMON; origin < ORIGINS; origin++) {
     const struct origin_layer *of = &origin_layers[origin];
@@ -356,16 +343,6 @@ static void refuse_two_sources(const struct said *said, const char *attribute,
                       said->attribute, attribute);
 }
 
-void inputs_refuse_empty(const char *name, const struct ini_key *key, bool is_set,
-                         struct diagnostics *diagnostics) {
-  diagnostics_error(
-      diagnostics, key->value_place,
-      is_set ? "an empty '%s' only removes what a file inherits: --set needs a value"
-             : "an empty '%s' only removes what an inherited file states in the same section, and "
-               "none states it there",
-      name);
-}
-
 static bool is_attribute(const char *name) {
   for (size_t i = 0; i < FIGURE_ATTRIBUTES; i++)
     if (!strcmp(name, figure_attributes[i]))
@@ -393,12 +370,24 @@ static void assign_attribute(struct said *said, const char *attribute, const str
   said->attribute_place = key->place;
 }
 
+// The input of NAME or NAME.ATTRIBUTE, or -1.
+static int input_of(const struct inputs *inputs, const char *name) {
+  const char *point = strchr(name, '.');
+  const char *input = point ? arena_copy_n(inputs->arena, name, (size_t)(point - name)) : name;
+  const int d = model_find(inputs->model, input);
+  return d >= 0 && inputs->model->declarations[d].kind == DECLARATION_INPUT ? d : -1;
+}
+
+bool inputs_is_provenance(const struct inputs *inputs, const char *name) {
+  const char *point = strchr(name, '.');
+  return point && is_attribute(point + 1) && input_of(inputs, name) >= 0;
+}
+
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
                    const struct ini_key *key, struct diagnostics *diagnostics) {
   const char *point = strchr(name, '.');
-  const char *input = point ? arena_copy_n(inputs->arena, name, (size_t)(point - name)) : name;
-  int d = model_find(inputs->model, input);
-  if (d < 0 || inputs->model->declarations[d].kind != DECLARATION_INPUT)
+  int d = input_of(inputs, name);
+  if (d < 0)
     return false;
   const int stated = model_stated(inputs->model, d, key->value);
   d = model_named(inputs->model, d);
@@ -415,10 +404,7 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
   }
   if (!is_attribute(point + 1))
     return false;
-  if (*key->value)
-    assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
-  else
-    inputs_refuse_empty(name, key, origin_layers[layer.origin].is_set, diagnostics);
+  assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
   return true;
 }
 

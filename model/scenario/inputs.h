@@ -26,21 +26,19 @@ struct inputs;
 struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
                           struct arena *arena);
 
-// Takes NAME = VALUE, or NAME.source, NAME.date or NAME.quote = TEXT. An empty TEXT removes it, so
-// that a file can undo what it inherits. Returns false if `name` is not an input, so that the
-// caller can look elsewhere; errors in the value are reported.
+// Takes NAME = VALUE, or NAME.source, NAME.date or NAME.quote = TEXT, which is not empty. Returns
+// false if `name` is not an input, so that the caller can look elsewhere; errors in the value are
+// reported.
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
                    const struct ini_key *key, struct diagnostics *diagnostics);
+
+// Is it NAME.source, NAME.date or NAME.quote of an input?
+bool inputs_is_provenance(const struct inputs *inputs, const char *name);
 
 // Takes an input's figure from a key that stands for it, such as `grid = DE`, with its place,
 // grade, source and date.
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
-
-// Notes that an unknown or misplaced key, which has been reported, probably meant this one: an
-// input, or what an option names.
-void inputs_note_misspelt(struct inputs *inputs, const char *meant);
-bool inputs_are_misspelt(const struct inputs *inputs, const char *meant);
 
 // What the layer says about the input, or NULL.
 const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration);
@@ -54,11 +52,6 @@ bool inputs_states(const struct scenario *scenario, int option, int declaration)
 // Whether the option itself states the input in a case, in any layer, its offer included.
 bool inputs_of_option(const struct scenario *scenario, size_t option, size_t which_case,
                       int declaration);
-
-// Reports an empty key: what it takes back is no longer there (reading/text.h), so this one takes
-// back nothing. `is_set`: it is of a --set.
-void inputs_refuse_empty(const char *name, const struct ini_key *key, bool is_set,
-                         struct diagnostics *diagnostics);
 
 // Reports a source, date or quote that the layer states without a value: what gives the value in
 // its place has its own.

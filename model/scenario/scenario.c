@@ -79,6 +79,13 @@ void scenario_unknown_option(const struct scenario *scenario, const char *id, st
                     did_you_mean(scenario_nearest_option(scenario, id, arena), arena));
 }
 
+bool scenario_meant(const struct scenario *scenario, const char *name) {
+  for (size_t i = 0; i < scenario->meant.count; i++)
+    if (!strcmp(scenario->meant.list[i], name))
+      return true;
+  return false;
+}
+
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration) {
   return option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];

@@ -78,6 +78,7 @@ struct scenario {
   struct place currency_place; // of [scenario] currency; source NULL: not stated, so USD
   struct texts warnings;       // of the scenario as a whole; those of its text and --set first:
   size_t text_warnings;        // the same in every case
+  struct texts meant;          // names that refused keys probably meant: scenario_meant
   struct range *ranges;        // range.h; in the order of the file, an ancestor's first
   size_t range_count;
   bool *is_ranged;                  // [model->count]; NULL before ranges are read
@@ -112,6 +113,9 @@ void scenario_unknown_option(const struct scenario *scenario, const char *id, st
 // The id nearest to an unknown one, or NULL.
 const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
                                     struct arena *arena);
+
+// Did a key that has been refused probably mean this input or selection? It is not missing, too.
+bool scenario_meant(const struct scenario *scenario, const char *name);
 
 // Columns that a series needs for a horizon.
 int scenario_columns(const struct scenario *scenario, double horizon_h);

@@ -186,10 +186,14 @@ bool selection_take(struct selections *selections, enum origin origin, const cha
   return true;
 }
 
+bool selection_is_optional(int key) {
+  return key >= SELECT_PRICE && key < SELECT_WORKLOAD;
+}
+
 const struct ini_key *selection_of(const struct selections *selections, int key) {
   const struct ini_key *selection = &selections->keys[key];
-  const bool optional = key >= SELECT_PRICE && key < SELECT_WORKLOAD;
-  return selection->name && !(optional && !*selection->value) ? selection : NULL;
+  const bool is_said = selection->name && (*selection->value || !selection_is_optional(key));
+  return is_said ? selection : NULL;
 }
 
 const char *const selection_api_prices[SELECTION_API_PRICES] = {"input_price", "cached_input_price",

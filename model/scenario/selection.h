@@ -22,13 +22,12 @@ enum selection_key {
   SELECT_PRODUCTION,  // a file of --measurements: production served, which gives utilization
   SELECT_API,         // a row of a provider's prices: the option is a token API
   SELECT_POWER_LIMIT, // W/gpu at which the record or row must have been measured
-  SELECT_TOKENS_OF,   // another option, whose tokens the token API serves: reading/lending.h
+  SELECT_TOKENS_OF,   // another option, whose tokens the token API serves: sources/lending.h
   SELECT_WORKLOAD,    // the first of WORKLOAD_KEYS keys
   SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
 };
 
-// The selections of one section; name NULL: not stated. An empty price, evidence, spread, record or
-// projection undoes what the file inherits.
+// The selections of one section; name NULL: not stated. Empty ones that are optional count as none.
 struct selections {
   struct ini_key keys[SELECTION_KEYS]; // names as in the catalogue, however typed
   const char *notes[SELECTION_KEYS];   // how a name was read, or NULL
@@ -39,6 +38,9 @@ const char *selection_key_name(int key);
 
 // key: -1 if `name` is not a selection.
 int selection_key_find(const char *name);
+
+// May an option do without it, and --set take it back? All but the accelerator and the workload's.
+bool selection_is_optional(int key);
 
 // Takes NAME = VALUE of an option or, at a layer of all options, of the workload. False if `name`
 // is not a selection there. Errors are at the value: an unknown word, or a bad model or number of

@@ -10,9 +10,9 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
-#include "model/scenario/reading/exclusion.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/reading/tiers.h"
+#include "model/whatif/exclusion.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What `diff` finds between two scenarios: which inputs are one change, and what else differs.
 
-check_commands checks its faces on the golden example.
+check_diff_faces has its faces on the golden example.
 Deep: 300 random pairs instead of 40.
 Seconds: 15, deep 50
 """

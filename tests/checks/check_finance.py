@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
 import gnumeric  # noqa: E402
 import harness  # noqa: E402
 import xlsx  # noqa: E402
+from support.golden import Folder, equal, narrow  # noqa: E402
 from support.program import Count, ROOT, expect, near, run, run_csv, run_json  # noqa: E402
 
 VIEWS = ROOT / 'examples' / 'finance-views.ini'
@@ -108,13 +109,43 @@ def check_sheet(scenario, settings, option, examined, pays, _):
         expect((written['examined'], written['pays']) == (examined, pays) and same_rate(rate, written['irr']),
                f'written: {written}')
         if not gnumeric.missing():
-            again = finance_rows(book, option, gnumeric.recalculate(path, Path(folder, 'again.xlsx')))
+            again = finance_rows(book, option, gnumeric.recalculate(path))
             expect((again['examined'], again['pays']) == (examined, pays) and same_rate(rate, again['irr']),
                    f'recalculated: {again}')
 
 
+def check_views(folder):
+    """Each view by itself, with the same items as in compare; the table fits however many options there are."""
+    items = {option['id']: option['items'] for option in run_json('compare', VIEWS)['options']}
+    result = run_json('finance', VIEWS)
+    equal([view['name'] for view in result['views']], ['cash', 'book', 'tax', 'loan', 'lease', 'sales'], 'views')
+    for view in result['views']:
+        equal(set(view), {'name', 'label', 'units', 'options'}, f"keys of {view['name']}")
+        for option, there in view['options'].items():
+            equal(there, {name: items[option][name] for name in there}, f"{view['name']} of {option}")
+            equal(set(there), set(view['units']), f"units of {view['name']}")
+    equal(result['difference'], run_json('compare', VIEWS)['difference'], 'difference')
+    lines = {}
+    for row in run_csv('finance', VIEWS):
+        lines.setdefault((row['view'], row['option'], row['item']), []).append(row['value'])
+    for view in result['views']:
+        for option, there in view['options'].items():
+            for name, value in there.items():
+                values = value if isinstance(value, list) else [value]
+                equal([float(text) for text in lines.pop((view['name'], option, name))], values, f'CSV: {name}')
+    equal({view for view, _, _ in lines}, {'difference', 'warnings', 'options'}, 'CSV beyond the views')
+    names = [name for view in result['views'] for name in view['units']]
+    equal(len(names), len(set(names)), 'a line item in two views')
+    narrow(run('finance', VIEWS, '-q').stdout)
+    narrow(run('finance', CLOUD, '-q').stdout)
+    plain = run_json('finance', folder.golden)
+    equal([view['name'] for view in plain['views'] if view['options']], ['cash', 'book'], 'views of golden')
+
+
 def main():
     count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        count.test('views', check_views, Folder(folder))
     for name, outlay in OUTLAYS.items():
         count.test(name, check_outlay, *outlay)
         count.test(f'{name}, workbook', check_sheet, *outlay)

@@ -6,7 +6,8 @@ stands on, directly or indirectly. In addition: no circular includes (a header a
 one), no room with more than MAX_MODULES of them, every function that the page's walks name is defined
 in the file that they name, what a header declares is used by a file other than its own source, and no
 line is longer than MAX_COLUMNS, comments included, which clang-format leaves as they are. No script of the
-tests gives a name twice, to functions or to constants: the later one would replace the other without a word.
+tests gives a name twice, to functions or to constants: the later one would replace the other without a word;
+nor has it a test that nothing runs.
 """
 import ast
 import collections
@@ -136,6 +137,19 @@ def check_replaced(count):
         count.check(path.relative_to(ROOT), not twice, f'defined twice: {", ".join(twice)}')
 
 
+def check_forgotten(count):
+    """A test that is not in its script's list, and is not found by its name, never runs."""
+    texts = {path: path.read_text() for path in [*(ROOT / 'tests').rglob('*.py'), ROOT / 'tests/gpu/check']}
+    named = collections.Counter(name for text in texts.values() for name in re.findall(r'\w+', text))
+    prefixes = {name for text in texts.values() for name in re.findall(r"'([a-z]+_)'", text)}
+    for path, text in sorted(texts.items()):
+        lost = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)
+                and not node.decorator_list and named[node.name] == 1
+                and not (node.name.partition('_')[0] + '_' in prefixes
+                         and ('globals()' in text or not path.name.startswith('check_')))]
+        count.check(path.relative_to(ROOT), not lost, f'nothing names {", ".join(lost)}')
+
+
 def main():
     count = Count()
     text = PAGE.read_text()
@@ -153,6 +167,7 @@ def main():
     check_columns(count)
     check_leftovers(count)
     check_replaced(count)
+    check_forgotten(count)
     count.finish()
 
 

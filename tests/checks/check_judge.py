@@ -190,7 +190,7 @@ def expected(text):
 def of_json(scenario, arguments):
     told = run_json('compare', scenario, *arguments)
     return {'labels': {option['id']: option.get('label', option['id']) for option in told['options']},
-            'cheapest': told['cheapest'], 'not_ranked': told['not_ranked'],
+            'warnings': told['warnings'], 'cheapest': told['cheapest'], 'not_ranked': told['not_ranked'],
             'saving': {option: saving for option, saving in told['saving'].items() if saving is not None},
             'why_none': told.get('why_none', '')}
 
@@ -340,7 +340,7 @@ class Show:
 
     def __init__(self, name, scenario, arguments, folder, judged=None):
         self.name, self.scenario, self.arguments, self.judged = name, scenario, arguments, judged
-        self.folder, self.labels, self.sentence = folder, None, ''
+        self.folder, self.labels, self.sentence, self.warnings = folder, None, '', ()
 
     def path(self, ending):
         return Path(self.folder, re.sub(r'\W', '-', self.name) + ending)
@@ -348,7 +348,7 @@ class Show:
     def judge(self):
         """compare's JSON shows the engine's verdict; all others are compared with it."""
         told = of_json(self.scenario, self.arguments)
-        self.labels = told.pop('labels')
+        self.labels, self.warnings = told.pop('labels'), told.pop('warnings')
         if self.judged:
             agree(told, self.judged, 'JSON', EXACT)
         self.judged = told
@@ -375,7 +375,7 @@ class Show:
         if len(self.labels) > 1:
             check_sentence(told['cover'], self.judged, self.labels, 'Cover', ' cost')
         if self.name in RECALCULATED and not gnumeric.missing():
-            read = gnumeric.recalculate(path, self.path('-again.xlsx'))
+            read = gnumeric.recalculate(path)
             agree(of_workbook(path, self.labels, read), self.judged, 'recalculated', EXACT)
 
     def write_page(self):
@@ -388,10 +388,9 @@ class Show:
             check_sentence(told['answer'], self.judged, self.labels, 'page', ' cost')
             expect(told['answer'].startswith(self.sentence),
                    f'page: {told["answer"]!r} begins other than the terminal\'s {self.sentence!r}')
-            warnings = run_json('compare', self.scenario, *self.arguments)['warnings']
-            turned = any(' by levelized cost ' in warning for warning in warnings)
-            expect(told['detail'].startswith('By levelized cost ') == turned, f'page: {told["detail"]!r}, {warnings}')
-            expect(turned == ('turns' in self.name) or 'examples' in self.name, f'{self.name}: {warnings}')
+            turned = any(' by levelized cost ' in warning for warning in self.warnings)
+            expect(told['detail'].startswith('By levelized cost ') == turned, f'page: {told["detail"]!r}, {self.warnings}')
+            expect(turned == ('turns' in self.name) or 'examples' in self.name, f'{self.name}: {self.warnings}')
 
 
 FACES = (Show.judge, Show.in_csv, Show.on_terminal, Show.in_simulation, Show.in_workbook,

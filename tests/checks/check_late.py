@@ -5,10 +5,9 @@ to be paid, what that costs a token, the damages that would offset it, and what 
 check_oracle draws delays for random scenarios; here is each amount worked out beside its test.
 Seconds: 4
 """
-import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, expect, expect_exit, expect_model_checks, run, run_json
+from support.program import BAD_INPUT, expect, expect_exit, expect_model_checks, run, run_json, run_tests
 
 HEAD = """\
 [scenario]
@@ -63,7 +62,7 @@ def expect_items(items, wanted):
             near(number, value, f'{name}[{place}]')
 
 
-def check_half(folder):
+def test_half(folder):
     """Half of the accelerators, three months late."""
     peak_kw = 80 * 0.7
     items = told(folder, HEAD + BOUGHT + RUNNING + HALF)['a']
@@ -77,7 +76,7 @@ def check_half(folder):
     expect_model_checks(Path(folder, 'late.ini'), 'a', ('late', 'energy', 'tokens'))
 
 
-def check_all(folder):
+def test_all(folder):
     """All of them, for more than a year, in which there is nothing to serve with, and nothing to run."""
     items = told(folder, HEAD + BOUGHT + RUNNING + 'delivery_delay = 15 month\n')['a']
     expect_items(items, {
@@ -86,7 +85,7 @@ def check_all(folder):
         'engineering_cost': [0, 200000, 200000]})
 
 
-def check_rent(folder):
+def test_rent(folder):
     """What is rented late is not charged until then; engineers are."""
     for share, late in (('50 %', 0.5), ('100 %', 1)):
         items = told(folder, HEAD + RENTED + f'delivery_delay = 3 month\nlate_share = {share}\n')['a']
@@ -97,7 +96,7 @@ def check_rent(folder):
 DEMAND = 'demand = {:.10g} Mtok/yr\n'.format(0.8 * TOKENS / 1e6)
 
 
-def check_demand(folder):
+def test_demand(folder):
     """What is late serves no demand: five eighths of it for three months. Later capacity does not make up for that."""
     plain = told(folder, HEAD + BOUGHT + DEMAND + HALF)['a']
     served = TOKENS * (0.5 / 4 + 0.8 * 3 / 4)
@@ -125,7 +124,7 @@ def check_periods(folder, name):
     near(months['tco'], years['tco'], 'tco')
 
 
-def check_no_effect(folder):
+def test_no_effect(folder):
     """A delay of nothing, or of none of the accelerators."""
     plain = told(folder, HEAD + BOUGHT + RUNNING + DEMAND)['a']
     for line in ('delivery_delay = 0 month\n', 'delivery_delay = 9 month\nlate_share = 0 %\n'):
@@ -134,7 +133,7 @@ def check_no_effect(folder):
         expect_items(items, {'levelised_cost_per_gpu_hour': plain['levelised_cost_per_gpu_hour']})
 
 
-def check_answer(folder):
+def test_answer(folder):
     """The cost on time is that without the delay; with the damages, so is the cost with it."""
     text = HEAD + BOUGHT + RUNNING + HALF + RENTED.replace('option a', 'option b') + 'engineers = 0 FTE\n' + HALF
     answer = run_json('compare', write(folder, text + PRICE.replace('list_price', '[option c]\naccelerator = h100-sxm\n'
@@ -157,7 +156,7 @@ def check_answer(folder):
                                       'b.delivery_delay=0 month').stdout, 'nothing is late')
 
 
-def check_varied(folder):
+def test_varied(folder):
     """In a case, over a range, solved for, in the tornado, against a scenario that has none."""
     text = HEAD + BOUGHT + HALF + BOUGHT.replace('option a', 'option b') + 'list_price = 32000 USD\n'
     text = text.replace(PRICE + 'list_price = 32000 USD\n', 'list_price = 32000 USD\n')
@@ -178,7 +177,7 @@ def check_varied(folder):
         near(pair['together']['cost_per_mtok'], pair['results']['cost_per_mtok']['b'], 'all inputs of the other')
 
 
-def check_lent(folder):
+def test_lent(folder):
     """A token API that serves as many tokens as an option of which a part is late."""
     api = ('[option c]\ninput_price = 1 USD/Mtok\noutput_price = 2 USD/Mtok\ninput_tokens = 100 token\n'
            'output_tokens = 100 token\ntokens_of = a\n')
@@ -221,28 +220,10 @@ def check_asked(folder, command):
     expect_exit(done, BAD_INPUT, "option 'a' changes when what is late arrives (see its 'delivery_delay')")
 
 
-def check_plan(folder):
+def test_plan(folder):
     done = run('plan', write(folder, HEAD + BOUGHT + HALF + '[plan]\ntime = 1\n[demand one]\ntokens = 1000 Mtok/yr\n'))
     expect_exit(done, BAD_INPUT, "has a 'delivery_delay': for a plan, give the 'delay' of its [supply OPTION]")
 
 
-TESTS = {'half': check_half, 'all': check_all, 'rent': check_rent, 'demand': check_demand, 'no effect': check_no_effect,
-         'answer': check_answer, 'varied': check_varied, 'lent': check_lent, 'plan': check_plan}
-
-
-def main():
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        for name, test in TESTS.items():
-            count.test(name, test, folder)
-        for name in LONG:
-            count.test(f'periods: {name}', check_periods, folder, name)
-        for command in ASKED:
-            count.test(f'asked: {command}', check_asked, folder, command)
-        for name in REFUSED:
-            count.test(f'refused: {name}', check_refused, folder, name)
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_tests(globals(), periods=(LONG, check_periods), asked=(ASKED, check_asked), refused=(REFUSED, check_refused))

@@ -3,7 +3,7 @@
 
     check_mistakes.py [NAME...]     every command, or those whose line contains a NAME
 
-check_bad_input.py does the same for the contents of files. PERTOKEN and PROBE name the programs.
+check_bad_input.py does the same for the contents of files, check_unwritable.py for where the results go. PERTOKEN and PROBE name the programs.
 """
 import pathlib
 import shlex

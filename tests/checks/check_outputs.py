@@ -13,7 +13,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 import xml.etree.ElementTree
 import zipfile
@@ -245,22 +244,7 @@ def test_small_disks(folder):
             whole(folder / 'copy.xlsx')
 
 
-TESTS = [test_scenario_as_output, test_other_names_of_an_input, test_everything_read_as_output,
-         test_mode_and_owner, test_new_file, test_pipe_without_a_reader, test_links, test_signals,
-         test_exhausted_memory, test_limits_of_a_files_size, test_full_temporary_folder, test_small_disks]
-
-
-def in_folder(test):
-    with tempfile.TemporaryDirectory(prefix='pertoken-outputs-') as folder:
-        test(Path(folder))
-
-
-def main():
-    count = Count()
-    for test in TESTS:
-        count.test(test.__name__, in_folder, test)
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    count = Count()
+    count.tests_in_folders(globals())
+    count.finish()

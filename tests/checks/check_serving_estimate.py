@@ -311,20 +311,13 @@ def test_recalculation(place):
     expect(sum(tally.states.values()) > 12 and not tally.failed + tally.refused, 'see above')
 
 
-TESTS = [test_measured_length, test_library, test_between, test_hits, test_cases, test_typed, test_watts,
-         test_beside_a_server, test_bounds, test_refused, test_error_of_adding, test_faces, test_fixed,
-         test_fixed_by_a_server, test_swings, test_recalculation]
-
-
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         Place.record = rounded(measure(Path(folder)))
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as folder:
-            count.test(test.__name__, test, Place(Path(folder)))
-    return count.finish()
+    count.tests_in_folders(globals(), Place)
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

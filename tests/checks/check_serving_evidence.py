@@ -11,7 +11,6 @@ Seconds: 6
 """
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent / room) for room in ('workbook', 'page')]
@@ -273,8 +272,8 @@ def test_remedy_of_what_was_served(place):
 
 
 def test_watts_in_writing(place):
-    """Guaranteed watts stand in for those that no rung has, with either kind of throughput; not for measured ones, and
-    not for those of other conditions."""
+    """Guaranteed watts stand in for those that no rung has, but not for measured ones, and not under other conditions
+    than the record's. A throughput that is typed has no conditions that a guarantee could contradict."""
     bare = [rung(flight, rate, **times(ttft, 0.01 + flight / 1e4)) for flight, rate, _, ttft in POINTS]
     offer = OFFER.replace('[acceptance]', 'power = 560 W/gpu\n[acceptance]')
     try:
@@ -283,11 +282,12 @@ def test_watts_in_writing(place):
                 (bare, 'kv = int8\n', TDP_W, 'projected'), (bare, 'concurrency = 64 request\n', TDP_W, 'projected')):
             place.records(serving(*curve, kv='fp8'))
             (place.folder / 'offer.ini').write_text(offer.replace('power', conditions + 'power'))
-            for typed in '', 'throughput = 1000 token/s\n':
+            of_typed = (560, 'quoted') if curve is bare else (watts, grade)
+            for typed, wanted in (('', (watts, grade)), ('throughput = 1000 token/s\n', of_typed)):
                 place.path.write_text(SCENARIO + 'quote = offer.ini\n' + typed)
                 option = place.compare()['options'][0]
-                expect(near(option['items']['average_power'], watts) and option['grades']['power'] == grade,
-                       f'{conditions}{typed}: {option["items"]["average_power"]}, {option["grades"]}')
+                found = option['items']['average_power'], option['grades']['power']
+                expect(near(found[0], wanted[0]) and found[1] == wanted[1], f'{conditions}{typed}: {found}')
     finally:
         place.path.write_text(SCENARIO)
 
@@ -445,19 +445,7 @@ def test_recalculation(place):
     expect(sum(tally.states.values()) > 2 and not tally.failed + tally.refused, 'see above')
 
 
-TESTS = [test_most, test_batch_and_rate, test_times, test_arrivals, test_doubt, test_contradictions,
-         test_lengths_of_a_case, test_lengths_of_another, test_remedy_of_what_was_served, test_damaged,
-         test_grades, test_watts, test_decoding, test_decoding_from_an_empty_cache, test_prediction,
-         test_records_alone, test_fit, test_faces, test_recalculation]
-
-
-def main():
-    count = Count()
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as folder:
-            count.test(test.__name__, test, Place(Path(folder)))
-    return count.finish()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    count = Count()
+    count.tests_in_folders(globals(), Place)
+    count.finish()

@@ -4,10 +4,9 @@
 The figures of the first test are the cost model's golden ones; the rest is computed beside the tests.
 Seconds: 6
 """
-import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, expect, expect_model_checks, run, run_json
+from support.program import BAD_INPUT, expect, expect_model_checks, run, run_json, run_tests
 
 HEAD = """\
 [scenario]
@@ -74,7 +73,7 @@ def expect_checks(folder):
     expect('book' in expect_model_checks(Path(folder, 'stages.ini'), 'a', CHECKS), 'what was told has no checks')
 
 
-def check_golden(folder):
+def test_golden(folder):
     items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + ENGINEERS)['a']
     expect_items(items, GOLDEN)
     expect_checks(folder)
@@ -85,7 +84,7 @@ def check_golden(folder):
     near(items['average_load'], sum(fleet * load for fleet, load in zip((48, 64, 80), loads)) / 192, 'mean load')
 
 
-def check_books(folder):
+def test_books(folder):
     """Each purchase is depreciated from its own date."""
     items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'book_life = 4 yr\n')['a']
     first, second, third = 1682400, 491680, 432928
@@ -98,7 +97,7 @@ def check_books(folder):
     expect_checks(folder)
 
 
-def check_short_books(folder):
+def test_short_books(folder):
     """A life that ends within the horizon, and within a year: a purchase is depreciated to zero, from its own date."""
     items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'book_life = 18 month\n')['a']
     first, second, third = 1682400, 491680, 432928
@@ -118,7 +117,7 @@ PARTS = ('network_price = 1000 USD\ninstallation = 5 %\nresidual_value = 20 %\ns
          'book_life = 4 yr\nserver_book_life = 2 yr\nnetwork_book_life = 6 yr\n')
 
 
-def check_parts(folder):
+def test_parts(folder):
     """Servers and network with lives and residual values of their own; what is not stated for them is the
     hardware's."""
     items = told(folder, HEAD + 'accelerators = 48\n' + OPTION + PARTS)['a']
@@ -149,7 +148,7 @@ def check_parts(folder):
         near(alike[name], plain[name], f'{name} of parts that are all alike')
 
 
-def check_leased_parts(folder):
+def test_leased_parts(folder):
     """Leased hardware is returned: no part of it has a residual value."""
     lease = 'lease_rate = 6 %/yr\nlease_term = 3 yr\nresidual_value = 20 %\n'
     text = HEAD + 'accelerators = 48\n' + OPTION + lease
@@ -159,7 +158,7 @@ def check_leased_parts(folder):
     expect_checks(folder)
 
 
-def check_repair_and_residual(folder):
+def test_repair_and_residual(folder):
     """At the prices paid, not at today's."""
     items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'failure_rate = 10 %/yr\nspares = 10 %\n'
                  'residual_value = 20 %\nnetwork_price = 1000 USD\ninstallation = 5 %\npurchase_tax = 3 %\n')['a']
@@ -178,7 +177,7 @@ def check_repair_and_residual(folder):
     expect_checks(folder)
 
 
-def check_upfront(folder):
+def test_upfront(folder):
     """The maximum ever needed is bought initially, at the initial prices; idle accelerators draw power too."""
     staged = told(folder, HEAD + GROWTH + OPTION + DECLINE)['a']
     items = told(folder, HEAD + GROWTH + OPTION + DECLINE + 'purchase = upfront\n')['a']
@@ -192,7 +191,7 @@ def check_upfront(folder):
         near(items[name], given[name], f'{name}, upfront and given')
 
 
-def check_falling(folder):
+def test_falling(folder):
     """Nothing is bought, nothing is negative: what is no longer needed stays, with power and support."""
     items = told(folder, HEAD + 'demand_growth = -30 %/yr\n' + OPTION)['a']
     expect_items(items, {'needed': [0, 48, 32, 24], 'in_service': [0, 48, 48, 48], 'bought': [0, 48, 0, 0],
@@ -201,7 +200,7 @@ def check_falling(folder):
     expect_checks(folder)
 
 
-def check_beside_static(folder):
+def test_beside_static(folder):
     """An option next to one in stages, whose own fleet does not change, has the same result as alone."""
     static = OPTION.replace('[option a]', '[option b]')
     alone = told(folder, HEAD + static)['b']
@@ -212,7 +211,7 @@ def check_beside_static(folder):
     expect('purchases' not in beside and 'purchases' not in alone, 'one purchase has no dates')
 
 
-def check_months(folder):
+def test_months(folder):
     """With shorter periods, purchases are still yearly, at the end of each year."""
     text = (HEAD + GROWTH + OPTION + GAIN + DECLINE).replace('horizon', 'period = 3 month\nhorizon')
     items = told(folder, text)['a']
@@ -222,7 +221,7 @@ def check_months(folder):
     expect_checks(folder)
 
 
-def check_rent(folder):
+def test_rent(folder):
     """Rented accelerators grow with the demand, and nothing is bought."""
     items = told(folder, HEAD + GROWTH + OPTION.replace(
         'list_price = 32000 USD\ndiscount = 10 %', 'rental_rate = 2 USD/h'))['a']
@@ -279,7 +278,7 @@ def check_asked(folder, command):
     expect(done.returncode == BAD_INPUT and message in done.stderr, f'{done.returncode}: {done.stderr}')
 
 
-def check_pairs(folder):
+def test_pairs(folder):
     """An owned and a rented option are compared by default, but not in stages."""
     path = Path(folder, 'stages.ini')
     path.write_text(HEAD + OPTION + RENTED, encoding='utf-8')
@@ -289,7 +288,7 @@ def check_pairs(folder):
     expect(done.returncode == BAD_INPUT and 'constant fleets' in done.stderr, done.stderr)
 
 
-def check_outlay(folder):
+def test_outlay(folder):
     """Finance covers the initial outlay, and what is earned back permanently."""
     path = Path(folder, 'stages.ini')
     path.write_text(HEAD + GROWTH + OPTION + RENTED, encoding='utf-8')
@@ -298,7 +297,7 @@ def check_outlay(folder):
     expect(f'cloud costs {outlay:,} USD less to buy at the outset than a' in done.stdout, done.stdout[:600])
 
 
-def check_moved(folder):
+def test_moved(folder):
     """What may be varied: the growth over a range, a solved price, an input of the tornado, a case."""
     path = Path(folder, 'stages.ini')
     path.write_text(HEAD + GROWTH + OPTION + GAIN + OPTION.replace('[option a]', '[option b]') + DECLINE
@@ -320,7 +319,7 @@ def check_moved(folder):
     near(items['b']['cost_per_mtok'], items['a']['cost_per_mtok'], 'cost at the solved price')
 
 
-def check_difference(folder):
+def test_difference(folder):
     """What only one of two scenarios uses is in both models: a what-if of the other accepts it."""
     static, staged = Path(folder, 'static.ini'), Path(folder, 'staged.ini')
     static.write_text(HEAD + OPTION + 'engineers = 2 FTE\nengineer_cost = 250000 USD/yr\n', encoding='utf-8')
@@ -339,25 +338,5 @@ def check_allowed(folder, name):
     expect_checks(folder)
 
 
-def main():
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        for name, test in (('golden', check_golden), ('books', check_books), ('short book lives', check_short_books),
-                           ('parts', check_parts), ('leased parts', check_leased_parts),
-                           ('repair and residual', check_repair_and_residual),
-                           ('upfront', check_upfront), ('falling', check_falling), ('beside a static one', check_beside_static),
-                           ('months', check_months), ('rent', check_rent),
-                           ('pairs of rent', check_pairs), ('outlay', check_outlay), ('moved', check_moved),
-                           ('difference', check_difference)):
-            count.test(name, test, folder)
-        for name in REFUSED:
-            count.test(f'refused: {name}', check_refused, folder, name)
-        for name in ASKED:
-            count.test(f'asked: {name}', check_asked, folder, name)
-        for name in ALLOWED:
-            count.test(f'allowed: {name}', check_allowed, folder, name)
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_tests(globals(), refused=(REFUSED, check_refused), asked=(ASKED, check_asked), allowed=(ALLOWED, check_allowed))

@@ -5,10 +5,9 @@ check_oracle checks the golden table of docs/vintages.md; here are the rules tha
 each worked out beside the test, and what is refused.
 Seconds: 8
 """
-import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, DONE, Count, expect, expect_model_checks, run, run_json
+from support.program import BAD_INPUT, DONE, expect, expect_model_checks, run, run_json, run_tests
 
 HEAD = """\
 [scenario]
@@ -62,7 +61,7 @@ def expect_checks(folder, *names):
     expect(found == list(names) or not names and 'book' in found, found)
 
 
-def check_renewed(folder):
+def test_renewed(folder):
     """A fleet that stays unchanged, bought three times in five years; the last is a year old at the horizon."""
     items = told(folder, HEAD + OPTION + FLEET + LIFE + RESALE)['a']
     expect_items(items, {
@@ -75,7 +74,7 @@ def check_renewed(folder):
                                            SERVERS + NETWORK + 0.6561 * ACCELERATORS, 0]})
 
 
-def check_long_life(folder):
+def test_long_life(folder):
     """A life up to the horizon changes nothing, and neither does a resale value that equals the residual value at that
     age."""
     growing = 'demand = 2500000 Mtok/yr\ndemand_growth = 40 %/yr\nspares = 5 %\nfailure_rate = 5 %/yr\nsupport = 4 %/yr\n'
@@ -91,7 +90,7 @@ def check_long_life(folder):
     expect_checks(folder)
 
 
-def check_ages(folder):
+def test_ages(folder):
     """An age between two birthdays counts as the next one; hardware older than the list is worth nothing."""
     for horizon, share in (('6 month', 0.6), ('1 yr', 0.6), ('18 month', 0.4), ('3 yr', 0.25), ('37 month', 0), ('5 yr', 0)):
         items = told(folder, HEAD.replace('5 yr', horizon) + OPTION + FLEET + RESALE)['a']
@@ -102,7 +101,7 @@ def check_ages(folder):
     expect_items(scaled, {'residual_total': -0.15 * HARDWARE})
 
 
-def check_no_whole_life(folder):
+def test_no_whole_life(folder):
     """A life of 2.5 years is two periods of a year, five of half a year."""
     for period, years in (('1 yr', 2), ('6 month', 2.5)):
         items = told(folder, HEAD.replace('horizon', f'period = {period}\nhorizon') + OPTION + FLEET + 'life = 2.5 yr\n')['a']
@@ -112,7 +111,7 @@ def check_no_whole_life(folder):
         expect_checks(folder)
 
 
-def check_retired_without_resale(folder):
+def test_retired_without_resale(folder):
     """A residual value is one at the horizon: hardware retired before brings nothing, and the remaining book value is a
     loss."""
     items = told(folder, HEAD + OPTION + FLEET + LIFE + 'residual_value = 30 %\ninstallation = 10 %\nbook_life = 4 yr\n')['a']
@@ -122,7 +121,7 @@ def check_retired_without_resale(folder):
     expect_checks(folder)
 
 
-def check_tax(folder):
+def test_tax(folder):
     """Each vintage is deducted from its own date, and fully when it is retired; its proceeds are then taxed."""
     straight = 'tax_rate = 25 %\ntax_schedule = straight\ntax_life = 4 yr\ninstallation = 10 %\n'
     items = told(folder, HEAD + OPTION + FLEET + LIFE + RESALE + straight)['a']
@@ -135,7 +134,7 @@ def check_tax(folder):
     expect_checks(folder)
 
 
-def check_tax_of_one(folder):
+def test_tax_of_one(folder):
     """A single vintage that is never renewed gives the same as a single purchase, whose formulas are different."""
     same = ('tax_depreciation', 'tax_value', 'tax_shield', 'after_tax_cash', 'after_tax_npv', 'after_tax_total')
     for period, horizon in (('1 yr', '5 yr'), ('3 month', '30 month'), ('6 month', '7 yr'), ('1 month', '14 month')):
@@ -156,7 +155,7 @@ CREDIT_OF_ONE = ('loan_amount', 'loan_balance', 'loan_interest', 'loan_principal
                  'right_of_use_value', 'lease_expense', 'lease_cash', 'lease_npv')
 
 
-def check_credit_of_one(folder):
+def test_credit_of_one(folder):
     """A single vintage that is never renewed gives the same as a single purchase, whose formulas are different."""
     for period, horizon in (('1 yr', '5 yr'), ('6 month', '57 month'), ('1 month', '14 month')):
         for rate, term in (('7', '3 yr'), ('7', '10 month'), ('0', '31 month'), ('4', '8 yr')):
@@ -172,7 +171,7 @@ def check_credit_of_one(folder):
             expect_checks(folder, 'loans', 'lease')
 
 
-def check_credit_runs_on(folder):
+def test_credit_runs_on(folder):
     """Bought in years 0, 2 and 4 and borrowed for three years at no interest: each third is due whatever has been
     retired."""
     loan = 'loan_share = 50 %\nloan_rate = 0 %/yr\nloan_term = 3 yr\n'
@@ -192,7 +191,7 @@ def check_credit_runs_on(folder):
     expect_checks(folder, 'lease', 'rights')
 
 
-def check_parts(folder):
+def test_parts(folder):
     """With a resale value by age, servers and network have theirs only at the horizon."""
     items = told(folder, HEAD + OPTION + FLEET + LIFE + RESALE + 'server_residual = 10 %\nserver_book_life = 4 yr\n'
                  'book_life = 2 yr\n')['a']
@@ -202,7 +201,7 @@ def check_parts(folder):
     expect_checks(folder)
 
 
-def check_alone(folder):
+def test_alone(folder):
     """What one option states about a part of its hardware changes nothing in another."""
     other = OPTION.replace('[option a]', '[option b]') + FLEET + 'server_residual = 10 %\nserver_book_life = 4 yr\nlife = 3 yr\n'
     alone = told(folder, HEAD + OPTION + FLEET + RESALE.replace('25 %', '25, 20, 15 %'))['a']
@@ -211,7 +210,7 @@ def check_alone(folder):
     expect_items(beside, {name: value for name, value in alone.items() if name != 'in_service'})
 
 
-def check_warranty(folder):
+def test_warranty(folder):
     """Nothing within the warranty of each vintage, by the price paid for it; a partial period does not count."""
     failing = 'failure_rate = 10 %/yr\n'
     items = told(folder, HEAD + OPTION + FLEET + failing + 'warranty = 2.5 yr\n')['a']
@@ -222,7 +221,7 @@ def check_warranty(folder):
     expect_items(none, {'repair': [0, *[0.1 * ACCELERATORS] * 5]})
 
 
-def check_lead_time(folder):
+def test_lead_time(folder):
     """Each order at the price of the day of the order, the first at the initial price; the dates of payment stay."""
     growing = 'demand = 4000000 Mtok/yr\ndemand_growth = 60 %/yr\nprice_decline = 20 %/yr\n'
     for month, period in ((0, ''), (5, ''), (15, ''), (5, 'period = 6 month\n')):
@@ -244,7 +243,7 @@ def check_lead_time(folder):
     expect_items(told(folder, HEAD + OPTION + FLEET + 'price_decline = 9 %/yr\nlead_time = 9 month\n')['a'], {'tco': one})
 
 
-def check_falling(folder):
+def test_falling(folder):
     """Hardware that is no longer needed is not renewed."""
     items = told(folder, HEAD + 'demand = 4000000 Mtok/yr\ndemand_growth = -30 %/yr\n' + LIFE + OPTION)['a']
     needed = items['needed']
@@ -254,7 +253,7 @@ def check_falling(folder):
     expect_items(upfront, {'bought': [0, needed[1], 0, needed[1], 0, needed[1]]})
 
 
-def check_moved(folder):
+def test_moved(folder):
     """A life, a warranty and a resale value are inputs like others."""
     path = Path(folder, 'vintages.ini')
     dear = OPTION.replace('[option a]', '[option b]').replace('30000', '33000')
@@ -274,7 +273,7 @@ def check_moved(folder):
 TIERS = 'discount = 8 % from 100 gpu, 14 % from 500 gpu\n'
 
 
-def check_tiers(folder):
+def test_tiers(folder):
     """Each accelerator has the discount of its own number, spares included; or all of an order have that of the last
     one."""
     for count, beyond, whole in ((99, 0, 0), (100, 0.08, 8), (499, 400 * 0.08, 499 * 0.08), (500, 400 * 0.08 + 0.14, 500 * 0.14),
@@ -289,7 +288,7 @@ def check_tiers(folder):
     expect_items(spares, {'accelerators_bought': 504, 'accelerator_cost': (504 - 400 * 0.08 - 5 * 0.14) * 30000})
 
 
-def check_orders(folder):
+def test_orders(folder):
     """Every purchase is an order of its own: earlier purchases do not count."""
     growing = 'demand = 4000000 Mtok/yr\ndemand_growth = 60 %/yr\nprice_decline = 10 %/yr\n'
     items = told(folder, HEAD + growing + OPTION + 'discount = 10 % from 50 gpu\ntier_discount = all\n')['a']
@@ -299,7 +298,7 @@ def check_orders(folder):
     expect_checks(folder)
 
 
-def check_tiers_in_cases(folder):
+def test_tiers_in_cases(folder):
     """A case may have other tiers, or one discount for all; --set sets a single tier."""
     path = Path(folder, 'vintages.ini')
     path.write_text(HEAD + OPTION + 'accelerators = 600\n' + TIERS + '[case plain]\na.discount = 10 %\n'
@@ -315,7 +314,7 @@ def check_tiers_in_cases(folder):
         expect(abs(off(*arguments) - wanted) < 1e-8, f'{arguments}: {off(*arguments)}, not {wanted}')
 
 
-def check_one_with_tiers(folder):
+def test_one_with_tiers(folder):
     """Tiers of one option leave another unchanged, in stages and not."""
     other = OPTION.replace('[option a]', '[option b]') + 'discount = 10 %\naccelerators = 96\n'
     tiers = OPTION + TIERS + 'demand = 4000000 Mtok/yr\ndemand_growth = 30 %/yr\n'
@@ -384,23 +383,5 @@ def check_asked(folder, command):
         expect(refused if replaced else done.returncode == DONE, f'life {life}: {done.returncode}: {done.stderr}')
 
 
-TESTS = {'renewed': check_renewed, 'a long life': check_long_life, 'ages': check_ages, 'no whole life': check_no_whole_life,
-         'retired without resale': check_retired_without_resale, 'tax': check_tax, 'tax of one': check_tax_of_one, 'credit of one': check_credit_of_one, 'credit that runs on': check_credit_runs_on, 'parts': check_parts, 'alone': check_alone,
-         'tiers': check_tiers, 'orders': check_orders, 'tiers in cases': check_tiers_in_cases,
-         'one with tiers': check_one_with_tiers, 'warranty': check_warranty, 'lead time': check_lead_time, 'falling': check_falling, 'moved': check_moved}
-
-
-def main():
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        for name, test in TESTS.items():
-            count.test(name, test, folder)
-        for command in ASKED:
-            count.test(f'asked: {command}', check_asked, folder, command)
-        for name in REFUSED:
-            count.test(f'refused: {name}', check_refused, folder, name)
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_tests(globals(), asked=(ASKED, check_asked), refused=(REFUSED, check_refused))

@@ -24,7 +24,9 @@ import harness  # noqa: E402
 import libreoffice  # noqa: E402
 import metered  # noqa: E402
 import rules  # noqa: E402
+import rules_of_figures  # noqa: E402
 import xlsx  # noqa: E402
+from subject import Subject  # noqa: E402
 from support.probing import SCHEMA, probe, record_in, write_data  # noqa: E402
 from support.program import (BAD_INPUT, Count, DEEP, PROBE, Skip, expect, expect_exit, near, run,  # noqa: E402
                              skip_all)
@@ -249,7 +251,7 @@ def test_gap(machine):
     drawing = next(data for part, data in book.parts.items()
                    if '/charts/' in part and b'Measured watts' in data)
     expect(b'dispBlanksAs val="gap"' in drawing or b'dispBlanksAs' not in drawing, 'a gap that is closed')
-    found = list(rules.rule_02(rules.Subject(book, measured={'metered': record['results'][0]})))
+    found = list(rules_of_figures.rule_02(Subject(book, measured={'metered': record['results'][0]})))
     expect(not found, found)
 
 
@@ -267,7 +269,7 @@ def test_not_measured(machine):
     words = [cell.value for cell in book.sheets['Evidence'].cells.values()]
     expect('not measured (none: nvml: libnvidia-ml.so.1 was not found)' in words, words)
     expect(chart_of(book) is None and 'Flat lines' not in words, 'something was drawn')
-    expect(not list(rules.rule_02(rules.Subject(book))), 'numbers')
+    expect(not list(rules_of_figures.rule_02(Subject(book))), 'numbers')
 
 
 def test_older_record(machine):
@@ -294,7 +296,7 @@ def test_rules(machine):
     judged.measured = {'metered': machine.record['results'][0]}
     broken = {number: list(rule(judged)) for number, rule in rules.RULES}
     expect(not any(broken.values()), {number: found[:3] for number, found in broken.items() if found})
-    expect(len(list(rules.rule_02(rules.Subject(judged.book)))) > 100, 'numbers that nobody measured')
+    expect(len(list(rules_of_figures.rule_02(Subject(judged.book)))) > 100, 'numbers that nobody measured')
     evidence = judged.book.sheets['Evidence']
     row = metered.lines_row(evidence, 'metered')
     reading = 2 + metered.row_of(evidence, 'metered: readings of the meter')
@@ -302,7 +304,7 @@ def test_rules(machine):
                        ((row, metered.WATTS), {'value': 411.0}), ((1, 9), {'value': 7.0})):
         before = evidence.cells.get(at)
         evidence.cells[at] = xlsx.Cell(change['value'])
-        expect(list(rules.rule_02(judged)), f'rule 2 does not notice {change} in {at}')
+        expect(list(rules_of_figures.rule_02(judged)), f'rule 2 does not notice {change} in {at}')
         if before:
             evidence.cells[at] = before
         else:

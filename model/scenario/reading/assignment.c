@@ -1,27 +1,20 @@
 #include "model/scenario/reading/assignment.h"
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
 #include "base/texts.h"
-#include "model/catalog/columns.h"
 #include "model/cost/model.h"
-#include "model/cost/units.h"
-#include "model/cost/words.h"
-#include "model/delivery/offer.h"
-#include "model/evidence/carbon.h"
-#include "model/evidence/catalog.h"
-#include "model/evidence/day.h"
-#include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/head.h"
 #include "model/scenario/reading/reading.h"
+#include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/sections.h"
+#include "model/scenario/reading/shorthand.h"
 #include "model/scenario/reading/text.h"
-#include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
@@ -31,221 +24,28 @@
 #include <string.h>
 #include <unistd.h>
 
-// Keys of [scenario] other than inputs.
-static const char *const head_keys[] = {"title",    "date",   "start",    "horizon",
-                                        "baseline", "period", "inherits", "currency"};
-
-enum { HEAD_KEYS = sizeof head_keys / sizeof head_keys[0] };
-
-static bool is_head_key(const char *name) {
-  for (size_t i = 0; i < HEAD_KEYS; i++)
-    if (!strcmp(head_keys[i], name))
-      return true;
-  return false;
-}
-
-// ---- keys that stand for inputs
-
-// grid = REGION sets grid_intensity.
-static void take_grid(struct reading *reading, struct layer layer, const struct ini_key *key) {
-  struct scenario *scenario = reading->scenario;
-  const struct table *table = catalog_table(scenario->catalog, CATALOG_CARBON);
-  const int intensity = model_find(scenario->model, "grid_intensity");
-  const char *nearest = NULL;
-  struct figure figure;
-  const long row = table ? carbon_of_grid(table, key->value, &nearest, reading->arena) : -1;
-  if (table && row < 0)
-    diagnostics_error(reading->diagnostics, key->value_place,
-                      "unknown grid '%s'%s; see 'pertoken catalog carbon'", key->value,
-                      did_you_mean(nearest, reading->arena));
-  if (row < 0)
-    figure = (struct figure){.place = key->value_place, .source = "", .date = ""};
-  else {
-    resolving_cell(table, (size_t)row, "value", &figure);
-    figure.value *= unit_factor(&scenario->model->declarations[intensity].unit);
-    figure.source =
-        arena_printf(reading->arena, "%s (%s): %s", table_cell(table, (size_t)row, "subject"),
-                     table_cell(table, (size_t)row, "region"), figure.source);
-  }
-  inputs_take(reading->inputs, layer, intensity, figure, key, reading->diagnostics);
-}
-
-// day_profile = consumer sets the 24 shares.
-static void take_day(struct reading *reading, struct layer layer, const struct ini_key *key) {
-  struct scenario *scenario = reading->scenario;
-  const int first = model_find(scenario->model, "day_share_1");
-  struct day day;
-  struct figure figure = {
-      .place = key->value_place, .grade = GRADE_ASSUMED, .source = "", .date = ""};
-  day_read(key->value, key->value_place, scenario->catalog, &day, reading->arena,
-           reading->diagnostics);
-  const struct table *table = catalog_glance(scenario->catalog, CATALOG_DAY_PROFILES);
-  if (day.row >= 0)
-    resolving_cell(table, (size_t)day.row, "share_1", &figure);
-  for (int hour = 0; hour < HOURS_OF_DAY; hour++) {
-    figure.value = day.share[hour];
-    figure.place = key->value_place;
-    inputs_take(reading->inputs, layer, first + hour, figure, key, reading->diagnostics);
-  }
-}
-
-// Assigns an input of the offer, unless the layer sets it itself; another offer in its place does
-// not count.
-static void assign_offered(const struct reading *reading, struct layer layer,
-                           const struct offer_input *input, const struct offer *offer) {
-  const struct ini_key key = {input->name, input->text, input->place, input->place};
-  const struct ini_key quote = {
-      "quote",
-      arena_printf(reading->arena, "%s %s", offer_reference(offer, reading->arena), offer->date),
-      input->place, input->place};
-  const int declaration = model_find(reading->scenario->model, input->name);
-  const struct figure *said =
-      declaration < 0 ? NULL : inputs_said(reading->inputs, layer, declaration);
-  if (declaration < 0 || (said && !scenario_offer_of(reading->scenario, said)))
-    return;
-  if (!said)
-    inputs_refuse_provenance(reading->inputs, layer, declaration, reading->diagnostics);
-  inputs_assign(reading->inputs, layer, input->name, &key, reading->diagnostics);
-  inputs_assign(reading->inputs, layer, arena_printf(reading->arena, "%s.quote", input->name),
-                &quote, reading->diagnostics);
-}
-
-static void add_offer(const struct reading *reading, struct layer layer, const struct offer *offer,
-                      struct place place) {
-  struct scenario *scenario = reading->scenario;
-  scenario->offers =
-      arena_room(reading->arena, scenario->offers, scenario->offer_count, sizeof *scenario->offers);
-  scenario->offers[scenario->offer_count++] =
-      (struct scenario_offer){layer.origin, layer.option, layer.which_case, offer, place};
-}
-
-// quote = FILE sets the inputs of a vendor's prices and terms.
-static void take_offer(struct reading *reading, struct layer layer, const struct ini_key *key) {
-  struct arena *arena = reading->arena;
-  if (layer.option < 0) {
-    diagnostics_error(reading->diagnostics, key->place,
-                      "an offer applies to one option: '%s' belongs in [option ID]", key->name);
-    return;
-  }
-  const char *path = source_beside(key->value_place.source->name, key->value, arena);
-  const bool is_there = access(path, R_OK) == 0;
-  const struct offer *offer =
-      is_there ? offer_read(path, reading->scenario->catalog, arena, reading->diagnostics) : NULL;
-  if (!is_there)
-    diagnostics_error(reading->diagnostics, key->value_place, "the offer '%s' cannot be opened: %s",
-                      key->value, strerror(errno));
-  reading->scenario->options[layer.option].lacks_offer |= !offer;
-  if (!offer)
-    return;
-  add_offer(reading, layer, offer, key->value_place);
-  struct offer_input inputs[OFFER_INPUTS];
-  const size_t count = offer_inputs(offer, inputs, arena);
-  for (size_t i = 0; i < count; i++)
-    assign_offered(reading, layer, &inputs[i], offer);
-}
-
-static const struct shorthand {
-  const char *key, *input;
-  void (*take)(struct reading *reading, struct layer layer, const struct ini_key *key);
-} shorthands[] = {{"grid", "grid_intensity", take_grid},
-                  {"day_profile", "day_share_1", take_day},
-                  {"quote", "list_price", take_offer}};
-
-enum { SHORTHANDS = sizeof shorthands / sizeof shorthands[0] };
-
-static const struct shorthand *find_shorthand(const struct reading *reading, const char *name) {
-  for (size_t i = 0; i < SHORTHANDS; i++)
-    if (!strcmp(shorthands[i].key, name) &&
-        model_find(reading->scenario->model, shorthands[i].input) >= 0)
-      return &shorthands[i];
-  return NULL;
-}
-
-// The nearest of the keys that could be used in place of `name`, for a suggestion.
-static const char *nearest_key(const struct reading *reading, const char *name, bool selections) {
-  const struct model *model = reading->scenario->model;
-  if (model->count > MAX_CANDIDATES)
-    return NULL;
-  const char **names =
-      arena_array(reading->arena, (size_t)model->count + SELECTION_KEYS + SHORTHANDS + MODEL_WORDS,
-                  sizeof *names);
-  size_t count = 0;
-  for (size_t i = 0; i < SHORTHANDS; i++)
-    names[count++] = shorthands[i].key;
-  for (int d = 0; d < model->count; d++)
-    if (model->declarations[d].kind == DECLARATION_INPUT)
-      names[count++] = model->declarations[d].name;
-  for (int key = 0; key < SELECTION_KEYS && selections; key++)
-    names[count++] = selection_key_name(key);
-  return words_nearest(name, names, count);
-}
-
-static const char *selection_sections(const char *name) {
-  return selection_key_find(name) < SELECT_WORKLOAD ? "an option" : "an option or [workload]";
-}
-
-void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
-                         const char *where, bool selections) {
-  const char *nearest = nearest_key(reading, name, selections);
-  const struct model *model = reading->scenario->model;
-  int d = model_find(model, name);
-  if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT) {
-    inputs_note_misspelt(reading->inputs, model->declarations[d].name); // not missing, too
-    diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
-                      name);
-  } else if (selection_key_find(name) >= 0)
-    diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in %s", name,
-                      selection_sections(name));
-  else if (currency_is_rate(name))
-    diagnostics_error(reading->diagnostics, key->place,
-                      "the report is in USD: '%s' has no effect without 'currency' in [scenario]",
-                      name);
-  else if (d >= 0)
-    diagnostics_error(reading->diagnostics, key->place,
-                      "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
-  else {
-    if (nearest)
-      inputs_note_misspelt(reading->inputs, nearest);
-    diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s", name, where,
-                      did_you_mean(nearest, reading->arena));
-  }
-}
-
 static bool may_stand_in_workload(const struct reading *reading, const char *name) {
   const struct model *model = reading->scenario->model;
   const char *point = strchr(name, '.');
   const char *input = point ? arena_copy_n(reading->arena, name, (size_t)(point - name)) : name;
-  const struct shorthand *shorthand = find_shorthand(reading, input);
+  const struct shorthand *shorthand = shorthand_find(reading, input);
   int d = model_find(model, shorthand ? shorthand->input : input);
   return d >= 0 && (!strcmp(model->groups[model->declarations[d].group].name, "throughput") ||
                     !strcmp(model->groups[model->declarations[d].group].name, "volume"));
 }
 
-static void unknown_head_key(struct reading *reading, const struct ini_key *key) {
-  const int d = model_find(reading->scenario->model, key->name);
-  if (selection_key_find(key->name) >= 0 ||
-      (d >= 0 && reading->scenario->model->declarations[d].kind == DECLARATION_INPUT)) {
-    reading_unknown_key(reading, key->name, key, "[scenario]", true);
-    return;
-  }
-  const char *nearest = nearest_name(key->name, head_keys, HEAD_KEYS);
-  const char *meant = model_word_meaning(key->name);
-  diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [scenario]%s", key->name,
-                    did_you_mean(meant != key->name ? meant : nearest, reading->arena));
-}
-
-// Takes a key as an input, or as one that stands for inputs; the latter needs a value.
+// Takes a key as an input, its provenance, or one that stands for inputs. False if it is none.
 static bool assign_input(struct reading *reading, struct layer layer, const char *name,
                          const struct ini_key *key) {
-  const struct shorthand *shorthand = find_shorthand(reading, name);
-  if (!shorthand)
-    return inputs_assign(reading->inputs, layer, name, key, reading->diagnostics);
-  struct ini_key named = *key;
-  named.name = name;
-  if (*key->value)
-    shorthand->take(reading, layer, &named);
+  const struct shorthand *shorthand = shorthand_find(reading, name);
+  const bool needs_text = shorthand || inputs_is_provenance(reading->inputs, name);
+  if (needs_text && !*key->value)
+    refuse_empty(reading, layer.origin, name, key);
+  else if (shorthand)
+    shorthand->take(reading, layer,
+                    &(struct ini_key){name, key->value, key->place, key->value_place});
   else
-    inputs_refuse_empty(name, key, origin_layers[layer.origin].is_set, reading->diagnostics);
+    return inputs_assign(reading->inputs, layer, name, key, reading->diagnostics);
   return true;
 }
 
@@ -253,10 +53,9 @@ static bool assign_input(struct reading *reading, struct layer layer, const char
 // selection.
 static bool select_key(struct reading *reading, int option, enum origin origin, const char *name,
                        const struct ini_key *key) {
-  const int which = selection_key_find(name);
-  if (which >= SELECT_PRICE && which < SELECT_WORKLOAD && option >= 0 && !*key->value &&
+  if (selection_is_optional(selection_key_find(name)) && option >= 0 && !*key->value &&
       !origin_layers[origin].is_set)
-    inputs_refuse_empty(name, key, false, reading->diagnostics);
+    refuse_empty(reading, origin, name, key);
   return selection_take(&reading->selections[option + 1], origin, name, key,
                         reading->scenario->catalog, reading->arena, reading->diagnostics);
 }
@@ -266,8 +65,8 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
   static const struct layer layer = {ORIGIN_COMMON, -1, 0};
   bool workload = !strcmp(section->kind, "workload"), head = !strcmp(section->kind, "scenario");
   const bool is_input = !strcmp(key->name, "horizon") || currency_is_rate(key->name);
-  if (head && !is_input && !is_head_key(key->name))
-    unknown_head_key(reading, key);
+  if (head && !is_input && !head_is_key(key->name))
+    refuse_key(reading, section, key);
   if (head && !is_input)
     return;
   if (section_is_repeated(reading, section->kind, key->name))
@@ -277,53 +76,18 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
     return;
   if ((workload && !may_stand_in_workload(reading, key->name)) ||
       !assign_input(reading, layer, key->name, key))
-    reading_unknown_key(reading, key->name, key,
-                        arena_printf(reading->arena, "[%s]", section->kind), workload);
+    refuse_key(reading, section, key);
 }
 
-static void refuse_selection(struct reading *reading, const char *name, const struct ini_key *key,
-                             bool is_set) {
-  const char *workload = selection_key_find(name) < SELECT_WORKLOAD
-                             ? ""
-                             : arena_printf(reading->arena, " or workload.%s", name);
-  if (is_set)
-    diagnostics_error(reading->diagnostics, key->place, "'%s' is not an input: set OPTION.%s%s",
-                      name, name, workload);
-  else
-    diagnostics_error(reading->diagnostics, key->place, "a case changes inputs: '%s' belongs in %s",
-                      name, selection_sections(name));
-}
-
-struct prefixed reading_prefixed(const struct reading *reading, const char *key) {
-  const char *point = strchr(key, '.');
-  if (!point)
-    return (struct prefixed){NULL, -1, key};
-  const char *id = arena_copy_n(reading->arena, key, (size_t)(point - key));
-  return (struct prefixed){id, scenario_option(reading->scenario, id), point + 1};
-}
-
-// KEY or OPTION.KEY, in a case or with --set.
-static void assign_prefixed(struct reading *reading, struct layer layer, enum origin for_option,
-                            const struct ini_key *key, const char *where) {
-  const struct prefixed prefixed = reading_prefixed(reading, key->name);
-  layer.option = prefixed.option;
-  if (layer.option < 0 && assign_input(reading, layer, key->name, key))
-    return;
-  const char *name = layer.option >= 0 ? prefixed.name : key->name;
-  if (layer.option >= 0) {
-    layer.origin = for_option;
-    if (assign_input(reading, layer, name, key))
-      return;
-  }
-  if (selection_key_find(name) >= 0)
-    refuse_selection(reading, name, key, for_option == ORIGIN_SET_OPTION);
-  else if (for_option == ORIGIN_SET_OPTION && is_head_key(name))
-    diagnostics_error(reading->diagnostics, key->place,
-                      "--set changes inputs: '%s' belongs in the file's [scenario]", name);
-  else if (prefixed.id && layer.option < 0)
-    scenario_unknown_option(reading->scenario, prefixed.id, key->place, reading->diagnostics);
-  else
-    reading_unknown_key(reading, name, key, where, false);
+// KEY or OPTION.KEY, in a case or (NULL) with --set.
+static void assign_prefixed(struct reading *reading, struct layer layer,
+                            const struct ini_section *a_case, const struct ini_key *key) {
+  const struct prefixed of = reading_prefixed(reading, key->name);
+  layer.option = of.option;
+  if (of.option >= 0)
+    layer.origin = a_case ? ORIGIN_CASE_OPTION : ORIGIN_SET_OPTION;
+  if (!assign_input(reading, layer, of.option >= 0 ? of.name : key->name, key))
+    refuse_key(reading, a_case, key);
 }
 
 // "quote", or "h200.quote" in a case; "list_price.quote" is that price's.
@@ -339,8 +103,6 @@ static void assign_section(struct reading *reading, const struct ini_section *se
   int option =
       !strcmp(section->kind, "option") ? scenario_option(reading->scenario, section->argument) : -1;
   int which = !strcmp(section->kind, "case") ? reading_case(reading, section->argument) : -1;
-  const char *where = arena_printf(reading->arena, "[%s%s%s]", section->kind,
-                                   *section->argument ? " " : "", section->argument);
   const size_t count = section->key_count;
   for (size_t k = 0; k < 2 * count; k++) {
     const struct ini_key *key = &section->keys[k < count ? k : k - count];
@@ -351,11 +113,10 @@ static void assign_section(struct reading *reading, const struct ini_section *se
     else if ((which >= 0 || option >= 0) && !strcmp(key->name, SECTION_LABEL))
       continue; // sections.h has read it
     else if (which >= 0)
-      assign_prefixed(reading, (struct layer){ORIGIN_CASE, -1, (size_t)which}, ORIGIN_CASE_OPTION,
-                      key, where);
+      assign_prefixed(reading, (struct layer){ORIGIN_CASE, -1, (size_t)which}, section, key);
     else if (option >= 0 && !select_key(reading, option, ORIGIN_OPTION, key->name, key) &&
              !assign_input(reading, (struct layer){ORIGIN_OPTION, option, 0}, key->name, key))
-      reading_unknown_key(reading, key->name, key, where, true);
+      refuse_key(reading, section, key);
   }
 }
 
@@ -400,9 +161,8 @@ static const char *subject_of(const struct reading *reading, const char *key) {
   const char *attribute = strchr(name, '.');
   attribute = attribute ? attribute : name + strlen(name);
   const char *input = arena_copy_n(arena, name, (size_t)(attribute - name));
-  const struct shorthand *shorthand = find_shorthand(reading, input);
-  if (shorthand &&
-      shorthand->take != take_offer) // an offer leaves room for the option's own values
+  const struct shorthand *shorthand = shorthand_find(reading, input);
+  if (shorthand && !shorthand->yields)
     input = shorthand->input;
   const struct model *model = reading->scenario->model;
   const int d = model_find(model, input);
@@ -446,7 +206,7 @@ static void assign_setting(struct reading *reading, const char **subjects, size_
   key.value_place.column += (int)(equals - setting + 1 + (long)space);
   warn_of_repeated(reading, subjects, number, key.name);
   if (take_section(reading, &key))
-    assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, ORIGIN_SET_OPTION, &key, "--set");
+    assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, NULL, &key);
 }
 
 // ---- [item NAME]
@@ -498,9 +258,9 @@ static void assign_item(struct reading *reading, const struct ini_section *secti
     assign_to_common(reading, input->name, input->literal, input->place);
     for (size_t a = 0; a < FIGURE_ATTRIBUTES; a++)
       if (said[a])
-        inputs_assign(reading->inputs, (struct layer){ORIGIN_COMMON, -1, 0},
-                      arena_printf(reading->arena, "%s.%s", input->name, figure_attributes[a]),
-                      said[a], reading->diagnostics);
+        assign_input(reading, (struct layer){ORIGIN_COMMON, -1, 0},
+                     arena_printf(reading->arena, "%s.%s", input->name, figure_attributes[a]),
+                     said[a]);
   }
   for (size_t a = 0; a < FIGURE_ATTRIBUTES && !numbers; a++)
     if (said[a])

@@ -7,7 +7,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/reading/assignment.h"
+#include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
@@ -72,12 +72,8 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   const int d = model_stated(model, model_find(model, of.name), key->value);
   *quantity = (struct free_quantity){
       .key = key->name, .place = key->place, .declaration = d, .option = of.option};
-  if (of.id && of.option < 0) {
-    scenario_unknown_option(reading->scenario, of.id, key->place, reading->diagnostics);
-    return false;
-  }
-  if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT) {
-    reading_unknown_key(reading, of.name, key, "[free]", false);
+  if ((of.id && of.option < 0) || d < 0 || model->declarations[d].kind != DECLARATION_INPUT) {
+    refuse_key(reading, reading_section(reading, "free"), key);
     return false;
   }
   const struct declaration *input = &model->declarations[d];

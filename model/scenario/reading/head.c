@@ -6,11 +6,30 @@
 #include "base/process.h"
 #include "base/short_text.h"
 #include "base/source.h"
+#include "model/cost/words.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+static const char *const head_keys[] = {"title",    "date",   "start",    "horizon",
+                                        "baseline", "period", "inherits", "currency"};
+
+enum { HEAD_KEYS = sizeof head_keys / sizeof head_keys[0] };
+
+bool head_is_key(const char *name) {
+  for (size_t i = 0; i < HEAD_KEYS; i++)
+    if (!strcmp(head_keys[i], name))
+      return true;
+  return false;
+}
+
+const char *head_nearest_key(const char *name) {
+  const char *meant = model_word_meaning(name);
+  return meant != name ? meant : nearest_name(name, head_keys, HEAD_KEYS);
+}
 
 static void read_date(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "date");

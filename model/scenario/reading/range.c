@@ -14,7 +14,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/assignment.h"
+#include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/selection.h"
 
@@ -55,17 +55,12 @@ static bool read_range(struct reading *reading, const struct ini_key *key, struc
   const int d = model_stated(model, named, key->value);
   *range =
       (struct range){.key = key->name, .place = key->place, .declaration = d, .option = of.option};
-  if (of.id && of.option < 0)
-    scenario_unknown_option(reading->scenario, of.id, key->place, reading->diagnostics);
-  else if (selection_key_find(of.name) >= 0)
-    diagnostics_error(reading->diagnostics, key->place,
-                      "only inputs have ranges: '%s' is not an input", of.name);
-  else if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT)
-    reading_unknown_key(reading, of.name, key, "[range]", false);
-  else
-    return !distribution_parse(key->value, key->value_place, &model->declarations[d],
-                               &range->distribution, reading->arena, reading->diagnostics);
-  return false;
+  if ((of.id && of.option < 0) || d < 0 || model->declarations[d].kind != DECLARATION_INPUT) {
+    refuse_key(reading, reading_section(reading, "range"), key);
+    return false;
+  }
+  return !distribution_parse(key->value, key->value_place, &model->declarations[d],
+                             &range->distribution, reading->arena, reading->diagnostics);
 }
 
 // The range with a key of [range], however bad its value; or -1 after an error.

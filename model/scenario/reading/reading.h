@@ -1,10 +1,10 @@
 // reading: a scenario while it is being read. The steps, in order:
 //
-//   text         the file with everything that it inherits
+//   text         the file with everything that it inherits: inheritance.h
 //   cost_model   the cost model, with the file's own items
 //   sections     which options, cases and questions there are
 //   head         title, date, baseline, selected case
-//   assignment   every key, to an input's layer or a selection
+//   assignment   every key, to an input's layer or a selection, or refused: refusal.h
 //   range, free  ranges of inputs, around their values or instead of them
 //   resolution   every option: resolving.h has its steps
 //   grading      warnings and grades for the comparison

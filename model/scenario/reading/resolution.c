@@ -16,7 +16,6 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/effect.h"
 #include "model/scenario/reading/free.h"
-#include "model/scenario/reading/lending.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
@@ -24,6 +23,7 @@
 #include "model/scenario/resolving.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/hardware.h"
+#include "model/scenario/sources/lending.h"
 #include "model/scenario/sources/load_power.h"
 #include "model/scenario/sources/throughput.h"
 #include "model/scenario/sources/utilization.h"
@@ -440,12 +440,11 @@ static void build_graph(const struct resolving *resolving) {
     tokens_hide(resolving);
 }
 
-// An input that an unknown key probably meant is not missing, too.
-static void pretend_misspelt(struct resolving *resolving) {
+static void pretend_meant(struct resolving *resolving) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
     const char *name = model->declarations[d].name;
-    if (model->declarations[d].required && inputs_are_misspelt(resolving->scenario->inputs, name))
+    if (model->declarations[d].required && scenario_meant(resolving->scenario, name))
       resolving_pretend(resolving, name);
   }
 }
@@ -461,7 +460,7 @@ static void settle(struct resolving *resolving) {
       companions_settle(resolving, c, false);
     else
       companions_assume(resolving, c);
-  pretend_misspelt(resolving);
+  pretend_meant(resolving);
   colocation_apply(resolving);
   schedules_settle(resolving);
   tiers_settle(resolving);

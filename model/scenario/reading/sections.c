@@ -227,6 +227,14 @@ void sections_read(struct reading *reading) {
   collect_questions(reading);
 }
 
+struct prefixed reading_prefixed(const struct reading *reading, const char *key) {
+  const char *point = strchr(key, '.');
+  if (!point)
+    return (struct prefixed){NULL, -1, key};
+  const char *id = arena_copy_n(reading->arena, key, (size_t)(point - key));
+  return (struct prefixed){id, scenario_option(reading->scenario, id), point + 1};
+}
+
 int reading_case(const struct reading *reading, const char *name) {
   const struct scenario *scenario = reading->scenario;
   for (size_t c = 0; c < scenario->case_count; c++)

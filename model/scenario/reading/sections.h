@@ -30,6 +30,14 @@ bool section_is_repeated(const struct reading *reading, const char *kind, const 
 const struct ini_section *reading_section(const struct reading *reading, const char *kind);
 const struct ini_key *reading_head_key(const struct reading *reading, const char *name);
 
+// A key as OPTION.NAME, or as NAME of all options.
+struct prefixed {
+  const char *id; // as written, whether there is such an option or not; NULL: of all options
+  int option;     // -1: of all options, or there is none
+  const char *name;
+};
+struct prefixed reading_prefixed(const struct reading *reading, const char *key);
+
 // The number of a case by its id or label, or -1.
 int reading_case(const struct reading *reading, const char *name);
 

@@ -236,7 +236,7 @@ static int apply_accelerator(struct resolving *resolving) {
   apply_offered_warranty(resolving);
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   if (!key) {
-    if (!inputs_are_misspelt(scenario->inputs, "accelerator"))
+    if (!scenario_meant(scenario, "accelerator"))
       diagnostics_error(
           resolving->diagnostics, option->place,
           "option '%s' needs 'accelerator' (an id of 'pertoken catalog accelerators')", option->id);

@@ -4,10 +4,16 @@ import pathlib
 import re
 import resource
 import shutil
+import sys
 
-from support.program import PROBE, ROOT, expect, run
+from support.program import Count, DEEP, PROBE, ROOT, Skip, expect, run, skip_all
 
 TIMEOUT_S = 200
+NEEDED_BYTES = 3 << 30  # of memory, to measure
+
+MODEL = 'smollm-135m'
+KV_BYTES = 23040  # of one token, all layers
+RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
 
 SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model/records/measurement.h').read_text()).group(1))
 TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
@@ -52,6 +58,16 @@ def with_plugins(folder):
     return {'PERTOKEN_PLUGINS': folder}
 
 
+def emulated(directory, **settings):
+    """The environment of a run on emulated GPUs, which compute; `settings` say how many and which."""
+    if not EMULATOR.exists():
+        raise Skip('the emulator is not built')
+    plugins = directory / 'plugins'
+    plugins.mkdir()
+    (plugins / 'emulator.so').symlink_to(EMULATOR)
+    return {**with_plugins(plugins), **settings}
+
+
 def at_once(directory):
     """(arguments, environment) of a tiny model on the test GPU: nothing takes time there."""
     write_data(directory / 'data')
@@ -65,3 +81,24 @@ def soon(directory):
     """A run of a tiny model on the CPU, for what does not depend on the model."""
     write_data(directory / 'data')
     return ('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--time', '0.3')
+
+
+def free_bytes():
+    for line in pathlib.Path('/proc/meminfo').read_text().splitlines():
+        if line.startswith('MemAvailable:'):
+            return 1024 * int(line.split()[1])
+    return 0
+
+
+def need_memory():
+    if free_bytes() < NEEDED_BYTES:
+        raise Skip('under 3 GiB of memory are free')
+
+
+def run_probe_tests(script, deep_only=()):
+    """Runs a script's functions test_x, each with a folder of its own; some only in the deep run, or by their names."""
+    if not PROBE.exists():
+        skip_all(f'{PROBE} is not built')
+    count = Count()
+    count.tests_in_folders({name: test for name, test in script.items() if DEEP or sys.argv[1:] or test not in deep_only})
+    count.finish()

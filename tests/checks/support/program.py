@@ -208,11 +208,11 @@ class Count:
             if name.startswith('test_') and (not sys.argv[1:] or any(word in name for word in sys.argv[1:])):
                 self.test(name[5:], test, *arguments)
 
-    def tests_in_folders(self, script):
-        """The same, each with an empty folder of its own."""
+    def tests_in_folders(self, script, place=Path):
+        """The same, each with an empty folder of its own, or what `place` makes of it."""
         def in_folder(test):
             with tempfile.TemporaryDirectory() as folder:
-                test(Path(folder))
+                test(place(Path(folder)))
         self.tests({name: functools.partial(in_folder, test) for name, test in script.items() if name.startswith('test_')})
 
     def finish(self):
@@ -226,9 +226,14 @@ def skip_all(reason):
     sys.exit(SKIPPED)
 
 
-def run_tests(script):
-    """Runs a whole script: its functions test_x, with a folder that they share and that is removed afterwards."""
+def run_tests(script, **tables):
+    """Runs a whole script: its functions test_x, with a folder that they share and that is removed afterwards; then
+    each row of its tables: what they are about = (rows, test), which gets the folder and the row's name.
+    """
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         count.tests(script, Path(folder))
+        for about, (rows, test) in tables.items():
+            for name in rows:
+                count.test(f'{about}: {name}', test, Path(folder), name)
     count.finish()

@@ -6,7 +6,8 @@ import layout
 import simulated
 import xlsx
 from layout import FIRST_PERIOD, KEY, LABEL, SCALAR, UNIT
-from rules import checks_table, printed_rows
+from rules_of_inputs import checks_table
+from subject import printed_rows
 
 # Formulas that a scalar must not have.
 FORMULAS = {

@@ -4,6 +4,7 @@
 Deep: every example, and each of its cases. Else those that have among them every kind of sheet.
 Seconds: 20, deep 60
 """
+import pickle
 import re
 import sys
 import tempfile
@@ -14,8 +15,10 @@ import broken  # noqa: E402
 import harness  # noqa: E402
 import layout  # noqa: E402
 import rules  # noqa: E402
+import rules_of_formulas  # noqa: E402
 import simulated  # noqa: E402
 import xlsx  # noqa: E402
+from subject import Subject  # noqa: E402
 from support.program import Count, DEEP, run  # noqa: E402
 
 SHOWN = 3
@@ -39,7 +42,7 @@ def subject(scenario, folder, first):
               for case in list(layout.Inputs(book).cases)[:None if DEEP else 2]]
     labels = ('SOURCE_DATE_EPOCH set', 'SOURCE_DATE_EPOCH unset')
     pairs = list(zip(labels, first, runs(scenario, folder, 'again')))
-    return rules.Subject(book, others, pairs, version(), simulation(scenario, book))
+    return Subject(book, others, pairs, version(), simulation(scenario, book))
 
 
 def simulation(scenario, book):
@@ -70,13 +73,13 @@ def check_rules(path, judged):
     """Breaks a good workbook in every way of broken.BREAKS: its rule must find more than before."""
     passed = failed = 0
     common = {'version': judged.version, 'simulation': judged.simulation}
-    alone = rules.Subject(judged.book, **common)
+    alone = Subject(judged.book, **common)
     before = {number: len(list(rule(alone))) for number, rule in rules.RULES}
-    functions = dict(rules.RULES)
+    functions, whole = dict(rules.RULES), pickle.dumps(xlsx.read(path))
     for number, name, break_it in broken.BREAKS:
-        copy = rules.Subject(xlsx.read(path), **common)
+        copy = Subject(pickle.loads(whole), **common)
         break_it(copy)
-        copy = rules.Subject(copy.book, runs=copy.runs, **common)
+        copy = Subject(copy.book, runs=copy.runs, **common)
         if len(list(functions[number](copy))) > before[number]:
             passed += 1
         else:
@@ -107,7 +110,7 @@ def check_long_ids(folder):
     sheet = xlsx.read(harness.report(scenario, folder / 'long-ids.xlsx')).sheets['Sensitivity']
     longest = max((len(cell.formula) + 1 for cell in sheet.cells.values() if cell.formula), default=0)
     print(f'ids of 24 letters: the longest formula of the tornado has {longest} characters')
-    return (1, 0) if 0 < longest <= rules.MAX_FORMULA_LENGTH else (0, 1)
+    return (1, 0) if 0 < longest <= rules_of_formulas.MAX_FORMULA_LENGTH else (0, 1)
 
 
 def check(folder):

@@ -158,9 +158,7 @@ def open_workbook(path, book, text, plain, office):
     document = office.open(path)
     check_engine('LibreOffice', book, document.read(), text, plain)
     document.close()
-    target = path.with_name('recalculated.xlsx')
-    check_engine('Gnumeric', book, gnumeric.recalculate(path, target), text, plain)
-    target.unlink()
+    check_engine('Gnumeric', book, gnumeric.recalculate(path), text, plain)
 
 
 def check_terminal(folder, text):

@@ -152,7 +152,7 @@ def in_gnumeric(wrong, book, edits, folder):
     for (sheet, row, column), value in edits.items():
         cells.setdefault(book.sheets[sheet].part, {})[xlsx.address(row, column)] = value
     xlsx.patch(wrong, folder / 'typed.xlsx', lambda part, xml: xlsx.set_cells(xml, cells.get(part, {})))
-    return gnumeric.recalculate(folder / 'typed.xlsx', folder / 'out.xlsx')
+    return gnumeric.recalculate(folder / 'typed.xlsx')
 
 
 def test_state(made, typed, case, *wanted):

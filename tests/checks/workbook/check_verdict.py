@@ -150,7 +150,7 @@ def in_gnumeric(wrong, book, edits, folder):
     cells = {xlsx.address(row, column): value for (_, row, column), value in edits.items()}
     part, changed = book.sheets['Inputs'].part, Path(folder, 'typed.xlsx')
     xlsx.patch(wrong, changed, lambda name, xml: xlsx.set_cells(xml, cells if name == part else {}))
-    return gnumeric.recalculate(changed, Path(folder, 'recalculated.xlsx'))
+    return gnumeric.recalculate(changed)
 
 
 def same(result, what):

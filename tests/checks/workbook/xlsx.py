@@ -14,7 +14,6 @@ BUILTIN_FORMATS = {0: 'General', 1: '0', 2: '0.00', 3: '#,##0', 4: '#,##0.00', 9
                    11: '0.00E+00', 14: 'yyyy-mm-dd', 22: 'yyyy-mm-dd hh:mm', 49: '@'}
 GARBAGE = {'n': '-987654.25', 'str': 'wrong', 'b': '1', 'e': '#N/A'}
 CELL = re.compile(r'<c r="([A-Z]+\d+)"([^>]*?)(?:/>|>(.*?)</c>)', re.S)
-KIND, VALUE = re.compile(r' t="(\w+)"'), re.compile(r'<v>([^<]*)</v>')
 
 gc.disable()  # a book is a million objects without a cycle: looking for cycles takes longer than reading
 
@@ -213,11 +212,7 @@ def read_value(node, strings):
     kind = node.get('t', 'n')
     if kind == 'inlineStr':
         return ''.join(text.text or '' for text in node.iter('t')), False
-    return interpreted(kind, node.findtext('v'), strings)
-
-
-def interpreted(kind, text, strings):
-    """The same, of the text of a cell of another kind."""
+    text = node.findtext('v')
     if kind == 's':
         return strings[int(text)], False
     if kind == 'str':
@@ -246,27 +241,9 @@ def formulas(path, aside=()):
     return sheets, names
 
 
-class Values:
-    """The values of a book's cells, for a reader that asks for some of them: the rest is not interpreted."""
-
-    def __init__(self, path):
-        with zipfile.ZipFile(path) as archive:
-            self.strings = read_strings({name: archive.read(name) for name in archive.namelist()
-                                         if name == 'xl/sharedStrings.xml'})
-            targets = sheet_parts(archive.read('xl/_rels/workbook.xml.rels'))
-            self.sheets = {node.get('name'): {ref: (attributes, body) for ref, attributes, body
-                                              in CELL.findall(archive.read(targets[relation_of(node)]).decode())}
-                           for node in parse(archive.read('xl/workbook.xml')).find('sheets')}
-
-    def value(self, sheet, row, column):
-        attributes, body = self.sheets[sheet].get(address(row, column), ('', ''))
-        if 't="inlineStr"' in attributes:
-            return read_value(ET.fromstring(f'<c{attributes}>{body}</c>'), self.strings)[0]
-        kind, found = KIND.search(attributes), VALUE.search(body)
-        text = found and found[1]
-        if text and '&' in text:
-            text = ET.fromstring(f'<v>{text}</v>').text
-        return interpreted(kind[1] if kind else 'n', text, self.strings)[0]
+def sheet_names(path):
+    with zipfile.ZipFile(path) as archive:
+        return [node.get('name') for node in parse(archive.read('xl/workbook.xml')).find('sheets')]
 
 
 def patch(source, target, change):

@@ -1,4 +1,4 @@
-// A plugin for check_ladder.py and check_probe.py: the backend of the plugin WRAPPED, which
+// A plugin for check_ladder and check_probe_variants: the backend of the plugin WRAPPED, which
 // computes something else with the variant WRONG_TUNING: with WRONG=token, other tokens for models
 // with more than WRONG_VOCAB words; with WRONG=logits, other logits; with WRONG=failed the device
 // is lost; with WRONG=refused it does not support the tuning; with WRONG=endless its steps never

@@ -1,8 +1,8 @@
 // lending: a token API that serves as many tokens as another option does (`tokens_of = ID`). It
 // takes every input from which these follow, and computes the same number: whatever changes one
 // changes the other.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_LENDING_H
-#define PERTOKEN_MODEL_SCENARIO_READING_LENDING_H
+#ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_LENDING_H
+#define PERTOKEN_MODEL_SCENARIO_SOURCES_LENDING_H
 
 #include "model/scenario/resolving.h"
 

@@ -1,4 +1,4 @@
-#include "model/scenario/reading/lending.h"
+#include "model/scenario/sources/lending.h"
 
 #include "base/arena.h"
 #include "base/diagnostics.h"

@@ -1,6 +1,6 @@
 // exclusion: the inputs that an option does not take beside what it gives.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_EXCLUSION_H
-#define PERTOKEN_MODEL_SCENARIO_READING_EXCLUSION_H
+#ifndef PERTOKEN_MODEL_WHATIF_EXCLUSION_H
+#define PERTOKEN_MODEL_WHATIF_EXCLUSION_H
 
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"

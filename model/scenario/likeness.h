@@ -1,6 +1,6 @@
 // likeness: whether the throughputs of a scenario's options are of like workloads.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_LIKENESS_H
-#define PERTOKEN_MODEL_SCENARIO_READING_LIKENESS_H
+#ifndef PERTOKEN_MODEL_SCENARIO_LIKENESS_H
+#define PERTOKEN_MODEL_SCENARIO_LIKENESS_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"

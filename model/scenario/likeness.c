@@ -1,4 +1,4 @@
-#include "model/scenario/reading/likeness.h"
+#include "model/scenario/likeness.h"
 
 #include "base/source.h"
 #include "base/texts.h"

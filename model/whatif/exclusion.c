@@ -1,4 +1,4 @@
-#include "model/scenario/reading/exclusion.h"
+#include "model/whatif/exclusion.h"
 
 #include "model/cost/model.h"
 #include "model/scenario/figure.h"
