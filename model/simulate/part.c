@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena) {
+static void tally_start(struct tally *tally, const struct simulation_frame *frame,
+                        struct arena *arena) {
   *tally = (struct tally){.lowest = INFINITY, .highest = -INFINITY};
   tally->replicate_done = arena_array(arena, frame->replicates, sizeof *tally->replicate_done);
   tally->replicate_sums = arena_array(arena, frame->replicates, sizeof *tally->replicate_sums);
@@ -16,8 +17,8 @@ void tally_start(struct tally *tally, const struct simulation_frame *frame, stru
   tally->total = arena_array(arena, frame->group_count, sizeof *tally->total);
 }
 
-void tally_merge(struct tally *into, const struct tally *from,
-                 const struct simulation_frame *frame) {
+static void tally_merge(struct tally *into, const struct tally *from,
+                        const struct simulation_frame *frame) {
   into->done += from->done;
   into->lowest = fmin(into->lowest, from->lowest);
   into->highest = fmax(into->highest, from->highest);
@@ -35,13 +36,14 @@ void tally_merge(struct tally *into, const struct tally *from,
   }
 }
 
-void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena) {
+static void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena) {
   verdicts->decided = 0;
   verdicts->ranked = arena_array(arena, option_count, sizeof *verdicts->ranked);
   verdicts->cheapest = arena_array(arena, option_count, sizeof *verdicts->cheapest);
 }
 
-void verdicts_merge(struct verdicts *into, const struct verdicts *from, size_t option_count) {
+static void verdicts_merge(struct verdicts *into, const struct verdicts *from,
+                           size_t option_count) {
   into->decided += from->decided;
   for (size_t i = 0; i < option_count; i++) {
     into->ranked[i] += from->ranked[i];
@@ -62,6 +64,17 @@ struct simulation_part *simulation_part_new(const struct simulation_frame *frame
     part->counts[o] = arena_array(arena, sketch_bins(&frame->shapes[o]), sizeof **part->counts);
   }
   return part;
+}
+
+void simulation_part_add(struct simulation_part *into, const struct simulation_part *from) {
+  const struct simulation_frame *frame = &into->frame;
+  verdicts_merge(&into->verdicts, &from->verdicts, frame->option_count);
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    tally_merge(&into->tallies[o], &from->tallies[o], frame);
+    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
+      if (from->counts[o][b])
+        into->counts[o][b] += from->counts[o][b];
+  }
 }
 
 static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
@@ -102,12 +115,7 @@ int simulation_merge(struct simulation_part *into, const struct simulation_part 
   for (unsigned s = 0; s < frame->shards; s++)
     into->shards[s] |= from->shards[s];
   into->stopped |= from->stopped;
-  verdicts_merge(&into->verdicts, &from->verdicts, frame->option_count);
-  for (size_t o = 0; o < frame->outcome_count; o++) {
-    tally_merge(&into->tallies[o], &from->tallies[o], frame);
-    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
-      into->counts[o][b] += from->counts[o][b];
-  }
+  simulation_part_add(into, from);
   return 0;
 }
 

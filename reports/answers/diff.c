@@ -79,14 +79,14 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
     ANSWER_ROW(table, cell_words(name), cell_option(both->a),
                cell_words(aspect->text(difference_side(difference, p, input, false), diff->arena)),
                cell_words(aspect->text(difference_side(difference, p, input, true), diff->arena)));
-    const struct answer_cell *first = &table->cells[before * table->column_count];
-    const struct answer_cell *last = &table->cells[(table->row_count - 1) * table->column_count];
+    const struct answer_cell *first = table->cells[before];
+    const struct answer_cell *last = table->cells[table->row_count - 1];
     alike = alike && !strcmp(first[2].text, last[2].text) && !strcmp(first[3].text, last[3].text);
   }
   if (!alike)
     return;
   table->row_count = before + 1;
-  table->cells[before * table->column_count + 1] = cell_words("all options");
+  table->cells[before][1] = cell_words("all options");
 }
 
 static void add_inputs(const struct diff *diff, struct answer *answer) {
