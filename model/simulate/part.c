@@ -2,7 +2,6 @@
 
 #include "base/source.h"
 #include "model/scenario/ranking.h"
-#include "model/scenario/scenario.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -40,6 +39,7 @@ static void verdicts_start(struct verdicts *verdicts, size_t option_count, struc
   verdicts->decided = 0;
   verdicts->ranked = arena_array(arena, option_count, sizeof *verdicts->ranked);
   verdicts->cheapest = arena_array(arena, option_count, sizeof *verdicts->cheapest);
+  verdicts->unsaved = arena_array(arena, option_count, sizeof *verdicts->unsaved);
 }
 
 static void verdicts_merge(struct verdicts *into, const struct verdicts *from,
@@ -48,6 +48,7 @@ static void verdicts_merge(struct verdicts *into, const struct verdicts *from,
   for (size_t i = 0; i < option_count; i++) {
     into->ranked[i] += from->ranked[i];
     into->cheapest[i] += from->cheapest[i];
+    into->unsaved[i] += from->unsaved[i];
   }
 }
 
@@ -195,10 +196,13 @@ static size_t option_of(const struct simulation_frame *frame, size_t o) {
   return option + (o >= frame->option_count && option >= frame->baseline ? 1 : 0);
 }
 
-// Whether the judge finds a saving in every draw, as the lowest costs show.
-static bool always_saves(const struct simulation_part *part, size_t option) {
-  return !isnan(
-      cost_saving(part->tallies[option].lowest, part->tallies[part->frame.baseline].lowest));
+// Why a saving that lacks this share of its draws is not shown: they are all at one of its ends.
+static const char *why_no_saving(const struct simulation_frame *frame, double unsaved,
+                                 struct arena *arena) {
+  return arena_printf(arena,
+                      "in %.3g %% of the draws, it or %s costs less than nothing; no share of that "
+                      "can be saved, and percentiles of the other draws alone would mislead",
+                      100 * unsaved, frame->labels[frame->baseline]);
 }
 
 static void fill_outcome(const struct simulation_part *part, size_t o, struct outcome *outcome,
@@ -262,16 +266,17 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, frame->outcome_count, sizeof *outcomes);
   const char **no_saving = arena_array(arena, frame->option_count, sizeof *no_saving);
+  double *unsaved = arena_array(arena, frame->option_count, sizeof *unsaved);
   size_t count = 0;
   for (size_t o = 0; o < frame->outcome_count; o++) {
     const size_t option = option_of(frame, o);
     const bool is_saving = o >= frame->option_count;
     if (is_saving && !frame->compared[option])
       continue;
+    unsaved[option] = (double)part->verdicts.unsaved[option] / (double)done;
     no_saving[option] = "";
-    if (is_saving && !always_saves(part, option))
-      no_saving[option] = arena_printf(arena, "in some draws, it or %s costs less than nothing",
-                                       frame->labels[frame->baseline]);
+    if (is_saving && part->verdicts.unsaved[option])
+      no_saving[option] = why_no_saving(frame, unsaved[option], arena);
     else
       fill_outcome(part, o, &outcomes[count++], arena);
   }
@@ -293,6 +298,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .outcome_count = count,
       .outcomes = outcomes,
       .no_saving = no_saving,
+      .unsaved = unsaved,
       .group_count = frame->group_count,
       .groups = frame->groups,
       .by_ranks = frame->by_ranks,

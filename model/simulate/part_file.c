@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SCHEMA = 4, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
+enum { SCHEMA = 5, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -114,7 +114,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
   json_t *object =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, "
                 "s:I, s:o, s:o, "
-                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
+                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
                 "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest,
                 "case", frame->case_name, "stamp", frame->stamp, "asked", frame->asked,
                 "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws, "method",
@@ -130,7 +130,8 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
                 flags_json(frame->compared, frame->option_count), "shards", shards, "decided",
                 (json_int_t)part->verdicts.decided, "ranked",
                 counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
-                counts_json(part->verdicts.cheapest, frame->option_count), "outcomes", outcomes);
+                counts_json(part->verdicts.cheapest, frame->option_count), "unsaved",
+                counts_json(part->verdicts.unsaved, frame->option_count), "outcomes", outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
             fputc('\n', out) == EOF;
   json_decref(object);
@@ -322,7 +323,7 @@ static void check_verdicts(struct part_reader *reader, const struct simulation_p
   for (size_t i = 0; i < options; i++) {
     const uint64_t most = *part->frame.not_ranked[i] ? 0 : done;
     bad |= verdicts->ranked[i] > most || verdicts->cheapest[i] > verdicts->ranked[i] ||
-           verdicts->cheapest[i] > verdicts->decided;
+           verdicts->cheapest[i] > verdicts->decided || verdicts->unsaved[i] > done;
     ranked += verdicts->ranked[i];
     cheapest += verdicts->cheapest[i];
   }
@@ -407,6 +408,7 @@ static struct simulation_part *read_part(struct part_reader *reader, const json_
   part->verdicts.decided = (uint64_t)read_whole(reader, object, "decided", 0, (int64_t)frame.draws);
   read_counts(reader, object, "ranked", part->verdicts.ranked, frame.option_count);
   read_counts(reader, object, "cheapest", part->verdicts.cheapest, frame.option_count);
+  read_counts(reader, object, "unsaved", part->verdicts.unsaved, frame.option_count);
   const json_t *list = member(reader, object, "shards", JSON_ARRAY);
   for (size_t i = 0; i < json_array_size(list); i++) {
     json_int_t shard = json_integer_value(json_array_get(list, i));

@@ -70,6 +70,7 @@ static void walk_part(struct walk *walk, struct simulation_part *part) {
   for (size_t i = 0; i < frame->option_count; i++) {
     walk_one(walk, &part->verdicts.ranked[i]);
     walk_one(walk, &part->verdicts.cheapest[i]);
+    walk_one(walk, &part->verdicts.unsaved[i]);
   }
   for (size_t o = 0; o < frame->outcome_count; o++) {
     walk_tally(walk, &part->tallies[o], frame);

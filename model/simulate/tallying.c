@@ -5,6 +5,7 @@
 #include "model/chance/exact_sum.h"
 #include "model/chance/quantile_sketch.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
 #include "model/whatif/response.h"
 
@@ -82,6 +83,21 @@ static void tally_verdicts(const struct simulation_run *run, struct worker *work
   }
 }
 
+// Only where a cost was below zero.
+static void tally_unsaved(const struct simulation_run *run, struct worker *worker, size_t count) {
+  const struct simulation_frame *frame = &run->frame;
+  const struct tally *tallies = worker->part->tallies;
+  const size_t baseline = frame->baseline;
+  const double *base = worker->outcomes + baseline * VECTOR_BLOCK;
+  for (size_t o = 0; o < frame->option_count; o++) {
+    const double *cost = worker->outcomes + o * VECTOR_BLOCK;
+    if (o == baseline || fmin(tallies[o].lowest, tallies[baseline].lowest) >= 0)
+      continue;
+    for (size_t i = 0; i < count; i++)
+      worker->part->verdicts.unsaved[o] += isnan(cost_saving(cost[i], base[i])) ? 1 : 0;
+  }
+}
+
 void tallying_work(struct simulation_run *run, struct worker *worker, uint64_t block) {
   uint64_t first;
   if (run_is_stopped(run) || block > run_bad_block(run))
@@ -94,4 +110,5 @@ void tallying_work(struct simulation_run *run, struct worker *worker, uint64_t b
   for (size_t o = 0; o < run->frame.outcome_count; o++)
     tally_outcome(run, worker, o, replicate, count);
   tally_verdicts(run, worker, count);
+  tally_unsaved(run, worker, count);
 }

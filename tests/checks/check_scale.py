@@ -4,8 +4,9 @@
 Each takes less than 5 processor seconds, less than 10 if other suites share the processor (more on a slower
 machine), and 500 MB of memory. A workbook with more series than its charts have room for is refused with
 the number that they have room for.
-A simulation of 200 options takes no more memory than those. Deep: every face of each, 200 cases of ten options, 501
-options simulated and a table of 10,000 options, each with a batch of its own, in 1 GB; 300 options with a range each.
+A simulation of 200 options takes no more memory than those.
+Deep: every face of each, 200 cases of ten options, 501 options simulated and a table of 10,000 options, each with a
+batch of its own, in 1 GB; 300 options with a range each.
 Seconds: 13, deep 55
 """
 import os
