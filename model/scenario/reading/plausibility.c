@@ -101,9 +101,7 @@ static const char *ratio_text(double ratio, struct arena *arena) {
 
 // A published figure, whose further digits are of the conversion to the scenario's currency only.
 static const char *beside_text(double value, const struct unit *unit, struct arena *arena) {
-  const double factor = unit_factor(unit);
-  return quantity_text(strtod(arena_printf(arena, "%.4e", value / factor), NULL) * factor, unit,
-                       arena);
+  return quantity_rounded(value, unit, 5, arena);
 }
 
 static void warn(const struct scenario *scenario, size_t option, const char *name, int declaration,
