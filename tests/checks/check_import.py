@@ -16,7 +16,7 @@ import time
 
 from support.folder import Folder
 from support.processor import is_quick
-from support.program import BAD_INPUT, Count, DONE, ROOT, Skip, expect, near, run, run_csv, run_json
+from support.program import BAD_INPUT, Count, DONE, MACHINE_FAILED, ROOT, Skip, expect, near, run, run_csv, run_json
 
 SAMPLES = ROOT.parent / 'shared' / 'samples'
 STATED = {'accelerator': 'h200', 'accelerators': '8', 'precision': 'fp8', 'model': 'llama-3.1-8b'}
@@ -69,6 +69,16 @@ def test_everything_missing_is_asked_for_at_once():
     folder = Imports()
     file = folder.write('a.json', vllm(model_id='', date='', benchmark_start_time_unix=None))
     folder.refused([file], 'add --accelerator, --accelerators, --precision, --model, --date$', '-q')
+
+
+def test_folders_are_made():
+    folder = Imports()
+    file, deep = folder.write('a.json', vllm()), folder.records / 'of' / 'today'
+    done = run('import', file, *options(), '-o', deep, '-q')
+    expect(done.returncode == DONE and len(list(deep.iterdir())) == 1, f'exit {done.returncode}: {done.stderr}')
+    done = run('import', file, *options(), '-o', file / 'below', '-q')
+    expect(done.returncode == MACHINE_FAILED and done.stderr.count('\n') == 1 and
+           done.stderr.endswith(f"cannot create the directory '{file}/below': Not a directory\n"), done.stderr)
 
 
 def test_a_ladder_becomes_one_curve():

@@ -221,6 +221,8 @@ async function check_draws(page, { drawn, engine }, what) {
   if (drawn === null || got === null)
     return check_equal(got, drawn, `${what}: draws`);
   check_over_ranges(got, engine, drawn, what);
+  for (const [id, why] of Object.entries(drawn.no_saving))
+    check(got.words.includes(`: ${why}. `), `${what}: no saving of ${id} over the ranges: ${got.words}: ${why}`);
   for (const kind of ['cost', 'saving', 'cheapest', 'ranked']) {
     const wanted = Object.entries(drawn[kind]).filter(([, one]) => one !== null);
     check(Object.keys(got[kind]).length === wanted.length && wanted.every(([id, one]) => got[kind][id] !== undefined

@@ -157,7 +157,7 @@ def simulate(scenario, uncertainty, *arguments):
     told = json.loads(done.stdout)
     found = {kind: {one['option']: list(one['percentiles'].values()) for one in told['outcomes'] if one['kind'] == kind}
              for kind in ('cost', 'saving')}
-    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked']}
+    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked'], 'no_saving': told.get('no_saving', {})}
 
 
 # ---- seeded changes
