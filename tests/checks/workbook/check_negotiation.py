@@ -146,6 +146,23 @@ def check_offer_without_guarantees():
 LATE = ('on_time_cost_per_mtok', 'late_increase', 'late_damages', 'late_damages_per_week', 'late_damages_share')
 
 
+PAID = ("Contract's damages for this delay", 'Left uncovered', 'Delay beyond which the damages are capped')
+COVERED = {'part': (20 + 120) / 7, 'whole': 18, 'steady': 25}  # weeks: 6 % at 0.05 % a day after 20 days; 10 % at 1.2 %
+
+
+def check_paid(sheet, row, option, settings):
+    """What the contract pays of it, what it leaves, and how far its cap reaches, below; nothing without such a clause."""
+    if option['id'] not in COVERED:
+        expect(sheet.text(row, 1) not in PAID, f'{option["id"]}: {sheet.text(row, 1)}')
+        return
+    late = option.get('late', {'late_damages_paid': 0, 'late_damages_uncovered': 0})
+    wanted = [late['late_damages_paid'], late['late_damages_uncovered'], COVERED[option['id']]]
+    for place, (label, value) in enumerate(zip(PAID, wanted)):
+        got = sheet.value(row + place, 4)
+        expect(sheet.text(row + place, 1) == label, f'{option["id"]}: {sheet.text(row + place, 1)}, not {label}')
+        expect(abs(got - value) <= 1e-9 * max(abs(value), 1), f'{option["id"]} {settings} {label}: {got}, not {value}')
+
+
 def check_late():
     """What a delay costs, and what would offset it, as compare has it; no share of a price for what is rented."""
     scenario = ROOT / 'tests' / 'checks' / 'workbook' / 'late.ini'
@@ -168,6 +185,7 @@ def check_late():
             expect(('late' in option) == (settings[1:] != ('on_time',)), f'{option["id"]} {settings}: {option.get("late")}')
             formats = [sheet.cell(head + 6 + i, 4).style.format for i in range(2)] if option['id'] != 'cloud' else []
             expect(not formats or formats[0].startswith('#,##0.00_') and formats[1].startswith('0.0000 %'), f'shown as {formats}')
+            check_paid(sheet, head + 2 + len(LATE) + (option['id'] != 'cloud'), option, settings)
             for name, value in zip(LATE, said):
                 if name == 'late_damages_share' and option['id'] == 'cloud':
                     expect(value is None, f'{option["id"]}: {value} of no price')
