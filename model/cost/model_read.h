@@ -33,7 +33,8 @@
 //     rate_of         NAMES of the inputs that it changes from year to year; none is a list then
 //     schedule        NAME: may be a list by year, from which NAME is then computed: the input
 //                     itself, or a series in operating periods, whose highest value the input then
-//                     is; a second NAME then equals that series
+//                     is; a second NAME then equals that series, times a third in options that
+//                     have it
 //     ages            NAME AGE ...: may instead be a list by age, from 1; each NAME is its value at
 //                     that AGE, 0 beyond the list
 //                   [input NAME_1..N] is N inputs; # in their texts stands for the number

@@ -29,8 +29,7 @@ bool lateness_of(const struct scenario *scenario, size_t option, struct lateness
                  struct arena *arena) {
   const double delay = value_of(scenario, option, "delivery_delay");
   const double cost = value_of(scenario, option, "cost_per_mtok");
-  const double late_price =
-      value_of(scenario, option, "hardware_cost") * value_of(scenario, option, "late_share");
+  const double late_price = value_of(scenario, option, "late_price");
   if (!(delay > 0) || !(cost > 0 && isfinite(cost)))
     return false;
   const double paid = -value_of(scenario, option, "damages_total");

@@ -436,8 +436,12 @@ static const char *put_late(struct book *book, const char *label, const char *un
                             enum cell_role role, const char *formula) {
   const int row = book->row++;
   const char *text = model_unit_text(book->scenario->model, unit);
+  const struct unit *shown = unit_known(text, book->arena);
   put_labels(book, row, label, "delivery_delay", text);
-  put_formula(book, row, COLUMN_SAVING, value, role, unit_known(text, book->arena), "=%s", formula);
+  put_formula_in(book, row, COLUMN_SAVING, value,
+                 shown->percents ? formats_saving(&book->formats, role, value)
+                                 : formats_cell(&book->formats, role, shown),
+                 "=%s", formula);
   return cell_here(book, row, COLUMN_SAVING);
 }
 
@@ -459,7 +463,7 @@ static void write_damages(struct book *book, const struct deal *deal, double dam
                           const char *cell) {
   const struct model *model = book->scenario->model;
   const struct option_sheet *sheet = deal->option;
-  const int price = model_find(model, "hardware_cost"), share = model_find(model, "late_share");
+  const int price = model_find(model, "late_price");
   double weeks, rate = 0;
   const char *delay = put_weeks(book, deal, &weeks);
   if (weeks > 0)
@@ -469,14 +473,13 @@ static void write_damages(struct book *book, const struct deal *deal, double dam
   if (!option_is_owned(sheet->option))
     return;
   if (rate > 0)
-    rate /= shown_value(book, sheet, price, 0) * shown_value(book, sheet, share, 0);
+    rate /= shown_value(book, sheet, price, 0);
   const char *part = model_unit_text(model, "%/week");
   const int row = book->row++;
   put_labels(book, row, "Damages, share of the price of late hardware", "delivery_delay", part);
   put_formula_in(book, row, COLUMN_SAVING, rate,
                  formats_small(&book->formats, CELL_FORMULA, unit_known(part, book->arena)),
-                 "=IF(%s>0,%s/(%s*%s),0)", cell, cell, option_name_used(sheet, price),
-                 option_name_used(sheet, share));
+                 "=IF(%s>0,%s/%s,0)", cell, cell, option_name_used(sheet, price));
 }
 
 // The credit for the damages of the contract; -1: it has no clause for a delay.

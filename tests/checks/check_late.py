@@ -28,6 +28,7 @@ OPTION = '[option a]\naccelerator = h100-sxm\nthroughput = 2000 token/s\nload_po
 BOUGHT = OPTION + PRICE
 RENTED = OPTION + 'rental_rate = 2 USD/gpu/h\n'
 HALF = 'delivery_delay = 3 month\nlate_share = 50 %\n'  # an eighth of the first year's accelerator-time
+WEEKLY = 'delay_damages = 0.5 %\ndelay_damages_limit = 5 %\n'
 RUNNING = """\
 support = 4 %/yr
 failure_rate = 5 %/yr
@@ -125,6 +126,29 @@ def check_periods(folder, name):
     near(months['tco'], years['tco'], 'tco')
 
 
+def check_stages(folder):
+    """Only the first purchase is late: half of 80 for three months, though 160 are wanted in the second year."""
+    listed = HEAD.replace('accelerators = 80', 'accelerators = 80, 160') + BOUGHT + RUNNING + WEEKLY
+    second = {'in_service': [0, 70, 160], 'tokens': [0, TOKENS * 7 / 8, 2 * TOKENS], 'hardware_paid': [0, HARDWARE, HARDWARE],
+              'support_cost': [0, 0.04 * HARDWARE * 7 / 8, 0.08 * HARDWARE], 'repair': [0, 70 * 1500, 160 * 1500],
+              'late_price': HARDWARE / 2, 'damages_total': -0.05 * HARDWARE / 2, 'capex': 2 * HARDWARE}
+    expect_items(told(folder, listed + HALF)['a'], second)
+    later = told(folder, listed + 'delivery_delay = 15 month\nlate_share = 50 %\n')['a']
+    expect_items(later, {'in_service': [0, 40, 150], 'tokens': [0, TOKENS / 2, TOKENS * (1.5 / 4 + 2 * 3 / 4)],
+                         'support_cost': [0, 0.02 * HARDWARE, 0.08 * HARDWARE - 0.04 * HARDWARE / 2 / 4],
+                         'damages_credit': [0, 0, -0.05 * HARDWARE / 2]})
+    grown = HEAD.replace('accelerators = 80\n', '') + BOUGHT + DEMAND + 'demand_growth = 100 %/yr\nburst_price = 1 USD/Mtok\n'
+    on_time, late = (told(folder, grown + more)['a'] for more in ('', 'delivery_delay = 3 month\nlate_share = 50 %\n'))
+    expect_items(on_time, {'in_service': [0, 64, 128], 'burst_total': 0})
+    expect_items(late, {'in_service': [0, 56, 128], 'burst_total': TOKENS * 0.8 / 2 / 4 / 1e6, 'bought': [0, 64, 64],
+                        'capex': on_time['capex']})
+    upfront = told(folder, grown + 'purchase = upfront\n' + HALF)['a']
+    expect_items(upfront, {'in_service': [0, 112, 128], 'late_price': HARDWARE * 128 / 80 / 2, 'burst_total': 0})
+    renewed = told(folder, HEAD + BOUGHT + RUNNING + HALF + 'life = 1 yr\n')['a']
+    expect_items(renewed, {'in_service': [0, 70, 80], 'bought': [0, 80, 80], 'late_price': HARDWARE / 2,
+                           'support_cost': [0, 0.04 * HARDWARE * 7 / 8, 0.04 * HARDWARE]})
+
+
 def check_no_effect(folder):
     """A delay of nothing, or of none of the accelerators."""
     plain = told(folder, HEAD + BOUGHT + RUNNING + DEMAND)['a']
@@ -159,7 +183,6 @@ def check_answer(folder):
 
 # A clause, a delay: the shares of the late hardware's price that are due, and the week in which the cap is reached.
 # A month has 730 h, so three of them 13 weeks and six hours: in the fourteenth week.
-WEEKLY = 'delay_damages = 0.5 %\ndelay_damages_limit = 5 %\n'
 CLAUSES = {
     'by the week begun': (WEEKLY, '8 week', 4, 10), 'a day of the ninth week': (WEEKLY, '57 day', 4.5, 10),
     'up to its cap': (WEEKLY, '3 month', 5, 10), 'far beyond its cap': (WEEKLY, '16 month', 5, 10),
@@ -280,8 +303,8 @@ REFUSED = {
                          "option 'a' has a 'delivery_delay' of 24 month: what is late never arrives within 2 yr"),
     'past the horizon of a case': (BOUGHT + HALF + '[case short]\nhorizon = 3 month\n', 'never arrives within 0.25 yr'),
     'of a rent': (RENTED + 'delivery_delay = 25 month\n', 'never arrives within 2 yr'),
-    'a fleet by year': (BOUGHT + 'accelerators = 80, 160\n' + HALF, 'a fleet that changes from year to year, or is renewed'),
-    'a fleet that is renewed': (BOUGHT + 'life = 1 yr\n' + HALF, 'it is for a single delivery at the outset'),
+    'retired before it arrives': (BOUGHT + 'life = 1 yr\ndelivery_delay = 12 month\n',
+                                  "a 'delivery_delay' of 12 month: what is late would be retired before it arrives"),
     'damages without a delay': (BOUGHT + WEEKLY, "'delay_damages' has no effect on option 'a' without 'delivery_delay'"),
     'a cap of nothing': (BOUGHT + HALF + 'delay_damages_limit = 5 %\n',
                          "'delay_damages_limit' has no effect on option 'a' without 'delay_damages'"),
@@ -317,7 +340,7 @@ def check_plan(folder):
     expect_exit(done, BAD_INPUT, "has a 'delivery_delay': for a plan, give the 'delay' of its [supply OPTION]")
 
 
-TESTS = {'half': check_half, 'all': check_all, 'rent': check_rent, 'demand': check_demand, 'no effect': check_no_effect,
+TESTS = {'half': check_half, 'all': check_all, 'rent': check_rent, 'demand': check_demand, 'stages': check_stages, 'no effect': check_no_effect,
          'answer': check_answer, 'remedies': check_remedies, 'offer': check_offer, 'varied': check_varied, 'lent': check_lent, 'plan': check_plan}
 
 

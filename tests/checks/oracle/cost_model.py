@@ -248,8 +248,9 @@ def operation(x, r):
     """Support and repair are shares of the price of everything that is there in the period, once it is delivered."""
     r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
-    r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] for v in fleet.there(r, t)) * x.support
-                            * r.period[t] * r.delivered[t] * inflated(x, r, t))
+    r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] * (1 if v > 1 else r.first_delivered[t])
+                                             for v in fleet.there(r, t)) * x.support
+                            * r.period[t] * inflated(x, r, t))
     r.licence_cost = series(r, lambda t: r.in_service[t] * x.software_licence * r.period[t]
                             * inflated(x, r, t))
 
@@ -280,7 +281,7 @@ def damages(x, r):
         begun += 1
     share = min(x.delay_damages * begun, x.delay_damages_limit)
     r.damages_credit = [0] * len(r.period)
-    late_price = x.late_share * sum(r.hardware_paid)
+    late_price = x.late_share * r.hardware_paid[1]
     for t in r.operation:
         ends = r.elapsed[t] + r.period[t]
         if x.delivery_delay / MONTHS_PER_YEAR <= ends + 1e-9:
@@ -525,7 +526,7 @@ def paid_back(r):
 
 
 # Intermediate results that no face shows; those shown only for options that use them.
-ONLY_THE_WAY = {"demand", "elapsed", "year", "able", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
+ONLY_THE_WAY = {"demand", "elapsed", "year", "able", "first_delivered", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
                 "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
 TOLD_IF = {

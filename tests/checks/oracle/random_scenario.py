@@ -438,15 +438,17 @@ def draw_lead_times(seed, draft):
 
 
 def draw_delays(seed, draft, horizon):
-    """For fleets that are delivered at the outset, bought or rented: within a period or over several, and of all or of
-    a part."""
+    """Of what is delivered at the outset, bought or rented: within a period or over several, and of all or of a part. It
+    arrives before it is retired."""
     rng = random.Random(f"delay {seed}")
     months = 12 * horizon.get("horizon", DEFAULTS["horizon"])
     for option in draft.options:
-        if option.is_api or varies(draft, option) or rng.random() < 0.5:
+        if option.is_api or rng.random() < 0.5:
             continue
-        delay = draw(rng, "delivery_delay")
-        option.given["delivery_delay"] = delay * rng.choice([1, 2, 5]) if 5 * delay < months else delay
+        delay, life = draw(rng, "delivery_delay"), option.given.get("life", horizon.get("horizon", DEFAULTS["horizon"]))
+        period = horizon.get("period", DEFAULTS["period"])
+        lasts = min(months, life * 12 // period * period)
+        option.given["delivery_delay"] = delay * rng.choice([1, 2, 5]) if 5 * delay < lasts else delay
         if rng.random() < 0.6:
             option.given["late_share"] = draw(rng, "late_share")
         if not is_rented(option.given) and rng.random() < 0.8:
