@@ -398,6 +398,14 @@ static double cost_of_use(const struct fleet *own, const struct rent_answer *ans
   return fabs(use) <= 1e-11 * fabs(costs[2]) ? 0 : use;
 }
 
+// The load up to which the rent rises with the tokens. Beyond it, accelerators rented around the
+// clock serve as many more tokens as owned ones do, for the same rent.
+static double highest_followed(const struct renting *renting, const struct rent_answer *answer) {
+  if (renting->cost->offer.hours == RENT_HOURS_USED)
+    return 1;
+  return is_twin(renting) ? answer->load : renting->own->base_utilization;
+}
+
 static void find_utilization(const struct renting *renting, const struct rent_answer *answer) {
   struct rent_cost *cost = renting->cost;
   cost->break_even_utilization = NAN;
@@ -407,11 +415,13 @@ static void find_utilization(const struct renting *renting, const struct rent_an
         answer->load * (answer->tco - answer->use - cost->beside) / (cost->rental - answer->use);
   else
     search_utilization(renting);
-  const double nearly = 1e-9;
-  const bool inside = cost->break_even_utilization > 0 && cost->break_even_utilization <= 1;
-  cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, 1) <= 0;
+  const double nearly = 1e-9, most = highest_followed(renting, answer);
+  const bool inside =
+      cost->break_even_utilization > 0 && cost->break_even_utilization <= most * (1 + nearly);
+  cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, most) <= 0;
   cost->owning_never = !inside && !cost->owning_always;
-  if (cost->rental <= answer->use)
+  if (cost->rental <= answer->use ||
+      (cost->owning_never && cost->offer.hours == RENT_AROUND_THE_CLOCK))
     cost->break_even_utilization = NAN;
   set_base(renting->own);
 }

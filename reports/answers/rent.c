@@ -290,12 +290,13 @@ static void add_break_evens(const struct writing *writing, struct answer *answer
                cell_live(cost->break_even_rate, below_formula(writing, cost, r)));
   }
   table->note =
-      "From load: the mean utilization over the horizon above which the owned fleet costs "
-      "less, if renting follows the tokens; above 100 % means never, 0 or less always. After: the "
-      "month "
-      "in which cash paid for owning falls below that for renting, without credits; a "
-      "term that extends beyond the horizon is paid in full at the horizon. Renting "
-      "below: the rate below which renting costs less.";
+      "From load: the mean utilization over the horizon above which the owned fleet costs less, if "
+      "no more is rented than the tokens need at the planned utilization; above 100 % means never, "
+      "0 or less always. What is rented around the clock costs no more when it is used more: if it "
+      "costs less than owning as planned, it does at every higher load. After: the month in which "
+      "cash paid for owning falls below that for renting, without credits; a term that extends "
+      "beyond the horizon is paid in full at the horizon. Renting below: the rate below which "
+      "renting costs less.";
 }
 
 static void add_sources(const struct writing *writing, struct answer *answer) {

@@ -118,6 +118,15 @@ def test_load_is_a_mean(folder):
     expect(all(near(load, 100 / 3, 1e-9) for load in loads), loads)
 
 
+def test_load_follows_the_rent(folder):
+    """More use of the same accelerators costs no more rent: a commitment that costs less does so at every load."""
+    for utilization in (25, 50, 95):
+        answer = answered(folder, OFFERS.format(5, 0.9), '--set', f'utilization={utilization} %')
+        loads = [row['break_even_utilization'] for row in answer['tables']['break_even']['rows']]
+        expect('owning pays at no utilization' in answer['answer'] or utilization == 25, answer['answer'])
+        expect(near(loads[0], 20, 1e-9) and loads[1] == 'never', f'{loads} at {utilization} %')
+
+
 def test_not_compared(folder):
     """What is left out is named with the reason, beside the answer or in place of it."""
     cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (
