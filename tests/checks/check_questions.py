@@ -167,6 +167,19 @@ def check_words():
                   f'{100 * abs(there[option] / there["h200"] - 1):.3g}' == share, (value, share, there))
 
 
+def check_third_option():
+    """The current cost is compared with the option to match; a third one that costs less still is named."""
+    costs = costs_with('examples/cloud.ini')
+    for match, cheaper in (('h200', 'MI355X'), ('mi355x', None)):
+        done = run('solve', 'examples/cloud.ini', '--option', 'mi325x', '--for', 'rental_rate', '--match', match, '-q')
+        text = ' '.join(done.stdout.split())
+        more = 100 * (costs['mi325x'] / costs[match] - 1)
+        check(f'against {match}', f'it costs {abs(more):.3g} % {"more" if more > 0 else "less"} than {match.upper()}.' in text, text)
+        check(f'{match}: the cheapest', ('then still costs less' in text) == bool(cheaper), text)
+        check(f'{match}: its name', not cheaper or f'Note: {cheaper} then still costs less, {costs["mi355x"]:.5g} USD/Mtok: '
+              f'--match {cheaper.lower()} finds' in text, text)
+
+
 WRONG = [  # arguments after the scenario, what the message must contain
     (('solve',), 'expected --option ID and --for INPUT'),
     (('solve', '--option', 'mi300', '--for', 'discount'), "no option 'mi300'"),
@@ -352,6 +365,7 @@ def main():
     check_whole_numbers()
     check_interval()
     check_words()
+    check_third_option()
     check_wrong()
     with tempfile.TemporaryDirectory() as folder:
         for row in BESIDE:
