@@ -238,23 +238,19 @@ static void add_cheaper(const struct solving *solving, struct answer *answer) {
   const struct solve_answer *solved = solving->solved;
   const struct scenario *scenario = solved->scenario;
   const struct ranking *ranking = ranking_of(scenario, solving->arena);
-  const struct option *matched = &scenario->options[solved->match], *cheaper = NULL;
-  if (!solved->matches || !solved->count || target_moves(scenario, solved->target, solved->match))
+  const int third = ranking_alternative(scenario, ranking, solved->option);
+  if (!solved->matches || !solved->count || third < 0 || !ranking->options[third].ranked ||
+      target_moves(scenario, solved->target, solved->match) ||
+      target_moves(scenario, solved->target, (size_t)third))
     return;
-  double lowest = option_value(scenario, matched, solved->item, 0) * (1 - solved->saving);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const double cost = option_value(scenario, &scenario->options[o], solved->item, 0);
-    if (o != solved->option && o != solved->match && ranking->options[o].ranked && cost < lowest &&
-        !target_moves(scenario, solved->target, o)) {
-      cheaper = &scenario->options[o];
-      lowest = cost;
-    }
-  }
-  if (cheaper)
+  const struct option *option = &scenario->options[third];
+  const double cost = option_value(scenario, option, solved->item, 0),
+               wanted = option_value(scenario, &scenario->options[solved->match], solved->item, 0) *
+                        (1 - solved->saving);
+  if (cost < wanted)
     answer_note(answer, "Note: ", "%s then still costs less, %s: --match %s finds the value for it",
-                cheaper->label,
-                quantity_words(lowest, solving->cost_unit, SHOWN_DIGITS, solving->arena),
-                cheaper->id);
+                option->label,
+                quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena), option->id);
 }
 
 // The draws without a value, and those with several.

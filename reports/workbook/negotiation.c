@@ -1,7 +1,7 @@
 // Negotiation: what each side would have to concede, or may ask, for its option's cost per token to
 // match the other's, and to be 5 and 10 % below it, live. Costs are linear in the price, so the
-// price follows from the cost at a price of zero. An option's other side is the cheapest of the
-// options that it can be compared with: no buyer pays more because a third one costs as much.
+// price follows from the cost at a price of zero. An option's other side is its cheapest
+// alternative: no buyer pays more because a dearer one costs as much.
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/chance/draw.h"
@@ -52,33 +52,9 @@ static int cost_item(const struct book *book) {
   return model_find(book->scenario->model, "cost_per_mtok");
 }
 
-static double cost_of(const struct book *book, size_t option) {
-  return option_value(book->scenario, &book->scenario->options[option], cost_item(book), 0);
-}
-
-static bool has_ranked_alternative(const struct book *book, size_t option) {
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (o != option && book->sheets->ranking->options[o].ranked)
-      return true;
-  return false;
-}
-
-// Whether a buyer may choose `other` in place of the option: one that is ranked or, if there is
-// none, whose cost can at least be compared.
-static bool is_alternative(const struct book *book, size_t option, size_t other) {
-  const struct standing *standings = book->sheets->ranking->options;
-  return other != option && standings[option].compared && standings[other].compared &&
-         (standings[other].ranked || !has_ranked_alternative(book, option));
-}
-
 // The option on the other side of an option's negotiation; -1 if there is none.
 static int rival_of(const struct book *book, size_t option) {
-  int rival = -1;
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (is_alternative(book, option, o) &&
-        (rival < 0 || cost_of(book, o) < cost_of(book, (size_t)rival)))
-      rival = (int)o;
-  return rival;
+  return ranking_alternative(book->scenario, book->sheets->ranking, option);
 }
 
 int negotiated_price(const struct book *book, const struct option *option) {
@@ -144,33 +120,11 @@ struct deal {
   const struct solve_spread *spread; // over the price at the rival's cost; NULL without ranges
 };
 
-// The costs of an option's alternatives, on Outputs: "Outputs!$D$9:$E$9,Outputs!$G$9".
-static const char *alternative_costs(const struct book *book, size_t option) {
-  struct arena *arena = book->arena;
-  const char *costs = "";
-  const size_t count = book->scenario->option_count;
-  for (size_t from = 0, to; from < count; from = to + 1) {
-    to = from;
-    if (!is_alternative(book, option, from))
-      continue;
-    while (to + 1 < count && is_alternative(book, option, to + 1))
-      to++;
-    const int row = book->sheets->rows.cost;
-    const char *first = cell_on(book, SHEET_OUTPUTS, row, COLUMN_VALUE + (int)from);
-    costs = arena_printf(arena, "%s%s%s:%s", costs, *costs ? "," : "", first,
-                         cell_fixed(book, row, COLUMN_VALUE + (int)to));
-  }
-  return costs;
-}
-
 // Whichever alternative is the cheapest, also after inputs have been overwritten.
 static void name_rival(const struct book *book, struct deal *deal, size_t option) {
-  size_t count = 0;
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    count += is_alternative(book, option, o);
-  deal->rival_words = count > 1 ? "the cheapest alternative" : deal->rival->option->label;
-  deal->rival_cost = count > 1
-                         ? arena_printf(book->arena, "MIN(%s)", alternative_costs(book, option))
+  const int row = book->sheets->rows.alternative;
+  deal->rival_words = row ? "the cheapest alternative" : deal->rival->option->label;
+  deal->rival_cost = row ? cell_on(book, SHEET_OUTPUTS, row, COLUMN_VALUE + (int)option)
                          : option_name_used(deal->rival, cost_item(book));
 }
 
