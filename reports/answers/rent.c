@@ -10,6 +10,7 @@
 #include "model/questions/rent.h"
 #include "model/questions/rent_offers.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/warnings.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/verdict.h"
@@ -435,12 +436,19 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
   date_parse(writing->scenario->date, &today);
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_offer *offer = &rent->costs[i].offer;
+    const double used =
+        rent->costs[i].paid / (rent->costs[i].accelerators * own_value(writing, "horizon"));
     if (date_parse(offer->date, &of) && date_is_stale(of, today))
       answer_warn(answer, "the rate of '%s' is stale: it dates from %s, over 12 months before %s",
                   offer_words(writing, offer), offer->date, writing->scenario->date);
     if (date_parse_first(offer->date, &of) && date_is_ahead(of, today))
       answer_warn(answer, "the rate of '%s' is dated ahead: it dates from %s, after %s",
                   offer_words(writing, offer), offer->date, writing->scenario->date);
+    if (offer->hours == RENT_HOURS_USED && !offer->hypothetical && used < HARDLY_USED)
+      answer_warn(answer,
+                  "'%s' is paid for %s of the hours: that takes accelerators which start and stop "
+                  "with every request",
+                  offer_words(writing, offer), percent_words(used, writing->arena));
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
                   offer_words(writing, offer));

@@ -127,6 +127,15 @@ def test_load_follows_the_rent(folder):
         expect(near(loads[0], 20, 1e-9) and loads[1] == 'never', f'{loads} at {utilization} %')
 
 
+def test_hardly_used(folder):
+    """Hours that only accelerators which come and go would have are said to be so; what is not free is not 100 % less."""
+    for demand, share in (('109.5', '0.00271'), ('1614643.2', None)):
+        answer = answered(folder, f'demand = {demand} Mtok/yr\n{OFFERS.format(2, 1)}')
+        said = [warning for warning in answer['warnings'] if 'start and stop' in warning]
+        expect(len(said) == bool(share) and (not share or f"'on demand, hours used' is paid for {share} % of" in said[0]), said)
+        expect(('costs 99.99 % less' in answer['answer']) == bool(share), answer['answer'])
+
+
 def test_not_compared(folder):
     """What is left out is named with the reason, beside the answer or in place of it."""
     cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (
