@@ -1,7 +1,7 @@
 // Negotiation: what each side would have to concede, or may ask, for its option's cost per token to
 // match the other's, and to be 5 and 10 % below it, live. Costs are linear in the price, so the
 // price follows from the cost at a price of zero. An option's other side is its cheapest
-// alternative: no buyer pays more because a dearer one costs as much.
+// alternative: no buyer pays more because a more expensive one costs as much.
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/chance/draw.h"
