@@ -282,22 +282,30 @@ static double rental_left(const struct renting *renting) {
                               : 0;
 }
 
-// The cost model's rent is spread evenly over the horizon: its discounted cash, with the rent moved
-// to when it is due.
-static double discounted_cash(const struct renting *renting) {
+// The rent when it is due, discounted.
+static double discounted_rental(const struct renting *renting) {
+  double total = 0;
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    total +=
+        (rental_in(renting, t) + period_value(&renting->rented, "last", t) * rental_left(renting)) *
+        period_value(&renting->rented, "discount_factor", t);
+  return total;
+}
+
+// What is paid beside it. The cost model's rent is spread evenly over the horizon.
+static double discounted_beside(const struct renting *renting) {
   double total = sum(&renting->rented, "discounted_cash");
-  for (int t = 0; t < renting->own->scenario->periods; t++) {
-    const double left = period_value(&renting->rented, "last", t) * rental_left(renting);
-    total += (rental_in(renting, t) + left - period_value(&renting->rented, "rental_cost", t)) *
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    total -= period_value(&renting->rented, "rental_cost", t) *
              period_value(&renting->rented, "discount_factor", t);
-  }
   return total;
 }
 
 static void compare_costs(const struct renting *renting, const struct rent_answer *answer) {
   struct rent_cost *cost = renting->cost;
   cost->cost_per_mtok = cost->cost / answer->tokens;
-  cost->levelised = discounted_cash(renting) / sum(renting->own, "discounted_tokens");
+  const double rental = discounted_rental(renting), beside = discounted_beside(renting);
+  cost->levelised = (rental + beside) / sum(renting->own, "discounted_tokens");
   const double share = value(&renting->rented, "prefill_share");
   const double inputs =
       answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
@@ -306,6 +314,8 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->saving = cost_saving(answer->tco, cost->cost);
   cost->saving_levelised = cost_saving(answer->levelised, cost->levelised);
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
+  cost->break_even_levelised =
+      cost->offer.rate * (sum(renting->own, "discounted_cash") - beside) / rental;
 }
 
 // What is paid within a period, before what the vendor credits for a shortfall.

@@ -51,6 +51,7 @@ struct rent_cost {
   bool is_closed;                   // whether the utilization follows from the formula above
   double break_even_month;          // h; NAN: not within the horizon
   double break_even_rate;           // USD/h at which both cost the same
+  double break_even_levelised;      // the same, discounted
 };
 
 struct rent_answer {

@@ -136,6 +136,19 @@ def test_hardly_used(folder):
         expect(('costs 99.99 % less' in answer['answer']) == bool(share), answer['answer'])
 
 
+def test_discounted(folder):
+    """Owning is paid for first: 1,681,920 USD at once, against 560,640 and more at the end of each of three years."""
+    for wacc, rate, words in ((0, 2.2, None), (1, 2.2, ''), (12, 2.2, 'Discounted at 12 %/yr, the cheapest rent (on demand, hours '
+                                                                      'used, 2.2 USD/gpu/h) costs 11.9 % less than owning.')):
+        answer = answered(folder, OFFERS.format(rate, 3), '--set', f'wacc={wacc} %/yr')
+        discounted = answer['tables'].get('levelised')
+        expect(answer['answer'].startswith('Own: Own costs 9.09 % less') and (discounted is None) == (words is None), answer)
+        expect(('Discounted' in answer['answer']) == bool(words) and (words or '') in answer['answer'], answer['answer'])
+        years = sum((1 + wacc / 100) ** -year for year in (1, 2, 3))
+        for row in discounted['rows'][1:2] if discounted else ():
+            expect(near(row['saving_levelised'], 100 * (1 - 3 / years / 1.1)) and near(row['break_even_rate'], 2 * 3 / years), row)
+
+
 def test_not_compared(folder):
     """What is left out is named with the reason, beside the answer or in place of it."""
     cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (

@@ -146,6 +146,10 @@ static void test_levelised_term(void **state) {
               (year_usd * first + 2 * year_usd * second) /
                   (year_tokens * first + year_tokens / 2 * second),
               1e-12, "levelised");
+  // Owning: 80,000 USD at once, then 7,008 USD of power a year.
+  const double owning = 80000 + 7008 * first + 3504 * second,
+               hours = 8 * 8760 * (first + 2 * second);
+  expect_near(answer->costs[0].break_even_levelised, owning / hours, 1e-12, "rate");
   scenario_fixture_end(&f);
 }
 
