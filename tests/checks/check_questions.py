@@ -63,6 +63,17 @@ def check_tornado(scenario):
             check(f'{scenario}: {swing["input"]} = {value}', same, (costs, swing[end]['costs']))
 
 
+def check_properties(folder):
+    """How many a server holds is a property of it, and no estimate: it is swung only over a range of its own."""
+    ranged = pathlib.Path(folder, 'servers.ini')
+    ranged.write_text(f'[scenario]\ninherits = {ROOT / MAIN}\n[range]\nh200.accelerators_per_node = uniform(4, 8)\n')
+    for scenario, wanted, note in ((MAIN, [], True), (ranged, ['h200.accelerators_per_node'], False)):
+        said = run('sensitivity', scenario, '-q').stdout
+        named = [swing['input'] for swing in answer('sensitivity', scenario)['swings'] if 'per_node' in swing['input']]
+        check(f'{scenario}: servers', named == wanted, named)
+        check(f'{scenario}: a note', ('Not swung: accelerators_per_node, a property' in said) == note, said)
+
+
 def check_grid():
     grid = answer('sensitivity', MAIN, '--grid',
                   'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08')
@@ -370,6 +381,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for row in BESIDE:
             check_beside(folder, *row)
+        check_properties(folder)
     check_usd_list()
     check_lists()
     for row in NOT_RANKED:
